@@ -79,6 +79,18 @@ COMMANDS = {
         ["suite.json", NASTY, "-o", "out.json"],
         ["broken.json", "comma", "-o", "out.json"],
     ],
+    "import": [
+        ["deepeval", "rows.json", "-o", "out.json"],
+        ["promptfoo", "prompts.json", "-o", "out.json"],
+        ["table", "rows.json", "--map", f"input={NASTY}", "-o", "out.json"],
+        ["ragas", "broken.json", "-o", NASTY],
+        ["h2o-sonar", "broken.json", "-o", "out.json"],
+    ],
+    "export": [
+        ["ragas", "lab.json", "-o", "out.jsonl"],
+        ["ragas", "lab.json", "-o", "out.jsonl", "--model", NASTY],
+        ["deepeval", "broken.json", "-o", NASTY],
+    ],
     "convert": [
         ["suite.json", "-o", "suite.yaml"],
         ["broken.json", "-o", "b.yaml"],

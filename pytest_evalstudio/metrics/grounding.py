@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal
@@ -25,6 +25,11 @@ _TOKEN = re.compile(
     r"|(?P<ideograph>[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0e7f])"
     r"|(?P<word>(?:(?![\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0e7f])[^\W_])+(?:['’][^\W\d_]+)?)"
 )
+_ASCII_TOKEN = re.compile(
+    r"(?P<number>(?<![^\W\d_])[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?|\.[0-9]+)(?P<suffix>st|nd|rd|th|s|k|mn?|bn?|tn)?(?![^\W_])"
+    r"|(?P<word>[^\W_]+(?:'[^\W\d_]+)?)"
+)
+"""The same for ASCII texts, in a third of the time."""
 _SCALE = re.compile(
     r"\s?-?(?:(?P<bn>billion|bn|b)|(?P<mn>million|mn|m)|(?P<k>thousand|k)|(?P<tn>trillion|tn))\b",
     re.IGNORECASE,
@@ -85,19 +90,30 @@ def read_source(texts: Iterable[str]) -> Source:
     """
     source = Source()
     for text in texts:
-        tokens = tokens_of(text)
-        for token in tokens:
-            if token.kind == "word":
-                source.words.add(token.keys[0])
-                source.numbers.update(token.keys[1:])
-            else:
-                source.numbers.update(token.keys)
-        source.bigrams.update(_pairs(tokens))
+        words, numbers, bigrams = _vocabulary(text)
+        source.words |= words
+        source.numbers |= numbers
+        source.bigrams |= bigrams
     return source
 
 
-def _pairs(tokens: Sequence[Token]) -> list[tuple[str, str]]:
-    return [(first.keys[0], second.keys[0]) for first, second in pairwise(tokens)]
+@functools.lru_cache(maxsize=1024)
+def _vocabulary(text: str) -> tuple[frozenset[str], frozenset[str], frozenset[tuple[str, str]]]:
+    """Return words, numbers and pairs of a text; chunks of a corpus are the sources of many answers."""
+    words: set[str] = set()
+    numbers: set[str] = set()
+    tokens = _keys_of(text)
+    for is_number, keys in tokens:
+        if is_number:
+            numbers.update(keys)
+        else:
+            words.add(keys[0])
+            numbers.update(keys[1:])
+    return frozenset(words), frozenset(numbers), frozenset(_pairs(tokens))
+
+
+def _pairs(tokens: Sequence[tuple[bool, tuple[str, ...]]]) -> list[tuple[str, str]]:
+    return [(first[0], second[0]) for (_, first), (_, second) in pairwise(tokens)]
 
 
 def bigram_support(sentence: str, source: Source) -> tuple[int, int]:
@@ -113,7 +129,7 @@ def bigram_support(sentence: str, source: Source) -> tuple[int, int]:
     >>> bigram_support("Rates rose quickly.", read_source(["Rates rose."]))
     (1, 2)
     """
-    pairs = _pairs(tokens_of(sentence))
+    pairs = _pairs(_keys_of(sentence))
     return sum(pair in source.bigrams for pair in pairs), len(pairs)
 
 
@@ -129,16 +145,27 @@ def tokens_of(text: str) -> list[Token]:
     >>> [token.keys[0] for token in tokens_of("The company's revenues grew by 12.50% to $1.5 million.")]
     ['compani', 'revenu', 'grew', '12.5', '1500000']
     """
-    tokens: list[Token] = []
-    for match in _TOKEN.finditer(text):
+    return [
+        Token("number" if is_number else "word", keys, start, end)
+        for is_number, keys, start, end in _found(text)
+    ]
+
+
+def _keys_of(text: str) -> list[tuple[bool, tuple[str, ...]]]:
+    return [(is_number, keys) for is_number, keys, _, _ in _found(text)]
+
+
+def _found(text: str) -> Iterator[tuple[bool, tuple[str, ...], int, int]]:
+    """Return for each token whether it is a number, its keys, its start and its end."""
+    reached = 0
+    for match in (_ASCII_TOKEN if text.isascii() else _TOKEN).finditer(text):
+        start, end = match.span()
         if match["number"]:
-            values, end = _values(match["number"], text, match.end("number"))
-            tokens.append(Token("number", values, match.start(), max(end, match.end())))
-            continue
-        keys = _word_keys(match[0].casefold())
-        if keys and not (tokens and match.start() < tokens[-1].end):
-            tokens.append(Token("word", keys, *match.span()))
-    return tokens
+            keys, scaled = _values(match["number"], text, match.end("number"))
+            reached = max(scaled, end)
+            yield True, keys, start, reached
+        elif start >= reached and (keys := _word_keys(match[0].casefold())):
+            yield False, keys, start, end
 
 
 @functools.lru_cache(maxsize=65_536)

@@ -2,9 +2,36 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from pytest_evalstudio.metrics.grounding import tokens_of
 
 
 def test_words_are_compared_by_their_stems() -> None:
     assert [token.keys[0] for token in tokens_of("raising raised raises")] == ["rais"] * 3
     assert tokens_of("The bank's")[0].keys == tokens_of("banks")[0].keys
+
+
+_PIECES = (
+    "revenue",
+    "Company's",
+    "five",
+    "1.5",
+    " million",
+    "3rd",
+    "12,000",
+    " bn",
+    "k",
+    " ",
+    "-",
+    ".",
+    ",",
+    "'",
+    "_",
+)
+
+
+@given(st.lists(st.sampled_from(_PIECES), max_size=12).map("".join))
+def test_an_ascii_text_has_the_tokens_that_it_has_beside_other_scripts(text: str) -> None:
+    assert tokens_of(text) == tokens_of(f"{text} ’ 中")[:-1]

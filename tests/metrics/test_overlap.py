@@ -114,3 +114,53 @@ def test_irregular_and_short_words_have_the_stems_of_nltk(word: str) -> None:
 def test_string_metrics_on_the_edges() -> None:
     assert normalized_edit_similarity("", "") == exact_match("", " ") == token_jaccard("", " ") == 1.0
     assert normalized_edit_similarity("", "abc") == token_jaccard("", "abc") == 0.0
+
+
+_PIECES = (
+    *(
+        "a",
+        "don't",
+        "it's",
+        "He'd",
+        "we'LL",
+        "they've",
+        "N'T",
+        "n't",
+        "'s",
+        "x'y",
+        "cannot",
+        "wanna",
+        "more'n",
+    ),
+    *(
+        "5",
+        "1,000",
+        "12:30",
+        "U.S.",
+        "e.g.",
+        ",",
+        ":",
+        ";",
+        ".",
+        "...",
+        "?",
+        "!",
+        "$",
+        "%",
+        "&",
+        "@",
+        "#",
+        "-",
+        "--",
+    ),
+    *(" ", "  ", "\n", "\t", "'", '"', "(", ")", "[", "/", "+", "=", "_", "é", "“"),
+)
+
+
+@given(st.lists(st.sampled_from(_PIECES), max_size=12).map("".join))
+def test_words_are_those_of_the_whole_tokenizer(sentence: str) -> None:
+    from nltk.tokenize.destructive import NLTKWordTokenizer
+
+    assert list(word_tokens(sentence, lambda text: [(0, len(text))])) == NLTKWordTokenizer().tokenize(
+        sentence
+    )

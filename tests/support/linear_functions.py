@@ -271,7 +271,7 @@ def serve() -> None:
         name = request["function"]
         function = FUNCTIONS[name]
         if name not in warm:
-            function("A first sentence. And 1 more.\n\nb")
+            function('A first sentence. And 1 "more" (é).\n\nb')
             warm.add(name)
         text = text_of(request["text"], request["size"])
         signal.setitimer(
