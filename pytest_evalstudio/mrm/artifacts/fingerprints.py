@@ -53,7 +53,7 @@ def fingerprints(run: WorkflowRun) -> Fingerprints:
     evaluation = states.get(EVALUATION)
     return Fingerprints(
         workflow=_digest(run.path),
-        documents={entry[0]: entry[-1] for entry in run.document_digests},
+        documents=run.document_digests(),
         suite=_digest(run.folder_of(GENERATION) / SUITE) if GENERATION in statuses else "",
         configuration=run.configuration_digest(),
         models={

@@ -247,11 +247,11 @@ class WorkflowRun:
             stamp=uuid.uuid4().hex,
             finished=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             seconds=round(time.perf_counter() - started, 3),
+            environment=environment(),
             figures=masked_mapping(json_ready(result.figures)),
             problems=[_masked_problem(problem) for problem in result.problems],
             notes=[masked(note) for note in dict.fromkeys(result.notes) if note],
             artifacts=sizes(folder),
-            environment=environment(),
         )
         write_state(folder, state)
         finish(folder)
@@ -282,10 +282,14 @@ class WorkflowRun:
     def _identity(self, spec: StepSpec) -> str:
         """Return a digest of all inputs of a step."""
         stamps = [[other, state.stamp] for other, state in self._earlier(spec).items()]
-        inputs = [self.workflow.seed, self.workflow.model, self.workflow.evaluators, self.document_digests]
+        inputs = [self.workflow.seed, self.workflow.model, self.workflow.evaluators, self._documents_digests]
         return digest_of(
             [spec.id, self.parameters(spec.id), inputs, stamps, self._read(spec), self._configured(spec)]
         )
+
+    def document_digests(self) -> dict[str, str]:
+        """Return SHA-256 of the documents by name; the address of a remote document takes its place."""
+        return {entry[0]: entry[-1] for entry in self._documents_digests}
 
     def configuration_digest(self) -> str:
         """Return a digest of the parts of the configuration that steps use."""
@@ -296,7 +300,7 @@ class WorkflowRun:
         return {name: digest for spec in self.specs for name, digest in self._read(spec)}
 
     @cached_property
-    def document_digests(self) -> list[list[str]]:
+    def _documents_digests(self) -> list[list[str]]:
         """Return the digests of the documents, as they are at the first call."""
         return [_digest(document) for document in self.documents]
 

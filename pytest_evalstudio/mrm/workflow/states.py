@@ -50,8 +50,8 @@ class State:
         identity: digest of all that it depended on.
         stamp: differs for each run; steps that use these artifacts depend on it.
         seconds: it took.
-        artifacts: the files that it left, and their sizes in bytes.
         environment: names and versions of Python, platform and packages.
+        artifacts: the files that it left, and their sizes in bytes.
     """
 
     step: str
@@ -62,11 +62,11 @@ class State:
     stamp: str
     finished: str
     seconds: float
+    environment: dict[str, str] = field(default_factory=dict)
     figures: dict[str, Any] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     artifacts: dict[str, int] = field(default_factory=dict)
-    environment: dict[str, str] = field(default_factory=dict)
 
 
 def read_state(folder: Path) -> State | None:
