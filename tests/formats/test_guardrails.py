@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pytest_evalstudio.cli import main
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.formats.config import configuration
@@ -116,3 +117,18 @@ def test_thresholds_that_labels_did_not_give_are_marked(tmp_path: Path) -> None:
     assert read_guardrails(tmp_path / "ours.json") == marked
     marked.save(tmp_path / "theirs.json", reference_ids=True)
     assert read_guardrails(tmp_path / "theirs.json").not_calibrated == {}
+
+
+def test_the_command_names_thresholds_that_are_not_calibrated(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    marked = Guardrails(
+        calibrated_thresholds={"pii_leakage": {"model_passes": 0.5}},
+        evaluator_ids=["pii_leakage"],
+        not_calibrated={"pii_leakage": ["model_passes"]},
+    )
+    marked.save(tmp_path / "guards.json")
+    assert main(["guard", "check", str(tmp_path / "guards.json")]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == (
+        "not calibrated by people's labels: pii_leakage.model_passes"
+    )
