@@ -164,6 +164,7 @@ def accepted(each: int, seeds: range) -> int:
         assert figures.is_accepted or {refusal.code for refusal in figures.refusals} & {
             RefusalCode.AUC_HOLDS_HALF,
             RefusalCode.AGAINST_DIRECTION,
+            RefusalCode.ERRORS_AS_BY_CHANCE,
         }
     return count
 
