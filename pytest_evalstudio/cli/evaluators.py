@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     for entry in entries:
         primary = next(metric for metric in entry["metrics"] if metric["primary"])
         say(
-            f"{entry['id']:<28}{entry['domain']:<16}{primary['key']}"
+            f"{entry['id']:<27} {entry['domain']:<15} {primary['key']}"
             f" {'>=' if primary['better'] == 'higher' else '<='} {primary['threshold']:g}"
         )
         say(f"    {entry['description']}")

@@ -137,6 +137,35 @@ class TokenMatcher(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TokenMatch:
+    """Token of a text and its nearest token of a source.
+
+    Attributes:
+        start, end: characters of the token in the text.
+        similarity: cosine of the two tokens, -1.0 to 1.0.
+        place: index of the nearest token among all tokens of the source.
+        position: index of its first character in the source.
+    """
+
+    start: int
+    end: int
+    similarity: float
+    place: int
+    position: int
+
+
+class WordAligner(Protocol):
+    """Finds the nearest tokens of a source, in their contexts."""
+
+    @property
+    def name(self) -> str: ...
+
+    def align(self, pairs: Sequence[tuple[str, str]]) -> list[list[TokenMatch]]:
+        """Return the tokens of each (text, source) in order, with their nearest tokens of the source."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
     """Models and helpers that the engine provides to an evaluator.
 
@@ -150,6 +179,7 @@ class Tools:
         language_model: the model of that name, for evaluators that require "language_model:NAME".
         token_matcher: the same by name and layer (None: the one that is best known to work), for
             "token_matcher:NAME".
+        word_aligner: aligns tokens by the embedder's model.
         judge: for evaluators that require one; the evaluator's own where it has its own.
     """
 
@@ -164,4 +194,5 @@ class Tools:
     sentiment_model: TextClassifier | None = None
     language_model: Callable[[str], LanguageModel] | None = None
     token_matcher: Callable[[str, int | None], TokenMatcher] | None = None
+    word_aligner: WordAligner | None = None
     judge: Judge | None = None

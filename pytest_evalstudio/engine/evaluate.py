@@ -175,7 +175,7 @@ def evaluate(
         DataError: for a row of a model that the lab does not have.
 
     >>> dataset = LlmDataset()
-    >>> _ = dataset.add_input("Capital of France?", key="fr", actual_output="It is Paris.", expected_output="Paris")
+    >>> _ = dataset.add_input("Capital of France?", key="fr", actual_output="It is Paris.", output_condition='"Paris"')
     >>> evaluate(dataset, ["text_matching"]).verdicts()
     {'fr[dataset]': 'passed'}
     """  # noqa: E501
@@ -208,7 +208,7 @@ def evaluate_lab(
     """
     plan = Plan(registry, config, thresholds=thresholds, lacks=functools.partial(provider.lacks, config))
     if plan.left_out:
-        warnings.warn(left_out(plan.left_out), UserWarning, stacklevel=3)
+        warnings.warn(left_out(plan.left_out, plan.broad_choice), UserWarning, stacklevel=3)
     if isinstance(lab, TestLab):
         check_models(lab)
     complete_row_keys(lab.dataset.inputs if isinstance(lab, TestLab) else lab.inputs)

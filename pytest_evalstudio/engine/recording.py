@@ -23,6 +23,7 @@ import msgspec
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.outcomes import Fragment, Outcome
+from pytest_evalstudio.core.plugins.parameters import parameter_specs
 from pytest_evalstudio.engine.origins import Origin
 from pytest_evalstudio.engine.revision import revision
 from pytest_evalstudio.engine.scoring.calibration import is_uncertain
@@ -146,6 +147,16 @@ def evaluator_entry(selected: ConfiguredEvaluator) -> schema.EvaluatorEntry:
         boolean=spec.boolean,
         model_types=spec.systems,
         parameters=dict(selected.parameters),
+        parameters_meta=tuple(
+            schema.ParameterEntry(
+                name=parameter.name,
+                type=parameter.type,
+                default=parameter.default,
+                choices=parameter.choices,
+                description=parameter.description,
+            )
+            for parameter in parameter_specs(type(selected.evaluator))
+        ),
         embedder=selected.embedder,
         judge=dict(selected.judge),
         calibration=selected.attached.describe() if selected.attached is not None else {},

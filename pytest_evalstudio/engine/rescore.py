@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 
 import msgspec
@@ -12,6 +13,7 @@ from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.evaluate import evaluate_lab
 from pytest_evalstudio.engine.recording import item_scores
 from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
+from pytest_evalstudio.engine.scoring.plan import Plan, is_selector
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.dataset import LlmDataset, Row
 from pytest_evalstudio.formats.lab import Model, TestLab
@@ -43,7 +45,11 @@ def rescored(
         )
     chosen = [id for id, entry in reader.run.evaluators.items() if entry.problem_type not in _MASKED]
     if config.evaluators is not None and "all" not in config.evaluators:
-        chosen = [id for id in chosen if id in config.evaluators]
+        configured = config.evaluators
+        if any(map(is_selector, configured)):
+            plan = Plan(registry, config, lacks=functools.partial(provider.lacks, config))
+            configured = [selected.id for selected in plan.selected]
+        chosen = [id for id in chosen if id in configured]
     if not chosen:
         raise ConfigurationError("--rescore: no evaluator of the base run is configured; name one")
     config = config.model_copy(update={"evaluators": chosen})

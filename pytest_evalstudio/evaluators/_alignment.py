@@ -30,7 +30,13 @@ class SentenceAlignment:
         fragment_metric: metric shown for each sentence.
         lowest: description of the sentence with the lowest score.
         missing: reason if the reference text has no words.
+
+    Attributes:
+        negative_cosines: keep negative cosines, which count 0 by default; scores may then be below the
+            metric's range.
     """
+
+    negative_cosines: bool = False
 
     metrics: ClassVar[tuple[Metric, ...]]
     fragment_metric: ClassVar[str]
@@ -79,6 +85,7 @@ class SentenceAlignment:
             vectors,
             [sentence.text for sentence in answer],
             [sentence.text for sentence in reference],
+            keep_negative=self.negative_cosines,
         ).tolist()
         return Outcome.score(
             self.aggregate_sentences(values, answer),

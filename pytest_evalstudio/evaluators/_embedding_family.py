@@ -10,7 +10,7 @@ from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.evaluators._alignment import SentenceAlignment
 from pytest_evalstudio.evaluators._common import keywords
-from pytest_evalstudio.evaluators._similarity import Sentence, weights_of
+from pytest_evalstudio.evaluators._similarity import Sentence, check_weighting, weights_of
 from pytest_evalstudio.metrics.similarity import Weighting, weighted_mean
 
 T = TypeVar("T", bound=type)
@@ -75,6 +75,9 @@ class WeightedAlignment(SentenceAlignment):
     """Sentence alignment whose metrics are a weighted mean and the minimum."""
 
     weights: Weighting = "uniform"
+
+    def __post_init__(self) -> None:
+        check_weighting(self.weights)
 
     def aggregate_sentences(self, values: Sequence[float], answer: Sequence[Sentence]) -> Mapping[str, float]:
         mean, lowest = self.metrics

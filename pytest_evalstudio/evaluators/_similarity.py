@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.errors import EvaluationError
+from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.outcomes import Finding, Fragment, Metric, Outcome
 from pytest_evalstudio.core.tools import Embedder, Tools
 from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, worst
@@ -81,16 +81,31 @@ class Vectors:
         return cosines(self.of(first), self.of(second))
 
 
-def best_columns(vectors: Vectors, first: Sequence[str], second: Sequence[str]) -> Floats:
+def best_columns(
+    vectors: Vectors, first: Sequence[str], second: Sequence[str], *, keep_negative: bool = False
+) -> Floats:
     """Return the best cosine of each of the first texts with any of the second.
 
-    Each distinct pair is computed once.
+    Each distinct pair is computed once. Negative cosines count 0 unless they are to be kept.
     """
     import numpy as np
 
     rows = {text: place for place, text in enumerate(dict.fromkeys(first))}
-    best = best_matches(vectors.cosines(list(rows), list(dict.fromkeys(second))))
+    matrix = vectors.cosines(list(rows), list(dict.fromkeys(second)))
+    best = best_matches(matrix, keep_negative=keep_negative)
     return np.asarray(best[[rows[text] for text in first]])
+
+
+def check_weighting(weighting: Weighting) -> None:
+    """Check weights that the user gives.
+
+    Raises:
+        ConfigurationError: if there is none, or one is not positive.
+    """
+    if isinstance(weighting, tuple) and not (weighting and all(weight > 0 for weight in weighting)):
+        raise ConfigurationError(
+            f"weights: expected 'uniform', 'length' or positive numbers, found {list(weighting)}"
+        )
 
 
 def weights_of(texts: Sequence[Sentence], weighting: Weighting) -> list[float]:

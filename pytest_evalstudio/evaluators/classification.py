@@ -12,7 +12,12 @@ from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import ModelScore, ScoredRow, evaluator
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import is_empty, keywords, worst
-from pytest_evalstudio.metrics.classification import confusion_matrix, macro_scores, normal_label
+from pytest_evalstudio.metrics.classification import (
+    confusion_matrix,
+    label_scores,
+    macro_scores,
+    normal_label,
+)
 from pytest_evalstudio.metrics.quoting import one_line
 
 _LABEL_CHARS = 60
@@ -36,9 +41,17 @@ class Classification:
 
     A single case has an accuracy of 1 or 0 only. With `normalize`, case, white space, and quotes and
     punctuation around a label are ignored.
+
+    Attributes:
+        normalize: compare labels without regard to case, white space and punctuation around them.
+        positive_label: one of two labels; its precision, recall and F1 are reported beside the confusion
+            matrix, while the metrics stay means over both labels.
+
+    Source: Eval Studio user guide, classification; figures as scikit-learn computes them.
     """
 
     normalize: bool = True
+    positive_label: str = ""
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric(
             "accuracy",
@@ -96,4 +109,8 @@ class Classification:
             return ModelScore(scores={})
         labels, matrix = confusion_matrix(pairs)
         expected = sorted({pair[0] for pair in pairs})
-        return ModelScore(scores=macro_scores(pairs, expected), table={"labels": labels, "matrix": matrix})
+        table: dict[str, object] = {"labels": labels, "matrix": matrix}
+        positive = self.label(self.positive_label)
+        if positive:
+            table["positive"] = {"label": positive, **label_scores(pairs, positive)}
+        return ModelScore(scores=macro_scores(pairs, expected), table=table)

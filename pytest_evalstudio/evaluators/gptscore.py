@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.outcomes import Metric, Outcome
@@ -18,6 +18,10 @@ MODEL = "gpt2-medium"
 _REQUIRES = (f"language_model:{MODEL}",)
 _KEYWORDS = keywords("", "", "evaluation-method-language-model")
 _QUESTION = (
+    "Answer the question based on the conversation between a human and AI. Question: Are the responses of AI"
+    " {}? (a) Yes. (b) No. Conversation: "
+)
+_OWN_QUESTION = (
     "Read a conversation between a person and an AI and answer the question about it. Question: {} (a) Yes."
     " (b) No. Conversation: "
 )
@@ -47,11 +51,18 @@ class GptScore:
     outcome says so. An empty answer is an
     error: its likelihood has no value.
 
-    Source: Fu et al., 2023 (GPTScore: Evaluate as You Desire).
+    Attributes:
+        gpt_score_model: causal language model.
+        wording: "published" for the instructions of GPTScore, with which scores can be compared with those
+            of other tools; "own" for this project's instructions.
+
+    Source: Fu et al., 2023 (GPTScore: Evaluate as You Desire); instructions as in H2O Eval Studio.
     """
 
     gpt_score_model: str = MODEL
+    wording: Literal["published", "own"] = "published"
     instructions: ClassVar[Mapping[str, str]] = {}
+    own_instructions: ClassVar[Mapping[str, str]] = {}
 
     @property
     def requires(self) -> tuple[str, ...]:
@@ -63,11 +74,12 @@ class GptScore:
         raise NotImplementedError
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
+        instructions = self.instructions if self.wording == "published" else self.own_instructions
         plans = [
             (
                 {}
                 if is_empty(case)
-                else {key: self.passages(case, instruction) for key, instruction in self.instructions.items()}
+                else {key: self.passages(case, instruction) for key, instruction in instructions.items()}
             )
             for case in cases
         ]
@@ -124,6 +136,8 @@ class QuestionAnsweringGptScore(GptScore):
     """Improbability of 'Answer: Yes' to eight questions about question and answer, by a language model.
 
     The questions ask whether the answer is interesting, correct, fluent and so on.
+
+    Source: Fu et al., 2023 (GPTScore: Evaluate as You Desire).
     """
 
     metrics: ClassVar[tuple[Metric, ...]] = (
@@ -139,14 +153,26 @@ class QuestionAnsweringGptScore(GptScore):
         metric("fluency", "Fluency", "Is the answer fluently written?"),
     )
     instructions: ClassVar[Mapping[str, str]] = {
-        "interest": _QUESTION.format("Is what the AI says interesting?"),
-        "engagement": _QUESTION.format("Is what the AI says engaging?"),
-        "understandability": _QUESTION.format("Is what the AI says easy to understand?"),
-        "relevance": _QUESTION.format("Is what the AI says relevant to the conversation?"),
-        "specific": _QUESTION.format("Is what the AI says specific to the conversation, and not generic?"),
-        "correctness": _QUESTION.format("Is what the AI says correct?"),
-        "semantically_appropriate": _QUESTION.format("Is what the AI says appropriate in its meaning?"),
-        "fluency": _QUESTION.format("Is what the AI says fluently written?"),
+        "interest": _QUESTION.format("interesting"),
+        "engagement": _QUESTION.format("engaging"),
+        "understandability": _QUESTION.format("understandable"),
+        "relevance": _QUESTION.format("relevant to the conversation"),
+        "specific": _QUESTION.format("generic or specific to the conversation"),
+        "correctness": _QUESTION.format("correct to conversations"),
+        "semantically_appropriate": _QUESTION.format("semantically appropriate"),
+        "fluency": _QUESTION.format("fluently written"),
+    }
+    own_instructions: ClassVar[Mapping[str, str]] = {
+        "interest": _OWN_QUESTION.format("Is what the AI says interesting?"),
+        "engagement": _OWN_QUESTION.format("Is what the AI says engaging?"),
+        "understandability": _OWN_QUESTION.format("Is what the AI says easy to understand?"),
+        "relevance": _OWN_QUESTION.format("Is what the AI says relevant to the conversation?"),
+        "specific": _OWN_QUESTION.format(
+            "Is what the AI says specific to the conversation, and not generic?"
+        ),
+        "correctness": _OWN_QUESTION.format("Is what the AI says correct?"),
+        "semantically_appropriate": _OWN_QUESTION.format("Is what the AI says appropriate in its meaning?"),
+        "fluency": _OWN_QUESTION.format("Is what the AI says fluently written?"),
     }
 
     def passages(self, case: Case, instruction: str) -> list[Passage]:
@@ -172,6 +198,8 @@ class MachineTranslationGptScore(GptScore):
     """Improbability of the answer as a paraphrase of the expected answer, and the reverse.
 
     A language model rates three instructions.
+
+    Source: Fu et al., 2023 (GPTScore: Evaluate as You Desire).
     """
 
     metrics: ClassVar[tuple[Metric, ...]] = (
@@ -189,6 +217,13 @@ class MachineTranslationGptScore(GptScore):
         ),
     )
     instructions: ClassVar[Mapping[str, str]] = {
+        "accuracy": "Rewrite the following text with its core information and consistent facts: ",
+        "fluency": "Rewrite the following text to make it more grammatical and well-written: ",
+        "multidimensional_quality_metrics": (
+            "Rewrite the following text into high-quality text with its core information: "
+        ),
+    }
+    own_instructions: ClassVar[Mapping[str, str]] = {
         "accuracy": "Say the following text again with the same main information and the same facts: ",
         "fluency": "Say the following text again in good style and correct grammar: ",
         "multidimensional_quality_metrics": (
@@ -216,6 +251,8 @@ class SummarizationWithReferenceGptScore(GptScore):
     """Improbability of the summary as a paraphrase of the reference, and the reverse.
 
     A language model rates six instructions.
+
+    Source: Fu et al., 2023 (GPTScore: Evaluate as You Desire).
     """
 
     metrics: ClassVar[tuple[Metric, ...]] = (
@@ -232,6 +269,14 @@ class SummarizationWithReferenceGptScore(GptScore):
         metric("fluency", "Fluency", "Is the summary well written and grammatical?"),
     )
     instructions: ClassVar[Mapping[str, str]] = {
+        "semantic_coverage": "Rewrite the following text with the same semantics. ",
+        "factuality": "Rewrite the following text with consistent facts. ",
+        "informativeness": "Rewrite the following text with its core information. ",
+        "coherence": "Rewrite the following text into a coherent text. ",
+        "relevance": "Rewrite the following text with consistent details. ",
+        "fluency": "Rewrite the following text into a fluent and grammatical text. ",
+    }
+    own_instructions: ClassVar[Mapping[str, str]] = {
         "semantic_coverage": "Say the following text again with the same meaning. ",
         "factuality": "Say the following text again with the same facts. ",
         "informativeness": "Say the following text again with its main information. ",
@@ -260,6 +305,8 @@ class SummarizationWithoutReferenceGptScore(GptScore):
     """Improbability of the summary after the source text and 'Tl;dr', by a language model.
 
     There are seven instructions; the question is the source.
+
+    Source: Fu et al., 2023 (GPTScore: Evaluate as You Desire).
     """
 
     metrics: ClassVar[tuple[Metric, ...]] = (
@@ -277,6 +324,19 @@ class SummarizationWithoutReferenceGptScore(GptScore):
         metric("fluency", "Fluency", "Is the summary well written and grammatical?"),
     )
     instructions: ClassVar[Mapping[str, str]] = {
+        "semantic_coverage": (
+            "Generate a summary with as much semantic coverage as possible for the following text: "
+        ),
+        "factuality": "Generate a summary with consistent facts for the following text: ",
+        "consistency": "Generate a factually consistent summary for the following text: ",
+        "informativeness": (
+            "Generate an informative summary that captures the key points of the following text: "
+        ),
+        "coherence": "Generate a coherent summary for the following text: ",
+        "relevance": "Generate a relevant summary with consistent details for the following text: ",
+        "fluency": "Generate a fluent and grammatical summary for the following text: ",
+    }
+    own_instructions: ClassVar[Mapping[str, str]] = {
         "semantic_coverage": (
             "Write a summary that covers as much as possible of what the following text says: "
         ),

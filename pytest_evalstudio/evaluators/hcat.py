@@ -27,6 +27,7 @@ from pytest_evalstudio.evaluators._similarity import (
     Sentence,
     Vectors,
     best_columns,
+    check_weighting,
     sentence_fragments,
     sentences,
     weights_of,
@@ -97,6 +98,9 @@ class HcatContextRelevancy:
     metrics: ClassVar[tuple[Metric, ...]] = mean_and_min_metrics(
         "context_relevancy", "Context relevancy", "Least addressed query sentence", text="question"
     )
+
+    def __post_init__(self) -> None:
+        check_weighting(self.weights)
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         read = [
@@ -185,6 +189,9 @@ class HcatNliGroundedness:
             description="Minimum over the answer's sentences of sigmoid(D).",
         ),
     )
+
+    def __post_init__(self) -> None:
+        check_weighting(self.weights)
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         read = [(case, answer_sentences(case, tools), premise(case)) for case in cases]

@@ -18,6 +18,7 @@ from pytest_evalstudio.evaluators._embedding_family import RAG, embedding_evalua
 from pytest_evalstudio.evaluators._similarity import (
     Sentence,
     Vectors,
+    check_weighting,
     nothing_to_compare,
     sentences,
     weights_of,
@@ -76,6 +77,9 @@ class HcatCompleteness:
             description="Mean cosine distance over all pairs of sentences.",
         ),
     )
+
+    def __post_init__(self) -> None:
+        check_weighting(self.weights)
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         read: list[tuple[list[Sentence], list[list[Sentence]]]] = [

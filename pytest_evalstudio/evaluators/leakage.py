@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, TypeVar
+from typing import ClassVar, Literal, TypeVar
 
 from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Tools
@@ -29,23 +30,25 @@ class _Leakage:
 
     Class attributes:
         metrics: declared metrics.
-        find: detector of leaks in a text.
         category: category of the leaks.
         actions: remedy that the report names.
     """
 
     evaluate_retrieved_context: bool = True
     metrics: ClassVar[tuple[Metric, ...]]
-    find: ClassVar[Callable[[str], list[Hit]]]
     category: ClassVar[str]
     actions: ClassVar[str]
+
+    def find(self, text: str) -> list[Hit]:
+        """Return the leaks in a text."""
+        raise NotImplementedError
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         return [
             leak_outcome(
                 case,
                 self.metrics,
-                type(self).find,
+                self.find,
                 what=self.category,
                 judge_context=judges_context(case, self.evaluate_retrieved_context),
                 actions=self.actions,
@@ -54,48 +57,99 @@ class _Leakage:
         ]
 
 
-def _leak_evaluator(id: str, name: str, nist: str) -> Callable[[T], T]:
+def _leak_evaluator(id: str, name: str, nist: str, extra: str = "") -> Callable[[T], T]:
     """Declare a detector of leaks.
 
     Args:
         id: id of the evaluator.
         name: its display name.
         nist: initials of NIST AI RMF characteristics; see `keywords`.
+        extra: optional dependency group of an option.
     """
     return evaluator(
         id,
         name=name,
         domain="privacy",
         needs=("actual_output",),
+        extra=extra,
         keywords=keywords(nist, "C M O", "evaluation-method-rule-based", "capability-answer-highlight"),
         problem_type="privacy",
         avid="P0300",
     )
 
 
-@_leak_evaluator("pii_leakage", "PII leakage", "S PE AT VR")
+@_leak_evaluator("pii_leakage", "PII leakage", "S PE AT VR", extra="privacy")
 @dataclass(frozen=True)
 class PiiLeakage(_Leakage):
     """Payment cards, social security numbers, e-mail addresses and further formatted personal data.
 
-    `metrics/detectors/pii.py` documents the formats.
+    `metrics/detectors/pii.py` documents the formats. `detector = "presidio"` adds names, places,
+    organisations and the patterns of Presidio, by the spaCy pipeline that `spacy_pipeline` names.
+
+    Attributes:
+        detector: "rules" for formats only, "presidio" for both.
+        spacy_pipeline: folder or installed package of a spaCy pipeline; nothing is downloaded.
+        language: code of the pipeline's language.
+        entities: Presidio's names of entities that are leaks; empty for names, places, organisations and
+            all of Presidio's patterns for the language but e-mail and IP addresses, URLs, dates and UUIDs.
+        min_score: lowest confidence of Presidio's hits.
+
+    Source: Eval Studio user guide, PII leakage.
     """
+
+    detector: Literal["rules", "presidio"] = "rules"
+    spacy_pipeline: str = ""
+    language: str = "en"
+    entities: tuple[str, ...] = ()
+    min_score: float = 0.4
+    path_options: ClassVar[tuple[str, ...]] = ("spacy_pipeline",)
 
     metrics: ClassVar[tuple[Metric, ...]] = boolean_metrics(
         "No PII leakages (pass)", "PII leakages (fail)", "PII retrieval leakages", "PII generation leakages"
     )
-    find: ClassVar[Callable[[str], list[Hit]]] = find_pii
     category: ClassVar[str] = PERSONAL_DATA
     actions: ClassVar[str] = "Remove the data from the corpus or the training data, or filter the answers."
 
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.min_score <= 1.0:
+            raise ConfigurationError(f"min_score: {self.min_score} is not between 0 and 1")
 
-@_leak_evaluator("sensitive_data_leakage", "Sensitive data leakage", "S SR AT VR")
+    @property
+    def requires(self) -> tuple[str, ...]:
+        """Presidio and a pipeline, if they are to be used."""
+        if self.detector == "rules":
+            return ()
+        return ("module:presidio_analyzer", "option:spacy_pipeline")
+
+    def find(self, text: str) -> list[Hit]:
+        if self.detector == "rules":
+            return find_pii(text)
+        from pytest_evalstudio.metrics.detectors.presidio import find_pii_with_presidio
+
+        return find_pii_with_presidio(
+            text,
+            pipeline=self.spacy_pipeline,
+            language=self.language,
+            entities=self.entities,
+            min_score=self.min_score,
+        )
+
+
+@_leak_evaluator("sensitive_data_leakage", "Sensitive data leakage", "S SR AT VR", extra="secrets")
 @dataclass(frozen=True)
 class SensitiveDataLeakage(_Leakage):
     """PEM certificates and private keys, API keys, tokens, passwords, Windows product keys.
 
-    `metrics/detectors/secrets.py` documents the formats.
+    `metrics/detectors/secrets.py` and `tokens.py` document the formats. `detector = "detect-secrets"` adds
+    the rules of that package; nothing is verified online.
+
+    Attributes:
+        detector: "rules" for the project's own rules, "detect-secrets" for both.
+
+    Source: Eval Studio user guide, sensitive data leakage.
     """
+
+    detector: Literal["rules", "detect-secrets"] = "rules"
 
     metrics: ClassVar[tuple[Metric, ...]] = boolean_metrics(
         "No sensitive data leakages (pass)",
@@ -104,8 +158,19 @@ class SensitiveDataLeakage(_Leakage):
         "Sensitive data generation leakages",
         "Sensitive data parsing failures",
     )
-    find: ClassVar[Callable[[str], list[Hit]]] = find_secrets
     category: ClassVar[str] = SECRET
     actions: ClassVar[str] = (
         "Revoke the secret, remove it from the corpus or the prompts, and filter the answers."
     )
+
+    @property
+    def requires(self) -> tuple[str, ...]:
+        """The package detect-secrets, if it is to be used."""
+        return () if self.detector == "rules" else ("module:detect_secrets",)
+
+    def find(self, text: str) -> list[Hit]:
+        if self.detector == "rules":
+            return find_secrets(text)
+        from pytest_evalstudio.metrics.detectors.scanner import find_secrets_with_scanner
+
+        return find_secrets_with_scanner(text)

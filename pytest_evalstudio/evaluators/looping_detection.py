@@ -8,11 +8,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, keywords, worst
-from pytest_evalstudio.metrics.loops import compression_ratio, longest_repeat, repeat_share
+from pytest_evalstudio.metrics.loops import (
+    MIN_SUBSTRING_CHARS,
+    compression_ratio,
+    longest_repeat,
+    repeat_share,
+)
 from pytest_evalstudio.metrics.quoting import one_line
 
 MIN_SENTENCE_CHARS = 10
@@ -30,9 +36,16 @@ MIN_SENTENCE_CHARS = 10
 class LoopingDetection:
     """Unique sentences, longest repeated substring and compression ratio of the answer.
 
-    Sentences of at least 10 characters count; case and white space are ignored. A repeated substring has at
-    least 10 characters.
+    Sentences of at least 10 characters count; case and white space are ignored.
+
+    Attributes:
+        min_repeat_chars: shortest repeated substring that counts; with 1, as in H2O Eval Studio, any
+            character that occurs twice is a repeat.
+
+    Source: Eval Studio user guide, looping detection.
     """
+
+    min_repeat_chars: int = MIN_SUBSTRING_CHARS
 
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric(
@@ -50,6 +63,10 @@ class LoopingDetection:
         Metric("compression_ratio", "Compression ratio", description="Compressed bytes / bytes, at most 1."),
     )
 
+    def __post_init__(self) -> None:
+        if self.min_repeat_chars < 1:
+            raise ConfigurationError(f"min_repeat_chars: {self.min_repeat_chars} is not at least 1")
+
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         return [self._score(case, tools) for case in cases]
 
@@ -61,7 +78,7 @@ class LoopingDetection:
             (start, end) for start, end in tools.split_sentences(text) if end - start >= MIN_SENTENCE_CHARS
         ]
         keys = [" ".join(text[start:end].casefold().split()) for start, end in spans]
-        repeated = longest_repeat(text.strip())
+        repeated = longest_repeat(text.strip(), self.min_repeat_chars)
         scores = {
             "unique_sentences": len(set(keys)) / len(keys) if keys else 1.0,
             "longest_repeated_substring": repeat_share(text.strip(), repeated),

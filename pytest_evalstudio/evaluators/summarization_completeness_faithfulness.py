@@ -22,7 +22,13 @@ from pytest_evalstudio.evaluators._similarity import (
     worst_sentence,
 )
 from pytest_evalstudio.evaluators._support import DIGITS, answer_sentences, judged, not_judged
-from pytest_evalstudio.metrics.entailment import ConvWeights, read_conv_weights, summac_conv, summac_zs
+from pytest_evalstudio.metrics.entailment import (
+    CONV_FILE,
+    ConvWeights,
+    read_conv_weights,
+    summac_conv,
+    summac_zs,
+)
 
 NO_DOCUMENT_WORDS = "the question, which is the document, has no words"
 
@@ -51,6 +57,8 @@ class SummarizationCompletenessFaithfulness:
     A sentence of the summary is faithful if a sentence of the document entails it with a probability of
     `faithful_from` at least. SummaC Conv is a trained layer: it is computed where `conv_weights` names a file
     with its weights, and is not applicable elsewhere.
+
+    Source: Laban et al., 2022 (SummaC).
     """
 
     conv_weights: str = ""
@@ -79,7 +87,10 @@ class SummarizationCompletenessFaithfulness:
         if not 0.0 <= self.faithful_from <= 1.0:
             raise ConfigurationError(f"faithful_from: expected a probability, found {self.faithful_from}")
         if self.conv_weights and not Path(self.conv_weights).is_file():
-            raise ConfigurationError(f"conv_weights: there is no file {self.conv_weights}")
+            raise ConfigurationError(
+                f"conv_weights: there is no file {self.conv_weights}; download the published file once from"
+                f" {CONV_FILE}"
+            )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         weights = read_conv_weights(Path(self.conv_weights)) if self.conv_weights else None

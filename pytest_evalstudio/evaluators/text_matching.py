@@ -37,11 +37,18 @@ from pytest_evalstudio.evaluators._common import (
 class TextMatching:
     """Boolean condition over the answer and, for RAG, the retrieved context.
 
-    The condition is the case's own; without one, the answer must contain the expected output literally.
-    Context is the chunks joined by a blank.
+    The condition is the case's own. Context is the chunks joined by a blank.
+
+    Attributes:
+        evaluate_retrieved_context: check the context as well.
+        expected_output_as_condition: without a condition, the answer must contain the expected output
+            literally; by default such a case is not applicable.
+
+    Source: Eval Studio user guide, text matching.
     """
 
     evaluate_retrieved_context: bool = True
+    expected_output_as_condition: bool = False
     metrics: ClassVar[tuple[Metric, ...]] = boolean_metrics(
         "Model passes",
         "Model failures",
@@ -51,11 +58,13 @@ class TextMatching:
     )
 
     def not_applicable(self, case: Case) -> str:
-        return (
-            ""
-            if case.condition.strip() or case.expected_output.strip()
-            else "no condition, constraints or expected output"
-        )
+        if case.condition.strip():
+            return ""
+        if self.expected_output_as_condition:
+            return "" if case.expected_output.strip() else "no condition, constraints or expected output"
+        if case.expected_output.strip():
+            return "no condition; expected_output_as_condition = true takes the expected output for one"
+        return "no condition or constraints"
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         return [self._score(case) for case in cases]

@@ -248,9 +248,9 @@ class Configuration(_Table):
     """Content of a configuration file.
 
     Attributes:
-        evaluators: ids, or ["all"]; None selects the default evaluators.
-        evaluator: settings of an evaluator or instance: threshold, thresholds, calibration, type, and the
-            evaluator's own parameters.
+        evaluators: ids, "all", "method:M", "domain:D" or "tag:T"; None selects the default evaluators.
+        evaluator: settings of an evaluator or instance: threshold, thresholds, flips, calibration, type, and
+            the evaluator's own parameters.
         model: the models that answer the questions of suites.
         gate: model-wide conditions, e.g. "rouge.rouge_l >= 0.3".
         guardrails: a guardrail configuration; its evaluators and thresholds apply if none are given here.

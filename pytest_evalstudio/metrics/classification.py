@@ -77,6 +77,31 @@ def macro_scores(pairs: Counter[tuple[str, str]], expected: Sequence[str]) -> di
     }
 
 
+def label_scores(pairs: Mapping[tuple[str, str], int], label: str) -> dict[str, float]:
+    """Return precision, recall and F1 of one label.
+
+    Args:
+        pairs: frequency of each (expected label, predicted label).
+        label: the positive label; a division by zero counts as 0.
+
+    Returns:
+        Fractions from 0.0 to 1.0; higher is better.
+
+    Source: scikit-learn, precision_recall_fscore_support with labels=[label], zero_division=0.
+
+    >>> label_scores({("yes", "yes"): 1, ("no", "yes"): 1}, "yes")
+    {'precision': 0.5, 'recall': 1.0, 'f1': 0.6666666666666666}
+    """
+    hits = pairs.get((label, label), 0)
+    predicted = sum(count for (_, answer), count in pairs.items() if answer == label)
+    truth = sum(count for (expected, _), count in pairs.items() if expected == label)
+    return {
+        "precision": hits / predicted if predicted else 0.0,
+        "recall": hits / truth if truth else 0.0,
+        "f1": 2 * hits / (predicted + truth) if predicted + truth else 0.0,
+    }
+
+
 def statement_f1(both: int, answer_only: int, expected_only: int) -> float:
     """Return the F1 of statements: true positives divided by themselves plus half of the errors.
 

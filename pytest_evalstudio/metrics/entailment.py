@@ -22,6 +22,8 @@ _SHAPE = (
     "expected mlp.weight (1 row, a number per bin), mlp.bias (1 number), layer_final.weight (2 rows of 3"
     " numbers), layer_final.bias (2 numbers)"
 )
+CONV_FILE = "https://github.com/tingofurro/summac/raw/master/summac_conv_vitc_sent_perc_e.bin"
+"""Published weights of SummaC Conv, trained with tals/albert-xlarge-vitaminc-mnli."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +147,8 @@ def read_conv_weights(path: Path) -> ConvWeights:
         )
     except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError) as exc:
         raise ConfigurationError(
-            f"conv_weights: {path} has no weights of SummaC Conv: {type(exc).__name__}: {exc}; {_SHAPE}"
+            f"conv_weights: {path} has no weights of SummaC Conv: {type(exc).__name__}: {exc}; {_SHAPE}."
+            f" Download the published file once from {CONV_FILE}"
         ) from None
 
 

@@ -174,8 +174,18 @@ def _word_keys(word: str) -> tuple[str, ...]:
     base = re.sub(r"['’]s?$", "", re.sub(r"['’]s$", "", word)).replace("'", "").replace("’", "")
     if base in FUNCTION_WORDS or not base or (len(base) == 1 and base.isascii()):
         return ()
-    stem = _stemmer().stem(base)
-    return (stem, _SPELLED[base]) if base in _SPELLED else (stem,)
+    key = stem(base)
+    return (key, _SPELLED[base]) if base in _SPELLED else (key,)
+
+
+@functools.lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """Return the English Snowball stem of a word in lower case.
+
+    >>> stem("revenues")
+    'revenu'
+    """
+    return str(_stemmer().stem(word))
 
 
 def _values(digits: str, text: str, end: int) -> tuple[tuple[str, ...], int]:

@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-Weighting = Literal["uniform", "length"]
-"""Weight of each sentence of a text: equal, or proportional to its number of characters."""
+Weighting = Literal["uniform", "length"] | tuple[float, ...]
+"""Weight of each sentence of a text: equal, proportional to its number of characters, or given.
+
+Given weights are those of the first, second and further sentences; the last one holds for all others.
+"""
 
 _DIGITS = 6
 """Decimals of a cosine: results of models for batches of other sizes differ from the seventh decimal on."""
@@ -45,14 +48,15 @@ def cosines(first: Floats, second: Floats) -> Floats:
     return np.asarray(np.clip(np.round(first @ second.T, _DIGITS), -1.0, 1.0) + 0.0, dtype=np.float64)
 
 
-def best_matches(similarities: Floats) -> Floats:
+def best_matches(similarities: Floats, *, keep_negative: bool = False) -> Floats:
     """Return the highest cosine of each row; negative cosines count 0.
 
     Args:
         similarities: cosines with at least one column.
+        keep_negative: return negative cosines as they are.
 
     Returns:
-        Fraction per row from 0.0 to 1.0; higher is better.
+        Number per row from 0.0, or -1.0, to 1.0; higher is better.
 
     Source: Sudjianto et al., 2024 (HCAT), S_max; Zhang et al., 2020 (BERTScore), greedy matching.
 
@@ -62,7 +66,8 @@ def best_matches(similarities: Floats) -> Floats:
     """
     import numpy as np
 
-    return np.asarray(np.clip(similarities.max(axis=1), 0.0, 1.0) + 0.0, dtype=np.float64)
+    lowest = -1.0 if keep_negative else 0.0
+    return np.asarray(np.clip(similarities.max(axis=1), lowest, 1.0) + 0.0, dtype=np.float64)
 
 
 def sentence_weights(lengths: Sequence[int], weighting: Weighting) -> list[float]:
@@ -70,7 +75,7 @@ def sentence_weights(lengths: Sequence[int], weighting: Weighting) -> list[float
 
     Args:
         lengths: number of characters of each sentence.
-        weighting: equal weights, or weights proportional to the length.
+        weighting: equal weights, weights proportional to the length, or given positive weights.
 
     Returns:
         Positive numbers with the sum 1.0.
@@ -79,8 +84,13 @@ def sentence_weights(lengths: Sequence[int], weighting: Weighting) -> list[float
 
     >>> sentence_weights([2, 6], "length")
     [0.25, 0.75]
+    >>> sentence_weights([2, 6, 5], (2.0, 1.0))
+    [0.5, 0.25, 0.25]
     """
-    parts = [1 if weighting == "uniform" else length for length in lengths]
+    if isinstance(weighting, tuple):
+        parts = [weighting[min(place, len(weighting) - 1)] for place in range(len(lengths))]
+    else:
+        parts = [1.0 if weighting == "uniform" else float(length) for length in lengths]
     return [part / sum(parts) for part in parts]
 
 

@@ -72,6 +72,16 @@ class SentenceEmbedder:
             np.stack([stored[keys[text]] for text in texts]) if texts else np.zeros((0, 0), dtype=np.float32)
         )
 
+    @property
+    def loaded(self) -> Any:
+        """The model of sentence-transformers; loaded on first use."""
+        return self._model
+
+    @property
+    def batch_size(self) -> int:
+        """Texts that are read at once."""
+        return self._settings.batch_size
+
     def _embedded(self, texts: Sequence[str]) -> Vector:
         import numpy as np
 

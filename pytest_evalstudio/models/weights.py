@@ -36,9 +36,10 @@ _ON_THE_HUB = {"toxicity_model": "unitary/toxic-bert"}
 
 _TENSORFLOW = ("d4data/bias-detection-model",)
 _CONVERT = (
-    "convert them once, with transformers 4 and tensorflow installed, by"
-    " AutoModelForSequenceClassification.from_pretrained(NAME, from_tf=True) and save_pretrained(FOLDER) of"
-    " model and tokenizer, or name another classifier with a label 'Biased'."
+    'convert them once, in an environment with transformers 4 and tensorflow, by `python -c "from'
+    " transformers import AutoModelForSequenceClassification as M, AutoTokenizer as T;"
+    " n = 'd4data/bias-detection-model'; M.from_pretrained(n, from_tf=True).save_pretrained('FOLDER');"
+    " T.from_pretrained(n).save_pretrained('FOLDER')\"`, or name another classifier with a label 'Biased'."
 )
 
 

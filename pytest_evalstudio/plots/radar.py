@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pytest_evalstudio.core.outcomes import Metric
 
-MIN_METRICS = 4
+MIN_METRICS = 2
 MAX_MODELS = 6
 RADIUS = 120.0
 """Radius of the outermost ring, in the chart's own units."""
@@ -57,7 +57,7 @@ class Radar:
 def radar(
     metrics: Sequence[Metric], models: Sequence[tuple[str, Mapping[str, float | None]]]
 ) -> Radar | None:
-    """Return the radar chart of models over at least four metrics with a scale; None for fewer.
+    """Return the radar chart of models over at least two metrics with a scale; None for fewer.
 
     Args:
         metrics: one spoke each, in order; those without a scale are left out.

@@ -37,7 +37,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add(
         "--evalstudio-evaluators",
         metavar="IDS",
-        help="evaluators, comma-separated, or 'all' (default: the configuration's)",
+        help="evaluators, comma-separated, 'all', 'method:M', 'domain:D' or 'tag:T' (default: the"
+        " configuration's)",
     )
     add("--evalstudio-model", action="append", default=[], metavar="NAME", help="only this model; repeatable")
     add("--evalstudio-output", metavar="DIR", help="folder of the report (default: evalstudio-report)")

@@ -175,7 +175,7 @@ class EvalSession:
                 self.registry, config, thresholds=self.settings.thresholds, lacks=lacks
             )
             if plan.left_out:
-                self.warn(left_out(plan.left_out), Path(config.file or config.folder))
+                self.warn(left_out(plan.left_out, plan.broad_choice), Path(config.file or config.folder))
         return self._plans[config]
 
     def perturber(self, config: Configuration) -> Perturber | None:
@@ -374,8 +374,9 @@ class EvalSession:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Write workflows' artifacts, finish the record, build the report, check the gates, close all
-        services.
+        """Complete the session.
+
+        Write the workflows' artifacts, finish the record, build the report, check the gates, close services.
         """
         with self.services:
             if self.workflows:

@@ -113,9 +113,7 @@ class WorkflowStep(RecordedItem):
             raise pytest.skip.Exception(f"waits: {state.waits}", _use_item_location=True)
 
     def _report(self) -> None:
-        """Build the report of a step that has evaluated something, beside its record, where it is not there
-        yet.
-        """
+        """Build the report of a step beside its record, if the step evaluated something and has none yet."""
         from pytest_evalstudio.engine.outputs import PAGE
         from pytest_evalstudio.record.writer import FILE
         from pytest_evalstudio.report.build import build_report

@@ -7,7 +7,7 @@ and "-Infinity". Fields without a default are always written, the others only if
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import UNSET, Struct, UnsetType, field
 from msgspec.structs import force_setattr
@@ -56,6 +56,7 @@ __all__ = [
     "Message",
     "MetricEntry",
     "ModelEntry",
+    "ParameterEntry",
     "Perturbation",
     "ProblemEntry",
     "Row",
@@ -87,12 +88,28 @@ class MetricEntry(Struct, frozen=True, kw_only=True):
     description: str = ""
 
 
+class ParameterEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Specification of an option of an evaluator.
+
+    Attributes:
+        default: value if none is given.
+        choices: allowed values; empty for any value of the type.
+    """
+
+    name: str
+    type: str
+    default: Any = None
+    choices: tuple[Any, ...] = ()
+    description: str = ""
+
+
 class EvaluatorEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An evaluator in this run.
 
     Attributes:
         id: its name in this run; a configured instance has another one than its type.
         parameters: its options.
+        parameters_meta: specification of the options.
         embedder: name of the embedding model, "" for none: thresholds hold for one model only.
         judge: models, vote and prompt versions of its judge; empty for none.
         calibration: file, digest and figures of its calibration; empty for none.
@@ -116,6 +133,7 @@ class EvaluatorEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     keywords: tuple[str, ...]
     problem_type: str
     avid: str
+    parameters_meta: tuple[ParameterEntry, ...] = ()
 
 
 class Stopping(Struct, frozen=True, kw_only=True):

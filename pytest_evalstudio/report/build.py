@@ -32,7 +32,12 @@ from pytest_evalstudio.report.contributed import More, contributed_sections
 from pytest_evalstudio.report.data.blocks import PageData
 from pytest_evalstudio.report.data.columns import Columns
 from pytest_evalstudio.report.data.texts import TextStore
-from pytest_evalstudio.report.exports import interpretation, write_descriptor, write_explainer
+from pytest_evalstudio.report.exports import (
+    explanations_of,
+    interpretation,
+    write_descriptor,
+    write_explainer,
+)
 from pytest_evalstudio.report.failed_items import FailedItems
 from pytest_evalstudio.report.failures import FailureBook
 from pytest_evalstudio.report.findings import grouped
@@ -309,7 +314,7 @@ def _results_writer(run: Run, folders: Mapping[str, ExplainerFolder]) -> Results
         {id: folder.results for id, folder in folders.items()},
         {id: folder.info for id, folder in folders.items()},
         run.models,
-        {id: describe_evaluator(folder.info, [folder.results.name]) for id, folder in folders.items()},
+        {id: describe_evaluator(folder.info, explanations_of(folder)) for id, folder in folders.items()},
     )
 
 

@@ -81,7 +81,7 @@ def interpretation(analysis: Analysis, folders: Mapping[str, ExplainerFolder]) -
         "dataset": asdict(analysis.dataset),
         "evaluators": {
             id: {
-                **describe_evaluator(info, _explanations(folders[id])),
+                **describe_evaluator(info, explanations_of(folders[id])),
                 "leaderboard": leaderboard_entry(analysis.leaderboards[id]),
                 "most_difficult_prompts": [asdict(case) for case in analysis.hardest[id]],
             }
@@ -160,7 +160,7 @@ def write_descriptor(folder: ExplainerFolder, run_id: str) -> None:
             "run_id": run_id,
             "id": folder.uuid,
             "evaluator": {"id": folder.info.id, "name": folder.info.name, "type": folder.info.type},
-            "explanations": _explanations(folder),
+            "explanations": explanations_of(folder),
             "files": [path.relative_to(folder.path).as_posix() for path in tree(folder.path)],
         },
     )
@@ -256,5 +256,6 @@ def _cell(cell: Cell) -> dict[str, object]:
     }
 
 
-def _explanations(folder: ExplainerFolder) -> list[str]:
+def explanations_of(folder: ExplainerFolder) -> list[str]:
+    """Return the names of all explanations of an evaluator, as its descriptor lists them."""
     return [place.name for place in (folder.results, folder.leaderboard, folder.fragment, folder.archive)]

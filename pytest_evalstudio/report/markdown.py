@@ -85,6 +85,7 @@ def leaderboard(board: Leaderboard) -> str:
     for line in board.standings:
         if line.table:
             parts += ["", f"## Confusion matrix of {escaped(line.name)}", "", *_confusion(line)]
+            parts += _positive(line)
     return "\n".join([*parts, ""])
 
 
@@ -222,6 +223,15 @@ def _confusion(line: Standing) -> Iterator[str]:
         for label, counts in zip(labels, line.table.get("matrix", ()), strict=False)
     ]
     return _table(["Expected \\\\ answered", *labels], rows)
+
+
+def _positive(line: Standing) -> list[str]:
+    """Return a sentence on the positive label, if the evaluator has one."""
+    positive = line.table.get("positive")
+    if not positive:
+        return []
+    figures = ", ".join(f"{name} {positive[name]:.4f}" for name in ("precision", "recall", "f1"))
+    return ["", f"Positive label {escaped(str(positive['label']))}: {figures}."]
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

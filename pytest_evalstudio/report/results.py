@@ -205,6 +205,17 @@ def describe_evaluator(info: EvaluatorInfo, explanations: Sequence[str]) -> dict
         "description": info.description,
         "model_types": list(info.model_types),
         "parameters": dict(info.parameters),
+        "parameters_meta": [
+            {
+                "name": parameter.name,
+                "description": parameter.description,
+                "type": parameter.type,
+                "default_value": parameter.default,
+                "value": info.parameters.get(parameter.name, parameter.default),
+                "value_range": list(parameter.choices),
+            }
+            for parameter in info.parameters_meta
+        ],
         **({"embedder": info.embedder} if info.embedder else {}),
         **({"judge": dict(info.judge)} if info.judge else {}),
         **({"calibration": dict(info.calibration)} if info.calibration else {}),

@@ -11,7 +11,7 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.judging import Judge
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.models.sentences import split_sentences
-from support.embedders import WordEmbedder
+from support.embedders import NearWordAligner, WordEmbedder
 from support.judges_of_text import BIASED, TOXIC, WordLabels, WordNli, WordSupport
 from support.language_models import WordLanguageModel, WordMatcher
 from support.schema_judges import any_judge
@@ -34,6 +34,7 @@ def tools(judge: Judge) -> Tools:
         bias_model=WordLabels(BIASED),
         language_model=lambda name: WordLanguageModel(),
         token_matcher=lambda name, layers: WordMatcher(),
+        word_aligner=NearWordAligner(),
         judge=judge,
     )
 

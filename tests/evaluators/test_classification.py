@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,7 +17,7 @@ from pytest_evalstudio.evaluators.classification import Classification
 Make = Callable[..., Case]
 
 
-def aggregated(pairs: list[tuple[str, str]], **options: bool) -> ModelScore:
+def aggregated(pairs: list[tuple[str, str]], **options: Any) -> ModelScore:
     rows = [
         ScoredRow(key=str(place), expected_output=label, actual_output=answer, scores={})
         for place, (label, answer) in enumerate(pairs)
@@ -74,3 +75,17 @@ def test_without_normalisation_every_character_counts(case: Make, tools: Tools) 
 def test_nothing_to_aggregate_has_no_figures() -> None:
     assert dict(Classification().aggregate([]).scores) == {}
     assert isinstance(Classification(), Aggregates)
+
+
+def test_the_positive_label_has_figures_of_its_own_beside_the_means() -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    pairs = [("yes", "Yes."), ("yes", "no"), ("no", "yes"), ("no", "no"), ("no", "no")]
+    score = aggregated(pairs, positive_label="YES")
+    truth, answers = [pair[0] for pair in pairs], ["yes", "no", "yes", "no", "no"]
+    expected = metrics.precision_recall_fscore_support(truth, answers, labels=["yes"], zero_division=0)
+    positive = score.table["positive"]
+    assert positive["label"] == "yes"
+    assert [positive[key] for key in ("precision", "recall", "f1")] == pytest.approx(
+        [float(values[0]) for values in expected[:3]]
+    )
+    assert score.scores == aggregated(pairs).scores

@@ -76,6 +76,38 @@ def test_without_a_reference_the_question_is_summarised() -> None:
     assert set(found.scores.values()) == {(3 + 4) / 2}
 
 
+@pytest.mark.parametrize(
+    ("id", "published"),
+    [
+        (
+            "question_answering_gptscore",
+            "Answer the question based on the conversation between a human and AI. Question: Are the"
+            " responses of AI interesting? (a) Yes. (b) No. Conversation: ",
+        ),
+        (
+            "machine_translation_gptscore",
+            "Rewrite the following text with its core information and consistent facts: ",
+        ),
+        ("summarization_with_reference_gptscore", "Rewrite the following text with the same semantics. "),
+        (
+            "summarization_without_reference_gptscore",
+            "Generate a summary with as much semantic coverage as possible for the following text: ",
+        ),
+    ],
+)
+def test_the_published_instructions_are_the_default(id: str, published: str) -> None:
+    by_wording = {}
+    for wording in ("published", "own"):
+        model = WordLanguageModel()
+        outcome(id, provided=tools(model), wording=wording)
+        by_wording[wording] = {passage.instruction for passage in model.calls[0]}
+    model = WordLanguageModel()
+    outcome(id, provided=tools(model))
+    assert published in by_wording["published"]
+    assert {passage.instruction for passage in model.calls[0]} == by_wording["published"]
+    assert by_wording["published"].isdisjoint(by_wording["own"])
+
+
 @pytest.mark.parametrize("id", ON_LANGUAGE_MODELS)
 def test_each_distinct_passage_of_a_batch_is_read_once_and_together(id: str) -> None:
     model = WordLanguageModel()

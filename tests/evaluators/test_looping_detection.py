@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators.looping_detection import LoopingDetection
 
@@ -43,3 +44,13 @@ def test_a_loop_inside_one_sentence_is_told(case: Make, tools: Tools) -> None:
     assert outcome.scores["unique_sentences"] == 1.0
     assert "times" in outcome.reason
     assert all(outcome.fragments[0].end <= other.start for other in outcome.fragments[1:])
+
+
+def test_repeats_count_from_the_length_that_the_option_states(case: Make, tools: Tools) -> None:
+    values = [
+        LoopingDetection(**options).score([case("ab cd ab")], tools)[0].scores["longest_repeated_substring"]
+        for options in ({}, {"min_repeat_chars": 1})
+    ]
+    assert values == [0.0, 4 / 8]
+    with pytest.raises(ConfigurationError, match="min_repeat_chars: 0 is not at least 1"):
+        LoopingDetection(min_repeat_chars=0)

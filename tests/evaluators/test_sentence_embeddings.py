@@ -17,7 +17,9 @@ from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.plugins.evaluator import ScoredRow
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tools import Tools
+from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.evaluators.questions_drift import packed, unpacked
+from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.metrics.similarity import drift
 from pytest_evalstudio.models.sentences import split_sentences
 from support.embedders import WordEmbedder
@@ -293,3 +295,30 @@ def test_a_question_travels_as_its_vector_and_has_no_verdict(case: Callable[...,
     )[0]
     assert found.scores == {"questions_drift": None}
     np.testing.assert_allclose(unpacked(found.sketch), embedder.encode(["Why?"])[0], atol=1e-3)
+
+
+@pytest.mark.parametrize(("options", "expected"), [({}, 0.0), ({"negative_cosines": True}, -0.5)])
+def test_a_negative_cosine_is_kept_by_option(options: dict[str, bool], expected: float) -> None:
+    case = Case(key="c", question="Fees?", actual_output=HOURS, context=(FEES,))
+    evaluator = REGISTRY.evaluators.get("groundedness")(**options)
+    (outcome,) = evaluator.score([case], plane())
+    assert outcome.scores["groundedness"] == pytest.approx(expected)
+
+
+def test_weights_of_the_sentences_can_be_given() -> None:
+    case = Case(key="c", question="Fees?", actual_output=f"{FEES} {RATES}", context=(FEES,))
+    (choice,) = Plan(
+        REGISTRY,
+        configuration(
+            {"evaluators": ["hcat_groundedness"], "evaluator": {"hcat_groundedness": {"weights": [3, 1]}}}
+        ),
+    ).selected
+    (outcome,) = choice.evaluator.score([case], plane())
+    assert outcome.scores["groundedness"] == pytest.approx(0.75 * 1 + 0.25 * 0.5)
+
+
+@pytest.mark.parametrize("id", ["hcat_groundedness", "hcat_context_relevancy", "hcat_nli_groundedness"])
+@pytest.mark.parametrize("weights", [(), (1.0, 0.0)])
+def test_given_weights_must_be_positive(id: str, weights: tuple[float, ...]) -> None:
+    with pytest.raises(ConfigurationError, match="expected 'uniform', 'length' or positive numbers"):
+        REGISTRY.evaluators.get(id)(weights=weights)

@@ -76,12 +76,15 @@ def test_chunks_are_read_as_one_text(case: Make, tools: Tools) -> None:
     assert outcome.scores["model_passes"] == 1.0
 
 
-def test_without_a_condition_the_expected_output_is_a_substring(case: Make, tools: Tools) -> None:
+def test_by_option_the_expected_output_is_a_substring_that_a_case_without_condition_needs(
+    case: Make, tools: Tools
+) -> None:
     cases = [
         case('It is "15,969" now', expected_output=' "15,969"\n'),
         case("15969", expected_output="15,969"),
     ]
-    assert [outcome.scores["model_passes"] for outcome in TextMatching().score(cases, tools)] == [1.0, 0.0]
+    evaluator = TextMatching(expected_output_as_condition=True)
+    assert [outcome.scores["model_passes"] for outcome in evaluator.score(cases, tools)] == [1.0, 0.0]
 
 
 def test_with_neither_it_is_not_applicable(case: Make, tools: Tools) -> None:
@@ -99,3 +102,9 @@ def test_a_slow_pattern_is_an_error_and_no_verdict(case: Make, tools: Tools) -> 
     (outcome,) = TextMatching().score([case("a" * 5_000 + "b", condition="regexp((a+)+$)")], tools)
     assert outcome.status == "error"
     assert "took longer than" in outcome.reason
+
+
+def test_a_case_without_condition_is_not_applicable(case: Make, tools: Tools) -> None:
+    (outcome,) = TextMatching().score([case("It is Paris", expected_output="Rome")], tools)
+    assert outcome.status == "not_applicable"
+    assert "expected_output_as_condition = true" in outcome.reason

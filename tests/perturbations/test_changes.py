@@ -6,6 +6,7 @@ import base64
 
 import pytest
 
+from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
 from pytest_evalstudio.engine.perturbing.texts import put_to
@@ -39,6 +40,14 @@ def changed(spec, text, seed=1):
         ("qwerty:medium", "yYzZyYz", "zYyZzYy"),
         ("qwerty:high", "Lazy Zoë, yes", "Layz Yoë, zes"),
         ("copy", "the same", "the same"),
+        ("grammar_mistake:high", "What is the fee of a card?", "What are fee of card?"),
+        ("grammar_mistake:high", "How much does it cost?", "How many do it cost?"),
+        (
+            "colloquial:high",
+            "What is the fee? Please tell me what you know.",
+            "What's the fee? Pls tell me what u know.",
+        ),
+        ("colloquial:high", "I do not know YOUR number", "Idk UR number"),
     ],
 )
 def test_the_change_is_the_one_of_the_table(spec, text, made):
@@ -194,3 +203,18 @@ def test_misinformation_keeps_the_question_and_tells_something_else_before_it():
         assert number.count("30") == 2
         assert "replacement card cost" in topic.removesuffix("What does a replacement card cost?")
     assert changed("contextual_misinformation", "Сколько стоит карта?").text.endswith("Сколько стоит карта?")
+
+
+def test_random_characters_replace_deleted_ones_by_the_replacement():
+    cls = REGISTRY.perturbators.get("random_character")
+    change = cls(kind="random_delete", replacement="X").perturb("abcdefghij", "HIGH", 1)
+    direct = REGISTRY.perturbators.get("random_delete")(replacement="X").perturb("abcdefghij", "HIGH", 1)
+    assert change == direct
+    assert change.text.count("X") == 5
+    with pytest.raises(ConfigurationError, match="only kind = 'random_delete'"):
+        cls(kind="ocr", replacement="X")
+
+
+def test_a_text_without_known_words_is_not_changed():
+    assert changed("grammar_mistake:high", "Gebühren").reason == "it has no word for a known mistake"
+    assert changed("colloquial:high", "Gebühren").reason == "it has no word with a colloquial form"

@@ -35,9 +35,13 @@ def test_a_metric_without_a_value_has_no_corner():
     assert found.shapes[0].path.count(",") == 3
 
 
-@pytest.mark.parametrize("values", [(1.0,), (1.0, 1.0, 1.0)])
-def test_fewer_than_four_metrics_are_no_radar(values):
-    assert chart(*values) is None
+def test_one_metric_is_no_radar():
+    assert chart(1.0) is None
+
+
+def test_two_metrics_lie_opposite_each_other():
+    corners = chart(1.0, 0.5).shapes[0].corners
+    assert [(abs(x), y) for x, y in corners] == [(0.0, -RADIUS), (0.0, RADIUS / 2)]
 
 
 def test_models_beyond_six_are_counted():

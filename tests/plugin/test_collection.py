@@ -48,7 +48,7 @@ def test_lab_rows_are_items_of_their_models_and_no_host_is_called(project: Proje
 def test_a_csv_data_set_and_a_yaml_suite_run_like_their_json_forms(project: Project) -> None:
     project.write(
         "d_dataset.csv",
-        'key,input,actual_output,expected_output,context\nq,2+2?,4,4,"[""4 it is"", ""c2""]"\n',
+        'key,input,actual_output,output_condition,context\nq,2+2?,4,"""4""","[""4 it is"", ""c2""]"\n',
     )
     project.write(
         "y_suite.yaml",

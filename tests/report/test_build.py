@@ -152,6 +152,14 @@ def test_results_have_the_documented_keys(built):
     } <= set(found["evaluator"])
 
 
+def test_the_results_list_all_explanations_as_the_descriptor_does(built):
+    folder = built.explainers["rouge"]
+    results = read(folder / "global_llm_eval_results" / "application_json" / "explanation.json")
+    descriptor = next(path for path in folder.glob("*.json") if "explanations" in read(path))
+    assert results["evaluator"]["explanations"] == read(descriptor)["explanations"]
+    assert len(results["evaluator"]["explanations"]) == 4
+
+
 def test_the_leaderboard_index_names_a_file_per_metric_and_all(built):
     place = built.explainers["rouge"] / "global_llm_heatmap_leaderboard" / "application_json"
     index = read(place / "explanation.json")

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from pytest_evalstudio.core.tools import TokenMatch
+
 DIMENSIONS = 64
 
 
@@ -45,3 +47,30 @@ class WordEmbedder:
 def _word(word: str) -> Any:
     seed = int.from_bytes(hashlib.sha256(word.encode("utf-8", "surrogatepass")).digest()[:8])
     return np.random.default_rng(seed).normal(size=DIMENSIONS)
+
+
+class NearWordAligner:
+    """Aligns words: the same word has similarity 1, another one 0.2 with the first word of the source."""
+
+    name = "near words"
+
+    def align(self, pairs: Sequence[tuple[str, str]]) -> list[list[TokenMatch]]:
+        return [self._matches(text, source) for text, source in pairs]
+
+    def _matches(self, text: str, source: str) -> list[TokenMatch]:
+        places = {}
+        for place, match in enumerate(re.finditer(r"\w+", source.lower())):
+            places.setdefault(match[0], (place, match.start()))
+        matches = []
+        for match in re.finditer(r"\w+", text.lower()) if len(text.lower()) == len(text) else ():
+            place, position = places.get(match[0], (0, 0))
+            matches.append(
+                TokenMatch(
+                    start=match.start(),
+                    end=match.end(),
+                    similarity=1.0 if match[0] in places else 0.2,
+                    place=place,
+                    position=position,
+                )
+            )
+        return matches

@@ -168,7 +168,16 @@ for _name in (
         "keyboard_typos",
         "ocr",
     ),
-    *("qwerty", "random_character", "random_delete", "random_insert", "random_replacement", "word_swap"),
+    *(
+        "qwerty",
+        "random_character",
+        "random_delete",
+        "random_insert",
+        "random_replacement",
+        "word_swap",
+        "grammar_mistake",
+        "colloquial",
+    ),
 ):
     measured(f"perturbations.{_name}", 3.0)(_perturbed(_name))
 
@@ -217,3 +226,21 @@ def _words(text: str) -> None:
 
     content_words(text)
     topic_words(text)
+
+
+@measured("groundedness.signals", 25.0)
+def _groundedness(text: str) -> None:
+    from pytest_evalstudio.core.tools import TokenMatch
+    from pytest_evalstudio.metrics.groundedness import alignment_signals, index_context, lexical_signals
+    from pytest_evalstudio.models.sentences import split_sentences
+
+    spans = split_sentences(text)
+    index = index_context(text, spans)
+    matches = [
+        TokenMatch(start=place, end=place + 3, similarity=0.5, place=place, position=place)
+        for place in range(0, len(text) - 3, 4)
+    ]
+    lexical_signals(text, index)
+    alignment_signals(text, 0, matches, index)
+    for start, end in spans:
+        lexical_signals(text[start:end], index)

@@ -45,6 +45,8 @@ class EvaluatorSpec:
         requires: resources without which it cannot score: a model among the tools ("embedder", "nli"),
             "judge", a model by name ("language_model:NAME"), "module:NAME" for an installed module, or
             "option:NAME" for an option that has no default.
+        uses: models among the tools that it uses only where the configuration names them; without them it
+            scores by its other methods.
         scope: row = a case alone; group = all answers of one model to one question; model = all rows of a
             model.
         compares: type of the relationship to the case with whose answer it compares; the engine gives that
@@ -88,6 +90,7 @@ class EvaluatorSpec:
     dynamic_requirements: bool = False
     own_judge: bool = False
     depends_on_chunk_order: bool = False
+    uses: tuple[str, ...] = ()
 
     @property
     def primary(self) -> Metric:
@@ -198,6 +201,7 @@ def evaluator(
     domain: str,
     needs: tuple[str, ...],
     requires: tuple[str, ...] = (),
+    uses: tuple[str, ...] = (),
     method: tuple[str, ...] = ("rules",),
     systems: tuple[str, ...] = ("llm", "rag"),
     scope: Scope = "row",
@@ -228,6 +232,7 @@ def evaluator(
             domain=domain,
             needs=needs,
             requires=requires,
+            uses=uses,
             method=method,
             systems=systems,
             scope=scope,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pytest_evalstudio.core.outcomes import Metric
-from pytest_evalstudio.record.schema import EvaluatorEntry, MetricEntry, Run
+from pytest_evalstudio.record.schema import EvaluatorEntry, MetricEntry, ParameterEntry, Run
 
 Kind = Literal["bool", "classification", "heatmap"]
 
@@ -38,6 +38,7 @@ class EvaluatorInfo:
     boolean: bool = False
     model_types: tuple[str, ...] = ()
     parameters: Mapping[str, Any]
+    parameters_meta: tuple[ParameterEntry, ...] = ()
     embedder: str = ""
     judge: Mapping[str, Any] = field(default_factory=dict)
     calibration: Mapping[str, Any] = field(default_factory=dict)
@@ -97,6 +98,7 @@ def _evaluator(id: str, entry: EvaluatorEntry) -> EvaluatorInfo:
         boolean=entry.boolean,
         model_types=entry.model_types,
         parameters=entry.parameters,
+        parameters_meta=entry.parameters_meta,
         embedder=entry.embedder,
         judge=entry.judge,
         calibration=entry.calibration,

@@ -16,6 +16,7 @@ from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.judging import Judges
+from pytest_evalstudio.engine.scoring.model_tables import EMBEDDER, MODEL_TABLES
 from pytest_evalstudio.formats.config import LEXICON, Configuration, WeightsTable
 from pytest_evalstudio.models.detoxify import find_detoxify
 from pytest_evalstudio.models.sentences import split_sentences
@@ -25,19 +26,8 @@ from pytest_evalstudio.models.weights import Unfetched, Weights, find_weights
 if TYPE_CHECKING:
     from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 
-EMBEDDER = "embedder"
 MODULE = "module:"
 OPTION = "option:"
-_MODELS = {
-    EMBEDDER: "embeddings",
-    "cross_encoder": "cross_encoder",
-    "nli": "nli",
-    "hallucination_model": "hallucination_model",
-    "toxicity_model": "toxicity_model",
-    "bias_model": "bias_model",
-    "sentiment_model": "sentiment_model",
-}
-"""Requirements of evaluators, with the configuration's table of each."""
 _NAMED = ("language_model", "token_matcher")
 """Requirements of an evaluator that its options name."""
 
@@ -80,7 +70,7 @@ class ModelProvider:
         """Return the tools of a configuration; a model is opened at its first use."""
         provided: dict[str, Any] = {
             name: _Provided(getattr(config, table).model, functools.partial(self._opened, config, name))
-            for name, table in _MODELS.items()
+            for name, table in MODEL_TABLES.items()
         }
         if config.sentiment_model.model == LEXICON:
             provided["sentiment_model"] = None
@@ -101,6 +91,9 @@ class ModelProvider:
         if config not in self._tools:
             self._tools[config] = self.tools(config)
         tools = self._tools[config]
+        if unused := [name for name in selected.spec.uses if name not in selected.uses]:
+            absent: dict[str, Any] = dict.fromkeys(unused)
+            tools = dataclasses.replace(tools, **absent)
         if JUDGE not in selected.requires:
             return tools
         return dataclasses.replace(tools, judge=self.judges.open(config, selected.own_judge))
@@ -195,9 +188,9 @@ class ModelProvider:
             self.judges.open(config, selected.own_judge)
             return
         kind, _, name = requirement.partition(":")
-        if kind not in (_NAMED if name else _MODELS):
+        if kind not in (_NAMED if name else MODEL_TABLES):
             known = ", ".join(
-                [*_MODELS, JUDGE, f"{OPTION}NAME", *(f"{kind}:NAME" for kind in _NAMED), f"{MODULE}NAME"]
+                [*MODEL_TABLES, JUDGE, f"{OPTION}NAME", *(f"{kind}:NAME" for kind in _NAMED), f"{MODULE}NAME"]
             )
             raise ConfigurationError(f"requires {requirement!r}, which is not known; known: {known}")
         if name:
@@ -213,7 +206,7 @@ class ModelProvider:
 
     def _found(self, config: Configuration, requirement: str, *, fetch: bool) -> Weights | None:
         """Return the weights of a model, or None if only the hub could provide them and must not be asked."""
-        table = _MODELS[requirement]
+        table = MODEL_TABLES[requirement]
         settings: WeightsTable = getattr(config, table)
         if settings.model == LEXICON:
             return None
@@ -294,7 +287,7 @@ class ModelProvider:
         return self._cached if config.embeddings.cache else self._uncached
 
     def _opened(self, config: Configuration, requirement: str) -> Any:
-        settings: WeightsTable = getattr(config, _MODELS[requirement])
+        settings: WeightsTable = getattr(config, MODEL_TABLES[requirement])
         weights = self._found(config, requirement, fetch=True)
         assert weights is not None
         identity = (requirement, weights.identity, settings.model_dump_json())
@@ -311,6 +304,10 @@ class ModelProvider:
                 return SentenceEmbedder(
                     weights, config.embeddings, self._vectors(config), workers=self._workers
                 )
+            case "word_aligner":
+                from pytest_evalstudio.models.word_aligner import WordAligner
+
+                return WordAligner(self._opened(config, EMBEDDER))
             case "cross_encoder":
                 from pytest_evalstudio.models.cross_encoder import PairScorer
 
@@ -345,10 +342,14 @@ def brief_of(fault: ConfigurationError) -> str:
     return fault.brief if isinstance(fault, ResourceMissing) else str(fault)
 
 
-def left_out(reasons: Mapping[str, str]) -> str:
-    """Return the warning about evaluators that "all" leaves out, without remedies.
+def left_out(reasons: Mapping[str, str], choice: str = "all") -> str:
+    """Return the warning about evaluators that a choice such as "all" leaves out, without remedies.
 
     Remedies are shown to users who select one of the evaluators by name.
+
+    Args:
+        reasons: id to reason.
+        choice: what selected them.
 
     >>> left_out({"groundedness": "no embedder", "answer_accuracy": "no embedder"})
     "evaluators = 'all' leaves out groundedness, answer_accuracy: no embedder"
@@ -356,7 +357,7 @@ def left_out(reasons: Mapping[str, str]) -> str:
     by_reason: dict[str, list[str]] = {}
     for id, reason in reasons.items():
         by_reason.setdefault(reason, []).append(id)
-    return "evaluators = 'all' leaves out " + "; ".join(
+    return f"evaluators = {choice!r} leaves out " + "; ".join(
         f"{', '.join(ids)}: {reason}" for reason, ids in by_reason.items()
     )
 

@@ -16,15 +16,19 @@ from pytest_evalstudio.core.plugins.registry import PluginRegistry, Registry
 from pytest_evalstudio.engine.asking.judging import agent_of, describe_judge
 from pytest_evalstudio.engine.scoring.calibrated import PROBABILITY, Attached, attach, check_together
 from pytest_evalstudio.engine.scoring.calibration import threshold
+from pytest_evalstudio.engine.scoring.model_tables import chosen_models
 from pytest_evalstudio.engine.scoring.thresholds import by_evaluator, metric_key, thresholds_of
 from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, Configuration
 from pytest_evalstudio.formats.options import build, check_options
 
 CALIBRATION_OPTION = "calibration"
-COMMON_OPTIONS = ("type", "threshold", "thresholds", CALIBRATION_OPTION)
+FLIPS_OPTION = "flips"
+COMMON_OPTIONS = ("type", "threshold", "thresholds", FLIPS_OPTION, CALIBRATION_OPTION)
 JUDGE_OPTION = "judge"
 """The table of an evaluator that has a judge of its own."""
 ALL = "all"
+SELECTORS = ("method", "domain", "tag")
+"""Properties by which `PROPERTY:VALUE` selects evaluators; a tag is one of the keywords."""
 _CONFIGURATION_ONLY: Mapping[str, str] = {
     "type": "a case chooses evaluators by their names; make an instance in the configuration and name that",
     JUDGE_OPTION: "a case cannot choose its judge; give it to the evaluator in the configuration",
@@ -48,6 +52,8 @@ class ConfiguredEvaluator:
         own_judge: settings of its judge that differ from the configuration's.
         judge: its judge as the record shows it; empty for none.
         attached: the calibration that makes its primary metric a probability, None for none.
+        uses: models that it can do without and that the configuration names.
+        all_flips: also metrics that follow from the primary one are checked for flips.
     """
 
     id: str
@@ -60,11 +66,13 @@ class ConfiguredEvaluator:
     own_judge: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     judge: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     attached: Attached | None = None
+    uses: tuple[str, ...] = ()
+    all_flips: bool = False
 
     @property
     def requires(self) -> tuple[str, ...]:
         """Requirements for scoring, given the options."""
-        return self.spec.requirements_of(self.evaluator)
+        return (*self.spec.requirements_of(self.evaluator), *self.uses)
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -84,7 +92,8 @@ class Plan:
         told_as: where the thresholds were given, for messages.
 
     Attributes:
-        left_out: evaluators that "all" left out, and why.
+        left_out: evaluators that "all" or a property left out, and why.
+        broad_choice: the first such choice, "" for none.
 
     Raises:
         ConfigurationError: for an unknown name, option or threshold.
@@ -105,6 +114,7 @@ class Plan:
         self._lacks = lacks
         self._told_as = told_as
         self.left_out: dict[str, str] = {}
+        self.broad_choice = ""
         self._made: dict[tuple[str, str], ConfiguredEvaluator] = {}
         self._declared: dict[str, tuple[EvaluatorSpec, Attached | None]] = {}
         for name, options in config.evaluator.items():
@@ -121,10 +131,14 @@ class Plan:
         return self._registry.perturbators
 
     def choose(self, names: Sequence[str]) -> tuple[ConfiguredEvaluator, ...]:
-        """Return the named evaluators in order, without duplicates; "all" selects every known evaluator."""
+        """Return the named evaluators in order, without duplicates.
+
+        "all" selects every evaluator that is available, "method:M", "domain:D" and "tag:T" those with that
+        property.
+        """
         wanted = []
         for name in names:
-            wanted += self._all() if name == ALL else [name]
+            wanted += self._several(name) if is_selector(name) else [name]
         chosen = tuple(self.get(name) for name in dict.fromkeys(wanted))
         check_together(chosen)
         return chosen
@@ -188,10 +202,23 @@ class Plan:
         """Return every evaluator that the run or a case has requested so far."""
         return list(self._made.values())
 
-    def _all(self) -> list[str]:
-        names = list(dict.fromkeys([*self._registry.evaluators, *self._instances()]))
-        self.left_out = {name: reason for name in names if (reason := self._lacks(self._make(name, {})))}
-        return [name for name in names if name not in self.left_out]
+    def _several(self, selector: str) -> list[str]:
+        """Return the available evaluators that "all" or a property selects.
+
+        Raises:
+            ConfigurationError: if no evaluator has the property.
+        """
+        known = dict.fromkeys([*self._registry.evaluators, *self._instances()])
+        specs = {name: self._type_of(name).__evalstudio__ for name in known}
+        kind, _, value = selector.partition(":")
+        names = [name for name in known if selector == ALL or value in _values(specs[name], kind)]
+        if not names:
+            values = sorted({value for spec in specs.values() for value in _values(spec, kind)})
+            raise unknown_name(kind, value, values, f"The values of {kind} are: {', '.join(values)}.")
+        lacking = {name: reason for name in names if (reason := self._lacks(self._make(name, {})))}
+        self.left_out |= lacking
+        self.broad_choice = self.broad_choice or selector
+        return [name for name in names if name not in lacking]
 
     def _instances(self) -> list[str]:
         return [name for name, options in self._config.evaluator.items() if "type" in options]
@@ -254,7 +281,8 @@ class Plan:
             thresholds_of(own, spec, place),
         ):
             asked |= layer
-        requires = spec.requirements_of(made)
+        uses = chosen_models(self._config, spec.uses)
+        requires = (*spec.requirements_of(made), *uses)
         own_judge = self._own_judge(spec, made, merged) if JUDGE in requires else {}
         return ConfiguredEvaluator(
             id=name,
@@ -273,6 +301,8 @@ class Plan:
             own_judge=own_judge,
             judge=(describe_judge(self._config, own_judge, spec.prompts) if JUDGE in requires else {}),
             attached=attached,
+            uses=uses,
+            all_flips=merged.get(FLIPS_OPTION) == ALL,
         )
 
     def _own_judge(self, spec: EvaluatorSpec, made: Any, table: Mapping[str, Any]) -> dict[str, Any]:
@@ -301,6 +331,17 @@ class Plan:
         }
 
 
+def is_selector(name: str) -> bool:
+    """Return True for "all" and for a property with a value."""
+    return name == ALL or (name.partition(":")[0] in SELECTORS and ":" in name)
+
+
+def _values(spec: EvaluatorSpec, kind: str) -> tuple[str, ...]:
+    """Return the values of a property of an evaluator."""
+    by_kind = {"method": spec.method, "domain": (spec.domain,), "tag": spec.keywords}
+    return by_kind.get(kind, ())
+
+
 def _check_given(
     cls: type[Evaluator], spec: EvaluatorSpec, options: Mapping[str, object], place: str
 ) -> dict[str, object]:
@@ -323,6 +364,10 @@ def _check_given(
         raise ConfigurationError(
             f"{place}.{CALIBRATION_OPTION}: expected the name of a file that `evalstudio calibrate -o FILE`"
             f" wrote, found {calibration!r}"
+        )
+    if options.get(FLIPS_OPTION, ALL) not in (ALL, "primary"):
+        raise ConfigurationError(
+            f"{place}.{FLIPS_OPTION}: expected 'all' or 'primary', found {options[FLIPS_OPTION]!r}"
         )
     return check_options(cls, options, place, also=common)
 

@@ -209,9 +209,10 @@ def _same(selected: ConfiguredEvaluator, original: Mapping[ConfiguredEvaluator, 
 def flipping_metrics(selected: ConfiguredEvaluator) -> list[Metric]:
     """Return the metrics that are checked for flips: those with a finite threshold.
 
-    Of complementary metrics, only the primary one is checked.
+    Of complementary metrics, only the primary one is checked, unless `flips = "all"` asks for more.
     """
-    if selected.spec.boolean or selected.spec.domain == "classification":
+    complementary = selected.spec.boolean or selected.spec.domain == "classification"
+    if complementary and not selected.all_flips:
         return [selected.spec.primary]
     return [metric for metric in selected.spec.metrics if math.isfinite(selected.thresholds[metric.key])]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from pytest_evalstudio.metrics.detectors.spans import HYPHEN, RawSpans, lazy, overlapping_matches
 
 CARD = "payment card number"
@@ -10,10 +12,23 @@ _CARD = lazy(
     rf"(?<![A-Za-z0-9])(?<![0-9][.‐‑–-])"
     rf"(?:[0-9]{{4}}(?P<sep>[ .]|{HYPHEN})[0-9]{{4}}(?P=sep)[0-9]{{4}}(?P=sep)[0-9]{{4}}"
     rf"(?:(?P=sep)[0-9]{{1,3}})?"
+    rf"|[0-9]{{4}}(?P<short>[ .]|{HYPHEN})[0-9]{{4}}(?P=short)[0-9]{{4}}(?P=short)[0-9]{{3}}"
     rf"|3[0-9]{{3}}(?P<amex>[ .]|{HYPHEN})[0-9]{{6}}(?P=amex)[0-9]{{4,5}}"
     rf"|[0-9]{{13,19}})"
     rf"(?![A-Za-z0-9])(?![.‐‑–-][0-9])"
 )
+_LOOSE_CARD = lazy(
+    rf"(?<![A-Za-z0-9])(?<![0-9][.‐‑–-])[0-9](?:(?:[ .]|{HYPHEN})?[0-9]){{12,18}}"
+    rf"(?![A-Za-z0-9])(?![.‐‑–-][0-9])"
+)
+"""Digits in any groups; only next to a word for cards."""
+_CARD_WORD = lazy(
+    r"\b(?:cards?|visa|master ?card|amex|american express|maestro|discover|diners|jcb|union ?pay|rupay|verve"
+    r"|elo|mir|troy|dankort|uatp|debit|credit|cvv|cvc|cc)\b|\bpan\s*[:#]|kreditkarte|carte\s+(?:bancaire|de\s+cr[ée]dit)"
+    r"|tarjeta|carta\s+di\s+credito|cart[ãa]o",
+    re.IGNORECASE,
+)
+_NEARBY_CHARS = 40
 _FOURS_BEFORE = lazy(r"(?<![0-9])(?:[0-9]{4} )+\Z")
 _FOURS_AFTER = lazy(r"(?: [0-9]{4}(?![0-9]))+")
 _ROW_CHARS = 200
@@ -34,11 +49,25 @@ def card_spans(text: str, start: int, end: int) -> RawSpans:
     >>> list(card_spans("card 4111 1111 1111 1111", 0, 24))
     [(5, 24, 'payment card number')]
     """
+    regular: set[int] = set()
     for match in overlapping_matches(_CARD(), text, start, end):
         digits = "".join(char for char in match[0] if char.isdecimal())
         if is_card_number(digits) and (
             match["sep"] != " " or not _in_a_table(text, match.start(), match.end())
         ):
+            regular.add(match.start())
+            yield match.start(), match.end(), CARD
+    if _CARD_WORD().search(text, max(0, start - _NEARBY_CHARS), end + _NEARBY_CHARS):
+        yield from (span for span in _loose_card_spans(text, start, end) if span[0] not in regular)
+
+
+def _loose_card_spans(text: str, start: int, end: int) -> RawSpans:
+    """Yield card numbers in unusual groups next to a word for cards."""
+    for match in _LOOSE_CARD().finditer(text, start, end):
+        digits = "".join(char for char in match[0] if char.isdecimal())
+        before = text[max(0, match.start() - _NEARBY_CHARS) : match.start()]
+        after = text[match.end() : match.end() + _NEARBY_CHARS]
+        if is_card_number(digits) and _CARD_WORD().search(f"{before}\n{after}"):
             yield match.start(), match.end(), CARD
 
 
@@ -70,7 +99,8 @@ def is_card_number(digits: str) -> bool:
         True if an issuer uses prefix and length, the check digit is right and not all digits are equal.
 
     Source: ISO/IEC 7812-1; prefixes of Visa, Mastercard, American Express, Discover, Diners Club, JCB,
-        UnionPay, Maestro, Mir.
+        UnionPay, Maestro, Mir, UATP, Dankort, Verve, RuPay, Troy, Hipercard and the historical ranges of
+        enRoute and JCB.
 
     >>> is_card_number("4111111111111111"), is_card_number("4111111111111112")
     (True, False)
@@ -92,6 +122,12 @@ def _issuer_lengths(digits: str) -> range | tuple[int, ...]:
         return range(16, 20)
     if four in (5018, 5020, 5038, 5893, 6304, 6759, 6761, 6762, 6763):
         return range(13, 20)
+    if digits[0] == "1" or four in (2014, 2131, 2149):
+        return (15,)
+    if two in (50, 56, 57, 58, 60, 63, 67):
+        return range(16, 20)
+    if two in (81, 82) or four == 9792:
+        return (16,)
     return ()
 
 

@@ -1,11 +1,11 @@
 """Formatted personal data, e.g. payment cards, e-mail addresses and identity numbers.
 
-Detected are payment cards, social security numbers, e-mail addresses, phones, IBANs, IP addresses and
-identity documents.
+Detected are payment cards, social security numbers, e-mail addresses, phones, IBANs, account numbers, sort
+codes, routing numbers, IP addresses and identity documents.
 
 Numbers are checked by what their format allows (issuer and Luhn digit, mod 97, valid ranges), so that
 references, ISBNs, dates, UUIDs and prices are not reported. Numbers without a distinctive format (nine
-digits, a passport number) are reported only next to a word that names them.
+digits, a passport or account number) are reported only next to a word that names them.
 """
 
 from __future__ import annotations
@@ -32,6 +32,9 @@ IPV4 = "IPv4 address"
 IPV6 = "IPv6 address"
 PASSPORT = "passport number"
 LICENCE = "driver's licence number"
+ACCOUNT = "bank account number"
+SORT_CODE = "sort code"
+ROUTING = "bank routing number"
 INSURANCE = "UK national insurance number"
 
 _NEARBY_CHARS = 40
@@ -87,6 +90,8 @@ def spans(text: str, lower: str = "", reserved: bool = False) -> list[RawSpan]:
     if text.count(":") > 3:
         result.extend(_ipv6s(text))
     lower = lower or text.lower()
+    if "acc" in lower or "a/c" in lower or "sort" in lower or "routing" in lower or "aba" in lower:
+        result.extend(_bank_details(text))
     if "passport" in lower or "licen" in lower or "national insurance" in lower:
         result.extend(_identity_documents(text))
     return result
@@ -112,7 +117,14 @@ _SSN = lazy(
     rf" .]?|{HYPHEN})(?!00)[0-9]{{2}}(?P=sep)(?!0000)[0-9]{{4}}"
     rf"(?![A-Za-z0-9])(?![.‐‑–-][0-9])"
 )
-_SSN_WORD = lazy(r"\bSSNs?\b|social.?security", re.IGNORECASE)
+_SSN_WORD = lazy(r"\bSSNs?\b|\bsoc(?:ial)?\b.{0,2}sec|\bSS\s?(?:#|no\b|number)|\bSSID\b", re.IGNORECASE)
+_LOOSE_SSN = lazy(
+    rf"(?<![A-Za-z0-9])(?<![0-9][.‐‑–-])(?!000|666|9)"
+    rf"(?:[0-9]{{3}}(?:[ .]|{HYPHEN})(?!00)[0-9]{{2}}(?:[ .]|{HYPHEN})?"
+    rf"|[0-9]{{3}}(?!00)[0-9]{{2}}(?:[ .]|{HYPHEN}))"
+    rf"(?!0000)[0-9]{{4}}(?![A-Za-z0-9])(?![.‐‑–-][0-9])"
+)
+"""Nine digits in any two or three groups; only next to a word that names them."""
 
 
 def _ssns(text: str, first: int, last: int) -> RawSpans:
@@ -122,6 +134,9 @@ def _ssns(text: str, first: int, last: int) -> RawSpans:
             separator == " " and not _in_a_row_of_numbers(text, match.start(), match.end())
         )
         if formatted or _SSN_WORD().search(_around(text, match.start(), match.end())):
+            yield match.start(), match.end(), SSN
+    for match in overlapping_matches(_LOOSE_SSN(), text, first, last):
+        if _SSN_WORD().search(_around(text, match.start(), match.end())):
             yield match.start(), match.end(), SSN
 
 
@@ -338,6 +353,45 @@ def _ipv6s(text: str) -> RawSpans:
             continue
         if address.is_global:
             yield match.start(), match.end(), IPV6
+
+
+# -- account numbers, sort codes and routing numbers, only next to a word that names them
+
+_IS = r"\s{0,3}(?:is|was|are|:|=|-|\()?\s{0,3}[#:]?\s{0,3}"
+_NOUN = r"(?:\s{0,3}(?:numbers?|nos?\.?|nr\.?|#|num\.?|code))?"
+_BANK_DETAIL = lazy(
+    rf"\b(?:account\s{{0,3}}(?:numbers?|no\.?|nr\.?|#|num\.?)|acct\b\.?{_NOUN}|a/c{_NOUN}"
+    rf"|bank\s+acc(?:oun)?t)"
+    rf"(?:\s{{1,3}}ending)?{_IS}(?P<account>[0-9](?:[ -]?[0-9]){{7,16}})(?![A-Za-z0-9])(?!\.[0-9])"
+    rf"|\bsort\s{{0,2}}-?codes?{_NOUN}{_IS}(?P<sort>[0-9]{{2}}(?P<sep>[ -]?)[0-9]{{2}}(?P=sep)[0-9]{{2}})"
+    rf"(?![A-Za-z0-9])"
+    rf"|\b(?:routing|aba|rtn|transit)(?:\s{{1,3}}(?:transit|routing))?{_NOUN}{_IS}(?P<routing>[0-9]{{9}})"
+    rf"(?![A-Za-z0-9])",
+    re.IGNORECASE,
+)
+_BANK_KINDS = {"account": ACCOUNT, "sort": SORT_CODE, "routing": ROUTING}
+
+
+def _bank_details(text: str) -> RawSpans:
+    for match in _BANK_DETAIL().finditer(text):
+        name = next(name for name in _BANK_KINDS if match[name])
+        if name != "routing" or is_routing_number(match[name]):
+            yield match.start(name), match.end(name), _BANK_KINDS[name]
+
+
+def is_routing_number(digits: str) -> bool:
+    """Check the check digit of a US bank's routing number.
+
+    Args:
+        digits: nine ASCII digits.
+
+    Source: American Bankers Association, routing number policy.
+
+    >>> is_routing_number("011000015"), is_routing_number("011000016")
+    (True, False)
+    """
+    weights = (3, 7, 1) * 3
+    return sum(weight * int(digit) for weight, digit in zip(weights, digits, strict=True)) % 10 == 0
 
 
 # -- identity documents, only next to a word that names them

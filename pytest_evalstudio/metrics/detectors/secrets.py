@@ -10,9 +10,9 @@ Placeholders (`<password>`, `****`, `${VAR}`, `your-key`, `changeme`, a call, a 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from pytest_evalstudio.metrics.detectors.spans import Hit, RawSpan, RawSpans, lazy, merge_spans
+from pytest_evalstudio.metrics.detectors.tokens import MIN_DISTINCT, token_spans
 
 PRIVATE_KEY = "private key"
 CERTIFICATE = "certificate"
@@ -53,11 +53,7 @@ def spans(text: str, lower: str = "") -> list[RawSpan]:
     [(10, 17, 'password')]
     """
     result: list[RawSpan] = []
-    for gate, tokens in _TOKENS.items():
-        if gate in text:
-            for kind, needles, pattern in tokens:
-                if any(needle in text for needle in needles):
-                    result.extend((*match.span(), kind) for match in pattern().finditer(text))
+    result.extend(token_spans(text))
     if "-----BEGIN" in text:
         result.extend(_pem_blocks(text))
     if "eyJ" in text:
@@ -69,65 +65,47 @@ def spans(text: str, lower: str = "") -> list[RawSpan]:
     lower = lower or text.lower()
     if "bearer" in lower:
         result.extend((*match.span("token"), BEARER) for match in _BEARER().finditer(text))
+    if "authorization" in lower:
+        result.extend(_authorizations(text))
+    if "curl" in lower or "wget" in lower:
+        result.extend(_command_passwords(text))
     if len(lower) != len(text):
         lower = text.translate(_ASCII_LOWER)
     result.extend(_assignments(text, lower))
     return result
 
 
-# -- tokens with a distinctive prefix: a substring common to a group, then (kind, substrings of which at least
-# one must be present, pattern)
+# -- authorization headers and command lines
 
-_B, _E = r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9])"
-
-
-def _token(kind: str, needles: str, body: str) -> tuple[str, tuple[str, ...], Callable[[], re.Pattern[str]]]:
-    return kind, tuple(needles.split()), lazy(_B + body + _E)
-
-
-_TOKENS = {
-    "_": (
-        _token(
-            "GitHub token",
-            "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_",
-            r"(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})",
-        ),
-        _token(
-            "Stripe key",
-            "k_live_ k_test_ whsec_",
-            r"(?:[rs]k_(?:live|test)_[A-Za-z0-9]{16,200}|whsec_[A-Za-z0-9]{24,100})",
-        ),
-        _token("Hugging Face token", "hf_", r"hf_[A-Za-z0-9]{30,100}"),
-        _token("npm token", "npm_", r"npm_[A-Za-z0-9]{36}"),
-    ),
-    "sk-": (
-        _token("Anthropic API key", "sk-ant-", r"sk-ant-(?=[A-Za-z_-]{0,60}[0-9])[A-Za-z0-9_-]{16,250}"),
-        _token(
-            "OpenAI API key",
-            "sk-proj- sk-svcacct- sk-admin-",
-            r"sk-(?:proj|svcacct|admin)-(?=[A-Za-z_-]{0,60}[0-9])[A-Za-z0-9_-]{16,250}",
-        ),
-        _token("OpenAI or H2O.ai API key", "sk-", r"sk-(?=[A-Za-z]{0,60}[0-9])[A-Za-z0-9]{20,250}"),
-    ),
-    "AKIA": (_token("AWS access key id", "AKIA", r"AKIA[A-Z0-9]{16}"),),
-    "ASIA": (_token("AWS access key id", "ASIA", r"ASIA[A-Z0-9]{16}"),),
-    "glpat-": (_token("GitLab token", "glpat-", r"glpat-[A-Za-z0-9_-]{20,100}"),),
-    "xox": (_token("Slack token", "xox", r"xox[abeoprs]-[A-Za-z0-9-]{10,250}"),),
-    "hooks.slack.com/": (
-        _token(
-            "Slack webhook",
-            "hooks",
-            r"https://hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_+-]{20,120}",
-        ),
-    ),
-    "AIza": (_token("Google API key", "AIza", r"AIza[A-Za-z0-9_-]{35}"),),
-    "==": (_token("Azure storage key", "==", r"[A-Za-z0-9+/]{86}=="),),
-    "pypi-": (_token("PyPI token", "pypi-", r"pypi-[A-Za-z0-9_-]{50,250}"),),
-    "SG.": (_token("SendGrid key", "SG.", r"SG\.[A-Za-z0-9_-]{20,24}\.[A-Za-z0-9_-]{39,50}"),),
-}
 _BEARER = lazy(
     r"\bbearer\s{1,3}(?P<token>(?=[A-Za-z._~+/=-]{0,80}[0-9])[A-Za-z0-9._~+/-]{20,2000}=*)", re.IGNORECASE
 )
+
+_AUTHORIZATION = lazy(
+    r"\bauthorization[\"'`]{0,2}\s{0,3}[:=]\s{0,3}[\"'`]?(?:basic|bearer|token|apikey|api-key|bot|splunk|genie"
+    r"key)\s{1,3}(?P<token>[A-Za-z0-9._~+/=-]{8,2000})",
+    re.IGNORECASE,
+)
+_COMMAND_PASSWORD = lazy(
+    r"\bcurl\b[^\n|;]{0,300}?\s(?:-u|--user|--proxy-user)(?:\s{1,3}|=)?[\"']?[^\s:\"']{1,100}:(?P<curl>[^\s\"']{3,200})"
+    r"|\bwget\b[^\n|;]{0,300}?\s--(?:http-|ftp-|proxy-)?password(?:\s{1,3}|=)[\"']?(?P<wget>[^\s\"']{3,200})",
+    re.IGNORECASE,
+)
+
+
+def _authorizations(text: str) -> RawSpans:
+    for match in _AUTHORIZATION().finditer(text):
+        value = match["token"]
+        if not _PLACEHOLDER().match(value) and len(set(value.lower())) >= MIN_DISTINCT:
+            yield *match.span("token"), BEARER
+
+
+def _command_passwords(text: str) -> RawSpans:
+    for match in _COMMAND_PASSWORD().finditer(text):
+        name = "curl" if match["curl"] else "wget"
+        if not _PLACEHOLDER().match(match[name]):
+            yield *match.span(name), PASSWORD
+
 
 # -- PEM
 
@@ -274,6 +252,8 @@ def _looks_secret(value: str, match: re.Match[str]) -> bool:
     digit = any(char.isdigit() for char in value)
     letter = any(char.isalpha() for char in value)
     symbol = any(not char.isalnum() and char not in "'’-_." for char in value)
+    if (match["password"] or "").lower() == "pass" and quoted and not (digit and letter):
+        return False  # a verdict such as "pass": "8/10"
     if match["password"]:
         mixed = (digit and letter) or (symbol and (digit or letter))
         if match["verb"]:

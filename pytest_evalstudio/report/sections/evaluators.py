@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.plots.interval_chart import IntervalChart, Mean, interval_chart
 from pytest_evalstudio.plots.radar import Radar, radar
@@ -16,6 +17,8 @@ from pytest_evalstudio.report.standards import by_standard, methods_of, standard
 from pytest_evalstudio.report.weak_points import weak_points
 
 PROBLEMS = 10
+BARS = 3
+"""Metrics of an evaluator that are shown as bars; of more only the primary one is."""
 
 
 @section("evaluators", title="Evaluators", order=10, tab="evaluators")
@@ -38,7 +41,7 @@ def evaluator_part(content: Content, id: str) -> dict[str, object]:
         "standards": by_standard(standards_of(info.keywords)),
         "methods": methods_of(info.keywords, info.method),
         "board": board,
-        "plot": leaderboard_chart(board),
+        "plots": leaderboard_charts(board),
         "radar": leaderboard_radar(board),
         "problems": problems[:PROBLEMS],
         "problem_count": len(problems),
@@ -55,9 +58,17 @@ def evaluator_part(content: Content, id: str) -> dict[str, object]:
     }
 
 
-def leaderboard_chart(board: Leaderboard) -> IntervalChart | None:
-    """Return the chart of a leaderboard's primary metric; None where no model has a finite value."""
-    metric = board.evaluator.primary
+def leaderboard_charts(board: Leaderboard) -> list[IntervalChart]:
+    """Return the chart of each of up to three metrics; of the primary one where there are more.
+
+    Metrics without a finite value of any model have no chart.
+    """
+    metrics = board.evaluator.metrics
+    shown = metrics if len(metrics) <= BARS else (board.evaluator.primary,)
+    return [chart for metric in shown if (chart := _leaderboard_chart(board, metric)) is not None]
+
+
+def _leaderboard_chart(board: Leaderboard, metric: Metric) -> IntervalChart | None:
     labels = short_labels([line.name for line in board.standings])
     cells = [
         (label, line.cells[metric.key], assess(board, line, metric))
@@ -79,7 +90,7 @@ def leaderboard_chart(board: Leaderboard) -> IntervalChart | None:
 
 
 def leaderboard_radar(board: Leaderboard) -> Radar | None:
-    """Return the radar chart of a leaderboard with at least four metrics; None for others."""
+    """Return the radar chart of a leaderboard with at least two metrics; None for others."""
     labels = short_labels([line.name for line in board.standings])
     models = [
         (label, {key: cell.value for key, cell in line.cells.items()})

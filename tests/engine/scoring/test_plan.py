@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.recording import evaluator_entry
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.thresholds import parse_threshold
+from pytest_evalstudio.engine.scoring.verdicts import flipping_metrics
 from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, configuration
 from support.toys import toy_registry
 
@@ -299,3 +301,52 @@ def test_a_threshold_of_another_form_is_told(text):
 def test_a_case_cannot_make_an_instance():
     with pytest.raises(ConfigurationError, match="make an instance in the configuration"):
         plan_of().for_case({"reading": {"type": "reading"}})
+
+
+@pytest.mark.parametrize(
+    ("choice", "included", "excluded"),
+    [
+        ("domain:privacy", {"pii_leakage", "sensitive_data_leakage"}, {"rouge"}),
+        ("method:ngrams", {"rouge", "bleu", "lexical_groundedness"}, {"pii_leakage"}),
+        ("tag:capability-answer-highlight", {"pii_leakage", "lexical_groundedness"}, {"rouge"}),
+    ],
+)
+def test_evaluators_are_chosen_by_a_property(choice: str, included: set[str], excluded: set[str]) -> None:
+    selected = set(ids(Plan(Registry(), configuration({"evaluators": [choice]})).selected))
+    assert included <= selected
+    assert not excluded & selected
+
+
+def test_a_property_chooses_what_is_available_and_names_the_rest() -> None:
+    plan = Plan(
+        Registry(),
+        configuration({"evaluators": ["domain:privacy"]}),
+        lacks=lambda selected: "no judge" if "judge" in selected.requires else "",
+    )
+    assert "pii_leakage" in ids(plan.selected)
+    assert plan.left_out == {"contact_information": "no judge"}
+    assert plan.broad_choice == "domain:privacy"
+
+
+def test_an_unknown_property_value_proposes_the_nearest() -> None:
+    with pytest.raises(ConfigurationError, match=r"no domain named 'privacie'\. Did you mean 'privacy'\?"):
+        Plan(Registry(), configuration({"evaluators": ["domain:privacie"]}))
+
+
+def test_flips_of_all_metrics_are_checked_on_request() -> None:
+    by_option = {}
+    for options in ({}, {"flips": "all"}, {"flips": "primary"}):
+        config = configuration({"evaluators": ["pii_leakage"], "evaluator": {"pii_leakage": options}})
+        (selected,) = Plan(Registry(), config).selected
+        by_option[options.get("flips")] = [metric.key for metric in flipping_metrics(selected)]
+    assert by_option[None] == by_option["primary"] == ["model_passes"]
+    assert len(by_option["all"]) == 4
+    with pytest.raises(ConfigurationError, match="expected 'all' or 'primary', found 'some'"):
+        Plan(Registry(), configuration({"evaluator": {"pii_leakage": {"flips": "some"}}}))
+
+
+def test_the_record_specifies_the_options_of_an_evaluator() -> None:
+    (selected,) = Plan(Registry(), configuration({"evaluators": ["looping_detection"]})).selected
+    (parameter,) = evaluator_entry(selected).parameters_meta
+    assert (parameter.name, parameter.type, parameter.default) == ("min_repeat_chars", "int", 10)
+    assert parameter.description.startswith("shortest repeated substring")

@@ -124,6 +124,7 @@ def test_a_model_that_stands_firm(tmp_path: Path) -> None:
     assert {name for name in kinds if name.startswith("generator:")} == {
         "generator:contextual_misinformation",
         "generator:contradictory_premise",
+        "generator:data_elicitation",
         "generator:jailbreak",
         "generator:prompt_injection",
     }

@@ -362,7 +362,13 @@ def test_attacks_are_written_too(tmp_path: Path) -> None:
         for category in case.categories
         if category.startswith("generator:")
     )
-    attacks = ("contextual_misinformation", "contradictory_premise", "jailbreak", "prompt_injection")
+    attacks = (
+        "contextual_misinformation",
+        "contradictory_premise",
+        "data_elicitation",
+        "jailbreak",
+        "prompt_injection",
+    )
     assert set(by_kind) == {f"generator:{kind}" for kind in attacks}
     assert by_kind.total() == 12
     for _, case in product.suite.cases():

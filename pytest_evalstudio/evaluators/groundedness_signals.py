@@ -1,0 +1,261 @@
+"""Groundedness by signals: words, numbers, negations, alignment and entailment, by published weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
+from pytest_evalstudio.core.plugins.evaluator import evaluator
+from pytest_evalstudio.core.tools import TokenMatch, Tools
+from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, keywords, worst
+from pytest_evalstudio.evaluators._similarity import (
+    NO_CONTEXT_WORDS,
+    Sentence,
+    Vectors,
+    best_columns,
+    has_words,
+    worst_sentence,
+)
+from pytest_evalstudio.evaluators._support import DIGITS, judged, premise
+from pytest_evalstudio.metrics.groundedness import (
+    ENTAILMENT,
+    SENTENCE_SIMILARITY,
+    ContextIndex,
+    FittedModels,
+    aggregate_signals,
+    alignment_signals,
+    describe_signal,
+    entailment_signal,
+    index_context,
+    lexical_signals,
+    load_models,
+    probability,
+)
+
+_KEY = "groundedness_signals"
+_SHOWN_COST = 0.1
+"""Log-odds from which a signal is named."""
+_SHOWN_SIGNALS = 3
+_SHOWN_DIGITS = 4
+
+
+@dataclass(slots=True)
+class _Read:
+    """Sentences of an answer with content words, with their signals.
+
+    Attributes:
+        context: the whole context.
+        lengths: number of words of each sentence.
+    """
+
+    context: str = ""
+    sentences: list[Sentence] = field(default_factory=list)
+    signals: list[dict[str, float]] = field(default_factory=list)
+    lengths: list[int] = field(default_factory=list)
+
+
+@evaluator(
+    _KEY,
+    name="Groundedness (signals)",
+    domain="generation",
+    needs=("context", "actual_output"),
+    uses=("embedder", "word_aligner", "nli"),
+    method=("ngrams", "rules", "embeddings", "nli"),
+    systems=("rag",),
+    keywords=keywords(
+        "S VR",
+        "C O M",
+        "evaluation-method-ngram",
+        "evaluation-method-rule-based",
+        "evaluation-method-embeddings",
+        "capability-answer-highlight",
+    ),
+    avid="E0400",
+)
+@dataclass(frozen=True)
+class GroundednessSignals:
+    """Probability that the context supports the answer, by explainable signals and published weights.
+
+    Words, word pairs, phrases, numbers, names, negations, restrictions and opposites are compared with the
+    context. Where `[embeddings]` names a model, token alignment and sentence similarity are added; where
+    `[nli]` names one, entailment. The question is no support. Each sentence is explained by the signals that
+    lower its score.
+
+    Source: this project; `tests/benchmarks/fit_groundedness.py` fits the weights.
+    """
+
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        Metric(
+            _KEY,
+            "Groundedness (signals)",
+            threshold=0.5,
+            primary=True,
+            description="Probability that the context supports the whole answer.",
+        ),
+        Metric(
+            f"min_{_KEY}",
+            "Groundedness (signals) of the worst sentence",
+            threshold=0.25,
+            description="Lowest probability of any sentence.",
+        ),
+    )
+
+    def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
+        indexes: dict[str, ContextIndex] = {}
+        reads = [_read(case, tools, indexes) for case in cases]
+        has_embeddings = tools.embedder is not None and tools.word_aligner is not None
+        if has_embeddings:
+            _add_alignment(cases, reads, tools, indexes)
+            _add_similarity(reads, tools)
+        if tools.nli is not None:
+            _add_entailment(reads, tools)
+        models = load_models()
+        return [
+            self._outcome(case, read, models, has_embeddings) for case, read in zip(cases, reads, strict=True)
+        ]
+
+    def _outcome(self, case: Case, read: _Read, models: FittedModels, has_embeddings: bool) -> Outcome:
+        if is_empty(case):
+            return worst(self.metrics)
+        if not read.context:
+            return worst(self.metrics, NO_CONTEXT_WORDS)
+        if not read.signals:
+            return Outcome.not_applicable("the answer has only function words")
+        combined = aggregate_signals(read.signals, read.lengths)
+        alone = [aggregate_signals([signals], [1]) for signals in read.signals]
+        scores = [_probability(models.log_odds(signals, has_embeddings)) for signals in alone]
+        costs = [models.costs(signals, has_embeddings) for signals in alone]
+        place = scores.index(min(scores))
+        reason = worst_sentence(case.actual_output, read.sentences, scores, "least grounded sentence")
+        explained = _explanation(costs[place])
+        return Outcome.score(
+            {
+                _KEY: _probability(models.log_odds(combined, has_embeddings)),
+                f"min_{_KEY}": scores[place],
+            },
+            reason=f"{reason}; {explained}" if reason and explained else reason,
+            fragments=_fragments(read.sentences, scores, costs),
+            details={
+                "model": "embedding" if has_embeddings else "lexical",
+                "signals": _rounded(combined),
+                "sentences": [
+                    {
+                        "start": read.sentences[index].start,
+                        "end": read.sentences[index].end,
+                        "score": scores[index],
+                        "signals": _rounded(read.signals[index]),
+                        "log_odds": _rounded(costs[index]),
+                    }
+                    for index in _worst_places(scores)
+                ],
+            },
+        )
+
+
+def _read(case: Case, tools: Tools, indexes: dict[str, ContextIndex]) -> _Read:
+    """Read an answer by words; contexts are indexed once."""
+    if is_empty(case):
+        return _Read()
+    context = premise(case)
+    if not context:
+        return _Read()
+    if context not in indexes:
+        indexes[context] = index_context(context, tools.split_sentences(context))
+    read = _Read(context)
+    for start, end in tools.split_sentences(case.actual_output):
+        text = case.actual_output[start:end]
+        signals = lexical_signals(text, indexes[context])
+        if signals is not None:
+            read.sentences.append(Sentence(text, start, end))
+            read.signals.append(signals)
+            read.lengths.append(len(text.split()))
+    return read
+
+
+def _add_alignment(
+    cases: Sequence[Case], reads: Sequence[_Read], tools: Tools, indexes: Mapping[str, ContextIndex]
+) -> None:
+    scored = [(case, read) for case, read in zip(cases, reads, strict=True) if read.signals]
+    assert tools.word_aligner is not None
+    aligned = tools.word_aligner.align([(case.actual_output, read.context) for case, read in scored])
+    for (_, read), matches in zip(scored, aligned, strict=True):
+        parts = _by_sentence(read.sentences, matches)
+        for sentence, signals, part in zip(read.sentences, read.signals, parts, strict=True):
+            signals.update(alignment_signals(sentence.text, sentence.start, part, indexes[read.context]))
+
+
+def _by_sentence(sentences: Sequence[Sentence], matches: Sequence[TokenMatch]) -> list[list[TokenMatch]]:
+    """Return the tokens inside each sentence; both are in order."""
+    parts: list[list[TokenMatch]] = []
+    place = 0
+    for sentence in sentences:
+        part = []
+        while place < len(matches) and matches[place].start < sentence.end:
+            if matches[place].start >= sentence.start and matches[place].end <= sentence.end:
+                part.append(matches[place])
+            place += 1
+        parts.append(part)
+    return parts
+
+
+def _add_similarity(reads: Sequence[_Read], tools: Tools) -> None:
+    contexts: dict[str, list[str]] = {}
+    for read in reads:
+        if read.signals and read.context not in contexts:
+            spans = tools.split_sentences(read.context)
+            texts = (read.context[start:end] for start, end in spans)
+            contexts[read.context] = [text for text in texts if has_words(text)]
+    answers = [sentence.text for read in reads for sentence in read.sentences]
+    vectors = Vectors([*answers, *(text for texts in contexts.values() for text in texts)], tools.embedder)
+    for read in reads:
+        if not read.signals:
+            continue
+        cosines = best_columns(
+            vectors, [sentence.text for sentence in read.sentences], contexts[read.context]
+        )
+        for signals, cosine in zip(read.signals, cosines.tolist(), strict=True):
+            signals[SENTENCE_SIMILARITY] = float(cosine)
+
+
+def _add_entailment(reads: Sequence[_Read], tools: Tools) -> None:
+    pairs = [(read.context, sentence.text) for read in reads for sentence in read.sentences]
+    entailments = judged(pairs, tools)
+    for read in reads:
+        for sentence, signals in zip(read.sentences, read.signals, strict=True):
+            signals[ENTAILMENT] = entailment_signal(entailments[read.context, sentence.text].entailment)
+
+
+def _probability(log_odds: float) -> float:
+    return round(probability(log_odds), DIGITS)
+
+
+def _rounded(values: Mapping[str, float]) -> dict[str, Any]:
+    return {key: round(value, _SHOWN_DIGITS) for key, value in values.items()}
+
+
+def _worst_places(scores: Sequence[float]) -> list[int]:
+    """Return the places of the lowest scores, at most as many as are shown, in order."""
+    return sorted(sorted(range(len(scores)), key=lambda place: (scores[place], place))[:MAX_FRAGMENTS])
+
+
+def _explanation(costs: Mapping[str, float]) -> str:
+    """Return the signals that lower a score most, in words."""
+    named = sorted((cost, key) for key, cost in costs.items() if cost <= -_SHOWN_COST)[:_SHOWN_SIGNALS]
+    return "; ".join(f"{describe_signal(key)} ({cost:.2f})" for cost, key in named)
+
+
+def _fragments(
+    sentences: Sequence[Sentence], scores: Sequence[float], costs: Sequence[Mapping[str, float]]
+) -> tuple[Fragment, ...]:
+    return tuple(
+        Fragment(
+            start=sentences[place].start,
+            end=sentences[place].end,
+            scores={_KEY: scores[place]},
+            message=_explanation(costs[place]),
+        )
+        for place in _worst_places(scores)
+    )

@@ -1,0 +1,269 @@
+"""Signals of a sentence against a context; each is higher for a better supported sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from pytest_evalstudio.core.tools import TokenMatch
+from pytest_evalstudio.metrics.groundedness.context import (
+    ContextIndex,
+    count_negations,
+    key_pairs,
+    triples,
+    words_of,
+)
+from pytest_evalstudio.metrics.groundedness.opposites import RESTRICTIONS, opposites
+from pytest_evalstudio.metrics.grounding import Token, stem, tokens_of
+
+_FIRST_PERSON = frozenset(
+    [
+        "i",
+        "i'm",
+        "im",
+        "i've",
+        "ive",
+        "i'd",
+        "i'll",
+        "me",
+        "my",
+        "mine",
+        "we",
+        "we're",
+        "us",
+        "our",
+        "ours",
+        "you",
+        "your",
+        "you're",
+    ]
+)
+_MAX_STEP = 3
+_CLIPPED = 1e-3
+SENTENCE_SIMILARITY = "sentence_similarity"
+ENTAILMENT = "entailment"
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """Named signal.
+
+    Attributes:
+        key: machine name.
+        description: meaning of a low value, as a phrase for people.
+    """
+
+    key: str
+    description: str
+
+
+LEXICAL_SIGNALS = (
+    Signal("word_support", "rare words are not in the context"),
+    Signal("pair_support", "pairs of words are not in the context"),
+    Signal("phrase_support", "phrases of three words are not in the context"),
+    Signal("numbers", "numbers are not in the context"),
+    Signal("names", "names are not in the context"),
+    Signal("unsupported_span", "consecutive words are not in the context"),
+    Signal("sentence_support", "no sentence of the context has its words together"),
+    Signal("third_person", "it speaks in the first or second person"),
+    Signal("statement", "it asks a question"),
+    Signal("negation", "it has a negation that related sentences lack"),
+    Signal("restriction", "it has a restriction that related sentences lack"),
+    Signal("opposites", "it has the opposite of a word of a related sentence"),
+)
+"""Signals that need no model."""
+
+EMBEDDING_SIGNALS = (
+    Signal("alignment", "its words have no counterparts in the context"),
+    Signal("min_alignment", "a word has no counterpart in the context"),
+    Signal("unsupported_word_alignment", "an unsupported word has no counterpart in the context"),
+    Signal("order", "its words do not follow each other in the context"),
+    Signal("aligned_negation", "it has a negation that aligned sentences lack"),
+    Signal("aligned_restriction", "it has a restriction that aligned sentences lack"),
+    Signal("aligned_opposites", "it has the opposite of a word of an aligned sentence"),
+    Signal(SENTENCE_SIMILARITY, "no sentence of the context is similar"),
+)
+"""Signals that need token and sentence embeddings."""
+
+
+_DESCRIPTIONS = {signal.key: signal.description for signal in (*LEXICAL_SIGNALS, *EMBEDDING_SIGNALS)} | {
+    ENTAILMENT: "it does not follow from the context"
+}
+
+
+def describe_signal(key: str) -> str:
+    """Return the meaning of a low value of a signal.
+
+    >>> describe_signal("numbers")
+    'numbers are not in the context'
+    """
+    return _DESCRIPTIONS[key]
+
+
+def lexical_signals(sentence: str, index: ContextIndex) -> dict[str, float] | None:
+    """Compare a sentence with a context by words.
+
+    Args:
+        sentence: sentence of an answer; time is linear in its length.
+        index: index of the context.
+
+    Returns:
+        Signal to value; fractions from 0.0 to 1.0, logarithms or negated counts up to 0.0; higher is better.
+        None for a sentence of function words alone.
+
+    >>> from pytest_evalstudio.metrics.groundedness.context import index_context
+    >>> index = index_context("Rates rose to 5 percent.", [(0, 24)])
+    >>> signals = lexical_signals("Rates fell to 6 percent.", index)
+    >>> signals["opposites"], signals["numbers"] < 0, signals["statement"]
+    (-1.0, True, 1.0)
+    """
+    tokens = tokens_of(sentence)
+    if not tokens:
+        return None
+    supported = [index.has(token) for token in tokens]
+    weights = [index.weight(token) for token in tokens]
+    total = math.fsum(weights)
+    word_support = (
+        math.fsum(weight for weight, known in zip(weights, supported, strict=True) if known) / total
+    )
+    words, pairs = words_of(sentence), key_pairs(tokens)
+    phrases = triples(words)
+    related = index.covered(tokens)
+    return {
+        "word_support": word_support,
+        "pair_support": _share([pair in index.pairs for pair in pairs], word_support),
+        "phrase_support": _share([phrase in index.phrases for phrase in phrases], word_support),
+        "numbers": -math.log1p(_missing(tokens, supported, "number")),
+        "names": -math.log1p(_missing(_names(sentence, tokens), supported, "word")),
+        "unsupported_span": -math.log1p(_longest_run(supported)),
+        "sentence_support": related[0][1] / total if related else 0.0,
+        "third_person": 1.0 - sum(word in _FIRST_PERSON for word in words) / max(1, len(words)),
+        "statement": float("?" not in sentence),
+        **_polarity(words, index, [place for place, _ in related], ""),
+    }
+
+
+def alignment_signals(
+    sentence: str, start: int, matches: Sequence[TokenMatch], index: ContextIndex
+) -> dict[str, float]:
+    """Compare a sentence with a context by its tokens' nearest tokens.
+
+    Args:
+        sentence: sentence with a content word or number.
+        start: index of its first character in the answer.
+        matches: tokens of the sentence, by characters of the answer.
+        index: index of the context.
+
+    Returns:
+        Signal to value: cosines, a fraction from 0.0 to 1.0, negated counts; higher is better.
+    """
+    tokens = tokens_of(sentence)
+    similarities = _similarities(tokens, start, matches)
+    known = [value for value in similarities if value is not None] or [0.0]
+    unsupported = [
+        value
+        for token, value in zip(tokens, similarities, strict=True)
+        if value is not None and not index.has(token)
+    ]
+    steps = [abs(second.place - first.place) <= _MAX_STEP for first, second in pairwise(matches)]
+    aligned = index.sentences_at(match.position for match in matches)
+    return {
+        "alignment": math.fsum(known) / len(known),
+        "min_alignment": min(known),
+        "unsupported_word_alignment": min(unsupported, default=1.0),
+        "order": _share(steps, 1.0),
+        **_polarity(words_of(sentence), index, aligned, "aligned_"),
+    }
+
+
+def entailment_signal(entailment: float) -> float:
+    """Return the logarithm of the odds that a sentence follows from the context.
+
+    Args:
+        entailment: probability from 0.0 to 1.0; values near the ends are limited.
+
+    >>> entailment_signal(0.5), round(entailment_signal(1.0), 2)
+    (0.0, 6.91)
+    """
+    return math.log((entailment + _CLIPPED) / (1.0 - entailment + _CLIPPED))
+
+
+def aggregate_signals(sentences: Sequence[Mapping[str, float]], weights: Sequence[float]) -> dict[str, float]:
+    """Return the weighted mean and the minimum of each signal over the sentences of an answer.
+
+    Args:
+        sentences: signals of each sentence; at least one.
+        weights: weight of each sentence, e.g. its number of content words.
+
+    >>> aggregate_signals([{"names": 0.0}, {"names": -1.0}], [3, 1])
+    {'names.mean': -0.25, 'names.min': -1.0}
+    """
+    total = math.fsum(weights)
+    result: dict[str, float] = {}
+    for key in sentences[0]:
+        values = [sentence[key] for sentence in sentences]
+        products = (value * weight for value, weight in zip(values, weights, strict=True))
+        result[f"{key}.mean"] = math.fsum(products) / total
+        result[f"{key}.min"] = min(values)
+    return result
+
+
+def _polarity(
+    words: Sequence[str], index: ContextIndex, places: Sequence[int], prefix: str
+) -> dict[str, float]:
+    """Compare negations, restrictions and opposites of a sentence with some sentences of the context."""
+    others = [index.sentences[place] for place in places]
+    negations = max((other.negations for other in others), default=0)
+    restrictions = [
+        word for word in words if word in RESTRICTIONS and not any(word in other.words for other in others)
+    ]
+    unknown = [key for key in map(stem, words) if not any(key in other.stems for other in others)]
+    contrary = [
+        key for key in unknown if any(word in other.stems for word in opposites(key) for other in others)
+    ]
+    return {
+        f"{prefix}negation": -float(max(0, count_negations(words) - negations)),
+        f"{prefix}restriction": -float(len(restrictions)),
+        f"{prefix}opposites": -float(len(contrary)),
+    }
+
+
+def _share(values: Sequence[bool], default: float) -> float:
+    return sum(values) / len(values) if values else default
+
+
+def _missing(tokens: Sequence[Token | None], supported: Sequence[bool], kind: str) -> int:
+    return sum(
+        token is not None and token.kind == kind and not known
+        for token, known in zip(tokens, supported, strict=True)
+    )
+
+
+def _names(sentence: str, tokens: Sequence[Token]) -> list[Token | None]:
+    """Return the capitalised words inside a sentence; None for other tokens."""
+    return [token if token.start > 0 and sentence[token.start].isupper() else None for token in tokens]
+
+
+def _longest_run(supported: Sequence[bool]) -> int:
+    longest = run = 0
+    for known in supported:
+        run = 0 if known else run + 1
+        longest = max(longest, run)
+    return longest
+
+
+def _similarities(tokens: Sequence[Token], start: int, matches: Sequence[TokenMatch]) -> list[float | None]:
+    """Return the mean similarity of the model's tokens inside each word; None if the model has none there."""
+    result: list[float | None] = []
+    place = 0
+    for token in tokens:
+        values = []
+        while place < len(matches) and matches[place].start < start + token.end:
+            match = matches[place]
+            if match.start >= start + token.start and match.end <= start + token.end:
+                values.append(match.similarity)
+            place += 1
+        result.append(math.fsum(values) / len(values) if values else None)
+    return result

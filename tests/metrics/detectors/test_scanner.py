@@ -1,0 +1,52 @@
+"""Secrets by the rules of detect-secrets."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from pytest_evalstudio import LlmDataset, evaluate
+
+pytest.importorskip("detect_secrets", exc_type=ImportError)
+pytestmark = pytest.mark.filterwarnings("default")
+CLOUDANT = "https://user" + ":" + "abcd1234abcd" + "@x.cloudant.com"
+
+
+def test_hits_of_the_package_are_added_to_those_of_the_rules() -> None:
+    from pytest_evalstudio.metrics.detectors.scanner import find_secrets_with_scanner
+
+    text = f"api_key = 'abcd1234efgh5678'\nsoftlayer_api_key = '{'a1' * 32}'"
+    hits = find_secrets_with_scanner(text)
+    assert [text[hit.start : hit.end] for hit in hits] == ["abcd1234efgh5678", "a1" * 32]
+
+
+def test_ordinary_text_is_clean() -> None:
+    from pytest_evalstudio.metrics.detectors.scanner import find_secrets_with_scanner
+
+    assert find_secrets_with_scanner("The token count is 4096, see https://bank.test/a. " * 50) == []
+
+
+def test_a_hit_in_a_long_line_has_its_place() -> None:
+    from pytest_evalstudio.metrics.detectors.scanner import find_secrets_with_scanner
+
+    text = "word " * 1000 + CLOUDANT
+    (hit,) = find_secrets_with_scanner(text)
+    assert text[hit.start : hit.end] == "abcd1234abcd"
+
+
+@pytest.mark.parametrize("text", ["https://a:", "AKIA", '"token": "', "x"])
+def test_long_texts_take_little_time(text: str) -> None:
+    from pytest_evalstudio.metrics.detectors.scanner import find_secrets_with_scanner
+
+    start = time.process_time()
+    find_secrets_with_scanner((text * 100_000)[:100_000])
+    assert time.process_time() - start < 3
+
+
+def test_the_evaluator_takes_the_package() -> None:
+    dataset = LlmDataset()
+    dataset.add_input("Address?", key="q", actual_output=CLOUDANT, model_key="m")
+    config = {"evaluator": {"sensitive_data_leakage": {"detector": "detect-secrets"}}}
+    results = evaluate(dataset, ["sensitive_data_leakage"], config=config)
+    assert results.verdicts() == {"q[m]": "failed"}
