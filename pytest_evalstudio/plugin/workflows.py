@@ -72,6 +72,7 @@ class WorkflowStep(RecordedItem):
         self._run = run
         self._spec = spec
         self._evals = evals
+        self.place_in_file = run.specs.index(spec)
         self.add_marker(pytest.mark.mrm)
         self.add_marker(pytest.mark.mrm_step(spec.id, id=spec.id))
 
@@ -123,6 +124,7 @@ class WorkflowStep(RecordedItem):
 
     def payload(self, report: pytest.TestReport) -> Payload:
         """Return the record's entry of the step, personal data and secrets masked."""
+        from pytest_evalstudio.mrm.artifacts.fingerprints import fingerprint_rows, fingerprints
         from pytest_evalstudio.report.workflow import PAGE
 
         entry = step_entry(
@@ -131,6 +133,7 @@ class WorkflowStep(RecordedItem):
             file=self.nodeid.partition("::")[0],
             verdict=report.outcome,
             page=Path(os.path.relpath(self._run.folder / PAGE, self.config.rootpath)).as_posix(),
+            fingerprints=dict(fingerprint_rows(fingerprints(self._run))),
         )
         return Payload.of(self.nodeid, Tables(steps={self.nodeid: entry}))
 

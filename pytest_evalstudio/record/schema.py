@@ -209,6 +209,8 @@ class StepEntry(Struct, frozen=True, kw_only=True):
         pictures: file name to SVG.
         seconds: duration of its last run.
         page: path of the workflow's report.
+        fingerprints: SHA-256 of workflow file, documents, test cases, configuration, model and labels, and
+            versions of the environment, by name.
         standing: earlier name of `status`, read from older records and never written.
     """
 
@@ -231,6 +233,7 @@ class StepEntry(Struct, frozen=True, kw_only=True):
     file: str = ""
     verdict: str = ""
     page: str = ""
+    fingerprints: dict[str, str] = {}
     standing: str | UnsetType = UNSET
 
     def __post_init__(self) -> None:

@@ -14,7 +14,7 @@ from pytest_evalstudio.core.plugins.evaluator import Evaluator, EvaluatorSpec
 from pytest_evalstudio.core.plugins.perturbator import Perturbator, PerturbatorSpec
 from pytest_evalstudio.core.plugins.registry import PluginRegistry, Registry
 from pytest_evalstudio.engine.asking.judging import agent_of, describe_judge
-from pytest_evalstudio.engine.scoring.calibrated import PASSES, PROBABILITY, Attached, attach, check_together
+from pytest_evalstudio.engine.scoring.calibrated import PROBABILITY, Attached, attach, check_together
 from pytest_evalstudio.engine.scoring.calibration import threshold
 from pytest_evalstudio.engine.scoring.model_tables import chosen_models
 from pytest_evalstudio.engine.scoring.thresholds import by_evaluator, metric_key, thresholds_of
@@ -382,5 +382,5 @@ def _calibrated_threshold(attached: Attached | None, asked: Mapping[str, float])
     """Return the threshold of a single calibrated metric that corresponds to the probability's threshold."""
     if attached is None:
         return {}
-    limit = threshold(attached.calibration, asked.get(PROBABILITY, PASSES))
+    limit = threshold(attached.calibration, asked.get(PROBABILITY, attached.calibration.cut))
     return {} if limit is None else {attached.calibration.metrics[0].metric: limit}

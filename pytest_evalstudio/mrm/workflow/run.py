@@ -28,6 +28,7 @@ from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.options import OptionError, build, check_options
 from pytest_evalstudio.formats.workflow import Workflow
 from pytest_evalstudio.mrm.workflow.context import Progress, StepContext
+from pytest_evalstudio.mrm.workflow.environment import environment
 from pytest_evalstudio.mrm.workflow.masking import mask_artifacts, masked_mapping
 from pytest_evalstudio.mrm.workflow.results import R, json_ready, read_results
 from pytest_evalstudio.mrm.workflow.states import (
@@ -252,6 +253,7 @@ class WorkflowRun:
             stamp=uuid.uuid4().hex,
             finished=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             seconds=round(time.perf_counter() - started, 3),
+            environment=environment(),
             figures=masked_mapping(json_ready(result.figures)),
             problems=[_masked_problem(problem) for problem in result.problems],
             notes=[masked(note) for note in dict.fromkeys(result.notes) if note],
@@ -294,6 +296,18 @@ class WorkflowRun:
         return digest_of(
             [spec.id, self.parameters(spec.id), inputs, stamps, self._read(spec), self._configured(spec)]
         )
+
+    def document_digests(self) -> dict[str, str]:
+        """Return SHA-256 of the documents by name; the address of a remote document takes its place."""
+        return {entry[0]: entry[-1] for entry in self._documents_digests}
+
+    def configuration_digest(self) -> str:
+        """Return a digest of the parts of the configuration that steps use."""
+        return digest_of([self._configured(spec) for spec in self.specs])
+
+    def read_files(self) -> dict[str, str]:
+        """Return names and SHA-256 of the files, beside artifacts, that steps read; "" for a missing file."""
+        return {name: digest for spec in self.specs for name, digest in self._read(spec)}
 
     @cached_property
     def _documents_digests(self) -> list[list[str]]:

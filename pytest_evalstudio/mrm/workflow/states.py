@@ -27,8 +27,16 @@ SUMMARY, SUMMARY_DATA, PAGE = "workflow_summary.md", "workflow_summary.json", "w
 PATCH, EXTENSION = "corpus_patch.md", "system_prompt_extension.md"
 GUARDRAILS, REFERENCE_GUARDRAILS = "guardrail_configuration.json", "guardrail_configuration_reference.json"
 ARCHIVE = "workflow_artifacts.zip"
-ARTIFACTS = (SUMMARY, SUMMARY_DATA, PAGE, PATCH, EXTENSION, GUARDRAILS, REFERENCE_GUARDRAILS, ARCHIVE)
+CARD, CARD_DATA = "model_card.md", "model_card.json"
+ARTIFACTS = (
+    *(SUMMARY, SUMMARY_DATA, PAGE, CARD, CARD_DATA, PATCH, EXTENSION),
+    *(GUARDRAILS, REFERENCE_GUARDRAILS, ARCHIVE),
+)
 """Files of a whole workflow, beside the folders of its steps."""
+SIGN_OFFS = "sign_off.json"
+"""Signatures by people, which stay when artifacts are written again."""
+WRITTEN = "written_weaknesses.json"
+"""Weaknesses by people, which stay as well."""
 
 Status = Literal["completed", "waiting"]
 CurrentStatus = Literal["completed", "waiting", "outdated", "not run"]
@@ -43,6 +51,7 @@ class State:
         identity: digest of all that it depended on.
         stamp: differs for each run; steps that use these artifacts depend on it.
         seconds: it took.
+        environment: names and versions of Python, platform and packages.
         artifacts: the files that it left, and their sizes in bytes.
         editable: digests of those of them that people may edit, as the step left them.
     """
@@ -55,6 +64,7 @@ class State:
     stamp: str
     finished: str
     seconds: float
+    environment: dict[str, str] = field(default_factory=dict)
     figures: dict[str, Any] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)

@@ -11,7 +11,7 @@ from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import section
 
 _FEW = 30
-_FIGURES = 12
+_FIGURES = 14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

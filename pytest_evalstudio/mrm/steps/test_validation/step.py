@@ -17,6 +17,7 @@ from pytest_evalstudio.mrm.steps.test_generation.results import ID as TEST_GENER
 from pytest_evalstudio.mrm.steps.test_generation.results import SUITE
 from pytest_evalstudio.mrm.steps.test_validation.faults import planted_faults
 from pytest_evalstudio.mrm.steps.test_validation.method import CUTOFFS, Measured, lacks, measure
+from pytest_evalstudio.mrm.steps.test_validation.plot import PICTURE, validation_picture
 from pytest_evalstudio.mrm.steps.test_validation.results import (
     ID,
     REJECTED,
@@ -121,6 +122,8 @@ class TestValidation:
                 source=str(context.folder / SCORES),
             )
         outliers = sum(bool(case.outliers) for case in validated)
+        picture = validation_picture(validated, results.metrics)
+        (context.folder / PICTURE).write_text(picture, encoding="utf-8")
         return StepResult(
             summary=(
                 f"{results.valid} of {len(cases)} test cases are valid, {outliers} with a score that is an"

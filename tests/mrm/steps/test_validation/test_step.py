@@ -110,6 +110,7 @@ def test_planted_bad_cases_are_rejected_and_not_lost(tmp_path: Path) -> None:
         "validated_suite.json",
         "rejected_suite.json",
         "validation.json",
+        "validation.svg",
     }
 
 
