@@ -11,11 +11,13 @@ from typing import Literal, get_args
 import msgspec
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.mrm.artifacts.fingerprints import Fingerprints, changes, fingerprints
 from pytest_evalstudio.mrm.workflow.results import json_ready
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 from pytest_evalstudio.mrm.workflow.states import SIGN_OFFS
+from pytest_evalstudio.record.schema import SignOffEntry
 
 VERSION = 1
 Role = Literal["developer", "validator", "owner"]
@@ -54,6 +56,19 @@ class SignOffStatus:
 
     sign_off: SignOff
     void: tuple[str, ...]
+
+    @property
+    def entry(self) -> SignOffEntry:
+        """Return the entry of a record, with personal data and secrets in texts masked."""
+        signed = self.sign_off
+        return SignOffEntry(
+            role=signed.role,
+            name=signed.name,
+            decision=signed.decision,
+            comment=masked(signed.comment),
+            date=signed.date,
+            void=tuple(map(masked, self.void)),
+        )
 
     @property
     def is_valid(self) -> bool:

@@ -10,7 +10,7 @@ from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.engine.scoring.identifiers import safe_description, safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
-from pytest_evalstudio.record.schema import ProblemEntry, StepEntry
+from pytest_evalstudio.record.schema import ProblemEntry, SignOffEntry, StepEntry
 
 LARGEST_PICTURE = 2_000_000
 """Bytes; larger pictures are not part of records and reports."""
@@ -24,6 +24,7 @@ def step_entry(
     verdict: str = "",
     page: str = "",
     fingerprints: Mapping[str, str] = NOTHING,
+    sign_offs: tuple[SignOffEntry, ...] = (),
 ) -> StepEntry:
     """Return the record's entry of a step, with personal data and secrets masked.
 
@@ -34,6 +35,7 @@ def step_entry(
         verdict: of the pytest item.
         page: path of the workflow's report.
         fingerprints: of the basis of the results, by name.
+        sign_offs: last sign-off of each role.
     """
     status = run.status(id)
     spec, state = status.spec, status.state
@@ -58,6 +60,7 @@ def step_entry(
         verdict=verdict,
         page=page,
         fingerprints={safe_identifier(name): value for name, value in fingerprints.items()},
+        sign_offs=sign_offs,
     )
 
 

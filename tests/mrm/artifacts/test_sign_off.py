@@ -252,3 +252,17 @@ def test_changes_are_named_and_the_environment_does_not_count() -> None:
         "step y was completed since",
     ]
     assert list(changes(before, before)) == []
+
+
+def test_the_page_of_a_run_shows_what_the_workflow_stores(
+    workflow: Path, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(["mrm", "sign-off", str(workflow), "--name", "Ada Byron", "--comment", "For fees only."]) == 0
+    monkeypatch.chdir(workflow.parent)
+    result = pytester.runpytest_inprocess(
+        workflow.name, "-k", "automated_evaluation", "-p", "no:cacheprovider"
+    )
+    assert result.ret == 0
+    page = (workflow.parent / "evalstudio-report" / "interpretation.html").read_text(encoding="utf-8")
+    assert "<bdi>Ada Byron</bdi>" in page
+    assert "For fees only." in page
