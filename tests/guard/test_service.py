@@ -107,6 +107,7 @@ def test_there_are_no_other_pages(service: Serving, path: str) -> None:
     assert service.get(path).status_code == 404
 
 
+@pytest.mark.slow
 def test_a_thousand_requests_at_once_are_answered(service: Serving) -> None:
     async def ask() -> list[int]:
         limits, timeout = httpx.Limits(max_connections=200), httpx.Timeout(60, pool=None)

@@ -10,6 +10,9 @@ from pytest_evalstudio.metrics.detectors.spans import RawSpans, lazy
 
 MIN_DISTINCT = 4
 """Distinct characters of a token; a placeholder such as `ghp_xxxx` has fewer."""
+MIN_CHARS = 13
+"""Characters of the shortest token; ordinary prose has few runs of this length."""
+_LONG_RUN = re.compile(rf"\S{{{MIN_CHARS},}}")
 _B, _E = r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9])"
 _UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
 
@@ -23,12 +26,15 @@ class _Token:
         needles: substrings of which a text with such a token has at least one.
         pattern: returns the compiled pattern.
         distinct: minimum of distinct characters besides the needle.
+        has_blanks: whether white space may be between the needle and the token; other tokens are in one run of
+            at least MIN_CHARS characters without white space.
     """
 
     kind: str
     needles: tuple[str, ...]
     pattern: Callable[[], re.Pattern[str]]
     distinct: int = MIN_DISTINCT
+    has_blanks: bool = False
 
 
 def token_spans(text: str) -> RawSpans:
@@ -40,8 +46,10 @@ def token_spans(text: str) -> RawSpans:
     >>> list(token_spans("no token"))
     []
     """
-    for token in _TOKENS:
-        if any(needle in text for needle in token.needles):
+    runs = "\n".join(_LONG_RUN.findall(text))
+    for token in _TOKENS if runs else _WITH_BLANKS:
+        searched = text if token.has_blanks else runs
+        if any(needle in searched for needle in token.needles):
             for match in token.pattern().finditer(text):
                 start, end = match.span("token") if "token" in match.re.groupindex else match.span()
                 if len(set(_body(text[start:end], token.needles).lower())) >= token.distinct:
@@ -54,7 +62,7 @@ def _body(value: str, needles: tuple[str, ...]) -> str:
 
 
 def _token(kind: str, needles: str, body: str, distinct: int = MIN_DISTINCT) -> _Token:
-    return _Token(kind, tuple(needles.split()), lazy(_B + body + _E), distinct)
+    return _Token(kind, tuple(needles.split()), lazy(_B + body + _E), distinct, has_blanks=r"\s" in body)
 
 
 _W = "[A-Za-z0-9_-]"
@@ -251,3 +259,4 @@ _TOKENS = (
         r"cloudinary://[0-9]{10,20}:[A-Za-z0-9_-]{20,40}@[a-z0-9_-]{2,40}",
     ),
 )
+_WITH_BLANKS = tuple(token for token in _TOKENS if token.has_blanks)
