@@ -258,6 +258,7 @@ def new_run(
         commit=commit,
         branch=masked(branch),
         documents={},
+        spans={},
     )
 
 

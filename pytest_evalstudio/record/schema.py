@@ -136,6 +136,13 @@ class EvaluatorEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     parameters_meta: tuple[ParameterEntry, ...] = ()
 
 
+class EvaluatorSpan(Struct, frozen=True, kw_only=True):
+    """First start and last end of an evaluator's scoring: ISO 8601, UTC, milliseconds."""
+
+    started: str
+    finished: str
+
+
 class Stopping(Struct, frozen=True, kw_only=True):
     """Sequential test that ends the repeats of a question; see `stats.sequential.Sprt`."""
 
@@ -294,6 +301,7 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
         evaluators, models: by id and key.
         steps: steps of workflows by node id.
         arena: pairs of models that were compared, by node id.
+        spans: evaluator id to the time in which it scored.
         judging: None where no judge was asked.
         name, description: of the run, as the user gave them, "" for none.
         commit, branch: of the tested project's repository, "" where they are not known.
@@ -324,6 +332,7 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
     branch: str = ""
     documents: dict[str, str] = {}
     arena: dict[str, ArenaEntry] = {}
+    spans: dict[str, EvaluatorSpan] = {}
     baseline: Baseline | None = None
 
     def model_name(self, key: str) -> str:
@@ -341,6 +350,7 @@ class Tables(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="k
     steps: dict[str, StepEntry] = {}
     documents: dict[str, str] = {}
     arena: dict[str, ArenaEntry] = {}
+    spans: dict[str, EvaluatorSpan] = {}
 
     def __bool__(self) -> bool:
         return any(getattr(self, name) for name in self.__struct_fields__)

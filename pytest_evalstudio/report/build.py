@@ -315,7 +315,10 @@ def _results_writer(run: Run, folders: Mapping[str, ExplainerFolder]) -> Results
         {id: folder.results for id, folder in folders.items()},
         {id: folder.info for id, folder in folders.items()},
         run.models,
-        {id: describe_evaluator(folder.info, explanations_of(folder)) for id, folder in folders.items()},
+        {
+            id: describe_evaluator(folder.info, explanations_of(folder), folder.log_name)
+            for id, folder in folders.items()
+        },
     )
 
 

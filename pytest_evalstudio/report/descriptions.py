@@ -71,11 +71,12 @@ def describe_model(entry: ModelEntry, requests: ModelRequests | None = None) -> 
     return described
 
 
-def describe_evaluator(info: EvaluatorInfo, explanations: Sequence[str]) -> dict[str, Any]:
+def describe_evaluator(info: EvaluatorInfo, explanations: Sequence[str], log: str = "") -> dict[str, Any]:
     """Describe an evaluator for an export.
 
     Args:
         explanations: names of the explanations that the evaluator created.
+        log: path of its log file in its folder, "" to leave it out.
     """
     specified = [
         {
@@ -119,4 +120,7 @@ def describe_evaluator(info: EvaluatorInfo, explanations: Sequence[str]) -> dict
         "keywords": list(info.keywords),
         "explanation_scopes": ["global"],
         "explanations": list(explanations),
+        "started": info.started or None,
+        "finished": info.finished or None,
+        **({"log": log} if log else {}),
     }

@@ -206,7 +206,7 @@ def log_lines(analysis: Analysis, board: Leaderboard) -> list[str]:
     """Return the log of an evaluator."""
     run = analysis.run
     id = board.evaluator.id
-    started = run.created
+    started = board.evaluator.started or run.created
     lines = [f"{started} {id}: started"]
     for line in board.standings:
         what = (
@@ -219,7 +219,8 @@ def log_lines(analysis: Analysis, board: Leaderboard) -> list[str]:
         for problem in of_evaluator(analysis.problems, id)
     ]
     ending = "interrupted" if run.interrupted else "finished"
-    return [*lines, f"{run.finished or 'unfinished'} {id}: {ending}"]
+    finished = board.evaluator.finished or run.finished or "unfinished"
+    return [*lines, f"{finished} {id}: {ending}"]
 
 
 def _write_leaderboard(folder: ExplainerFolder, board: Leaderboard) -> None:

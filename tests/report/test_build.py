@@ -18,6 +18,7 @@ from pytest_evalstudio.report.build import build_report
 from pytest_evalstudio.report.descriptions import describe_evaluator
 from support.records import RecordBuilder, boolean_evaluator, evaluator, flip, leak, metric, perturbed, score
 
+STARTED, FINISHED = "2026-11-20T22:00:01.250+00:00", "2026-11-20T22:00:07.500+00:00"
 RUN = "00000000-0000-4000-8000-000000000001"
 
 
@@ -246,6 +247,21 @@ def test_the_evaluator_has_its_short_name_and_specifies_its_parameters(tmp_path)
     assert described["parameter_values"] == {"limit": 6}
     (quality,) = described["metrics_meta"]
     assert {"key", "name", "description", "value_range", "threshold", "data_type"} <= set(quality)
+
+
+def test_exports_and_log_have_the_start_and_end_of_each_evaluator(tmp_path):
+    builder = RecordBuilder(evaluator("rouge"), evaluator("bleu"))
+    builder.header["spans"] = {"rouge": {"started": STARTED, "finished": FINISHED}}
+    builder.add("a", "one", {"outcomes": {"rouge": score(0.9), "bleu": score(0.9)}})
+    built = build_report(builder.write(tmp_path), tmp_path)
+    folder = built.explainers["rouge"]
+    described = explanation_of(folder)["evaluator"]
+    assert (described["started"], described["finished"]) == (STARTED, FINISHED)
+    assert read(built.data)["evaluators"]["rouge"]["started"] == STARTED
+    log = (folder / described["log"]).read_text().splitlines()
+    assert (log[0], log[-1]) == (f"{STARTED} rouge: started", f"{FINISHED} rouge: finished")
+    unknown = explanation_of(built.explainers["bleu"])["evaluator"]
+    assert (unknown["started"], unknown["finished"]) == (None, None)
 
 
 def test_problems_and_insights_name_model_and_evaluator(built):
