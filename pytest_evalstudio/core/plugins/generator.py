@@ -76,6 +76,8 @@ class GeneratorSpec:
             the planted word is given one.
         excerpts: number of chunks of a topic that such a judge is shown.
         drafts: it has a method `drafts`, which makes questions without a judge.
+        by_default: a step uses it where its generators are not named.
+        unanswerable: the documents do not answer its questions; a right answer says so.
     """
 
     id: str
@@ -87,6 +89,8 @@ class GeneratorSpec:
     instruction: str = ""
     excerpts: int = 1
     drafts: bool = True
+    by_default: bool = True
+    unanswerable: bool = False
 
 
 class Generator(Protocol):
@@ -113,6 +117,8 @@ def generator(
     avid: str = "P0200",
     instruction: str = "",
     excerpts: int = 1,
+    by_default: bool = True,
+    unanswerable: bool = False,
 ) -> Callable[[T], T]:
     """Declare a class as a generator; the first line of its docstring is its description.
 
@@ -141,6 +147,8 @@ def generator(
             instruction=instruction,
             excerpts=excerpts,
             drafts=drafts,
+            by_default=by_default,
+            unanswerable=unanswerable,
         )
         return attach(cls, spec)
 

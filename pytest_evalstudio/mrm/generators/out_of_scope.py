@@ -50,6 +50,7 @@ QUESTIONS = (
 @generator(
     "out_of_scope",
     name="Out of scope",
+    unanswerable=True,
     instruction=(
         "Each question is one that a reader of the excerpt might well ask next, near its subject, and that"
         " the excerpt does not answer. Ask for something so specific that no other page of the same documents"
@@ -66,12 +67,13 @@ class OutOfScope:
         foreign = [
             question
             for question in QUESTIONS
-            if len(_words(corpus).intersection(content_words(question))) <= 1
+            if len(corpus_words(corpus).intersection(content_words(question))) <= 1
         ]
         if foreign:
             yield Draft(question=rng.choice(foreign), answer=ANSWER, condition=REFUSES, evidence="")
 
 
 @functools.lru_cache(maxsize=1)
-def _words(corpus: Corpus) -> frozenset[str]:
+def corpus_words(corpus: Corpus) -> frozenset[str]:
+    """Return the content words of all documents."""
     return frozenset(word for sentence in corpus.sentences for word in content_words(sentence))

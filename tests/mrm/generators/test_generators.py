@@ -181,6 +181,26 @@ def test_out_of_scope() -> None:
     assert not passes(draft, "A draft costs £12.00.")
 
 
+def test_out_of_distribution_asks_for_something_that_no_word_of_the_documents_is_about() -> None:
+    made = [
+        draft
+        for seed in range(200)
+        for draft in drafts(
+            "out_of_distribution",
+            "Our roses are pruned in March.",
+            seed=seed,
+            elsewhere=("Penguins live in the zoo.", "A Python is fed on Fridays."),
+        )
+    ]
+    asked = {draft.question for draft in made}
+    assert len(asked) >= 25
+    assert not any(word in question for question in asked for word in ("roses", "penguins", "Python"))
+    for draft in made:
+        assert draft.evidence == ""
+        assert passes(draft, "The documents contain no information about that.")
+        assert not passes(draft, "Certainly! Here you are: seven minutes.")
+
+
 def test_what_documents_are_about_is_not_out_of_scope() -> None:
     asked = {
         draft.question

@@ -33,7 +33,6 @@ CONFIGURED = "judge"
 EACH = 2
 """Questions per request."""
 PROMPT = "questions"
-OUT_OF_SCOPE = "out_of_scope"
 PLANTING = "planted word"
 """Phrase of the instructions that get a planted word."""
 REPLY = record(
@@ -170,7 +169,7 @@ def checked(request: Request, item: Mapping[str, Any]) -> tuple[Draft | None, st
         return None, "without a question or an answer"
     if request.planted and request.planted.lower() not in question.lower():
         return None, "without the planted word"
-    if request.spec.id == OUT_OF_SCOPE:
+    if request.spec.unanswerable:
         return Draft(question=question, answer=ANSWER, condition=REFUSES, evidence=""), ""
     if not quotations:
         return None, "without evidence"
