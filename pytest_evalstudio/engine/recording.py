@@ -176,6 +176,7 @@ def evaluator_entry(selected: ConfiguredEvaluator) -> schema.EvaluatorEntry:
         keywords=spec.keywords,
         problem_type=spec.problem_type,
         avid=spec.avid,
+        difference=spec.difference,
     )
 
 

@@ -113,6 +113,7 @@ class EvaluatorEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
         embedder: name of the embedding model, "" for none: thresholds hold for one model only.
         judge: models, vote and prompt versions of its judge; empty for none.
         calibration: file, digest and figures of its calibration; empty for none.
+        difference: sentence on the difference from other tools' metrics of the same name, "" for none.
     """
 
     id: str
@@ -134,6 +135,7 @@ class EvaluatorEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     problem_type: str
     avid: str
     parameters_meta: tuple[ParameterEntry, ...] = ()
+    difference: str = ""
 
 
 class EvaluatorSpan(Struct, frozen=True, kw_only=True):

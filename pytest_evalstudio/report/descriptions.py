@@ -95,6 +95,7 @@ def describe_evaluator(info: EvaluatorInfo, explanations: Sequence[str], log: st
         "display_name": info.name,
         "type": info.type,
         "description": info.description,
+        **({"difference_from_other_tools": info.difference} if info.difference else {}),
         "model_types": list(info.model_types),
         "parameters": specified,
         "parameters_meta": specified,

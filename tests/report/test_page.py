@@ -44,6 +44,16 @@ def page(builder, folder):
     return build_report(builder.write(folder), folder, {}).page.read_text(encoding="utf-8")
 
 
+def test_the_part_of_an_evaluator_says_how_it_differs_from_other_tools(tmp_path):
+    said = "F1 with stems; other tools print recall."
+    builder = RecordBuilder(evaluator("rouge", difference=said), evaluator("quality"))
+    builder.add("a", "one", {"outcomes": {"rouge": score(0.9), "quality": score(0.9)}})
+    text = page(builder, tmp_path)
+    method, sentence = text.index("<dt>Method</dt>"), text.index(f"<dd>{said}</dd>")
+    assert method < sentence < text.index("<summary>Metrics</summary>")
+    assert text.count("Differs from other tools") == 1
+
+
 def hostile_run():
     builder = RecordBuilder(
         evaluator("quality", metric(), description=HOSTILE, name=HOSTILE, parameters={HOSTILE: HOSTILE}),

@@ -23,6 +23,7 @@ class EvaluatorInfo:
         embedder: the embedding model that its scores and thresholds are of, "" for none.
         judge: models, vote and versions of the prompts that its scores come from; empty for none.
         calibration: by which its primary metric is a probability; empty for none.
+        difference: sentence on the difference from other tools' metrics of the same name, "" for none.
         started, finished: its first start and last end, ISO 8601; "" where the record has none.
     """
 
@@ -46,6 +47,7 @@ class EvaluatorInfo:
     keywords: tuple[str, ...] = ()
     problem_type: str = "accuracy"
     avid: str = "P0200"
+    difference: str = ""
     started: str = ""
     finished: str = ""
 
@@ -108,6 +110,7 @@ def _evaluator(id: str, entry: EvaluatorEntry, span: EvaluatorSpan | None) -> Ev
         keywords=entry.keywords,
         problem_type=entry.problem_type,
         avid=entry.avid,
+        difference=entry.difference,
         started=span.started if span is not None else "",
         finished=span.finished if span is not None else "",
     )
