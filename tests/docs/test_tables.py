@@ -56,9 +56,7 @@ def test_differences_from_other_tools_are_those_that_the_page_shows() -> None:
     section = read(REFERENCE / "evaluators.md").partition("## Metrics with the name of another")[2]
     table = section.partition("\n## ")[0]
     documented = {}
-    for names, text in re.findall(
-        r"^\| (`[^|]*`) \| ([^|]*) \|$", section.partition("\n## ")[0], re.MULTILINE
-    ):
+    for names, text in re.findall(r"^\| (`[^|]*`) \| ([^|]*) \|$", table, re.MULTILINE):
         documented |= dict.fromkeys(re.findall(r"`([^`]+)`", names), text.replace("`", ""))
     assert documented == {id: spec.difference for id, spec in specs.items() if spec.difference}
 
