@@ -320,8 +320,9 @@ def _summary(results: CalibrationResults) -> str:
     kappa = "" if results.kappa is None else f", kappa {results.kappa:.2f}"
     alpha = results.agreement.krippendorff_alpha
     raters = "" if alpha is None else f", raters' alpha {alpha:.2f}"
+    disagreements = results.to_review["disagreement"]
     return (
         f"{cut}{before}; type I {results.type_1:.2f}, type II {results.type_2:.2f}{kappa}{raters}; "
         f"to review: {results.to_review['uncertain']} uncertain,"
-        f" {results.to_review['disagreement']} disagreements with reviewers"
+        f" {disagreements} {'disagreement' if disagreements == 1 else 'disagreements'} with reviewers"
     )
