@@ -6,11 +6,13 @@ The variable MERMAID names the file `mermaid.min.js` of the npm package; `tox -e
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
+_FENCE = re.compile(r"""^(```\w+)(?: (?!title=)\w+=\S+)*( title="[^"\n]+")?(?: \w+=\S+)*$""", re.MULTILINE)
 SCRIPT = "assets/javascripts/mermaid.min.js"
 
 
@@ -33,3 +35,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     if script := _mermaid():
         files.append(File.generated(config, SCRIPT, abs_src_path=str(script)))
     return files
+
+
+def on_page_markdown(markdown: str, **_: object) -> str:
+    """Leave language and title of a block: other attributes are for the tests."""
+    return _FENCE.sub(lambda block: f"{block[1]}{block[2] or ''}", markdown)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINE, print_json, say
+from pytest_evalstudio.cli.common import FINDINGS, FINE, print_json, say
 from pytest_evalstudio.core.numbers import DEFAULT_SEED
 
 if TYPE_CHECKING:
@@ -64,6 +64,34 @@ def add_to(add: Adds) -> None:
         metavar="N",
         help=f"of the division into folds and halves (default: {DEFAULT_SEED})",
     )
+    target = parser.add_mutually_exclusive_group()
+    target.add_argument(
+        "--max-type-i",
+        type=float,
+        metavar="X",
+        help="largest share of good answers that may fail; as few bad answers as possible pass",
+    )
+    target.add_argument(
+        "--max-type-ii",
+        type=float,
+        metavar="X",
+        help="largest share of bad answers that may pass; as few good answers as possible fail (default:"
+        " the mean of"
+        " both error rates is smallest)",
+    )
+    target.add_argument(
+        "--cost",
+        metavar="A:B",
+        help="costs of a good answer that fails and of a bad one that passes; the expected cost is smallest",
+    )
+    parser.add_argument(
+        "--coverage",
+        default="class",
+        metavar="class|marginal",
+        help="conformal sets hold people's label in 1 − alpha of the good and of the bad answers, or of all"
+        " together"
+        " (default: class)",
+    )
     parser.add_argument("--json", action="store_true", help="for machines")
     parser.add_argument(
         "-o",
@@ -81,12 +109,14 @@ def run(arguments: argparse.Namespace) -> int:
     from pytest_evalstudio.formats.labels import majority, read_labels, read_ratings
     from pytest_evalstudio.mrm.data.results import read_scores
     from pytest_evalstudio.mrm.steps.human_calibration.calibrate import calibrate
+    from pytest_evalstudio.mrm.steps.human_calibration.decision import risk_rule
     from pytest_evalstudio.mrm.steps.human_calibration.description import describe
     from pytest_evalstudio.mrm.steps.human_calibration.outdated import without_outdated
 
     metrics = [name.strip() for name in arguments.metric.split(",") if name.strip()]
     if not metrics:
         raise ConfigurationError("--metric names no metric")
+    rule = risk_rule(arguments.max_type_i, arguments.max_type_ii, arguments.cost)
     path = Path(arguments.labels)
     read_labels(path, levels=True)
     scores = read_scores(arguments.results)
@@ -106,11 +136,14 @@ def run(arguments: argparse.Namespace) -> int:
         alpha=arguments.alpha,
         seed=arguments.seed,
         good_from=arguments.good,
+        rule=rule,
+        coverage=arguments.coverage,
     )
     if arguments.json:
         print_json(
             {
                 **asdict(calibration.figures),
+                "accepted": calibration.figures.is_accepted,
                 "divided": [list(identity) for identity in divided],
                 "outdated": outdated,
             }
@@ -121,6 +154,10 @@ def run(arguments: argparse.Namespace) -> int:
         if divided:
             say(f"left out: {len(divided)} answers on which raters are divided")
         say(*describe(calibration.figures))
+    if not calibration.figures.is_accepted:
+        if arguments.output:
+            say(f"{arguments.output}: not written, because the calibration is refused", error=True)
+        return FINDINGS
     if arguments.output:
         calibration.save(Path(arguments.output))
         if not arguments.json:

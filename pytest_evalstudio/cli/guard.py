@@ -71,8 +71,14 @@ def _add_common(command: argparse.ArgumentParser) -> None:
 
 def check(arguments: argparse.Namespace) -> int:
     """Open the guard and say what it checks."""
+    from pytest_evalstudio.formats.guardrails import read_guardrails
+
     with _opened(arguments) as guard:
         say(f"{arguments.config}: fine; it checks {', '.join(guard.evaluators)}")
+    marked = read_guardrails(Path(arguments.config)).not_calibrated
+    names = [f"{id}.{metric}" for id, metrics in marked.items() for metric in metrics]
+    if names:
+        say(f"not calibrated by people's labels: {', '.join(names)}")
     return FINE
 
 

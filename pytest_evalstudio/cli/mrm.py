@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import argparse
 
     from pytest_evalstudio.cli.common import Adds
+    from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 
 
 def add_to(add: Adds) -> None:
@@ -19,17 +20,37 @@ def add_to(add: Adds) -> None:
     parser = add(
         "mrm",
         run,
-        "Show the status of the steps of a model-risk-management workflow, or write its report and artifacts;"
-        " `pytest WORKFLOW` runs them.",
+        "Show the status of the steps of a model-risk-management workflow, write its report and artifacts,"
+        " or sign"
+        " it off; `pytest WORKFLOW` runs the steps.",
     )
     parser.add_argument(
         "action",
-        choices=["status", "report"],
-        help="status: one line for each step; report: write page, summary and the other artifacts again",
+        choices=["status", "report", "sign-off", "weakness"],
+        help="status: one line for each step; report: write page, summary, model card and the other artifacts"
+        " again; sign-off: store a person's decision with the workflow; weakness: store a weakness that a"
+        " person"
+        " found",
     )
     parser.add_argument("workflow", metavar="WORKFLOW")
     parser.add_argument("--config", metavar="FILE", help="configuration file, in place of the nearest one")
     parser.add_argument("--json", action="store_true", help="the status for machines")
+    signing = parser.add_argument_group("sign-off and weakness")
+    signing.add_argument("--name", default="", metavar="NAME", help="who signs or writes")
+    signing.add_argument(
+        "--comment", default="", metavar="TEXT", help="reasons and conditions; the weakness in words"
+    )
+    signing.add_argument(
+        "--severity", default="medium", metavar="low|medium|high", help="of a weakness (default: medium)"
+    )
+    signing.add_argument(
+        "--role", default="validator", metavar="developer|validator|owner", help="default: validator"
+    )
+    signing.add_argument(
+        "--conclusion",
+        metavar="fit|fit with limits|not fit",
+        help="the decision (default: the report's conclusion)",
+    )
     add_plugin_option(parser)
 
 
@@ -48,8 +69,66 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.action == "report":
         say(str(write_workflow_artifacts(workflow_run)))
         return FINE
+    if arguments.action == "sign-off":
+        return _sign_off(workflow_run, arguments)
+    if arguments.action == "weakness":
+        return _write_weakness(workflow_run, arguments)
+    return _show_status(workflow_run, arguments.json)
+
+
+def _write_weakness(workflow_run: WorkflowRun, arguments: argparse.Namespace) -> int:
+    """Store a weakness that a person found and write the artifacts again, which show it."""
+    from pytest_evalstudio.mrm.artifacts.people import write_weakness
+    from pytest_evalstudio.report.workflow import write_workflow_artifacts
+
+    written = write_weakness(
+        workflow_run,
+        description=arguments.comment,
+        severity=arguments.severity,
+        name=arguments.name,
+    )
+    say(f"{written.severity}: {written.description}", str(write_workflow_artifacts(workflow_run)))
+    return FINE
+
+
+def _sign_off(workflow_run: WorkflowRun, arguments: argparse.Namespace) -> int:
+    """Store a sign-off and write the artifacts again, which show it."""
+    from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
+    from pytest_evalstudio.mrm.artifacts.sign_off import DECISIONS, ROLES, sign
+    from pytest_evalstudio.mrm.artifacts.summary import conclude, summarise
+    from pytest_evalstudio.report.workflow import write_workflow_artifacts
+
+    if not arguments.name:
+        raise ConfigurationError("sign-off needs --name, the name of the person who signs")
+    if arguments.role not in ROLES:
+        raise unknown_name("role", arguments.role, ROLES, f"Roles: {', '.join(ROLES)}.")
+    conclusion = conclude(summarise(workflow_run)).fitness
+    decision = arguments.conclusion or conclusion
+    if conclusion == "not assessed":
+        raise ConfigurationError(
+            f"{arguments.workflow}: nothing has been evaluated, so that there is nothing to sign; run the"
+            " workflow first"
+        )
+    if decision not in DECISIONS:
+        raise ConfigurationError(f"--conclusion: no decision {decision!r}; there are {', '.join(DECISIONS)}")
+    signed = sign(
+        workflow_run,
+        role=arguments.role,
+        name=arguments.name,
+        decision=decision,
+        conclusion=conclusion,
+        comment=arguments.comment,
+    )
+    page = write_workflow_artifacts(workflow_run)
+    say(f"{signed.name} ({signed.role}) signed at {signed.date}: {signed.decision}", str(page))
+    return FINE
+
+
+def _show_status(workflow_run: WorkflowRun, as_json: bool) -> int:
+    from pytest_evalstudio.mrm.artifacts.sign_off import sign_offs
+
     steps = list(workflow_run.statuses())
-    if arguments.json:
+    if as_json:
         print_json(
             [
                 {
@@ -67,7 +146,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     else:
         say(
-            f"{workflow.name or path.stem}: {sum(step.status == 'completed' for step in steps)} of"
+            f"{workflow_run.title}: {sum(step.status == 'completed' for step in steps)} of"
             f" {len(steps)} steps completed"
         )
         for step in steps:
@@ -83,4 +162,8 @@ def run(arguments: argparse.Namespace) -> int:
                 f"  {step.spec.number}. {step.spec.id:<28}{step.status:<10}{when}"
                 + (f"  {said}" if said else "")
             )
+        for signed in sign_offs(workflow_run):
+            entry = signed.sign_off
+            state = "valid" if signed.is_valid else f"void: {'; '.join(signed.void)}"
+            say(f"  signed: {entry.name} ({entry.role}) {entry.date}  {entry.decision}; {state}")
     return FINE if all(step.status == "completed" for step in steps) else FINDINGS

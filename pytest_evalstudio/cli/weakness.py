@@ -72,24 +72,21 @@ def add_to(add: Adds) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
     from pytest_evalstudio.mrm.data.results import read_scores
-    from pytest_evalstudio.mrm.steps.weakness_detection.method import describe, find_weaknesses
+    from pytest_evalstudio.mrm.steps.weakness_detection.method import describe, find_all_weaknesses
     from pytest_evalstudio.mrm.steps.weakness_detection.plot import weakness_pictures
 
     scores = read_scores(arguments.results)
     metrics = _listed(arguments.metric) or [
         column.key for column in scores.columns.values() if column.metric.primary
     ]
-    weaknesses = [
-        find_weaknesses(
-            scores,
-            metric,
-            by=_listed(arguments.by),
-            model=arguments.model,
-            alpha=arguments.alpha,
-            min_cases=arguments.min_cases,
-        )
-        for metric in metrics
-    ]
+    weaknesses = find_all_weaknesses(
+        scores,
+        metrics,
+        by=_listed(arguments.by),
+        model=arguments.model,
+        alpha=arguments.alpha,
+        min_cases=arguments.min_cases,
+    )
     if arguments.plots:
         _write_pictures(Path(arguments.plots), weakness_pictures(scores, weaknesses))
     if arguments.json:

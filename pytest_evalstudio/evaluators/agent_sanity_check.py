@@ -60,6 +60,8 @@ class AgentSanityCheck:
     to the row's file. With `artifacts_dir`, a test lab's folder is searched for the files of the
     model's chat messages on this case. Files that a host fetched from its agent are read where it stored
     them. No other file outside the row's folder (and `artifacts_dir`) is opened.
+
+    Source: Eval Studio user guide, agent sanity check.
     """
 
     artifacts_dir: str = ""

@@ -50,6 +50,8 @@ class Classification:
         normalize: compare labels without regard to case, white space and punctuation around them.
         positive_label: one of two labels; its precision, recall and F1 are reported beside the confusion
             matrix, while the metrics stay means over both labels.
+
+    Source: Eval Studio user guide, classification; figures as scikit-learn computes them.
     """
 
     normalize: bool = True

@@ -79,6 +79,8 @@ class EncodingGuardrail:
 
     Decoded are runs of base16, of base16 pairs with separators, and of base64, also one inside another. The
     condition is checked on the text followed by all that was decoded in it.
+
+    Source: Eval Studio user guide, encoding guardrail.
     """
 
     evaluate_retrieved_context: bool = True

@@ -136,6 +136,8 @@ class QuestionAnsweringGptScore(GptScore):
     """Improbability of 'Answer: Yes' to eight questions about question and answer, by a language model.
 
     The questions ask whether the answer is interesting, correct, fluent and so on.
+
+    Source: Fu et al., 2023 (GPTScore: Evaluate as You Desire).
     """
 
     metrics: ClassVar[tuple[Metric, ...]] = (
@@ -196,6 +198,8 @@ class MachineTranslationGptScore(GptScore):
     """Improbability of the answer as a paraphrase of the expected answer, and the reverse.
 
     A language model rates three instructions.
+
+    Source: Fu et al., 2023 (GPTScore: Evaluate as You Desire).
     """
 
     metrics: ClassVar[tuple[Metric, ...]] = (
@@ -247,6 +251,8 @@ class SummarizationWithReferenceGptScore(GptScore):
     """Improbability of the summary as a paraphrase of the reference, and the reverse.
 
     A language model rates six instructions.
+
+    Source: Fu et al., 2023 (GPTScore: Evaluate as You Desire).
     """
 
     metrics: ClassVar[tuple[Metric, ...]] = (
@@ -299,6 +305,8 @@ class SummarizationWithoutReferenceGptScore(GptScore):
     """Improbability of the summary after the source text and 'Tl;dr', by a language model.
 
     There are seven instructions; the question is the source.
+
+    Source: Fu et al., 2023 (GPTScore: Evaluate as You Desire).
     """
 
     metrics: ClassVar[tuple[Metric, ...]] = (

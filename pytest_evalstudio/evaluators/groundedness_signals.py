@@ -83,6 +83,8 @@ class GroundednessSignals:
     context. Where `[embeddings]` names a model, token alignment and sentence similarity are added; where
     `[nli]` names one, entailment. The question is no support. Each sentence is explained by the signals that
     lower its score.
+
+    Source: this project; `tests/benchmarks/fit_groundedness.py` fits the weights.
     """
 
     metrics: ClassVar[tuple[Metric, ...]] = (

@@ -31,6 +31,8 @@ class JsonSchema:
     `json_schema` is a schema, its JSON text (which begins with a brace), or the path of its file; {} asks for
     JSON of any shape. A case may bring its own under the key `json_schema`, paths relative to its file. The
     context is not judged.
+
+    Source: JSON Schema, draft 2020-12.
     """
 
     json_schema: str | Mapping[str, Any] = "{}"

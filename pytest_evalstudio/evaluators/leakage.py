@@ -93,6 +93,8 @@ class PiiLeakage(_Leakage):
         entities: Presidio's names of entities that are leaks; empty for names, places, organisations and
             all of Presidio's patterns for the language but e-mail and IP addresses, URLs, dates and UUIDs.
         min_score: lowest confidence of Presidio's hits.
+
+    Source: Eval Studio user guide, PII leakage.
     """
 
     detector: Literal["rules", "presidio"] = "rules"
@@ -143,6 +145,8 @@ class SensitiveDataLeakage(_Leakage):
 
     Attributes:
         detector: "rules" for the project's own rules, "detect-secrets" for both.
+
+    Source: Eval Studio user guide, sensitive data leakage.
     """
 
     detector: Literal["rules", "detect-secrets"] = "rules"

@@ -41,6 +41,8 @@ class LoopingDetection:
     Attributes:
         min_repeat_chars: shortest repeated substring that counts; with 1, as in H2O Eval Studio, any
             character that occurs twice is a repeat.
+
+    Source: Eval Studio user guide, looping detection.
     """
 
     min_repeat_chars: int = MIN_SUBSTRING_CHARS

@@ -43,6 +43,8 @@ class Rouge:
     """F1 of words, word pairs and longest common word sequence with the expected output, Porter-stemmed.
 
     Words are runs of Latin letters and digits, as in the rouge-score package: other scripts have no ROUGE.
+
+    Source: Lin, 2004 (ROUGE: A Package for Automatic Evaluation of Summaries).
     """
 
     metrics: ClassVar[tuple[Metric, ...]] = (
@@ -96,6 +98,8 @@ class Bleu:
 
     Each score is that of a single n, not the geometric mean over all up to n. An answer of fewer than n words
     has no BLEU-n.
+
+    Source: Papineni et al., 2002 (BLEU: a Method for Automatic Evaluation of Machine Translation).
     """
 
     metrics: ClassVar[tuple[Metric, ...]] = tuple(
@@ -136,6 +140,8 @@ class SelfConsistency:
 
     All answers of a group get the group's score. An empty answer counts 0 in each of its pairs and gets 0
     itself. Only the first `max_group_size` answers of a larger group are compared.
+
+    Source: Lin, 2004, over pairs of answers.
     """
 
     max_group_size: int = 100

@@ -42,6 +42,8 @@ class Perplexity:
     in windows that move by `stride` tokens; each token has at least half the model's context. An empty answer
     has no perplexity and is an error. The default threshold is infinite: without a configured threshold the
     evaluator only informs.
+
+    Source: Jelinek et al., 1977; Eval Studio user guide, perplexity.
     """
 
     model: str = "distilgpt2"

@@ -153,7 +153,10 @@ class ContextRelevancySoft:
 )
 @dataclass(frozen=True)
 class DocumentRecall:
-    """Share of the expected documents among the documents of the retrieved chunks; no judge is needed."""
+    """Share of the expected documents among the documents of the retrieved chunks; no judge is needed.
+
+    Source: Mosaic AI Agent Evaluation, LLM judges reference.
+    """
 
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric(

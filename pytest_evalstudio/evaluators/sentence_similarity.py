@@ -216,7 +216,10 @@ class AnswerRelevancySentenceSimilarity:
 )
 @dataclass(frozen=True)
 class AnswerSemanticSimilarity:
-    """Cosine, or cross-encoder score, of the whole answer and the whole expected answer."""
+    """Cosine, or cross-encoder score, of the whole answer and the whole expected answer.
+
+    Source: Reimers and Gurevych, 2019 (Sentence-BERT).
+    """
 
     similarity: Literal["embeddings", "cross-encoder"] = "embeddings"
     metrics: ClassVar[tuple[Metric, ...]] = (

@@ -66,6 +66,8 @@ class StepAlignment:
     Two steps are equal if they differ only in punctuation, case, articles or a few letters; with
     `similarity = "embeddings"` also if their cosine is at least `similarity_threshold`. A context without
     steps is not applicable.
+
+    Source: Eval Studio user guide, step alignment and completeness.
     """
 
     step_extractor: Literal["rules", "llm"] = "rules"

@@ -57,6 +57,8 @@ class SummarizationCompletenessFaithfulness:
     A sentence of the summary is faithful if a sentence of the document entails it with a probability of
     `faithful_from` at least. SummaC Conv is a trained layer: it is computed where `conv_weights` names a file
     with its weights, and is not applicable elsewhere.
+
+    Source: Laban et al., 2022 (SummaC).
     """
 
     conv_weights: str = ""

@@ -43,6 +43,8 @@ class TextMatching:
         evaluate_retrieved_context: check the context as well.
         expected_output_as_condition: without a condition, the answer must contain the expected output
             literally; by default such a case is not applicable.
+
+    Source: Eval Studio user guide, text matching.
     """
 
     evaluate_retrieved_context: bool = True

@@ -20,6 +20,10 @@ VERSION = 1
 MARK = "evalstudio_calibration"
 Method = Literal["logistic", "isotonic", "ordinal", "boosting"]
 METHODS: tuple[Method, ...] = ("logistic", "isotonic", "ordinal", "boosting")
+Coverage = Literal["class", "marginal"]
+COVERAGES: tuple[Coverage, ...] = ("class", "marginal")
+EVEN = 0.5
+"""Probability from which on answers pass, in files without a decision."""
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -92,14 +96,56 @@ class Conformal(_Part):
 
     Attributes:
         alpha: share of answers whose set may not contain the label that people would give.
-        quantile: quantile of the nonconformity |label − p|; the set of an answer has the labels whose
-            nonconformity is at most the quantile.
+        quantile: quantile of the nonconformity |label − p| of all labels; the set of an answer has the labels
+            whose nonconformity is at most the quantile.
         labels: number of labels used.
+        kind: "class" for a quantile of good and one of bad answers, so that alpha holds for each of them
+            (Mondrian); "marginal" for `quantile`, with which alpha holds for all answers together only.
+        quantile_good, quantile_bad: of "class"; 1.0, which keeps the label in every set, where labels are too
+            few.
+        levels: only of ordinal regression: each level that people gave to the quantile of its ordinal
+            nonconformity.
     """
 
     alpha: Annotated[float, Field(gt=0, lt=1)]
     quantile: Probability
     labels: Annotated[int, Field(ge=1)]
+    kind: Coverage = "marginal"
+    quantile_good: Probability | None = None
+    quantile_bad: Probability | None = None
+    levels: dict[int, Probability] | None = None
+
+    @model_validator(mode="after")
+    def _has_its_quantiles(self) -> Conformal:
+        if self.kind == "class" and (self.quantile_good is None or self.quantile_bad is None):
+            raise ValueError("conformal: the kind 'class' needs quantile_good and quantile_bad")
+        return self
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Return the largest nonconformity of a bad, and of a good label in a set."""
+        if self.quantile_good is None or self.quantile_bad is None or self.kind == "marginal":
+            return self.quantile, self.quantile
+        return self.quantile_bad, self.quantile_good
+
+
+class Decision(_Part):
+    """Probability from which on an answer passes, and the rule that chose it.
+
+    Attributes:
+        rule: "balanced" minimised the mean of both error rates, "max_type_i" and "max_type_ii" kept one of
+            them at most at `limit`, "cost" minimised the expected cost.
+        limit: of the error rate.
+        cost_type_i: of a good answer that fails.
+        cost_type_ii: of a bad answer that passes.
+        probability: answers pass from it on.
+    """
+
+    rule: Literal["balanced", "max_type_i", "max_type_ii", "cost"]
+    limit: Annotated[float, Field(gt=0, lt=1)] | None = None
+    cost_type_i: Positive | None = None
+    cost_type_ii: Positive | None = None
+    probability: Annotated[float, Field(gt=0, lt=1)]
 
 
 class Calibration(_Part):
@@ -109,6 +155,7 @@ class Calibration(_Part):
         metrics: what the curve takes, in its order.
         labels: how many the curve was fitted to.
         good_from: the lowest level that counts as good, where labels had more than two levels.
+        decision: None in older files, whose answers pass from a probability of 0.5 on.
         figures: how good it is, cross-validated; for people.
     """
 
@@ -119,6 +166,7 @@ class Calibration(_Part):
     labels: Annotated[int, Field(ge=1)]
     good_from: int | None = None
     conformal: Conformal
+    decision: Decision | None = None
     figures: dict[str, Any] = Field(default_factory=dict)
 
     model_config = ConfigDict(
@@ -136,6 +184,11 @@ class Calibration(_Part):
     @property
     def keys(self) -> list[str]:
         return [metric.key for metric in self.metrics]
+
+    @property
+    def cut(self) -> float:
+        """Return the probability from which on an answer passes."""
+        return EVEN if self.decision is None else self.decision.probability
 
     def save(self, path: Path) -> None:
         """Write it as JSON."""

@@ -389,9 +389,15 @@ def guarded(found: Configuration, path: Path) -> Configuration:
     return found.model_copy(update={"evaluator": tables, "evaluators": evaluators})
 
 
+EVALUATOR_TABLE = "[evaluator.ID]"
+"""Table of an evaluator's options, as messages name it."""
+
+
 def _explain(exc: ValidationError) -> str:
     error = exc.errors(include_url=False)[0]
     place = ".".join(str(step) for step in error["loc"])
+    if place == "evaluators" and isinstance(error["input"], Mapping):
+        return f"evaluators: expected a list of ids; options of an evaluator belong in {EVALUATOR_TABLE}"
     if error["type"] != "extra_forbidden":
         return f"{place}: {fact(error)}"
     field = Configuration.model_fields.get(str(error["loc"][0]))
@@ -401,9 +407,9 @@ def _explain(exc: ValidationError) -> str:
         field.alias or name for name, field in table.model_fields.items() if name not in ("file", "folder")
     ]
     close = difflib.get_close_matches(str(error["loc"][-1]), known, n=1, cutoff=0.5)
-    return f"{place}: unknown key. " + (
-        f"Did you mean {close[0]!r}?" if close else f"Known keys: {', '.join(known)}"
-    )
+    hint = f"Did you mean {close[0]!r}?" if close else f"Known keys: {', '.join(known)}."
+    options = f" Options of an evaluator belong in {EVALUATOR_TABLE}." if table is Configuration else ""
+    return f"{place}: unknown key. {hint}{options}"
 
 
 def _check_names(found: Configuration) -> None:

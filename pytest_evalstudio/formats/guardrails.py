@@ -77,31 +77,40 @@ class Guardrails(BaseModel):
     Attributes:
         calibrated_thresholds: evaluator id to metric key to threshold.
         evaluator_ids: all evaluators, those without a threshold of their own too.
+        not_calibrated: evaluator id to the keys of the metrics whose threshold is the run's and not
+            calibrated by people's labels.
+        expected: expected use of the calibrated thresholds together, for people: share of flagged answers,
+            misses per 1,000 answers, cost.
     """
 
     model_config = ConfigDict(extra="allow", defer_build=True)
 
     calibrated_thresholds: dict[str, dict[str, float]] = Field(default_factory=dict)
     evaluator_ids: list[str] = Field(default_factory=list)
+    not_calibrated: dict[str, list[str]] = Field(default_factory=dict)
+    expected: dict[str, Any] | None = None
 
     def save(self, path: Path, *, reference_ids: bool = False) -> None:
         """Write the configuration as JSON.
 
         Args:
-            reference_ids: whether to use the evaluator ids of the reference engine; evaluators that it does
-                not have are left out.
+            reference_ids: whether to use the evaluator ids of the reference engine; evaluators and keys that
+                it does not have are left out.
         """
         known = (
             {id: REFERENCE + name for id, name in REFERENCE_IDS.items()}
             if reference_ids
             else {id: id for id in self.evaluators}
         )
-        content = {
+        content: dict[str, object] = {
             "calibrated_thresholds": {
                 known[id]: metrics for id, metrics in self.calibrated_thresholds.items() if id in known
             },
             "evaluator_ids": [known[id] for id in self.evaluators if id in known],
         }
+        if not reference_ids:
+            marks = {"not_calibrated": self.not_calibrated, "expected": self.expected}
+            content |= {name: value for name, value in marks.items() if value}
         write_json(path, content)
 
     @property
@@ -140,6 +149,8 @@ def read_guardrails(path: Path) -> Guardrails:
                 own_id(id): metrics for id, metrics in guardrails.calibrated_thresholds.items()
             },
             evaluator_ids=[own_id(id) for id in guardrails.evaluator_ids],
+            not_calibrated={own_id(id): metrics for id, metrics in guardrails.not_calibrated.items()},
+            expected=guardrails.expected,
         )
     except ConfigurationError as exc:
         raise ConfigurationError(f"{path}: {exc}") from None

@@ -213,7 +213,7 @@ class _Member:
         return Reply(fault=fault), dataclasses.replace(took, unparsable=1)
 
     def _prompt(self, text: str, question: Question) -> Prompt:
-        system = self._prompts.system
+        system = self._prompts.system_of(question.prompt)
         if not self._asked.takes_system:
             text, system = f"{system}\n\n{text}", ""
         return Prompt(text=text, run=self._repeat, reply_schema=question.reply, system=system)

@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 
 SUFFIX = ".j2"
 SYSTEM = "system"
-"""The prompt of the system role: the rules of all tasks. It is the same for all questions."""
+"""The prompt of the system role: the rules of all tasks that judge."""
+WRITING_SYSTEM = "writing_system"
+"""The prompt of the system role for tasks that write."""
+WRITING = frozenset({"questions"})
+"""Prompts of tasks that write."""
 FRAME = "frame"
 """The prompt that surrounds every other: the mark of the fences, and the form of the reply."""
 REPAIR = "repair"
@@ -100,7 +104,8 @@ class Prompts:
 
     def versions(self, used: Sequence[str]) -> dict[str, str]:
         """Return the versions of prompts, and of the prompts that surround them."""
-        return {name: self.source(name).version for name in (*used, SYSTEM, FRAME, REPAIR)}
+        systems = dict.fromkeys(system_prompt(name) for name in used) or {SYSTEM: None}
+        return {name: self.source(name).version for name in (*used, *systems, FRAME, REPAIR)}
 
     def check_versions(self, pinned: Mapping[str, str]) -> None:
         """Compare the prompts with the versions that a configuration was calibrated with.
@@ -123,14 +128,14 @@ class Prompts:
                     f' "{present}", or take the former prompt as a file of judge.templates'
                 )
 
-    @functools.cached_property
-    def system(self) -> str:
-        """The rules of all tasks, for the system role."""
-        return self._rendered(SYSTEM, {}).strip()
+    def system_of(self, prompt: str) -> str:
+        """Return the rules of all tasks that judge, or of those that write, for the system role."""
+        return self._rendered(system_prompt(prompt), {}).strip()
 
     def render(self, question: Question, *, reverse_options: bool = False) -> str:
         """Return the system's and the user's part of a question's prompt in one text."""
-        return f"{self.system}\n\n{self.render_user(question, reverse_options=reverse_options)}"
+        user = self.render_user(question, reverse_options=reverse_options)
+        return f"{self.system_of(question.prompt)}\n\n{user}"
 
     def render_user(self, question: Question, *, reverse_options: bool = False) -> str:
         """Return the prompt of a question without the rules of all tasks.
@@ -195,6 +200,11 @@ class Prompts:
             if self._folder is not None and self.source(name).is_own
             else f"prompt {name}"
         )
+
+
+def system_prompt(name: str) -> str:
+    """Return the name of the system prompt that belongs to a task's prompt."""
+    return WRITING_SYSTEM if name in WRITING else SYSTEM
 
 
 @functools.cache

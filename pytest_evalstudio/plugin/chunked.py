@@ -150,8 +150,9 @@ def _links(task: EvalTask) -> Iterator[EvalTask]:
 
 
 class ProgressLine:
-    """A count of arrived answers or judgements behind the terminal's current line; nothing if it is no
-    terminal.
+    """Count of arrived answers or judgements after the terminal's current line.
+
+    Without a terminal nothing is shown.
     """
 
     def __init__(self, item: pytest.Item, label: str) -> None:

@@ -42,8 +42,9 @@ def usage_error(text: object) -> pytest.UsageError:
 
 
 class SafeTerminal:
-    """The terminal reporter for the summary: each line is written without control characters, in the
-    terminal's encoding.
+    """Terminal reporter for the summary.
+
+    Each line is written without control characters, in the terminal's encoding.
     """
 
     def __init__(self, reporter: Any) -> None:

@@ -115,7 +115,10 @@ class Check:
         __tracebackhide__ = True
         _refuse_coroutines(f"eval_{self._selected.id}", cases)
         plan = self._pipeline.plan
-        selected = plan.alone(self._selected.id, options) if options else self._selected
+        try:
+            selected = plan.alone(self._selected.id, options) if options else self._selected
+        except ConfigurationError as exc:
+            raise exc.with_traceback(None) from None
         results = self._pipeline.evaluate([answered_task(case, selected) for case in cases])
         checks = self._node.stash.setdefault(CHECKS, [])
         checks.extend((result, selected) for result in results)
@@ -208,7 +211,10 @@ def _check_fixture(evals: EvalSession, id: str) -> Any:
 def _case_fixture() -> Any:
     @pytest.fixture
     def eval_case() -> EvalCase:
-        """Makes a case by hand: eval_case("What is the fee?", actual_output="5 USD", expected_output="5")."""
+        """Make a case from texts.
+
+        Example: eval_case("What is the fee?", actual_output="5 USD", expected_output="5").
+        """
         return make_case
 
     return eval_case
@@ -217,8 +223,9 @@ def _case_fixture() -> Any:
 def _model_fixture(evals: EvalSession) -> Any:
     @pytest.fixture
     def eval_model(request: pytest.FixtureRequest) -> EvalModel:
-        """A configured model by name: eval_model("gpt").ask("What is the fee?") gives a case with its
-        answer.
+        """Return a configured model by its name.
+
+        Example: eval_model("gpt").ask("What is the fee?") returns a case with its answer.
         """
 
         def named(name: str) -> AskedModel:

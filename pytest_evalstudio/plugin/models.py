@@ -75,8 +75,9 @@ class Models:
         return [self._info(config, table) for table in tables if self.is_wanted(table.name)]
 
     def answering(self, infos: Iterable[ModelInfo], config: Configuration, place: str) -> None:
-        """Find the models that answer the perturbed cases of a lab or data set: configured ones of the same
-        names, else, where the user trusts the lab, the lab's own descriptions.
+        """Find the models that answer the perturbed cases of a lab or data set.
+
+        They are the configured models of the same names, else the lab's descriptions if the user trusts it.
 
         Raises:
             ConfigurationError: if there is neither.

@@ -60,7 +60,7 @@ class FixtureItem(pytest.Item):
         return self._request.getfixturevalue(name)
 
     def _initrequest(self) -> None:
-        """pytest calls this method again for each attempt of pytest-rerunfailures."""
+        """Prepare the fixtures; called again for each attempt of pytest-rerunfailures."""
         self.funcargs: dict[str, object] = {}
         self._fixtureinfo = self.session._fixturemanager.getfixtureinfo(node=self, func=None, cls=None)
         self.fixturenames = self._fixtureinfo.names_closure
@@ -69,7 +69,7 @@ class FixtureItem(pytest.Item):
     def _repr_failure_py(
         self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None
     ) -> TerminalRepr:
-        """pytest takes this method for set-up errors, too, and `repr_failure` comes down to it."""
+        """Return the text of a failure; used for errors of the set-up, too, and by `repr_failure`."""
         if not isinstance(excinfo.value, self.expected_faults):
             return super()._repr_failure_py(excinfo, style)
         lines = str(excinfo.value).split("\n")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import defaultdict
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +16,8 @@ class RecordedItem(pytest.Item):
 
     labels: tuple[str, ...] = ()
     """Labels of the models that it compares."""
+    place_in_file: int | None = None
+    """Place among the items of its file where later ones depend on earlier ones; None where none does."""
 
     @property
     @abstractmethod
@@ -30,3 +34,26 @@ class RecordedItem(pytest.Item):
         Raises:
             ConfigurationError: if it is not available.
         """
+
+
+def restore_order(items: list[pytest.Item]) -> None:
+    """Put items that depend on earlier ones of their file in the order of the file.
+
+    Plugins that shuffle or reverse tests move them otherwise. They take the places that the items of their
+    file have; all other items stay where they are.
+
+    Args:
+        items: of the session; changed in place.
+    """
+    by_file: dict[Path, list[int]] = defaultdict(list)
+    for place, item in enumerate(items):
+        if isinstance(item, RecordedItem) and item.place_in_file is not None:
+            by_file[item.path].append(place)
+    for places in by_file.values():
+        in_order = sorted((items[place] for place in places), key=_place_in_file)
+        for place, item in zip(places, in_order, strict=True):
+            items[place] = item
+
+
+def _place_in_file(item: pytest.Item) -> int:
+    return getattr(item, "place_in_file", None) or 0

@@ -1,5 +1,6 @@
-"""Scheduling under xdist: the items of a chunk stay on one worker; ordinary tests keep the distribution of
-`--dist`.
+"""Scheduling under xdist.
+
+The items of a chunk stay on one worker; ordinary tests keep the distribution of `--dist`.
 """
 
 from __future__ import annotations
@@ -62,8 +63,9 @@ class _ChunkScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist ship
         self._chunks = chunks
 
     def remove_node(self, node: Any) -> str | None:
-        """Hand a dead worker's open items to the others, all but the one that it died of, which would kill
-        them too.
+        """Assign a dead worker's open items to the others.
+
+        The item that was running is left out: it would kill them too.
         """
         open_units = {
             scope: unit for scope, unit in self.assigned_work.pop(node).items() if not all(unit.values())

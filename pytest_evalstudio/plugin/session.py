@@ -238,15 +238,16 @@ class EvalSession:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Check names, open the models, cut the chunks.
+        """Restore the order of steps, check names, open the models, cut the chunks.
 
         This runs before other plugins, since under xdist the controller continues as soon as a worker has
         reported its collection. If only single test cases are broken, the others run; pytest alone would
         stop here.
         """
         from pytest_evalstudio.plugin.items import EvalItem
-        from pytest_evalstudio.plugin.recorded import RecordedItem
+        from pytest_evalstudio.plugin.recorded import RecordedItem, restore_order
 
+        restore_order(session.items)
         items = [item for item in session.items if isinstance(item, EvalItem)]
         others = [item for item in session.items if isinstance(item, RecordedItem)]
         if self.broken_cases and session.testsfailed == self.broken_cases:
@@ -381,8 +382,9 @@ class EvalSession:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Write workflows' artifacts, finish the record, build the report, check the gates, close all
-        services.
+        """Complete the session.
+
+        Write the workflows' artifacts, finish the record, build the report, check the gates, close services.
         """
         with self.services:
             if self.workflows:

@@ -72,6 +72,7 @@ class WorkflowStep(RecordedItem):
         self._run = run
         self._spec = spec
         self._evals = evals
+        self.place_in_file = run.specs.index(spec)
         self.add_marker(pytest.mark.mrm)
         self.add_marker(pytest.mark.mrm_step(spec.id, id=spec.id))
 
@@ -112,9 +113,7 @@ class WorkflowStep(RecordedItem):
             raise pytest.skip.Exception(f"waits: {state.waits}", _use_item_location=True)
 
     def _report(self) -> None:
-        """Build the report of a step that has evaluated something, beside its record, where it is not there
-        yet.
-        """
+        """Build the report of a step beside its record, if the step evaluated something and has none yet."""
         from pytest_evalstudio.engine.outputs import PAGE
         from pytest_evalstudio.record.writer import FILE
         from pytest_evalstudio.report.build import build_report
@@ -125,6 +124,8 @@ class WorkflowStep(RecordedItem):
 
     def payload(self, report: pytest.TestReport) -> Payload:
         """Return the record's entry of the step, personal data and secrets masked."""
+        from pytest_evalstudio.mrm.artifacts.fingerprints import fingerprint_rows, fingerprints
+        from pytest_evalstudio.mrm.artifacts.sign_off import sign_offs
         from pytest_evalstudio.report.workflow import PAGE
 
         entry = step_entry(
@@ -133,6 +134,8 @@ class WorkflowStep(RecordedItem):
             file=self.nodeid.partition("::")[0],
             verdict=report.outcome,
             page=Path(os.path.relpath(self._run.folder / PAGE, self.config.rootpath)).as_posix(),
+            fingerprints=dict(fingerprint_rows(fingerprints(self._run))),
+            sign_offs=tuple(status.entry for status in sign_offs(self._run)),
         )
         return Payload.of(self.nodeid, Tables(steps={self.nodeid: entry}))
 

@@ -208,6 +208,24 @@ class ProblemEntry(Struct, frozen=True, kw_only=True):
     resources: tuple[str, ...] = ()
 
 
+class SignOffEntry(Struct, frozen=True, kw_only=True):
+    """Sign-off of a workflow as it was at the end of the run.
+
+    Attributes:
+        role: developer, validator or owner.
+        decision: of the person.
+        date: ISO 8601 with time zone.
+        void: what has changed since it was signed; empty for a valid one.
+    """
+
+    role: str
+    name: str
+    decision: str
+    comment: str
+    date: str
+    void: tuple[str, ...] = ()
+
+
 class StepEntry(Struct, frozen=True, kw_only=True):
     """Status of a workflow step at the end of the run.
 
@@ -218,6 +236,9 @@ class StepEntry(Struct, frozen=True, kw_only=True):
         pictures: file name to SVG.
         seconds: duration of its last run.
         page: path of the workflow's report.
+        fingerprints: SHA-256 of workflow file, documents, test cases, configuration, model and labels, and
+            versions of the environment, by name.
+        sign_offs: last sign-off of each role.
         standing: earlier name of `status`, read from older records and never written.
     """
 
@@ -240,6 +261,8 @@ class StepEntry(Struct, frozen=True, kw_only=True):
     file: str = ""
     verdict: str = ""
     page: str = ""
+    fingerprints: dict[str, str] = {}
+    sign_offs: tuple[SignOffEntry, ...] = ()
     standing: str | UnsetType = UNSET
 
     def __post_init__(self) -> None:

@@ -21,7 +21,9 @@ from pytest_evalstudio.core.plugins.section import TABS, SectionSpec
 from pytest_evalstudio.core.problems import AVID
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.engine.analysis.wording import rounded
-from pytest_evalstudio.mrm.artifacts.summary import WorkflowSummary, conclude
+from pytest_evalstudio.mrm.artifacts.fingerprints import fingerprint_rows
+from pytest_evalstudio.mrm.artifacts.model_card import ModelCard
+from pytest_evalstudio.mrm.artifacts.summary import WorkflowSummary
 from pytest_evalstudio.report import assets
 from pytest_evalstudio.report.assessment import assess
 from pytest_evalstudio.report.commands import pytest_command
@@ -111,17 +113,28 @@ def render_leaderboard(content: Content, board: Leaderboard) -> str:
     return _document("leaderboard.html", content, board=board)
 
 
-def render_workflow(summary: WorkflowSummary, artifacts: Mapping[str, str]) -> str:
+def render_workflow(summary: WorkflowSummary, artifacts: Mapping[str, str], card: ModelCard) -> str:
     """Render a workflow as a separate page.
 
     Args:
+        summary: of the workflow.
+        card: its model card.
         artifacts: names of files next to the page, with their descriptions.
     """
     shared = {"style": _markup(assets.style()), "policy": _markup(assets.policy(scripts=False))}
     return (
         _environment()
         .get_template("workflow.html")
-        .render(shared | {"summary": summary, "artifacts": artifacts, "conclusion": conclude(summary)})
+        .render(
+            shared
+            | {
+                "summary": summary,
+                "artifacts": artifacts,
+                "conclusion": card.conclusion,
+                "card": card,
+                "fingerprints": list(fingerprint_rows(card.fingerprints)),
+            }
+        )
     )
 
 

@@ -14,24 +14,32 @@ from pytest_evalstudio.formats.guardrails import REFERENCE_IDS
 from pytest_evalstudio.mrm.artifacts.accepted import accepted_answers
 from pytest_evalstudio.mrm.artifacts.corpus_patch import corpus_patch
 from pytest_evalstudio.mrm.artifacts.guardrails import guardrails
+from pytest_evalstudio.mrm.artifacts.model_card import card_markdown, model_card
 from pytest_evalstudio.mrm.artifacts.prompt_extension import choose_rules, prompt_extension
 from pytest_evalstudio.mrm.artifacts.summary import StepSummary, markdown, summarise
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import LAB
-from pytest_evalstudio.mrm.steps.human_calibration.thresholds import calibrated_thresholds
+from pytest_evalstudio.mrm.steps.human_calibration.thresholds import (
+    calibrated_thresholds,
+    calibration_outcome,
+)
 from pytest_evalstudio.mrm.workflow.masking import mask_file
 from pytest_evalstudio.mrm.workflow.results import json_ready
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 from pytest_evalstudio.mrm.workflow.states import (
     ARCHIVE,
     ARTIFACTS,
+    CARD,
+    CARD_DATA,
     EXTENSION,
     GUARDRAILS,
     PAGE,
     PATCH,
     REFERENCE_GUARDRAILS,
+    SIGN_OFFS,
     SUMMARY,
     SUMMARY_DATA,
+    WRITTEN,
 )
 from pytest_evalstudio.record.reader import read_run
 from pytest_evalstudio.record.writer import FILE
@@ -42,6 +50,8 @@ __all__ = ["PAGE", "write_workflow_artifacts"]
 
 _WHAT = {
     SUMMARY: "the summary, to read",
+    CARD: "the model card: scope, data, metrics, results, weaknesses, monitoring, evidence for guidance",
+    CARD_DATA: "the model card for machines",
     SUMMARY_DATA: (
         "the same for machines, with the problems that each rule of the system prompt extension answers"
     ),
@@ -86,7 +96,7 @@ def _write_artifacts(run: WorkflowRun) -> Path:
     artifacts = {
         name: what
         for name, what in _WHAT.items()
-        if name in (SUMMARY, SUMMARY_DATA) or (run.folder / name).is_file()
+        if name in (SUMMARY, SUMMARY_DATA, CARD, CARD_DATA) or (run.folder / name).is_file()
     }
     machine_readable = {
         **json_ready(summary),
@@ -95,9 +105,12 @@ def _write_artifacts(run: WorkflowRun) -> Path:
         "artifacts": artifacts,
     }
     write_json(run.folder / SUMMARY_DATA, machine_readable)
+    card = model_card(run, summary)
+    write_json(run.folder / CARD_DATA, json_ready(card))
+    _write_text(run.folder / CARD, card_markdown(card))
     _write_text(run.folder / SUMMARY, markdown(summary, artifacts))
     draft = run.folder / f".{PAGE}.new"
-    _write_text(draft, render_workflow(summary, artifacts))
+    _write_text(draft, render_workflow(summary, artifacts, card))
     _pack(run, draft)
     os.replace(draft, run.folder / PAGE)
     return run.folder / PAGE
@@ -109,6 +122,7 @@ def _write_guardrails(run: WorkflowRun) -> None:
     configuration = guardrails(
         evaluators_of(read_run(run.folder_of(EVALUATION) / FILE)),
         calibrated_thresholds(run),
+        calibration_outcome(run).guardrail,
     )
     if configuration.evaluator_ids:
         configuration.save(run.folder / GUARDRAILS)
@@ -142,6 +156,9 @@ def _write_archive(run: WorkflowRun, page: Path, workflow: Path) -> None:
             path = page if name == PAGE else run.folder / name
             if name != ARCHIVE and path.is_file():
                 archive.add(path, name)
+        for name in (SIGN_OFFS, WRITTEN):
+            if (run.folder / name).is_file():
+                archive.add(run.folder / name, name)
         for spec in run.specs:
             for path in tree(run.folder_of(spec.id)):
                 if path.suffix != _PACKED and path.name != LAB:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from pytest_evalstudio.core.extras import import_extra
 from pytest_evalstudio.stats.agreement import cohen_kappa
-from pytest_evalstudio.stats.intervals import wilson_interval
-from pytest_evalstudio.stats.types import Booleans, Floats, Interval
+from pytest_evalstudio.stats.bootstrap import SEED
+from pytest_evalstudio.stats.resampling import (
+    cluster_interval,
+    share_interval,
+    weighted_area_under_roc,
+    weighted_kappa,
+)
+from pytest_evalstudio.stats.types import Booleans, Floats, Integers, Interval
 
 BINS = 10
 
@@ -76,12 +83,15 @@ def area_under_roc(scores: Floats, good: Booleans) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorRates:
-    """Shares of wrong verdicts, with 95 % intervals (Wilson), where the null hypothesis is a good answer.
+    """Shares of wrong verdicts, where the null hypothesis is a good answer, with 95 % intervals.
+
+    The intervals resample questions, because answers to the same question are not independent.
 
     Attributes:
         type_1: share of good answers that fail (false alarms); None without good answers.
         type_2: share of bad answers that pass (misses); None without bad answers.
         kappa: Cohen's, of verdicts and labels; None where nothing varies.
+        kappa_interval: None where too few questions vary.
     """
 
     type_1: float | None
@@ -89,30 +99,106 @@ class ErrorRates:
     type_2: float | None
     type_2_interval: Interval | None
     kappa: float | None
+    kappa_interval: Interval | None = None
 
 
-def error_rates(passes: Booleans, good: Booleans) -> ErrorRates:
+def error_rates(
+    passes: Booleans, good: Booleans, clusters: Integers | None = None, *, seed: int = SEED
+) -> ErrorRates:
     """Compare verdicts with labels.
 
     Args:
         passes: shape (n,), verdicts.
         good: shape (n,), labels.
+        clusters: shape (n,), number of each answer's question; None where each has its own.
+        seed: of the bootstrap.
 
     >>> rates = error_rates(np.array([True, False, True]), np.array([True, True, False]))
     >>> rates.type_1, rates.type_2
     (0.5, 1.0)
     """
-    type_1, type_1_interval = _share(~passes & good, good)
-    type_2, type_2_interval = _share(passes & ~good, ~good)
+    if clusters is None:
+        clusters = np.arange(len(good))
+    type_1, type_1_interval = share_interval(~passes, good, clusters, seed=seed) or (None, None)
+    type_2, type_2_interval = share_interval(passes, ~good, clusters, seed=seed) or (None, None)
+    kappa = cohen_kappa(good.tolist(), passes.tolist())
     return ErrorRates(
         type_1=type_1,
         type_1_interval=type_1_interval,
         type_2=type_2,
         type_2_interval=type_2_interval,
-        kappa=cohen_kappa(good.tolist(), passes.tolist()),
+        kappa=kappa,
+        kappa_interval=(
+            None
+            if kappa is None
+            else cluster_interval(lambda weights: weighted_kappa(good, passes, weights), clusters, seed=seed)
+        ),
     )
 
 
-def _share(wrong: Booleans, answers: Booleans) -> tuple[float | None, Interval | None]:
-    count, total = int(wrong.sum()), int(answers.sum())
-    return (count / total, wilson_interval(count, total)) if total else (None, None)
+def area_under_roc_interval(
+    scores: Floats, good: Booleans, clusters: Integers, *, folds: Integers | None = None, seed: int = SEED
+) -> Interval | None:
+    """Return the 95 % interval of the area under the ROC curve; it resamples questions.
+
+    Args:
+        scores: shape (n,); higher is better.
+        good: shape (n,); labels.
+        clusters: shape (n,), number of each answer's question.
+        folds: shape (n,), number of the fold that an answer was tested in; the area is the mean over the
+            folds, and the interval is widened, because curves of different folds have labels in common.
+        seed: of the bootstrap.
+
+    Source: Davison and Hinkley, 1997, section 3.8; Nadeau and Bengio, 2003, Inference for the generalization
+        error (Machine Learning 52, 239–281), for folds.
+
+    >>> scores, good = np.linspace(0, 1, 40), np.arange(40) >= 20
+    >>> area_under_roc_interval(scores, good, np.arange(40))
+    (1.0, 1.0)
+    """
+    parts = (
+        [np.arange(len(good))]
+        if folds is None
+        else [np.flatnonzero(folds == number) for number in np.unique(folds)]
+    )
+    parts = [rows for rows in parts if good[rows].any() and not good[rows].all()]
+    if not parts:
+        return None
+
+    def mean_area(weights: Floats) -> Floats:
+        areas = np.array(
+            [weighted_area_under_roc(scores[rows], good[rows], weights[:, rows]) for rows in parts]
+        )
+        known = np.isfinite(areas)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.where(known, areas, 0.0).sum(axis=0) / known.sum(axis=0))
+
+    interval = cluster_interval(mean_area, clusters, seed=seed)
+    if interval is None or len(parts) == 1:
+        return interval
+    centre = float(mean_area(np.ones((1, len(good))))[0])
+    factor = math.sqrt(1 + len(parts) / (len(parts) - 1))
+    low, high = (centre + factor * (bound - centre) for bound in interval)
+    return max(0.0, low), min(1.0, high)
+
+
+def calibration_error_interval(
+    probabilities: Floats, good: Booleans, clusters: Integers, *, seed: int = SEED
+) -> Interval | None:
+    """Return the 95 % interval of the expected calibration error; it resamples questions.
+
+    Args:
+        probabilities: shape (n,), 0.0 to 1.0.
+        good: shape (n,); labels.
+        clusters: shape (n,), number of each answer's question.
+        seed: of the bootstrap.
+
+    >>> calibration_error_interval(np.array([0.0, 1.0]), np.array([False, True]), np.arange(2))
+    (0.0, 0.0)
+    """
+    bins = np.minimum((probabilities * BINS).astype(np.int64), BINS - 1)
+    gaps = np.zeros((len(good), BINS))
+    gaps[np.arange(len(good)), bins] = good - probabilities
+    return cluster_interval(
+        lambda weights: np.abs(weights @ gaps).sum(axis=1) / weights.sum(axis=1), clusters, seed=seed
+    )

@@ -33,3 +33,10 @@ def test_diagrams_have_their_script_or_are_text() -> None:
     home = (Path(str(SITE)) / "index.html").read_text(encoding="utf-8")
     assert ('class="mermaid"' in home) == script.is_file()
     assert "flowchart LR" in home
+
+
+def test_every_block_of_code_is_one() -> None:
+    broken = [
+        page.name for page in Path(str(SITE)).rglob("*.html") if "```" in page.read_text(encoding="utf-8")
+    ]
+    assert not broken

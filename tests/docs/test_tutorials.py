@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from support.pages import tutorials
+from support.pages import ROOT, tutorials
 
 TUTORIALS = tutorials()
+LEFT_OUT = shutil.ignore_patterns("*_artifacts", "evalstudio-report", ".evalstudio")
 FOLDERS = (str(Path(sys.executable).parent), os.environ["PATH"])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TUTORIALS)
 def test_a_tutorial_prints_what_its_page_says(name: str, tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "example_suites", tmp_path / "example_suites", ignore=LEFT_OUT)
     printed = ""
     for block in TUTORIALS[name]:
         if block.title:

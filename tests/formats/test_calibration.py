@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.formats.calibration import Calibration, load_calibration
+from pytest_evalstudio.engine.scoring.calibration import conformal_set, threshold
+from pytest_evalstudio.formats.calibration import Calibration, Conformal, load_calibration
 
 LOGISTIC = {
     "kind": "logistic",
@@ -37,6 +38,29 @@ def written(tmp_path: Path, data: object) -> Path:
     path = tmp_path / "calibration.json"
     path.write_text(data if isinstance(data, str) else json.dumps(data), encoding="utf-8")
     return path
+
+
+OLD = Path(__file__).parent / "files" / "calibration_without_decision.json"
+
+
+def test_a_file_of_an_earlier_version_is_read_as_it_was_meant(tmp_path: Path) -> None:
+    old = load_calibration(OLD)
+    assert (old.cut, old.decision, old.conformal.kind) == (0.5, None, "marginal")
+    assert old.conformal.limits == (old.conformal.quantile, old.conformal.quantile)
+    assert threshold(old) == pytest.approx(0.6752, abs=1e-4)
+    old.save(tmp_path / "again.json")
+    assert load_calibration(tmp_path / "again.json") == old
+
+
+def test_sets_by_class_have_a_limit_for_each_kind() -> None:
+    parts = {"alpha": 0.1, "quantile": 0.4, "labels": 49, "kind": "class"}
+    conformal = Conformal.model_validate({**parts, "quantile_good": 0.3, "quantile_bad": 0.75})
+    assert conformal.limits == (0.75, 0.3)
+    assert conformal_set(conformal, 0.65) == (0,)
+    assert conformal_set(conformal, 0.72) == (0, 1)
+    assert conformal_set(conformal, 0.8) == (1,)
+    with pytest.raises(ValueError, match="the kind 'class' needs quantile_good and quantile_bad"):
+        Conformal.model_validate(parts)
 
 
 @pytest.mark.parametrize(

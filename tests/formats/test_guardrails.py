@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pytest_evalstudio.cli import main
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.formats.config import configuration
@@ -38,7 +39,7 @@ def written(folder: Path, content: Any) -> Path:
 @pytest.mark.parametrize("content", [OURS, THEIRS], ids=["ours", "the reference engine's"])
 def test_both_kinds_of_ids_are_read(tmp_path: Path, content: Any) -> None:
     found = read_guardrails(written(tmp_path, content))
-    assert found.model_dump() == OURS
+    assert found.model_dump(exclude_defaults=True) == OURS
 
 
 def test_both_kinds_of_ids_are_written(tmp_path: Path) -> None:
@@ -51,7 +52,7 @@ def test_both_kinds_of_ids_are_written(tmp_path: Path) -> None:
     )
     guardrails.save(tmp_path / "ours.json")
     guardrails.save(tmp_path / "theirs.json", reference_ids=True)
-    assert json.loads((tmp_path / "ours.json").read_text()) == guardrails.model_dump()
+    assert json.loads((tmp_path / "ours.json").read_text()) == guardrails.model_dump(exclude_defaults=True)
     assert json.loads((tmp_path / "theirs.json").read_text()) == THEIRS, (
         "the reference engine has no lexical groundedness"
     )
@@ -103,3 +104,31 @@ def test_what_is_wrong_is_said_with_the_file(tmp_path: Path, content: Any, messa
     with pytest.raises(ConfigurationError, match=message) as caught:
         read_guardrails(path)
     assert str(caught.value).startswith(str(path))
+
+
+def test_thresholds_that_labels_did_not_give_are_marked(tmp_path: Path) -> None:
+    marked = Guardrails(
+        calibrated_thresholds=OURS["calibrated_thresholds"],
+        evaluator_ids=OURS["evaluator_ids"],
+        not_calibrated={"toxicity": ["toxicity"]},
+        expected={"flagged": 0.2},
+    )
+    marked.save(tmp_path / "ours.json")
+    assert read_guardrails(tmp_path / "ours.json") == marked
+    marked.save(tmp_path / "theirs.json", reference_ids=True)
+    assert read_guardrails(tmp_path / "theirs.json").not_calibrated == {}
+
+
+def test_the_command_names_thresholds_that_are_not_calibrated(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    marked = Guardrails(
+        calibrated_thresholds={"pii_leakage": {"model_passes": 0.5}},
+        evaluator_ids=["pii_leakage"],
+        not_calibrated={"pii_leakage": ["model_passes"]},
+    )
+    marked.save(tmp_path / "guards.json")
+    assert main(["guard", "check", str(tmp_path / "guards.json")]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == (
+        "not calibrated by people's labels: pii_leakage.model_passes"
+    )

@@ -10,7 +10,7 @@ import pytest
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.judging import Example, Question
 from pytest_evalstudio.core.replies import choice, record, text
-from pytest_evalstudio.judges.prompts import FRAME, REPAIR, SYSTEM, Prompts, names
+from pytest_evalstudio.judges.prompts import FRAME, REPAIR, SYSTEM, WRITING_SYSTEM, Prompts, names
 from support.judging import unfenced
 
 REPLY = record(reason=text("Why."), verdict=choice("Is it so?"))
@@ -140,9 +140,17 @@ def test_a_pinned_version_is_the_one_that_is_used(tmp_path: Path) -> None:
 def test_the_rules_of_all_tasks_are_the_same_for_every_question() -> None:
     prompts = Prompts()
     first, second = (prompts.render(question(actual_output=text)) for text in ("one", "two"))
-    assert first.startswith(prompts.system)
-    assert second.startswith(prompts.system)
-    assert prompts.system not in prompts.render_user(question(actual_output="one"))
+    rules = prompts.system_of("claims")
+    assert first.startswith(rules)
+    assert second.startswith(rules)
+    assert rules not in prompts.render_user(question(actual_output="one"))
+
+
+def test_a_task_that_writes_has_rules_of_its_own() -> None:
+    prompts = Prompts()
+    assert "judge" not in prompts.system_of("questions").lower()
+    assert prompts.system_of("questions") != prompts.system_of("claims")
+    assert set(prompts.versions(["questions"])) == {"questions", WRITING_SYSTEM, FRAME, REPAIR}
 
 
 def placed(name: str) -> str:
@@ -150,7 +158,7 @@ def placed(name: str) -> str:
     return Prompts().source(name).text.partition("#}")[2]
 
 
-TASKS = [name for name in names() if name not in (SYSTEM, FRAME, REPAIR)]
+TASKS = [name for name in names() if name not in (SYSTEM, WRITING_SYSTEM, FRAME, REPAIR)]
 JUDGING = [name for name in TASKS if name not in ("questions", "false_premise")]
 
 

@@ -83,7 +83,7 @@ def test_from_documents_to_an_evaluation(bank: Project) -> None:
 
 
 def test_a_suite_among_the_artifacts_is_run_where_it_is_named(bank: Project) -> None:
-    write(bank, test_generation={"count": 3, "generators": ["simple_factual"]})
+    write(bank, test_generation={"count": 3, "generators": ["numerical_reasoning"]})
     run(bank).assert_outcomes(passed=4)
     counts = bank.run("bank_workflow_artifacts/3_test_validation/validated_suite.json").parseoutcomes()
     assert counts.get("passed", 0) + counts.get("failed", 0) == 3
@@ -178,3 +178,29 @@ def test_answers_that_could_not_be_had_are_waited_for(bank: Project) -> None:
     run(bank).assert_outcomes(passed=4)
     rows = TestLab.load(artifacts(bank, "automated_evaluation") / "answers_lab.json").dataset.inputs
     assert {row.actual_output for row in rows} == {"It is free."}
+
+
+def test_an_edited_suite_is_used_as_it_is(bank: Project) -> None:
+    run(bank)
+    before = finished(bank)
+    path = artifacts(bank, "test_generation") / "tests_suite.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    case = content["tests"][0]["test_cases"][0]
+    case["prompt"] = f"Please: {case['prompt']}"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    run(bank)
+    after = finished(bank)
+    assert [step for step in STEPS if before[step] != after[step]] == [
+        "test_validation",
+        "automated_evaluation",
+    ]
+    assert json.loads(path.read_text(encoding="utf-8")) == content
+    state = json.loads((artifacts(bank, "test_validation") / "step.json").read_text(encoding="utf-8"))[
+        "state"
+    ]
+    assert state["figures"]["edited"] == [case["key"]]
+    assert any("1 edited by people" in note for note in state["notes"])
+
+    bank.run("--evalstudio-from", "test_generation", "-k", "test_generation")
+    kept = artifacts(bank, "test_generation") / "tests_suite.edited.json"
+    assert json.loads(kept.read_text(encoding="utf-8")) == content

@@ -445,3 +445,28 @@ def test_a_step_that_nobody_knows_is_a_usage_error(workflow: Project) -> None:
     result = workflow.run("--evalstudio-from", "secnd")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*--evalstudio-from: no step named 'secnd'. Did you mean 'second'*"])
+
+
+SHUFFLED = """
+
+import random
+
+import pytest
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items):
+    yield
+    random.Random(SEED).shuffle(items)
+"""
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_steps_keep_their_order_when_a_plugin_shuffles_tests(workflow: Project, seed: int) -> None:
+    workflow.write("conftest.py", STEPS + SHUFFLED.replace("SEED", str(seed)))
+    workflow.write("test_others.py", "\n".join(f"def test_{name}(): pass" for name in "abcdef"))
+    result = workflow.run("-v")
+    result.assert_outcomes(passed=3 + 6, skipped=2)
+    assert ran(workflow) == ["first", "second", "third", "fifth"]
+    order = [line.partition("::")[2].split()[0] for line in result.outlines if "test_others.py::" in line]
+    assert order != sorted(order), "other tests stay shuffled"

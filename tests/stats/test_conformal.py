@@ -126,3 +126,28 @@ def test_the_expected_coverage_is_what_draws_cover() -> None:
     mean, interval = expected_coverage(20, 0.1)
     assert mean == pytest.approx(shares.mean(), abs=0.002)
     assert interval == pytest.approx(np.percentile(shares, [2.5, 97.5]), abs=0.006)
+
+
+def test_quantiles_by_class_cover_good_and_bad_answers_where_one_quantile_does_not() -> None:
+    rng = np.random.default_rng(13)
+
+    def drawn(count: int) -> tuple[np.ndarray, np.ndarray]:
+        """Four of five answers are good, and scores say little."""
+        probabilities = rng.beta(8, 2, size=(400, count))
+        return probabilities, rng.random((400, count)) < probabilities
+
+    probabilities, good = drawn(200)
+    distances = nonconformity(probabilities, good)
+    marginal = conformal_quantile(distances, 0.1)
+    limits = np.array(
+        [
+            [float(conformal_quantile(row[labels == kind], 0.1)) for kind in (False, True)]
+            for row, labels in zip(distances, good, strict=True)
+        ]
+    )
+    new, truth = drawn(500)
+    distances = nonconformity(new, truth)
+    by_class = distances <= np.where(truth, limits[:, 1:], limits[:, :1])
+    assert by_class[truth].mean() == pytest.approx(0.9, abs=0.015)
+    assert by_class[~truth].mean() == pytest.approx(0.9, abs=0.03)
+    assert (distances <= marginal[:, None])[~truth].mean() < 0.7

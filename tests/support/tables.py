@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import inspect
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
+import msgspec
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
@@ -25,6 +27,8 @@ from pytest_evalstudio.engine.asking.limits import Limits
 from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, Configuration
 from pytest_evalstudio.formats.model_tables import ModelTable
 from pytest_evalstudio.plugin.settings import DEFAULT_CACHE, DEFAULT_OUTPUT
+from pytest_evalstudio.record.items import ItemFlip, ItemVerdict, Row, RowOutcome
+from pytest_evalstudio.record.schema import EvaluatorEntry, Item, MetricEntry, ModelEntry, Run
 
 NOT_IN_FILES = ("folder", "file")
 """Fields of Configuration that say where it was read from."""
@@ -227,8 +231,96 @@ def subcommands() -> list[tuple[str, str, argparse.ArgumentParser]]:
     ]
 
 
+def evaluator_details() -> Iterator[str]:
+    """Describe each evaluator: meaning, metrics, options, source."""
+    plugins = Registry().evaluators
+    for id in plugins:
+        spec, cls = plugins.spec(id), plugins.get(id)
+        yield from ("", f"## {id}", "")
+        yield from _paragraphs(cls)
+        facts = [
+            f"domain {spec.domain}",
+            f"method {', '.join(spec.method) or '–'}",
+            f"needs {', '.join(spec.needs) or 'nothing'}",
+            *([f"extra `{spec.extra}`"] if spec.extra else []),
+            *([f"scope {spec.scope}"] if spec.scope != "row" else []),
+        ]
+        yield from ("", f"{spec.name}: {'; '.join(facts)}.", "")
+        yield from _head("Metric", "Better", "Range", "Default threshold", "Meaning")
+        for metric in spec.metrics:
+            low, high = metric.range
+            shown = f"{low:g} to {high:g}" if high != float("inf") else f"{low:g} or more"
+            primary = " (primary)" if metric.primary else ""
+            yield _row(
+                f"`{metric.key}`{primary}",
+                metric.better,
+                shown,
+                f"{metric.threshold:g}",
+                _sentence(metric.description or metric.name).replace("|", "\\|"),
+            )
+        options = parameters(cls)
+        if options:
+            defaults = {field.name: _default_of(field) for field in dataclasses.fields(cls)}
+            listed = (f"`{name}` ({defaults.get(name, 'none')})" for name in options)
+            yield from ("", f"Options, with their defaults: {', '.join(listed)}.")
+        yield from ("", f"Source: {_source(cls)}")
+
+
+_RECORD = (Run, EvaluatorEntry, MetricEntry, ModelEntry, Item, Row, RowOutcome, ItemVerdict, ItemFlip)
+
+
+def record() -> Iterator[str]:
+    """Describe the objects of a record's lines."""
+    for struct in (
+        Run,
+        EvaluatorEntry,
+        MetricEntry,
+        ModelEntry,
+        Item,
+        Row,
+        RowOutcome,
+        ItemVerdict,
+        ItemFlip,
+    ):
+        yield from ("", f"## {struct.__name__}", "", _sentence(summary_of(struct)), "")
+        yield from _head("Key", "Type", "Meaning")
+        for item in msgspec.structs.fields(struct):
+            kind = getattr(item.type, "__name__", None) or str(item.type)
+            kind = re.sub(
+                r"(?:pytest_evalstudio|typing|types)[\w.]*\.",
+                "",
+                kind if "[" not in str(item.type) else str(item.type),
+            )
+            meaning = _attribute(struct, item.encode_name) or "–"
+            yield _row(f"`{item.encode_name}`", f"`{kind}`".replace("|", "\\|"), meaning.replace("|", "\\|"))
+
+
+def _paragraphs(cls: type) -> Iterator[str]:
+    """Return the paragraphs of a docstring before its sections."""
+    text = inspect.getdoc(cls) or ""
+    body = re.split(r"\n\s*\n(?=(?:Args|Attributes|Raises|Returns|Source|Example|>>>))", text)[0]
+    yield from body.splitlines()
+
+
+def _source(cls: type) -> str:
+    found = re.search(r"^Source: (.*(?:\n {2,}.*)*)", inspect.getdoc(cls) or "", re.MULTILINE)
+    if found is None:
+        raise SystemExit(f"{cls.__module__}: the docstring of {cls.__name__} has no line `Source: …`; add it")
+    return _sentence(" ".join(found[1].split()))
+
+
+def _default_of(field: dataclasses.Field[Any]) -> str:
+    if field.default is not dataclasses.MISSING:
+        return f"`{json.dumps(field.default, default=str)}`"
+    if field.default_factory is not dataclasses.MISSING:
+        return f"`{json.dumps(field.default_factory(), default=list)}`"
+    return "must be given"
+
+
 TABLES: Mapping[str, Callable[[], Iterator[str]]] = {
     "evaluators": evaluators,
+    "evaluator_details": evaluator_details,
+    "record": record,
     "hosts": hosts,
     "perturbators": perturbators,
     "options": options,
@@ -249,9 +341,12 @@ def _described(spec: Any) -> str:
 
 
 def _said(cls: type, attribute: str) -> str:
-    """What the docstring of a class or its bases says of an attribute, in its section Attributes; else of the
-    class.
-    """
+    """Return what the docstring of a class says of an attribute; else its summary."""
+    return _attribute(cls, attribute) or _sentence(summary_of(cls))
+
+
+def _attribute(cls: type, attribute: str) -> str:
+    """Return what the section Attributes of a class or its bases says of an attribute, or ""."""
     for owner in cls.__mro__:
         section = (vars(owner).get("__doc__") or "").partition("Attributes:")[2]
         found = re.search(
@@ -259,7 +354,7 @@ def _said(cls: type, attribute: str) -> str:
         )
         if found:
             return _sentence(" ".join(found[1].split()))
-    return _sentence(summary_of(cls))
+    return ""
 
 
 def _default(value: Any) -> str:

@@ -23,11 +23,13 @@ class Excerpt:
 
     Attributes:
         topic: id of its topic.
+        title: of its document, "" if it is not known.
     """
 
     id: str
     sentences: tuple[str, ...]
     topic: str
+    title: str = ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,6 +34,8 @@ class StepSpec:
             step is outdated when one of them changes, or a small file that they name.
         dynamic_configured: those keys depend on its parameters: a property `configured` gives them.
         reads: it has a method `reads`, which names files whose content it depends on.
+        editable: names of artifacts that people may edit: the step stays completed, and later ones are
+            outdated.
     """
 
     id: str
@@ -46,6 +48,7 @@ class StepSpec:
     configured: tuple[str, ...] = ()
     dynamic_configured: bool = False
     reads: bool = False
+    editable: tuple[str, ...] = ()
 
     def configured_of(self, step: Step) -> tuple[str, ...]:
         """Return the keys of the configuration that a step uses with its parameters."""
@@ -115,6 +118,7 @@ def step(
     after: tuple[str, ...] = (),
     uses: tuple[str, ...] = (),
     extra: str = "",
+    editable: tuple[str, ...] = (),
 ) -> Callable[[T], T]:
     """Declare a frozen dataclass as a step; see `StepSpec` for the arguments.
 
@@ -139,6 +143,7 @@ def step(
             configured=() if dynamic else names_in(KIND, id, cls, "configured"),
             dynamic_configured=dynamic,
             reads=has_method(KIND, id, cls, "reads", "reads(self, home, base) -> Sequence[Path]"),
+            editable=editable,
         )
         return attach(cls, spec)
 

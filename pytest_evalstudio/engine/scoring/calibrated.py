@@ -13,7 +13,8 @@ from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import EvaluatorSpec
-from pytest_evalstudio.engine.scoring.calibration import is_uncertain, prediction_set, probability
+from pytest_evalstudio.engine.scoring.calibration import conformal_set as set_of
+from pytest_evalstudio.engine.scoring.calibration import is_uncertain, level_set, probability
 from pytest_evalstudio.formats.calibration import Calibration, load_calibration
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 PROBABILITY = "calibrated_probability"
 """Key of the metric that takes the primary one's place."""
-PASSES = 0.5
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +52,8 @@ class Attached:
             "labels": saved.labels + conformal.labels,
             "alpha": conformal.alpha,
             "quantile": conformal.quantile,
+            "coverage": conformal.kind,
+            "cut": saved.cut,
             "figures": saved.figures,
         }
 
@@ -179,10 +181,15 @@ def calibrated(selected: ConfiguredEvaluator, outcomes: Mapping[ConfiguredEvalua
             )
         scores.append(score)
     chance = probability(attached.calibration.curve, scores)
-    labels = prediction_set(chance, attached.calibration.conformal.quantile)
+    labels = set_of(attached.calibration.conformal, chance)
+    levels = level_set(attached.calibration, scores)
     details = {
         **own.details,
-        "calibration": {"conformal_set": list(labels), "uncertain": is_uncertain(labels)},
+        "calibration": {
+            "conformal_set": list(labels),
+            "uncertain": is_uncertain(labels),
+            **({} if levels is None else {"conformal_levels": list(levels)}),
+        },
     }
     return dataclasses.replace(own, scores={PROBABILITY: chance, **own.scores}, details=details)
 
@@ -194,7 +201,7 @@ def conformal_set(
     chance = scores.get(PROBABILITY)
     if selected.attached is None or chance is None:
         return None
-    return prediction_set(chance, selected.attached.calibration.conformal.quantile)
+    return set_of(selected.attached.calibration.conformal, chance)
 
 
 def uncertain_words(selected: ConfiguredEvaluator, labels: tuple[int, ...] | None) -> str:
@@ -224,7 +231,7 @@ def _metric(calibration: Calibration) -> Metric:
     return Metric(
         key=PROBABILITY,
         name="Calibrated probability",
-        threshold=PASSES,
+        threshold=calibration.cut,
         primary=True,
         description=(
             f"Probability that people call the answer good, from {', '.join(calibration.keys)}"

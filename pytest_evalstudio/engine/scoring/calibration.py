@@ -6,7 +6,8 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from pytest_evalstudio.formats.calibration import Calibration, Line, Logistic, Steps
+from pytest_evalstudio.formats.calibration import Calibration, Conformal, Line, Logistic, Steps
+from pytest_evalstudio.stats.ordinal import ordinal_nonconformity
 
 _LARGEST_LOG = 700.0
 
@@ -59,17 +60,71 @@ def sigmoid(value: float) -> float:
     return power / (1 + power)
 
 
-def prediction_set(chance: float, quantile: float) -> tuple[int, ...]:
+def prediction_set(chance: float, quantile: float, quantile_good: float | None = None) -> tuple[int, ...]:
     """Return the labels (0 bad, 1 good) with |label − chance| ≤ quantile.
 
     (0,) and (1,) are decisive; both labels, or none, mean that a person should decide.
 
-    Source: Sudjianto et al., 2024 (HCAT), section 5.2, step 3.
+    Args:
+        chance: probability of a good label, 0.0 to 1.0.
+        quantile: of the nonconformity, 0.0 to 1.0.
+        quantile_good: of good labels, where `quantile` is that of bad ones.
+
+    Source: Sudjianto et al., 2024 (HCAT), section 5.2, step 3; Vovk, 2012 (class-conditional quantiles).
 
     >>> prediction_set(0.9, 0.3), prediction_set(0.5, 0.6), prediction_set(0.5, 0.4)
     ((1,), (0, 1), ())
+    >>> prediction_set(0.5, 0.4, 0.6)
+    (1,)
     """
-    return tuple(label for label, distance in ((0, chance), (1, 1 - chance)) if distance <= quantile)
+    limits = (quantile, quantile if quantile_good is None else quantile_good)
+    return tuple(label for label, distance in ((0, chance), (1, 1 - chance)) if distance <= limits[label])
+
+
+def conformal_set(conformal: Conformal, chance: float) -> tuple[int, ...]:
+    """Return the prediction set of a saved calibration for the probability of a good label."""
+    return prediction_set(chance, *conformal.limits)
+
+
+def level_probabilities(curve: Logistic, scores: Sequence[float], lowest: int) -> dict[int, float]:
+    """Return the probability of each level by an ordinal curve.
+
+    Args:
+        curve: with `cuts`.
+        scores: finite, in the order of the calibration's metrics.
+        lowest: the level below all cuts.
+
+    >>> curve = Logistic(intercept=0, weights=[1], means=[0], scales=[1], logs=[False], cuts={2: 0, 3: -1})
+    >>> {level: round(share, 3) for level, share in level_probabilities(curve, [0.0], 1).items()}
+    {1: 0.5, 2: 0.231, 3: 0.269}
+    """
+    cuts = sorted((curve.cuts or {}).items())
+    reached = [
+        1.0,
+        *(probability(curve.model_copy(update={"intercept": cut}), scores) for _, cut in cuts),
+        0.0,
+    ]
+    return {
+        level: max(0.0, reached[place] - reached[place + 1])
+        for place, level in enumerate([lowest, *(level for level, _ in cuts)])
+    }
+
+
+def level_set(calibration: Calibration, scores: Sequence[float]) -> tuple[int, ...] | None:
+    """Return the levels that people may give to an answer; None without an ordinal calibration.
+
+    Args:
+        calibration: as saved.
+        scores: finite, in the order of the calibration's metrics.
+    """
+    quantiles = calibration.conformal.levels
+    if quantiles is None or not isinstance(calibration.curve, Logistic) or calibration.curve.cuts is None:
+        return None
+    shares = level_probabilities(calibration.curve, scores, min(quantiles))
+    distances = dict(zip(shares, ordinal_nonconformity(list(shares.values())), strict=True))
+    return tuple(
+        level for level, quantile in sorted(quantiles.items()) if distances.get(level, 1.0) <= quantile
+    )
 
 
 def is_uncertain(labels: Sequence[int]) -> bool:
@@ -77,10 +132,14 @@ def is_uncertain(labels: Sequence[int]) -> bool:
     return len(labels) != 1
 
 
-def threshold(calibration: Calibration, chance: float = 0.5) -> float | None:
+def threshold(calibration: Calibration, chance: float | None = None) -> float | None:
     """Return the score of a single metric at which the probability reaches `chance`.
 
     For "higher", scores from it upwards reach `chance`; for "lower", scores down to it.
+
+    Args:
+        calibration: of one metric.
+        chance: a probability; the calibration's own cut where not given.
 
     Returns:
         None for several metrics, and if no score separates the answers: all reach `chance`, none does, or
@@ -88,6 +147,7 @@ def threshold(calibration: Calibration, chance: float = 0.5) -> float | None:
     """
     if len(calibration.metrics) != 1:
         return None
+    chance = calibration.cut if chance is None else chance
     curve, is_higher = calibration.curve, calibration.metrics[0].better == "higher"
     if isinstance(curve, Logistic):
         weight = curve.weights[0]

@@ -14,7 +14,7 @@ from pytest_evalstudio.core.plugins.evaluator import Evaluator, EvaluatorSpec
 from pytest_evalstudio.core.plugins.perturbator import Perturbator, PerturbatorSpec
 from pytest_evalstudio.core.plugins.registry import PluginRegistry, Registry
 from pytest_evalstudio.engine.asking.judging import agent_of, describe_judge
-from pytest_evalstudio.engine.scoring.calibrated import PASSES, PROBABILITY, Attached, attach, check_together
+from pytest_evalstudio.engine.scoring.calibrated import PROBABILITY, Attached, attach, check_together
 from pytest_evalstudio.engine.scoring.calibration import threshold
 from pytest_evalstudio.engine.scoring.model_tables import chosen_models
 from pytest_evalstudio.engine.scoring.thresholds import by_evaluator, metric_key, thresholds_of
@@ -35,6 +35,12 @@ _CONFIGURATION_ONLY: Mapping[str, str] = {
     CALIBRATION_OPTION: "a case cannot choose a calibration; give it to the evaluator in the configuration",
 }
 """Options that are allowed only in the configuration, and the message for other places."""
+
+
+_ALL_EVALUATORS = (
+    "`evalstudio evaluators` lists all. A conftest.py adds one by registry.add_evaluator in"
+    " pytest_evalstudio_register(registry)."
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -228,7 +234,7 @@ class Plan:
         kind = table.get("type", name)
         if kind not in self._registry.evaluators:
             known = [*self._registry.evaluators, *self._instances()]
-            raise unknown_name("evaluator", str(kind), known, "`evalstudio evaluators` lists all.")
+            raise unknown_name("evaluator", str(kind), known, _ALL_EVALUATORS)
         return self._registry.evaluators.get(str(kind))
 
     def _check_table(self, name: str, options: Mapping[str, object]) -> None:
@@ -376,5 +382,5 @@ def _calibrated_threshold(attached: Attached | None, asked: Mapping[str, float])
     """Return the threshold of a single calibrated metric that corresponds to the probability's threshold."""
     if attached is None:
         return {}
-    limit = threshold(attached.calibration, asked.get(PROBABILITY, PASSES))
+    limit = threshold(attached.calibration, asked.get(PROBABILITY, attached.calibration.cut))
     return {} if limit is None else {attached.calibration.metrics[0].metric: limit}

@@ -8,7 +8,7 @@ from pathlib import Path
 from pytest_evalstudio.engine.origins import SOURCE, Perturbators, origin
 from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.formats.lab import TestLab
-from pytest_evalstudio.mrm.artifacts.corpus_patch import Entry
+from pytest_evalstudio.mrm.artifacts.corpus_patch import GAP, Entry
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import LAB
 from pytest_evalstudio.mrm.steps.human_calibration.results import ID as CALIBRATION
@@ -65,8 +65,12 @@ def _of_variations(folder: Path, known: Perturbators) -> Iterator[Entry]:
 
 
 def _is_usable(row: Row) -> bool:
-    """Report whether a row has an answer, and neither personal data nor secrets in question and answer."""
-    return bool(row.actual_output.strip()) and not {"input", "actual_output"} & _masked_fields(row)
+    """Report whether a row has an answer, and neither personal data nor secrets in question and answer.
+
+    A cloze is no question that a user asks.
+    """
+    is_masked = {"input", "actual_output"} & _masked_fields(row)
+    return bool(row.actual_output.strip()) and GAP not in row.input and not is_masked
 
 
 def _masked_fields(row: Row) -> set[str]:

@@ -6,6 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pytest_evalstudio.mrm.workflow.patches import BETWEEN, MARK, QUESTION, WORDINGS, same_question
+
+GAP = "____"
+"""Stands for the missing word of a cloze."""
 _HEADING = re.compile(r"^([ \t]*)#", re.MULTILINE)
 """Headings within answers, which would begin another question."""
 
@@ -35,19 +39,15 @@ def corpus_patch(title: str, entries: Sequence[Entry]) -> str:
         merged[entry.question, entry.answer] = Entry(
             question=entry.question, answer=entry.answer, why=why, wordings=wordings
         )
-    lines = [f"# {_line(title)}: questions and answers", ""]
+    lines = [f"# {same_question(title)}: questions and answers", "", MARK, ""]
     for entry in merged.values():
-        lines += [f"## {_line(entry.question)}", ""]
+        lines += [f"{QUESTION}{same_question(entry.question)}", ""]
         if entry.wordings:
-            lines += [f"Also asked as: {' / '.join(map(_line, entry.wordings))}", ""]
+            lines += [f"{WORDINGS}{BETWEEN.join(map(same_question, entry.wordings))}", ""]
         lines += [
             _HEADING.sub(r"\1\\#", entry.answer.strip()),
             "",
-            f"<!-- {_line(entry.why).replace('--', '- -')} -->",
+            f"<!-- {same_question(entry.why).replace('--', '- -')} -->",
             "",
         ]
     return "\n".join(lines)
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())

@@ -7,12 +7,18 @@ from collections.abc import Mapping
 
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.formats.guardrails import Guardrails
+from pytest_evalstudio.mrm.steps.human_calibration.results import ExpectedUse
+from pytest_evalstudio.mrm.workflow.results import json_ready
 
 AT_HAND = frozenset({"question", "context", "actual_output"})
 """Inputs of a guardrail; there is no expected answer."""
 
 
-def guardrails(evaluators: Mapping[str, EvaluatorInfo], calibrated: Mapping[str, float]) -> Guardrails:
+def guardrails(
+    evaluators: Mapping[str, EvaluatorInfo],
+    calibrated: Mapping[str, float],
+    expected: ExpectedUse | None = None,
+) -> Guardrails:
     """Return the evaluators of a record that need only question, context and answer, with their thresholds.
 
     Evaluators that only a configuration knows, instances with options of their own, are left out.
@@ -20,7 +26,8 @@ def guardrails(evaluators: Mapping[str, EvaluatorInfo], calibrated: Mapping[str,
     Args:
         evaluators: evaluators of the record by id.
         calibrated: `evaluator.metric` to the threshold that people's labels gave; the record's own holds for
-            the others.
+            the others, which are marked.
+        expected: use of the calibrated thresholds on new answers.
     """
     thresholds = {}
     for id, info in evaluators.items():
@@ -33,9 +40,14 @@ def guardrails(evaluators: Mapping[str, EvaluatorInfo], calibrated: Mapping[str,
         ]
         limits = {metric.key: calibrated.get(f"{id}.{metric.key}", metric.threshold) for metric in deciding}
         thresholds[id] = {key: value for key, value in limits.items() if math.isfinite(value)}
+    marked = {
+        id: [key for key in limits if f"{id}.{key}" not in calibrated] for id, limits in thresholds.items()
+    }
     return Guardrails(
         calibrated_thresholds={id: limits for id, limits in thresholds.items() if limits},
         evaluator_ids=list(thresholds),
+        not_calibrated={id: keys for id, keys in marked.items() if keys},
+        expected=None if expected is None else json_ready(expected),
     )
 
 

@@ -11,11 +11,15 @@ import msgspec
 from pytest_evalstudio.core.outcomes import SEVERITIES
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked
+from pytest_evalstudio.mrm.artifacts.fingerprints import Fingerprints, fingerprints
+from pytest_evalstudio.mrm.artifacts.people import read_weaknesses
+from pytest_evalstudio.mrm.artifacts.sign_off import SignOffStatus, sign_offs
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import EvaluationResults
 from pytest_evalstudio.mrm.workflow.documents import relative
 from pytest_evalstudio.mrm.workflow.entries import step_entry
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
+from pytest_evalstudio.mrm.workflow.states import WRITTEN
 from pytest_evalstudio.record.schema import ProblemEntry, StepEntry
 from pytest_evalstudio.stats.intervals import wilson_interval
 from pytest_evalstudio.stats.types import Interval
@@ -65,7 +69,10 @@ class WorkflowSummary:
         documents: paths from the workflow's folder, or URLs.
         completed: number of completed steps.
         quality: None if nothing is evaluated.
-        problems: of the completed steps, the most severe first.
+        problems: of the completed steps, the most severe first; the same finding of several steps is listed
+            once.
+        fingerprints: of everything that the results rest on.
+        sign_offs: the last one of each role.
     """
 
     version: int = 1
@@ -79,6 +86,8 @@ class WorkflowSummary:
     quality: Quality | None
     steps: tuple[StepSummary, ...]
     problems: tuple[StepProblem, ...]
+    fingerprints: Fingerprints
+    sign_offs: tuple[SignOffStatus, ...] = ()
 
 
 def summarise(run: WorkflowRun) -> WorkflowSummary:
@@ -97,19 +106,59 @@ def summarise(run: WorkflowRun) -> WorkflowSummary:
         completed=sum(step.status == "completed" for step in steps),
         quality=_quality(run),
         steps=steps,
-        problems=_problems(steps),
+        problems=_problems(steps, tuple(_written(run))),
+        fingerprints=fingerprints(run),
+        sign_offs=sign_offs(run),
     )
 
 
-def _problems(steps: Sequence[StepSummary]) -> tuple[StepProblem, ...]:
-    """Return the problems of all completed steps, the most severe first."""
+def _written(run: WorkflowRun) -> Iterator[StepProblem]:
+    """Yield the weaknesses that people wrote."""
+    for weakness in read_weaknesses(run.folder / WRITTEN):
+        yield StepProblem(
+            description=masked(weakness.description),
+            severity=weakness.severity,
+            problem_type="accuracy",
+            avid="P0200",
+            attributes={"kind": "written_by_people", "name": weakness.name, "date": weakness.date},
+            actions=masked(weakness.actions),
+            resources=(),
+            step=f"written by {weakness.name}",
+        )
+
+
+def _problems(steps: Sequence[StepSummary], written: Sequence[StepProblem] = ()) -> tuple[StepProblem, ...]:
+    """Return the problems of all completed steps and of people, the most severe first."""
     problems = [
-        StepProblem(**msgspec.structs.asdict(problem), step=step.name)
-        for step in steps
-        if step.status == "completed"
-        for problem in step.problems
+        *written,
+        *(
+            StepProblem(**msgspec.structs.asdict(problem), step=step.name)
+            for step in steps
+            if step.status == "completed"
+            for problem in step.problems
+        ),
     ]
-    return tuple(sorted(problems, key=lambda problem: SEVERITIES.index(problem.severity)))
+    ordered = sorted(problems, key=lambda problem: SEVERITIES.index(problem.severity))
+    return tuple(_distinct(ordered))
+
+
+def _distinct(problems: Sequence[StepProblem]) -> Iterator[StepProblem]:
+    """Yield each finding once, with the names of all steps that report it."""
+    groups: dict[object, list[StepProblem]] = {}
+    for problem in problems:
+        groups.setdefault(_identity(problem), []).append(problem)
+    for first, *others in groups.values():
+        steps = dict.fromkeys([first.step, *(other.step for other in others)])
+        yield msgspec.structs.replace(first, step=", ".join(steps))
+
+
+def _identity(problem: StepProblem) -> object:
+    """Return what makes two findings the same: type, metric and test cases, or the same words."""
+    cases = problem.attributes.get("test_case_keys")
+    if not isinstance(cases, list | tuple) or not cases:
+        return problem.description
+    metric = problem.attributes.get("metric", "")
+    return problem.problem_type, str(metric), frozenset(map(str, cases))
 
 
 Fitness = Literal["fit", "fit with limits", "not fit", "not assessed"]
@@ -163,6 +212,21 @@ def markdown(summary: WorkflowSummary, artifacts: Mapping[str, str]) -> str:
     return "\n".join(_lines(summary, artifacts)) + "\n"
 
 
+def _describe_sign_offs(signed: Sequence[SignOffStatus]) -> Iterator[str]:
+    yield from ("", "## Sign-off", "")
+    if not signed:
+        yield "Nobody has signed. `evalstudio mrm sign-off` stores a signature with the workflow."
+    for status in signed:
+        entry = status.sign_off
+        state = "valid" if status.is_valid else f"void: {'; '.join(map(_plain, status.void))}"
+        yield (
+            f"- **{entry.role.capitalize()}** {_plain(entry.name)}, {entry.date}: {entry.decision}"
+            f" (report: {entry.conclusion}); {state}"
+        )
+        if entry.comment:
+            yield f"  {_plain(entry.comment)}"
+
+
 def _files(run: WorkflowRun, id: str) -> tuple[str, ...]:
     folder = run.folder_of(id)
     if not folder.is_dir():
@@ -204,6 +268,7 @@ def _lines(summary: WorkflowSummary, artifacts: Mapping[str, str]) -> Iterator[s
     yield from ("", "## Conclusion", "", f"**{conclusion.fitness.capitalize()}.**")
     yield from (f"- Decided by {_plain(text)}" for text in conclusion.decided_by)
     yield from (f"- Limit: {_plain(text)}" for text in conclusion.limits)
+    yield from _describe_sign_offs(summary.sign_offs)
     yield from ("", "## Quality", "")
     yield _describe_quality(summary.quality)
     yield from ("", "## Steps", "")

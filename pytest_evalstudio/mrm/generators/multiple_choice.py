@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, generator
+from pytest_evalstudio.mrm.generators._amounts import amounts_asked
 from pytest_evalstudio.mrm.generators._conditions import chooses, says
-from pytest_evalstudio.mrm.texts.quantities import others, quantities
-from pytest_evalstudio.mrm.texts.statements import stands_alone, with_gap
+from pytest_evalstudio.mrm.texts.quantities import (
+    Quantity,
+    changed,
+    others,
+    pattern,
+    quantities,
+    unit_of,
+    value_of,
+)
 
 LETTERS = "ABCD"
 FEWEST_WRONG = 2
+_FACTORS = (0.5, 2, 1.5, 3)
 
 
 @generator(
@@ -26,27 +36,53 @@ FEWEST_WRONG = 2
 )
 @dataclass(frozen=True)
 class MultipleChoice:
-    """A quantity that a sentence states, among others of its kind from the documents."""
+    """Offer the quantity that a sentence states among others of the same unit."""
 
     def drafts(self, excerpt: Excerpt, corpus: Corpus, rng: random.Random) -> Iterable[Draft]:
         """Yield drafts of questions on an excerpt."""
-        for sentence in filter(stands_alone, excerpt.sentences):
-            stated = quantities(sentence)
-            if len(stated) != 1:
-                continue
-            wrong = others(stated[0], corpus)
-            if len(wrong) < FEWEST_WRONG:
-                continue
-            choices = [stated[0].text, *rng.sample(wrong, min(len(LETTERS) - 1, len(wrong)))]
-            rng.shuffle(choices)
-            letter = LETTERS[choices.index(stated[0].text)]
-            offered = " ".join(f"{mark}) {choice}" for mark, choice in zip(LETTERS, choices, strict=False))
-            yield Draft(
-                question=f"Which is right? “{with_gap(sentence, stated[0])}” {offered}",
-                answer=f"{letter}) {stated[0].text}",
-                condition=_condition(letter, stated[0].text, choices),
-                evidence=sentence,
-            )
+        for sentence in excerpt.sentences:
+            for asked in amounts_asked(sentence, corpus):
+                right = asked.quantity
+                wrong = _wrong(right, sentence, corpus)
+                if len(wrong) < FEWEST_WRONG or len(quantities(right.text)) != 1:
+                    continue
+                choices = [right.text, *rng.sample(wrong, min(len(LETTERS) - 1, len(wrong)))]
+                rng.shuffle(choices)
+                letter = LETTERS[choices.index(right.text)]
+                offered = " ".join(
+                    f"{mark}) {choice}" for mark, choice in zip(LETTERS, choices, strict=False)
+                )
+                yield Draft(
+                    question=f"{asked.question} {offered}",
+                    answer=f"{letter}) {right.text}",
+                    condition=_condition(letter, right.text, choices),
+                    evidence=sentence,
+                )
+
+
+def _wrong(right: Quantity, sentence: str, corpus: Corpus) -> list[str]:
+    """Return other quantities of the same unit, those of the documents first."""
+    alike = [
+        other
+        for other in others(right, corpus)
+        if unit_of(other) == unit_of(right.text) and _is_comparable(other, right.text)
+    ]
+    alike += [other for factor in _FACTORS if (other := changed(right.text, factor))]
+    distinct: dict[str, str] = {}
+    for other in alike:
+        is_known = any(re.search(pattern(other), text) for text in (sentence, *distinct.values()))
+        is_share = right.kind == "percent" and (value_of(other) or 0.0) > 100
+        if not is_known and not is_share:
+            distinct.setdefault(other.casefold(), other)
+    return list(distinct.values())[:6]
+
+
+def _is_comparable(other: str, right: str) -> bool:
+    """Report whether two quantities are of similar size, or both are dates."""
+    first, second = value_of(other), value_of(right)
+    if first is None or second is None:
+        return first is second
+    return second / 5 <= first <= 5 * second
 
 
 def _condition(letter: str, right: str, choices: list[str]) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import random
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, generator
-from pytest_evalstudio.mrm.generators.out_of_scope import ANSWER, REFUSES, corpus_words
+from pytest_evalstudio.mrm.generators.out_of_scope import ANSWER, refuses
 from pytest_evalstudio.mrm.texts.words import content_words
 
 REQUESTS = (
@@ -64,14 +65,19 @@ class OutOfDistribution:
 
     def drafts(self, excerpt: Excerpt, corpus: Corpus, rng: random.Random) -> Iterable[Draft]:
         """Yield drafts of questions on an excerpt."""
-        foreign = [text for text in REQUESTS if corpus_words(corpus).isdisjoint(content_words(text))]
+        foreign = [text for text in REQUESTS if _words(corpus).isdisjoint(content_words(text))]
         if foreign:
             question = rng.choice(foreign)
             yield Draft(
                 question=question,
                 answer=ANSWER,
-                condition=REFUSES,
+                condition=refuses(question),
                 evidence="",
                 plain=question,
                 kind="out_of_scope",
             )
+
+
+@functools.lru_cache(maxsize=1)
+def _words(corpus: Corpus) -> frozenset[str]:
+    return frozenset(word for sentence in corpus.sentences for word in content_words(sentence))

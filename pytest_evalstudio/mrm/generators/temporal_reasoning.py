@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, generator
-from pytest_evalstudio.mrm.generators._conditions import says
-from pytest_evalstudio.mrm.texts.quantities import Quantity, quantities
-from pytest_evalstudio.mrm.texts.statements import inside, stands_alone, statement, with_gap
-
-_FOR_HOW_LONG = re.compile(r"(?P<done>[a-z]+(?:ed|pt)) for (?:at least |up to )?$")
+from pytest_evalstudio.mrm.generators._quantity_drafts import quantity_drafts
 
 
 @generator(
@@ -25,28 +20,8 @@ _FOR_HOW_LONG = re.compile(r"(?P<done>[a-z]+(?:ed|pt)) for (?:at least |up to )?
 )
 @dataclass(frozen=True)
 class TemporalReasoning:
-    """Dates and periods that a sentence states."""
+    """Ask for dates, periods and frequencies that a sentence or table states."""
 
     def drafts(self, excerpt: Excerpt, corpus: Corpus, rng: random.Random) -> Iterable[Draft]:
         """Yield drafts of questions on an excerpt."""
-        for sentence in filter(stands_alone, excerpt.sentences):
-            for quantity in quantities(sentence):
-                if quantity.kind in ("date", "period"):
-                    yield Draft(
-                        question=_question(sentence, quantity, corpus),
-                        answer=quantity.text,
-                        condition=says(quantity.text),
-                        evidence=sentence,
-                    )
-
-
-def _question(sentence: str, quantity: Quantity, corpus: Corpus) -> str:
-    said = statement(sentence)
-    if said is not None and quantity.kind == "period":
-        subject = inside(said.subject, corpus)
-        if said.verb in ("takes", "take") and said.rest.startswith(quantity.text):
-            return f"How long {'do' if said.is_plural else 'does'} {subject} take?"
-        before = said.rest.partition(quantity.text)[0]
-        if said.verb in ("is", "are") and (match := _FOR_HOW_LONG.fullmatch(before)):
-            return f"For how long {said.verb} {subject} {match['done']}?"
-    return f"Which {quantity.kind} is missing here? “{with_gap(sentence, quantity)}”"
+        return quantity_drafts(excerpt, corpus, ("date", "period"))

@@ -7,10 +7,8 @@ import re
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.plugins.generator import Corpus
-from pytest_evalstudio.mrm.texts.quantities import Quantity
-from pytest_evalstudio.mrm.texts.words import content_words
+from pytest_evalstudio.mrm.texts.words import content_words, word_set
 
-GAP = "____"
 MODALS = ("can", "may", "must", "will", "should")
 BE = ("is", "are", "was", "were")
 BASES = {
@@ -107,41 +105,74 @@ def statement(sentence: str) -> Statement | None:
 
 
 def inside(phrase: str, corpus: Corpus) -> str:
-    """Return a phrase as within a sentence: first word in lower case, if the documents have it so."""
+    """Return a phrase as within a sentence: with its first word in lower case unless that is a name.
+
+    A word is a name if the documents have a capital within a sentence, or the next word has a capital too.
+    """
     first, _, rest = phrase.partition(" ")
     lower = first[0].lower() + first[1:]
-    is_common = lower in (
-        "a",
-        "an",
-        "the",
-        "no",
-        "each",
-        "every",
-        "any",
-        "all",
-        "our",
-        "your",
-    ) or lower.endswith("ing")
-    if is_common or lower in _words_as_written(corpus):
+    if lower in _FUNCTION_WORDS:
         return f"{lower} {rest}".rstrip()
-    return phrase
+    if (not first[1:].islower() and first[1:]) or rest[:1].isupper() or first in _names(corpus):
+        return phrase
+    return f"{lower} {rest}".rstrip()
+
+
+_FUNCTION_WORDS = word_set(
+    """
+    a an the no each every any all our your you we both some most
+    """
+)
+
+
+_PERSONS = {
+    "we": "you",
+    "us": "you",
+    "our": "your",
+    "ours": "yours",
+    "your": "my",
+    "yours": "mine",
+    "yourself": "myself",
+}
+_WE = re.compile(r"(?i)\b(?:we|us|our|ours)\b")
+_PERSON = re.compile(
+    r"(?i)(?P<before>\b(?:do|did|may|can|could|must|should|will|have|are|were|if|when|that|which|before|after|as|until|because|than|whether)\s)?\b"
+    r"(?P<word>we|us|ours?|yourself|yours?|you)(?P<be>\sare)?\b"
+)
+
+
+def as_customer(question: str) -> str:
+    """Return a question about "us" as a reader of the documents asks it: we become you, and you become I.
+
+    >>> as_customer("Within how many days do we refund your payment if you ask?")
+    'Within how many days do you refund my payment if I ask?'
+    """
+    return _PERSON.sub(_other_person, question) if _WE.search(question) else question
+
+
+def _other_person(match: re.Match[str]) -> str:
+    before, word, be = match["before"] or "", match["word"].lower(), match["be"] or ""
+    if word != "you":
+        return f"{before}{_PERSONS[word]}{be}"
+    if before:
+        before = re.sub(r"(?i)^are\b", lambda match: "Am" if match[0][0].isupper() else "am", before)
+        before = re.sub(r"(?i)^were\b", lambda match: "Was" if match[0][0].isupper() else "was", before)
+        return f"{before}I{' am' if be else ''}"
+    return f"me{be}"
 
 
 @functools.lru_cache(maxsize=1)
-def _words_as_written(corpus: Corpus) -> frozenset[str]:
-    return frozenset(
-        word for sentence in corpus.sentences for word in re.findall(r"\w+(?:['’-]\w+)*", sentence)
-    )
-
-
-def with_gap(sentence: str, quantity: Quantity) -> str:
-    """Return the part of a sentence between semicolons with a gap in place of a quantity."""
-    start = sentence.rfind(";", 0, quantity.start) + 1
-    end = sentence.find(";", quantity.end)
-    part = (
-        sentence[start : quantity.start] + GAP + sentence[quantity.end : end if end >= 0 else len(sentence)]
-    )
-    return part.strip()
+def _names(corpus: Corpus) -> frozenset[str]:
+    """Return the words that have a capital within a sentence and never occur without."""
+    inner: set[str] = set()
+    plain: set[str] = set()
+    for sentence in corpus.sentences:
+        if sentence[-1:] != ".":
+            continue
+        words = re.findall(r"\w+(?:['’-]\w+)*", sentence)
+        inner.update(word for word in words[1:] if word[0].isupper())
+        plain.update(word for word in words if word[0].islower())
+    return frozenset(word for word in inner if word[0].lower() + word[1:] not in plain)
 
 
 def telling_words(text: str, most: int = 2) -> list[str]:

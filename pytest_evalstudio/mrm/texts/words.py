@@ -13,6 +13,11 @@ WORD = re.compile(r"\w+(?:[.,'’]\w+)*")
 _LETTERS = re.compile(r"[^\W\d_]{3,}(?:['’-][^\W\d_]+)*")
 
 
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a table that is written as text."""
+    return frozenset(text.split())
+
+
 def content_words(text: str) -> list[str]:
     """Return lower-case words and numbers without stop words, in the singular, in order.
 

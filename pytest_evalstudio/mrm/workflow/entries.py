@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
+from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.problems import Problem
-from pytest_evalstudio.engine.scoring.identifiers import safe_description
+from pytest_evalstudio.engine.scoring.identifiers import safe_description, safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
-from pytest_evalstudio.record.schema import ProblemEntry, StepEntry
+from pytest_evalstudio.record.schema import ProblemEntry, SignOffEntry, StepEntry
 
 LARGEST_PICTURE = 2_000_000
 """Bytes; larger pictures are not part of records and reports."""
 
 
-def step_entry(run: WorkflowRun, id: str, *, file: str = "", verdict: str = "", page: str = "") -> StepEntry:
+def step_entry(
+    run: WorkflowRun,
+    id: str,
+    *,
+    file: str = "",
+    verdict: str = "",
+    page: str = "",
+    fingerprints: Mapping[str, str] = NOTHING,
+    sign_offs: tuple[SignOffEntry, ...] = (),
+) -> StepEntry:
     """Return the record's entry of a step, with personal data and secrets masked.
 
     Args:
@@ -23,6 +34,8 @@ def step_entry(run: WorkflowRun, id: str, *, file: str = "", verdict: str = "", 
         file: of the workflow, as in the node id.
         verdict: of the pytest item.
         page: path of the workflow's report.
+        fingerprints: of the basis of the results, by name.
+        sign_offs: last sign-off of each role.
     """
     status = run.status(id)
     spec, state = status.spec, status.state
@@ -46,6 +59,8 @@ def step_entry(run: WorkflowRun, id: str, *, file: str = "", verdict: str = "", 
         file=file,
         verdict=verdict,
         page=page,
+        fingerprints={safe_identifier(name): value for name, value in fingerprints.items()},
+        sign_offs=sign_offs,
     )
 
 

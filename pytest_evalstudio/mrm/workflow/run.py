@@ -28,6 +28,7 @@ from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.options import OptionError, build, check_options
 from pytest_evalstudio.formats.workflow import Workflow
 from pytest_evalstudio.mrm.workflow.context import Progress, StepContext
+from pytest_evalstudio.mrm.workflow.environment import environment
 from pytest_evalstudio.mrm.workflow.masking import mask_artifacts, masked_mapping
 from pytest_evalstudio.mrm.workflow.results import R, json_ready, read_results
 from pytest_evalstudio.mrm.workflow.states import (
@@ -36,8 +37,11 @@ from pytest_evalstudio.mrm.workflow.states import (
     State,
     claim,
     clear,
+    digests,
+    edited,
     finish,
     is_whole,
+    keep_edited,
     read_state,
     sizes,
     write_state,
@@ -131,7 +135,9 @@ class WorkflowRun:
         lacks = tuple(other for other in spec.after if self.status(other).status != "completed")
         if state is None:
             return StepStatus(spec=spec, status="not run", lacks=lacks, state=None)
-        if lacks or state.identity != self._identity(spec) or not is_whole(self.folder_of(id), state):
+        folder = self.folder_of(id)
+        is_changed = state.identity != self._identity(spec) and not edited(folder, state)
+        if lacks or is_changed or not is_whole(folder, state):
             return StepStatus(spec=spec, status="outdated", lacks=lacks, state=state)
         return StepStatus(spec=spec, status=state.status, lacks=(), state=state)
 
@@ -217,6 +223,7 @@ class WorkflowRun:
         spec = self._spec(id)
         folder = self.folder_of(id)
         identity = self._identity(spec)
+        keep_edited(folder)
         clear(folder)
         started = time.perf_counter()
         states = self._earlier(spec)
@@ -246,10 +253,12 @@ class WorkflowRun:
             stamp=uuid.uuid4().hex,
             finished=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             seconds=round(time.perf_counter() - started, 3),
+            environment=environment(),
             figures=masked_mapping(json_ready(result.figures)),
             problems=[_masked_problem(problem) for problem in result.problems],
             notes=[masked(note) for note in dict.fromkeys(result.notes) if note],
             artifacts=sizes(folder),
+            editable=digests(folder, spec.editable),
         )
         write_state(folder, state)
         finish(folder)
@@ -279,11 +288,26 @@ class WorkflowRun:
 
     def _identity(self, spec: StepSpec) -> str:
         """Return a digest of all inputs of a step."""
-        stamps = [[other, state.stamp] for other, state in self._earlier(spec).items()]
+        stamps = [
+            [other, state.stamp, *sorted(edited(self.folder_of(other), state).values())]
+            for other, state in self._earlier(spec).items()
+        ]
         inputs = [self.workflow.seed, self.workflow.model, self.workflow.evaluators, self._documents_digests]
         return digest_of(
             [spec.id, self.parameters(spec.id), inputs, stamps, self._read(spec), self._configured(spec)]
         )
+
+    def document_digests(self) -> dict[str, str]:
+        """Return SHA-256 of the documents by name; the address of a remote document takes its place."""
+        return {entry[0]: entry[-1] for entry in self._documents_digests}
+
+    def configuration_digest(self) -> str:
+        """Return a digest of the parts of the configuration that steps use."""
+        return digest_of([self._configured(spec) for spec in self.specs])
+
+    def read_files(self) -> dict[str, str]:
+        """Return names and SHA-256 of the files, beside artifacts, that steps read; "" for a missing file."""
+        return {name: digest for spec in self.specs for name, digest in self._read(spec)}
 
     @cached_property
     def _documents_digests(self) -> list[list[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
@@ -26,8 +27,16 @@ SUMMARY, SUMMARY_DATA, PAGE = "workflow_summary.md", "workflow_summary.json", "w
 PATCH, EXTENSION = "corpus_patch.md", "system_prompt_extension.md"
 GUARDRAILS, REFERENCE_GUARDRAILS = "guardrail_configuration.json", "guardrail_configuration_reference.json"
 ARCHIVE = "workflow_artifacts.zip"
-ARTIFACTS = (SUMMARY, SUMMARY_DATA, PAGE, PATCH, EXTENSION, GUARDRAILS, REFERENCE_GUARDRAILS, ARCHIVE)
+CARD, CARD_DATA = "model_card.md", "model_card.json"
+ARTIFACTS = (
+    *(SUMMARY, SUMMARY_DATA, PAGE, CARD, CARD_DATA, PATCH, EXTENSION),
+    *(GUARDRAILS, REFERENCE_GUARDRAILS, ARCHIVE),
+)
 """Files of a whole workflow, beside the folders of its steps."""
+SIGN_OFFS = "sign_off.json"
+"""Signatures by people, which stay when artifacts are written again."""
+WRITTEN = "written_weaknesses.json"
+"""Weaknesses by people, which stay as well."""
 
 Status = Literal["completed", "waiting"]
 CurrentStatus = Literal["completed", "waiting", "outdated", "not run"]
@@ -42,7 +51,9 @@ class State:
         identity: digest of all that it depended on.
         stamp: differs for each run; steps that use these artifacts depend on it.
         seconds: it took.
+        environment: names and versions of Python, platform and packages.
         artifacts: the files that it left, and their sizes in bytes.
+        editable: digests of those of them that people may edit, as the step left them.
     """
 
     step: str
@@ -53,10 +64,12 @@ class State:
     stamp: str
     finished: str
     seconds: float
+    environment: dict[str, str] = field(default_factory=dict)
     figures: dict[str, Any] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     artifacts: dict[str, int] = field(default_factory=dict)
+    editable: dict[str, str] = field(default_factory=dict)
 
 
 def read_state(folder: Path) -> State | None:
@@ -89,11 +102,31 @@ def sizes(folder: Path) -> dict[str, int]:
 
 
 def is_whole(folder: Path, state: State) -> bool:
-    """Report whether all artifacts of a state exist with their recorded sizes."""
+    """Report whether all artifacts of a state exist, with their recorded sizes if they are not editable."""
     return all(
-        (folder / name).is_file() and (folder / name).stat().st_size == size
+        (folder / name).is_file() and (name in state.editable or (folder / name).stat().st_size == size)
         for name, size in state.artifacts.items()
     )
+
+
+def digests(folder: Path, names: Iterable[str]) -> dict[str, str]:
+    """Return the digests of files in a folder by name; those that do not exist are left out."""
+    files = ((name, folder / name) for name in names)
+    return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files if path.is_file()}
+
+
+def edited(folder: Path, state: State) -> dict[str, str]:
+    """Return the digests of the artifacts that people have edited, by name."""
+    now = digests(folder, state.editable)
+    return {name: digest for name, digest in now.items() if digest != state.editable[name]}
+
+
+def keep_edited(folder: Path) -> None:
+    """Rename the artifacts that people have edited, before a step runs again: "suite.edited.json"."""
+    state = read_state(folder)
+    for name in edited(folder, state) if state is not None else ():
+        path = folder / name
+        path.replace(path.with_suffix(f".edited{path.suffix}"))
 
 
 def is_artifact(path: Path) -> bool:

@@ -9,9 +9,10 @@ from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.report.assessment import is_safety
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import section
+from pytest_evalstudio.report.sign_offs import sign_offs_of
 
 _FEW = 30
-_FIGURES = 12
+_FIGURES = 14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +41,7 @@ def evidence(content: Content) -> Mapping[str, object] | None:
         "thresholds": content.thresholds,
         "calibrations": list(_calibrations(analysis)),
         "limitations": list(_limitations(content)),
+        "sign_offs": sign_offs_of(analysis.run),
         "safety": [info.name for info in analysis.evaluators.values() if is_safety(info)],
     }
 

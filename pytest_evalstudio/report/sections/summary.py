@@ -11,6 +11,7 @@ from pytest_evalstudio.report.conclusions import FITNESS
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.labels import short_labels
 from pytest_evalstudio.report.sections import section
+from pytest_evalstudio.report.sign_offs import sign_offs_of
 
 FINDINGS = 3
 LABEL_CHARS = 22
@@ -34,6 +35,7 @@ def summary(content: Content) -> Mapping[str, object]:
         "others": failed - 1 if first is not None else 0,
         "fitness": [(word, fitness[word]) for word in FITNESS if fitness[word]],
         "gates": analysis.gates,
+        "sign_offs": sign_offs_of(analysis.run),
         "boards": boards,
         "places": sorted(range(len(boards)), key=lambda place: _rank(boards[place])),
         "labels": short_labels([board.evaluator.name for board in boards], LABEL_CHARS),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from pytest_evalstudio.mrm.artifacts.corpus_patch import Entry, corpus_patch
+from pytest_evalstudio.mrm.workflow.patches import MARK, patched_questions
 
 
 def test_each_question_stands_once_with_its_wordings() -> None:
@@ -16,6 +19,8 @@ def test_each_question_stands_once_with_its_wordings() -> None:
     assert corpus_patch("Bank", entries) == "\n".join(
         [
             "# Bank: questions and answers",
+            "",
+            MARK,
             "",
             "## What is the fee?",
             "",
@@ -34,3 +39,15 @@ def test_each_question_stands_once_with_its_wordings() -> None:
             "",
         ]
     )
+
+
+def test_the_questions_of_a_patch_are_read_back(tmp_path: Path) -> None:
+    entries = [
+        Entry(question="What is\nthe fee?", answer="30 USD.\n## Not a question", why="good"),
+        Entry(question="When?", answer="In January.", why="good", wordings=("Wehn?", "At what time?")),
+    ]
+    patch, other = tmp_path / "corpus_patch.md", tmp_path / "other.md"
+    patch.write_text(corpus_patch("Bank", entries), encoding="utf-8")
+    other.write_text("# Fees\n\n## What is due?\n", encoding="utf-8")
+    documents = [str(patch), str(other), "https://example.com/a.md"]
+    assert patched_questions(documents) == {"What is the fee?", "When?", "Wehn?", "At what time?"}

@@ -50,6 +50,8 @@ def test_people_s_thresholds_come_before_the_run_s() -> None:
             "toxicity": {"toxicity": 0.25},
         },
         "evaluator_ids": ["lexical_groundedness", "toxicity"],
+        "not_calibrated": {"toxicity": ["toxicity"]},
+        "expected": None,
     }
 
 
@@ -83,4 +85,9 @@ def test_an_infinite_threshold_is_none() -> None:
     found = guardrails(
         {"perplexity": info("perplexity", metric("perplexity", float("inf")), needs=("actual_output",))}, {}
     )
-    assert found.model_dump() == {"calibrated_thresholds": {}, "evaluator_ids": ["perplexity"]}
+    assert found.model_dump() == {
+        "calibrated_thresholds": {},
+        "evaluator_ids": ["perplexity"],
+        "not_calibrated": {},
+        "expected": None,
+    }

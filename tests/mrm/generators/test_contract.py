@@ -1,4 +1,4 @@
-"""What every generator keeps to, on the bank's documents: those that are to come as well."""
+"""Properties of every generator, on the bank's documents and those of other registers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from pytest_evalstudio.engine.corpus import corpus_chunks
 from pytest_evalstudio.formats.condition import parse_condition
 
 SHELF = Registry().generators
-DOCUMENTS = sorted(
-    str(path) for path in (Path(__file__).parents[3] / "example_suites" / "bank" / "documents").iterdir()
+ROOT = Path(__file__).parents[3]
+FOLDERS = (
+    ROOT / "example_suites" / "bank" / "documents",
+    ROOT / "tests" / "data" / "documents" / "development",
 )
+DOCUMENTS = [str(path) for folder in FOLDERS for path in sorted(folder.iterdir())]
 
 
 @pytest.fixture(scope="module")

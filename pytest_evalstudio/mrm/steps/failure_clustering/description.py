@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.mrm.data.categories import by_dimension
@@ -20,20 +21,26 @@ from pytest_evalstudio.mrm.steps.failure_clustering.results import (
 )
 from pytest_evalstudio.mrm.texts.words import class_tf_idf, topic_words
 from pytest_evalstudio.stats.comparison import fisher_fewer_passes, holm
+from pytest_evalstudio.stats.types import Integers
 
 LEVEL = 0.05
 ANSWER_CHARS = 300
 _SENTENCE_WORDS = 5
 
 
-def describe_clusters(cases: Sequence[Judged], grouping: Grouping, max_words: int) -> list[Cluster]:
+def describe_clusters(
+    cases: Sequence[Judged], grouping: Grouping, max_words: int, held_out: Integers | None = None
+) -> list[Cluster]:
     """Describe each cluster of failed cases, the largest first.
 
     Key words distinguish a cluster from the other clusters and the passed cases (class TF-IDF). A category is
     over-represented if it is more frequent in the cluster than in all other cases, by Fisher's exact test,
-    one-sided, after Holm's correction over all clusters and categories.
+    one-sided, after Holm's correction over all clusters and categories. It is tested on cases that did not
+    make the clusters, where there are several.
 
     Args:
+        held_out: cluster of each failed case that did not make the clusters, -1 for the others; None for one
+            cluster, which nothing was made of.
         grouping: clusters of the failed cases.
         max_words: number of key words per cluster.
         cases: all judged ones; the failed among them are those that were clustered, in their order.
@@ -45,7 +52,7 @@ def describe_clusters(cases: Sequence[Judged], grouping: Grouping, max_words: in
         for number in range(grouping.count)
     ]
     words = _words(groups, [case for case in cases if not case.failed], max_words)
-    surplus = _over_represented(cases, groups)
+    surplus = _over_represented(cases, groups, _tested(cases, failed, held_out, groups))
     clusters = []
     for number, group in enumerate(groups):
         cluster = Cluster(
@@ -71,28 +78,57 @@ def _words(groups: Sequence[Sequence[Judged]], passed: Sequence[Judged], max_wor
     return class_tf_idf(classes, max_words)[: len(groups)]
 
 
+class _Tested(NamedTuple):
+    """Cases that categories are counted in, and those of each cluster among them."""
+
+    cases: Sequence[Judged]
+    groups: Sequence[Sequence[Judged]]
+
+
+def _tested(
+    cases: Sequence[Judged],
+    failed: Sequence[Judged],
+    held_out: Integers | None,
+    groups: Sequence[Sequence[Judged]],
+) -> _Tested:
+    if held_out is None:
+        return _Tested(cases, groups)
+    labels = held_out.tolist()
+    made_of = {id(case) for case, label in zip(failed, labels, strict=True) if label < 0}
+    members = [
+        [case for case, label in zip(failed, labels, strict=True) if label == number]
+        for number in range(len(groups))
+    ]
+    return _Tested([case for case in cases if id(case) not in made_of], members)
+
+
 def _over_represented(
-    cases: Sequence[Judged], groups: Sequence[Sequence[Judged]]
+    cases: Sequence[Judged], groups: Sequence[Sequence[Judged]], tested: _Tested
 ) -> list[tuple[OverRepresented, ...]]:
-    """Return the categories that are more frequent in each cluster, the rarest elsewhere first."""
-    total = _counts(cases)
+    """Return the categories that are more frequent in each cluster, the rarest elsewhere first.
+
+    Shares are those of all cases, p is that of the tested ones.
+    """
+    total, tested_total = _counts(cases), _counts(tested.cases)
     clusters: list[int] = []
     categories: list[OverRepresented] = []
     p_values: list[float] = []
-    for number, group in enumerate(groups):
-        for (dimension, value), count in sorted(_counts(group).items()):
-            others, beside = total[dimension, value] - count, len(cases) - len(group)
+    for number, (group, members) in enumerate(zip(groups, tested.groups, strict=True)):
+        whole = _counts(group)
+        for (dimension, value), count in sorted(_counts(members).items()):
+            others, beside = tested_total[dimension, value] - count, len(tested.cases) - len(members)
             if count < LEAST or not beside:
                 continue
             clusters.append(number)
-            p_values.append(fisher_fewer_passes(len(group) - count, len(group), beside - others, beside))
+            p_values.append(fisher_fewer_passes(len(members) - count, len(members), beside - others, beside))
+            inside, elsewhere = whole[dimension, value], len(cases) - len(group)
             categories.append(
                 OverRepresented(
                     dimension=dimension,
                     value=value,
-                    cases=count,
-                    share=round(count / len(group), 6),
-                    share_elsewhere=round(others / beside, 6),
+                    cases=inside,
+                    share=round(inside / len(group), 6),
+                    share_elsewhere=round((total[dimension, value] - inside) / max(elsewhere, 1), 6),
                     p_adjusted=1.0,
                 )
             )

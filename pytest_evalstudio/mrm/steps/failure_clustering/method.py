@@ -13,6 +13,7 @@ from pytest_evalstudio.mrm.steps.failure_clustering.proximity import PURPOSE, pr
 from pytest_evalstudio.mrm.steps.topic_modeling.clustering import absorbed
 from pytest_evalstudio.mrm.workflow.context import Progress
 from pytest_evalstudio.stats.silhouettes import cosine_silhouette, unit_rows
+from pytest_evalstudio.stats.types import Integers
 
 LEAST = 3
 """Cases of the smallest cluster."""
@@ -20,12 +21,14 @@ MOST_CLUSTERS = 8
 """Tried where no number is wanted: more are hard to tell apart, on a map as well as by people."""
 COMPONENTS = (5, 10, 20, 40)
 """Principal components that are tried."""
-TREES, FEWER_TREES = 200, 50
+TREES = 200
 MOST_CASES = 2_000
 """Failed, and passed ones, that go into a forest; its matrix is quadratic."""
-TEST_CASES = 200
-REFERENCES = 19
-"""Reference samples: where all are less clear, p is 1 / 20."""
+TEST_CASES = 400
+"""Cases that the test compares."""
+TEST_COMPONENTS = 10
+REFERENCES = 99
+"""Random subsets: where all are less clear, p is 1 / 100."""
 LEVEL = 0.05
 
 
@@ -54,11 +57,11 @@ class Grouping:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Structure:
-    """Test whether failed cases form clusters more clearly than by chance.
+    """Test of clusters of failed cases against those of random subsets.
 
     Attributes:
         silhouette: of their best clusters, found in `cases` of them.
-        references: the same of samples without clusters, in order.
+        references: the same of random subsets of all cases, in order.
         p_value: (1 + how many references are at least as clear) / (1 + all of them).
     """
 
@@ -119,48 +122,79 @@ def group(rows: Any, failed: Any, *, clusters: int | None, seed: int) -> Groupin
 
 
 def structure(rows: Any, failed: Any, *, seed: int, progress: Progress) -> Structure | None:
-    """Compare the clusters of failed cases with those found, in the same way, in samples that have none.
+    """Compare the clusters of failed cases with those of random subsets of all cases, found in the same way.
 
-    A reference sample is drawn from the normal distribution with the failed cases' own mean and covariance:
-    as long in each direction as they are, and without clusters. Large sets are compared by a random part of
-    them.
+    Under the null hypothesis the failed cases are any cases, so that random subsets of the same size have
+    clusters as clear as theirs: those of the documents' topics. Clusters are made by average linkage on
+    principal components, without the forest. Large sets are compared by a random part of them.
 
     Returns:
-        None where the failed cases are too few, or too much the same, for two clusters.
+        None where the failed cases are too few, or too much the same, for two clusters, or no case passed.
 
-    Source: Liu et al., 2008 (SigClust); Tibshirani et al., 2001 (gap statistic).
+    Source: Good, 2005 (Permutation, Parametric and Bootstrap Tests, chapter 3); Rousseeuw, 1987.
     """
-    mine, others = np.flatnonzero(failed), np.flatnonzero(~failed)
-    members = rows[mine[_sample(len(mine), TEST_CASES, seed)]]
-    beside = rows[others[_sample(len(others), TEST_CASES, seed)]]
-    observed = _clearest(members, beside, seed)
+    sampled = _sample(len(rows), TEST_CASES, seed)
+    rows, failed = np.asarray(rows, dtype=np.float64)[sampled], np.asarray(failed, dtype=bool)[sampled]
+    if failed.all() or failed.sum() < 2 * LEAST or np.allclose(rows[failed], rows[failed][0]):
+        return None
+    reduced = _principal(rows, TEST_COMPONENTS)
+    observed = _clearest(reduced[failed], rows[failed])
     if observed is None:
         return None
     rng = np.random.default_rng(seed)
-    centre = members.mean(axis=0)
     references = []
     for number in range(REFERENCES):
-        progress(number, REFERENCES, "samples without clusters compared")
-        drawn = (
-            rng.standard_normal((len(members), len(members))) @ (members - centre) / np.sqrt(len(members) - 1)
-            + centre
-        )
-        references.append(_clearest(unit_rows(drawn), beside, seed) or 0.0)
+        progress(number, REFERENCES, "random subsets of the cases compared")
+        subset = rng.permutation(failed)
+        references.append(_clearest(reduced[subset], rows[subset]) or -1.0)
     beyond = sum(reference >= observed for reference in references)
     return Structure(
         silhouette=round(observed, 6),
         references=tuple(round(reference, 6) for reference in sorted(references)),
         p_value=(1 + beyond) / (1 + REFERENCES),
-        cases=len(members),
+        cases=int(failed.sum()),
     )
 
 
-def _clearest(members: Any, beside: Any, seed: int) -> float | None:
-    silhouettes = [
-        silhouette
-        for _, alike in _likenesses(members, beside, FEWER_TREES, seed)
-        for _, silhouette in _cuts(alike, members, None)
-    ]
+def held_out_labels(
+    rows: Any, failed: Any, grouping: Grouping, *, clusters: int | None, seed: int
+) -> Integers:
+    """Return the clusters of one half of the failed cases, found from the other half alone.
+
+    Clusters of the one half are named like those of `grouping` with which they share most cases; the cases of
+    the other half join the nearest.
+
+    Returns:
+        A cluster for each failed case of the second half, -1 for those of the first.
+    """
+    mine = np.flatnonzero(failed)
+    labels = np.full(len(mine), -1, dtype=np.int64)
+    first = np.sort(np.random.default_rng(seed).permutation(len(mine))[: (len(mine) + 1) // 2])
+    second = np.setdiff1d(np.arange(len(mine)), first)
+    if len(first) < 2 * LEAST or grouping.count < 2:
+        return labels
+    making = np.array(failed, dtype=bool)
+    making[mine[second]] = False
+    kept = np.ones(len(making), dtype=bool)
+    kept[mine[second]] = False
+    made = group(rows[kept], making[kept], clusters=clusters or grouping.count, seed=seed)
+    names = [int(np.bincount(grouping.labels[first[made.labels == at]]).argmax()) for at in range(made.count)]
+    unit = unit_rows(rows[mine])
+    centres = np.stack([unit[first[made.labels == at]].mean(axis=0) for at in range(made.count)])
+    nearest = (unit[second] @ unit_rows(centres).T).argmax(axis=1)
+    labels[second] = np.array(names)[nearest]
+    return labels
+
+
+def _principal(rows: Any, count: int) -> Any:
+    left, sizes, _ = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)
+    return left[:, :count] * sizes[:count]
+
+
+def _clearest(reduced: Any, members: Any) -> float | None:
+    """Return the greatest silhouette of the clusters of some cases; None without two clusters."""
+    alike = unit_rows(reduced) @ unit_rows(reduced).T
+    silhouettes = [silhouette for _, silhouette in _cuts((1.0 + alike) / 2.0, members, None)]
     return max(silhouettes, default=None)
 
 

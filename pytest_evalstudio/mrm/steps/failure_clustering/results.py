@@ -115,7 +115,7 @@ class ClusteringMethod:
         vectors: method that made texts vectors.
         components: number of principal components.
         silhouette: of the clusters, −1.0 to 1.0; None for one cluster.
-        references: silhouettes of samples without clusters.
+        references: silhouettes of random subsets of all cases.
         tested_silhouette: silhouette that is compared with the references.
         p_value: of the test for clusters.
     """

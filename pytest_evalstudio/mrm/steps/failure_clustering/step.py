@@ -20,6 +20,7 @@ from pytest_evalstudio.mrm.steps.failure_clustering.method import (
     Grouping,
     Structure,
     group,
+    held_out_labels,
     structure,
 )
 from pytest_evalstudio.mrm.steps.failure_clustering.plot import failure_map
@@ -94,7 +95,11 @@ class FailureClustering:
             context, [f"{case.question}\n{case.answer}" for case in evaluation.cases], self.vectors
         )
         grouping, structure_test = self._grouped(context, vectors.rows, failed)
-        clusters = describe_clusters(evaluation.cases, grouping, self.top_n_words)
+        held_out = None
+        if grouping.count > 1:
+            seed = context.workflow.seed
+            held_out = held_out_labels(vectors.rows, failed, grouping, clusters=self.clusters, seed=seed)
+        clusters = describe_clusters(evaluation.cases, grouping, self.top_n_words, held_out)
         method = ClusteringMethod(
             vectors=vectors.method, components=grouping.components, silhouette=grouping.silhouette
         )
@@ -137,12 +142,12 @@ def _notes(
 ) -> list[str]:
     notes = []
     if all(case.failed for case in evaluation.cases):
-        notes.append("no case passed: the forest separated the failures from shuffled ones only")
-    if wanted != 1 and structure_test is None:
+        notes.append("no case passed: clusters of failures cannot be compared with those of other cases")
+    elif wanted != 1 and structure_test is None:
         notes.append("the failures are all alike: they form one cluster")
     elif structure_test is not None and structure_test.p_value > LEVEL:
         comparison = (
-            f"silhouette {structure_test.silhouette:.2f}, that of samples without clusters up to"
+            f"silhouette {structure_test.silhouette:.2f}, that of random subsets of all cases up to"
             f" {max(structure_test.references):.2f}, p {structure_test.p_value:.2f}"
         )
         subject = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +82,7 @@ class Population:
         cases: by key and model key, in order.
         without_score: how many answers lack one of the scores.
         chosen_by: why these metrics, "" where they were asked for by name.
+        primaries: primary metrics of all evaluators whose scores vary and say how much.
     """
 
     scores: Scores
@@ -90,6 +91,7 @@ class Population:
     without_score: int
     chosen_by: str = ""
     places: tuple[float, ...] = field(default=())
+    primaries: tuple[str, ...] = ()
 
     def candidates(self) -> list[Candidate]:
         """Return the answers that may be drawn."""
@@ -119,8 +121,10 @@ def read_population(folder: Path, metrics: Sequence[str], order: Sequence[str] =
     """
     path = folder / FILE
     scores = read_scores([path])
-    names, why = (list(metrics), "") if metrics else _chosen(scores, read_run(path).evaluators, order)
-    return population_of(path, scores, [scores.column(name) for name in names], chosen_by=why)
+    evaluators = read_run(path).evaluators
+    names, why = (list(metrics), "") if metrics else _chosen(scores, evaluators, order)
+    population = population_of(path, scores, [scores.column(name) for name in names], chosen_by=why)
+    return replace(population, primaries=tuple(_primaries(scores, evaluators, order)))
 
 
 def population_of(
@@ -162,6 +166,20 @@ def _chosen(
     scores: Scores, evaluators: Mapping[str, EvaluatorEntry], order: Sequence[str]
 ) -> tuple[list[str], str]:
     """Return the metric that is calibrated where none is named, and the reason."""
+    for key in _primaries(scores, evaluators, order):
+        id = scores.columns[key].evaluator
+        name = evaluators[id].name or id
+        return [key], f"the primary metric of {name}, the first evaluator whose scores say how much"
+    raise NothingVaries(
+        "no evaluator of the automated evaluation has scores that vary and say how much, not only whether;"
+        " where answers have scores, add one, e.g. lexical_groundedness, or name a metric in `metric`"
+    )
+
+
+def _primaries(
+    scores: Scores, evaluators: Mapping[str, EvaluatorEntry], order: Sequence[str]
+) -> Iterator[str]:
+    """Yield the primary metrics that can be calibrated, those of the named evaluators first."""
     for id in [*(id for id in order if id in evaluators), *(id for id in evaluators if id not in order)]:
         entry = evaluators[id]
         if not says_how_much(entry):
@@ -169,13 +187,7 @@ def _chosen(
         key = measured(id, entry)
         values = {answer.score(key) for answer in scores.answers.values()} - {None}
         if key in scores.columns and len(values) > 1:
-            return [
-                key
-            ], f"the primary metric of {entry.name or id}, the first evaluator whose scores say how much"
-    raise NothingVaries(
-        "no evaluator of the automated evaluation has scores that vary and say how much, not only whether;"
-        " where answers have scores, add one, e.g. lexical_groundedness, or name a metric in `metric`"
-    )
+            yield key
 
 
 def says_how_much(entry: EvaluatorEntry) -> bool:

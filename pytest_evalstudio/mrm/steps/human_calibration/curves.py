@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -24,6 +25,10 @@ Integers = npt.NDArray[np.int64]
 RIDGE = 1.0
 """Inverse strength (scikit-learn's C) of the penalty that keeps several metrics from cancelling each other.
 """
+
+
+_SMALLEST = 1e-12
+"""Smallest probability of a level in a likelihood."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +70,10 @@ def fit(
     if method == "boosting":
         return _boosting(scores, good, better, seed)
     if method == "ordinal" and len(np.unique(labels)) > 2:
-        return _ordinal(scores, labels, good_from, logs)
+        ordinal = _ordinal if scores.shape[1] == 1 else partial(_constrained_ordinal, better=better)
+        return ordinal(scores, labels, good_from, logs)
+    if scores.shape[1] > 1:
+        return _constrained_logistic(scores, good, logs, better)
     return _logistic(scores, good, logs)
 
 
@@ -77,14 +85,12 @@ def probabilities(fitted: Fitted, scores: Floats) -> Floats:
 
 
 def _logistic(scores: Floats, good: npt.NDArray[np.bool_], logs: Sequence[bool]) -> Logistic:
-    """Fit a logistic regression on standardised scores with Platt's targets.
-
-    Several metrics have a ridge penalty.
+    """Fit a logistic regression of one metric with Platt's targets.
 
     Source: Platt, 1999, Probabilistic outputs for support vector machines, section 2.2.
     """
     model = import_extra("sklearn.linear_model", "calibrating").LogisticRegression(
-        C=np.inf if scores.shape[1] == 1 else RIDGE, tol=1e-10, max_iter=10_000
+        C=np.inf, tol=1e-10, max_iter=10_000
     )
     standard, means, scales = _standardised(scores, logs)
     targets = platt_targets(good)
@@ -97,6 +103,46 @@ def _logistic(scores: Floats, good: npt.NDArray[np.bool_], logs: Sequence[bool])
     weights = model.coef_[0].tolist()
     return Logistic(
         intercept=float(model.intercept_[0]),
+        weights=weights,
+        means=means.tolist(),
+        scales=scales.tolist(),
+        logs=list(logs),
+    )
+
+
+def _constrained_logistic(
+    scores: Floats, good: npt.NDArray[np.bool_], logs: Sequence[bool], better: Sequence[str]
+) -> Logistic:
+    """Fit a logistic regression of several metrics whose weights follow the metrics' directions.
+
+    With Platt's targets, it minimises the log loss + Σ weight² / (2 · RIDGE) over standardised scores.
+
+    Source: Byrd, Lu, Nocedal and Zhu, 1995 (SIAM Journal on Scientific Computing 16, 1190–1208), by scipy.
+    """
+    minimize = import_extra("scipy.optimize", "calibrating").minimize
+    standard, means, scales = _standardised(scores, logs)
+    targets = platt_targets(good)
+    features = np.hstack([np.ones((len(good), 1)), standard])
+
+    def loss(parameters: Floats) -> tuple[float, Floats]:
+        values = features @ parameters
+        weights = np.concatenate([[0.0], parameters[1:]])
+        likely = 0.5 * (1 + np.tanh(values / 2))
+        total = np.logaddexp(0, values).sum() - targets @ values + weights @ weights / (2 * RIDGE)
+        return float(total), features.T @ (likely - targets) + weights / RIDGE
+
+    bounds = [(None, None), *((0, None) if side == "higher" else (None, 0) for side in better)]
+    result = minimize(
+        loss,
+        np.zeros(features.shape[1]),
+        jac=True,
+        bounds=bounds,
+        method="L-BFGS-B",
+        options={"maxiter": 10_000, "ftol": 1e-14, "gtol": 1e-9},
+    )
+    intercept, *weights = (float(value) + 0.0 for value in result.x)
+    return Logistic(
+        intercept=intercept,
         weights=weights,
         means=means.tolist(),
         scales=scales.tolist(),
@@ -127,6 +173,49 @@ def _ordinal(scores: Floats, labels: Integers, good_from: int, logs: Sequence[bo
     return Logistic(
         intercept=intercepts[first_good],
         weights=weights,
+        means=means.tolist(),
+        scales=scales.tolist(),
+        logs=list(logs),
+        cuts=intercepts,
+    )
+
+
+def _constrained_ordinal(
+    scores: Floats, labels: Integers, good_from: int, logs: Sequence[bool], *, better: Sequence[str]
+) -> Logistic:
+    """Fit proportional odds of several metrics whose weights follow the metrics' directions.
+
+    It minimises the negative log likelihood + Σ weight² / (2 · RIDGE) over standardised scores. Cuts are the
+    lowest one and the logarithms of the distances between neighbours, so that they stay in order.
+
+    Source: McCullagh, 1980, Regression models for ordinal data.
+    """
+    minimize = import_extra("scipy.optimize", "ordinal calibration").minimize
+    standard, means, scales = _standardised(scores, logs)
+    levels, codes = np.unique(labels, return_inverse=True)
+    width = standard.shape[1]
+    rows = np.arange(len(codes))
+
+    def cuts_of(parameters: Floats) -> Floats:
+        return np.cumsum(np.concatenate([parameters[width : width + 1], np.exp(parameters[width + 1 :])]))
+
+    def loss(parameters: Floats) -> float:
+        reached = 0.5 * (1 + np.tanh(((standard @ parameters[:width])[:, None] - cuts_of(parameters)) / 2))
+        bounded = np.hstack([np.ones((len(codes), 1)), reached, np.zeros((len(codes), 1))])
+        likely = bounded[rows, codes] - bounded[rows, codes + 1]
+        penalty = parameters[:width] @ parameters[:width] / (2 * RIDGE)
+        return float(penalty - np.log(np.maximum(likely, _SMALLEST)).sum())
+
+    bounds = [
+        *((0, None) if side == "higher" else (None, 0) for side in better),
+        *[(None, None)] * (len(levels) - 1),
+    ]
+    start = np.concatenate([np.zeros(width + 1), np.zeros(len(levels) - 2)])
+    result = minimize(loss, start, bounds=bounds, method="L-BFGS-B", options={"maxiter": 2_000})
+    intercepts = {int(level): -float(cut) for level, cut in zip(levels[1:], cuts_of(result.x), strict=True)}
+    return Logistic(
+        intercept=intercepts[next(level for level in intercepts if level >= good_from)],
+        weights=[float(weight) + 0.0 for weight in result.x[:width]],
         means=means.tolist(),
         scales=scales.tolist(),
         logs=list(logs),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pytest_evalstudio.core.problems import Problem
-from pytest_evalstudio.engine.scoring.calibration import is_uncertain, prediction_set, probability
+from pytest_evalstudio.engine.scoring.calibration import conformal_set, is_uncertain, probability
 from pytest_evalstudio.formats.calibration import Calibration
 from pytest_evalstudio.mrm.steps.human_calibration.labelling import Labelling
 from pytest_evalstudio.mrm.steps.human_calibration.plot import Dot, calibration_curve
@@ -52,7 +52,7 @@ def to_review(stand: Labelling, calibration: Calibration | None) -> list[dict[st
         chance, labels = None, None
         if calibration is not None:
             chance = probability(calibration.curve, [case.scores[key] for key in calibration.keys])
-            labels = prediction_set(chance, calibration.conformal.quantile)
+            labels = conformal_set(calibration.conformal, chance)
         reasons = [
             *(["uncertain"] if labels is not None and is_uncertain(labels) and good is None else []),
             *(
@@ -80,14 +80,18 @@ def picture(stand: Labelling, calibration: Calibration, threshold: float | None)
     """Draw the curve of the calibration with the labels."""
     single = len(calibration.metrics) == 1
     at_random = stand.at_random
+    answers = {identity[1:]: answer for identity, answer in stand.population.scores.answers.items()}
     dots = []
     for case in stand.cases:
         good = stand.is_good(case.identity)
         if good is not None:
-            values = [case.scores[key] for key in calibration.keys]
-            score = values[0] if single else probability(calibration.curve, values)
+            answer = answers.get(case.identity)
+            values = [] if answer is None else [answer.score(key) for key in calibration.keys]
+            known = [value for value in values if value is not None]
+            if not known or len(known) < len(values):
+                continue
+            score = known[0] if single else probability(calibration.curve, known)
             dots.append(Dot(key=case.key, score=score, good=good, for_curve=case.identity not in at_random))
-    conformal = calibration.conformal
     axis = calibration.keys[0] if single else f"calibrated probability of {', '.join(calibration.keys)}"
     return calibration_curve(
         f"Calibration of {' and '.join(calibration.keys)} by {len(dots)} labels",
@@ -95,8 +99,8 @@ def picture(stand: Labelling, calibration: Calibration, threshold: float | None)
         curve=(lambda score: probability(calibration.curve, [score])) if single else (lambda score: score),
         dots=sorted(dots, key=lambda dot: (dot.score, dot.key)),
         threshold=threshold,
-        quantile=conformal.quantile,
-        alpha=conformal.alpha,
+        cut=calibration.cut,
+        conformal=calibration.conformal,
     )
 
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from pytest_evalstudio.engine.scoring.calibration import prediction_set
+from pytest_evalstudio.engine.scoring.calibration import conformal_set
+from pytest_evalstudio.formats.calibration import Conformal
 from pytest_evalstudio.plots.axes import Scale, axes, legend
 from pytest_evalstudio.plots.canvas import Canvas
 from pytest_evalstudio.plots.colours import BAD, COLOURS, GOOD, GROUND, INK, QUIET
@@ -44,19 +45,19 @@ def calibration_curve(
     curve: Callable[[float], float],
     dots: Sequence[Dot],
     threshold: float | None,
-    quantile: float,
-    alpha: float,
+    cut: float,
+    conformal: Conformal,
 ) -> str:
     """SVG of probabilities over scores.
 
     Args:
-        alpha: share of labels that the sets may miss.
         dots: labelled answers.
         title: of the picture.
         axis: name of the score.
         curve: from a score to the probability that people call the answer good.
         threshold: of the score, None where no score divides good from bad.
-        quantile: of the conformal prediction for `alpha`.
+        cut: probability from which on answers pass.
+        conformal: prediction sets of the calibration.
     """
     scores = [dot.score for dot in dots]
     low, high = min(scores), max(scores)
@@ -66,15 +67,20 @@ def calibration_curve(
     grid = [x.low + (x.high - x.low) * number / _POINTS for number in range(_POINTS + 1)]
     probabilities = [curve(score) for score in grid]
     said = f"{sum(dot.good for dot in dots)} good and {sum(not dot.good for dot in dots)} bad answers"
-    cut = "no threshold" if threshold is None else f"threshold {threshold:.3g}"
+    limit = "no threshold" if threshold is None else f"threshold {threshold:.3g}"
+    bad_limit, good_limit = conformal.limits
     canvas = Canvas(
         title,
         width=WIDTH,
         height=HEIGHT,
-        description=f"{said}; {cut}; conformal quantile {quantile:.3g} for alpha = {alpha:g}.",
+        description=(
+            f"{said}; {limit}; conformal quantiles {good_limit:.3g} of good and {bad_limit:.3g} of bad"
+            " answers for"
+            f" alpha = {conformal.alpha:g}."
+        ),
     )
     for labels, points in groupby(
-        zip(grid, probabilities, strict=True), key=lambda point: prediction_set(point[1], quantile)
+        zip(grid, probabilities, strict=True), key=lambda point: conformal_set(conformal, point[1])
     ):
         band = [score for score, _ in points]
         left, right = x(band[0]), min(x(band[-1]) + (WIDTH - LEFT - RIGHT) / _POINTS, x.end)
@@ -87,7 +93,7 @@ def calibration_curve(
             title=f"{band[0]:.3g} to {band[-1]:.3g}: {BANDS[labels][1]}",
         )
     axes(canvas, x, y, x_name=axis, y_name="probability of good", grid=False)
-    canvas.line(x.start, y(0.5), x.end, y(0.5), stroke=QUIET, dashed=True)
+    canvas.line(x.start, y(cut), x.end, y(cut), stroke=QUIET, dashed=True)
     if threshold is not None and x.low <= threshold <= x.high:
         canvas.line(x(threshold), TOP, x(threshold), BOTTOM, stroke=INK, width=1.5, dashed=True)
         canvas.text(x(threshold), TOP - 8, f"threshold {threshold:.3g}", anchor="middle", classes="b s")
@@ -102,11 +108,11 @@ def calibration_curve(
         title = f"{dot.key}: {dot.score:.3g}, {'good' if dot.good else 'bad'}"
         fill, stroke = (GROUND, colour) if dot.for_curve else (colour, GROUND)
         canvas.circle(x(dot.score), y(float(dot.good)) + shift, 4.5, fill=fill, stroke=stroke, title=title)
-    _legend(canvas, {prediction_set(chance, quantile) for chance in probabilities}, alpha)
+    _legend(canvas, {conformal_set(conformal, chance) for chance in probabilities}, conformal)
     return canvas.finish()
 
 
-def _legend(canvas: Canvas, sets: set[tuple[int, ...]], alpha: float) -> None:
+def _legend(canvas: Canvas, sets: set[tuple[int, ...]], conformal: Conformal) -> None:
     marks = [
         (GOOD, "people call the answer good"),
         (BAD, "people call it bad"),
@@ -115,9 +121,9 @@ def _legend(canvas: Canvas, sets: set[tuple[int, ...]], alpha: float) -> None:
     after = legend(canvas, LEFT, BOTTOM + 66, marks, width=290)
     canvas.text(LEFT, after, "full dots: answers drawn at random", classes="q s")
     canvas.text(LEFT, after + 16, "rings: answers that the curve is fitted to", classes="q s")
-    canvas.text(
-        LEFT + 330, BOTTOM + 66, f"Conformal set, right for {1 - alpha:.0%} of all answers", classes="b s"
-    )
+    scope = "good and of bad answers" if conformal.kind == "class" else "all answers"
+    title = f"Conformal set, right for {1 - conformal.alpha:.0%} of {scope}"
+    canvas.text(LEFT + 330, BOTTOM + 66, title, classes="b s")
     for row, (labels, (colour, name)) in enumerate(
         (labels, band) for labels, band in BANDS.items() if labels in sets
     ):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -12,43 +12,48 @@ from pydantic import Field
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.paths import path_below
 from pytest_evalstudio.core.plugins.step import StepResult, step
-from pytest_evalstudio.formats.calibration import Method
-from pytest_evalstudio.formats.fields import write_json
+from pytest_evalstudio.formats.calibration import Coverage, Method
 from pytest_evalstudio.formats.labels import Label, read_ratings
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.mrm.steps.human_calibration.agreement import agreement
 from pytest_evalstudio.mrm.steps.human_calibration.calibrate import Calibrated, calibrate
 from pytest_evalstudio.mrm.steps.human_calibration.cases import NothingVaries, Population, read_population
+from pytest_evalstudio.mrm.steps.human_calibration.decision import risk_rule
+from pytest_evalstudio.mrm.steps.human_calibration.every_metric import (
+    MetricCalibration,
+    not_calibrated,
+    summarised,
+)
 from pytest_evalstudio.mrm.steps.human_calibration.labelling import Labelling, Wanted, labelling
-from pytest_evalstudio.mrm.steps.human_calibration.outcome import drawn_answers, picture, problems, to_review
+from pytest_evalstudio.mrm.steps.human_calibration.outcome import problems
 from pytest_evalstudio.mrm.steps.human_calibration.results import (
-    CALIBRATION,
-    CURVE,
-    FIGURES,
     ID,
     LABELS,
-    SAMPLE,
     TO_LABEL,
-    TO_REVIEW,
-    CalibrationFigures,
     CalibrationResults,
     LabellingResults,
 )
 from pytest_evalstudio.mrm.steps.human_calibration.sample import TooFewLabels
-from pytest_evalstudio.mrm.steps.human_calibration.sheet import new_labels, sheet
+from pytest_evalstudio.mrm.steps.human_calibration.sheet import new_labels
+from pytest_evalstudio.mrm.steps.human_calibration.writing import (
+    divided_keys,
+    not_counted,
+    write_results,
+    write_sample,
+    write_sheet,
+)
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.mrm.workflow.parameters import Count, Level, Name, Names
+from pytest_evalstudio.stats.risk import RiskRule
 
 ONE_METRIC = ("isotonic", "boosting")
-NOT_PASSED_ON = (
-    "verdicts by this threshold agree with people no better than chance: later steps keep the evaluation's"
-)
+KEPT = "later steps keep the evaluation's threshold"
 
 
 @step(ID, name="Human calibration", number=5, after=(EVALUATION,), extra="mrm")
 @dataclass(frozen=True)
 class HumanCalibration:
-    """Derive probabilities, threshold, conformal sets and error rates from labels of a sample of answers.
+    """Derive thresholds, probabilities, conformal sets and error rates from labels of a sample of answers.
 
     Attributes:
         sample_size: labels that are wanted in all.
@@ -60,6 +65,11 @@ class HumanCalibration:
         labels: CSV file with the labels, from the workflow file's folder; `labels.csv` among the workflow's
             artifacts, where not given.
         good: the lowest label that counts as good, where labels have more than two levels.
+        max_type_i: largest share of good answers that may fail.
+        max_type_ii: largest share of bad answers that may pass.
+        cost: "A:B", costs of a good answer that fails and of a bad one that passes. At most one of these
+            three; without any, the threshold makes the mean of both error rates smallest.
+        coverage: "class" if alpha holds for good and for bad answers each, "marginal" if for all together.
     """
 
     sample_size: Annotated[int, Field(ge=20)] = 40
@@ -69,6 +79,10 @@ class HumanCalibration:
     metric: Name | Names = field(default_factory=list)
     labels: str = ""
     good: int | None = None
+    max_type_i: Level | None = None
+    max_type_ii: Level | None = None
+    cost: str = ""
+    coverage: Coverage = "class"
 
     def __post_init__(self) -> None:
         if self.rounds * 2 > self.sample_size:
@@ -77,8 +91,20 @@ class HumanCalibration:
             )
         if len(self.metrics) > 1 and self.method in ONE_METRIC:
             raise ValueError(f"method = {self.method!r}: takes one metric; logistic takes several")
+        try:
+            self.rule()
+        except ConfigurationError as exc:
+            raise ValueError(str(exc)) from None
         if self.labels and not self.labels.lower().endswith(".csv"):
             raise ValueError(f"labels = {self.labels!r}: expected the name of a CSV file, which ends in .csv")
+
+    def rule(self) -> RiskRule:
+        """Return the rule that chooses thresholds.
+
+        Raises:
+            ConfigurationError: if parameters exclude each other or are out of range.
+        """
+        return risk_rule(self.max_type_i, self.max_type_ii, self.cost)
 
     @property
     def metrics(self) -> list[str]:
@@ -142,20 +168,20 @@ class HumanCalibration:
         stand = self.stand(population, ratings, context.workflow.seed)
         names = [column.key for column in population.columns]
         agreed = agreement(stand.ratings, stand.good_from)
-        _write_sample(context, stand, names)
+        write_sample(context, stand, names)
         progress = LabellingResults(
             metrics=tuple(names),
             wanted=stand.wanted,
             labelled=stand.done,
             agreement=agreed,
             without_score=stand.population.without_score,
-            not_counted=_not_counted(stand),
-            divided=_divided(stand),
+            not_counted=not_counted(stand),
+            divided=divided_keys(stand),
         )
         about = _about(stand, names)
         unread = new_labels(context.home / TO_LABEL, ratings, levels=self.good is not None)
         if not stand.is_complete:
-            how = _write_sheet(context, stand, names, unread)
+            how = write_sheet(context, stand, names, unread)
             return StepResult(
                 summary=f"{about}: {how}",
                 notes=self._few(stand),
@@ -172,10 +198,12 @@ class HumanCalibration:
                 waits=f"{stand.done} of {stand.wanted} labels, but {exc}; {_more(stand)}",
                 figures=progress,
             )
-        figures = _write_results(context, stand, calibrated, progress)
+        others = self._others(stand, names, context.workflow.seed)
+        every = [*([summarised(calibrated)] if len(names) == 1 else []), *others]
+        figures = write_results(context, stand, calibrated, every, progress, self.rule())
         return StepResult(
             summary=f"{about}: {_summary(figures)}",
-            notes=() if figures.thresholds or len(names) > 1 else (NOT_PASSED_ON,),
+            notes=tuple(_step_notes(figures)),
             figures=figures,
             problems=tuple(problems(stand, calibrated.figures, agreed)),
         )
@@ -192,7 +220,22 @@ class HumanCalibration:
             ),
         )
 
-    def _calibrated(self, stand: Labelling, names: Sequence[str], seed: int) -> Calibrated:
+    def _others(self, stand: Labelling, names: Sequence[str], seed: int) -> list[MetricCalibration]:
+        """Return the calibrations of the other primary metrics by the same labels."""
+        made = []
+        for key in stand.population.primaries:
+            if [key] == list(names):
+                continue
+            method = "logistic" if len(names) > 1 else self.method
+            try:
+                made.append(summarised(self._calibrated(stand, [key], seed, method)))
+            except ConfigurationError as exc:
+                made.append(not_calibrated(key, exc))
+        return made
+
+    def _calibrated(
+        self, stand: Labelling, names: Sequence[str], seed: int, method: Method | None = None
+    ) -> Calibrated:
         if not stand.labels:
             raise TooFewLabels("raters are divided on every answer")
         scores = stand.population.scores
@@ -200,87 +243,28 @@ class HumanCalibration:
             scores,
             stand.labels,
             names,
-            method=self.method,
+            method=method or self.method,
             alpha=self.alpha,
             seed=seed,
             good_from=stand.good_from,
             drawn=stand.at_random,
+            rule=self.rule(),
+            coverage=self.coverage,
         )
 
 
-def _write_sheet(context: StepContext, stand: Labelling, names: Sequence[str], unread: int) -> str:
-    """Write the answers without a label as a sheet, unless an earlier one has been filled in."""
-    if unread:
-        return (
-            f"{TO_LABEL} holds {unread} labels that have not been read; `evalstudio review` on the workflow's"
-            " file reads them with --import"
-        )
-    said = {label.identity for label in stand.ratings}
-    (context.home / TO_LABEL).write_bytes(
-        sheet([case for case in stand.cases if case.identity not in said], names)
-    )
-    return (
-        f"`evalstudio review` on the workflow's file asks for them, or fill in {TO_LABEL} and read it with"
-        " --import"
-    )
-
-
-def _write_sample(context: StepContext, stand: Labelling, names: Sequence[str]) -> None:
-    content = {
-        "version": 1,
-        "metrics": names,
-        "wanted": stand.wanted,
-        "labelled": stand.done,
-        "without_score": stand.population.without_score,
-        "not_counted": _not_counted(stand),
-        "divided": list(_divided(stand)),
-        "cases": list(drawn_answers(stand)),
-    }
-    write_json(context.folder / SAMPLE, content)
-
-
-def _not_counted(stand: Labelling) -> dict[str, int]:
-    """Return the number of labels that do not count, by reason."""
-    return {"outdated": stand.outdated, "not_drawn": stand.beyond, "unknown": stand.unknown}
-
-
-def _divided(stand: Labelling) -> tuple[str, ...]:
-    """Return the keys of the answers on which raters are divided."""
-    return tuple(key for key, _ in stand.divided)
-
-
-def _write_results(
-    context: StepContext, stand: Labelling, calibrated: Calibrated, progress: LabellingResults
-) -> CalibrationResults:
-    calibration, figures = calibrated.calibration, calibrated.figures
-    if calibration is not None:
-        if figures.threshold is not None:
-            calibrated.save(context.folder / CALIBRATION)
-        (context.folder / CURVE).write_text(picture(stand, calibration, figures.threshold), encoding="utf-8")
-    review = to_review(stand, calibration)
-    write_json(context.folder / TO_REVIEW, {"version": 1, "cases": review})
-    counts = {
-        reason: sum(reason in entry["reasons"] for entry in review)
-        for reason in ("uncertain", "disagreement", "divided")
-    }
-    accepted = [case.key for case in stand.cases if case.verdict is False and stand.is_good(case.identity)]
-    thresholds = _thresholds(stand, figures)
-    content = {**asdict(figures), "thresholds": thresholds, "to_review": counts, "accepted": accepted}
-    write_json(context.folder / FIGURES, {"version": 1, **content, "agreement": asdict(progress.agreement)})
-    return CalibrationResults.of(
-        progress, figures, thresholds=thresholds, to_review=counts, accepted=tuple(accepted)
-    )
-
-
-def _thresholds(stand: Labelling, figures: CalibrationFigures) -> dict[str, float]:
-    """Return the threshold for later steps.
-
-    There is none for several metrics, or if verdicts by it agree with people no better than chance.
-    """
-    agrees = figures.kappa is not None and figures.kappa > 0
-    if figures.threshold is None or len(stand.population.columns) > 1 or not agrees:
-        return {}
-    return {figures.threshold_of: figures.threshold}
+def _step_notes(figures: CalibrationResults) -> Iterator[str]:
+    """Yield what people should know of the thresholds."""
+    for refusal in figures.refusals:
+        yield f"refused: {refusal.text}; {KEPT}"
+    yield from figures.notes
+    for each in figures.by_metric:
+        if each.metric in figures.metrics:
+            continue
+        if each.accepted:
+            yield f"{each.metric}: calibrated by the same labels, threshold {each.threshold:.4g}"
+        else:
+            yield f"{each.metric}: not calibrated, {KEPT}: {'; '.join(each.reasons)}"
 
 
 def _about(stand: Labelling, names: Sequence[str]) -> str:
@@ -307,22 +291,35 @@ def _more(stand: Labelling) -> str:
 
 
 def _summary(results: CalibrationResults) -> str:
-    cut = (
-        "no score divides good from bad"
-        if results.threshold is None
-        else f"threshold {results.threshold:.4g} of {results.threshold_of}"
+    use = results.guardrail
+    flags = (
+        ""
+        if use is None
+        else f"; expected: {use.flagged:.0%} flagged, {use.misses_per_1000:.0f} misses per 1,000"
     )
-    before = (
-        f" (the run's: {results.before.threshold:.4g})"
-        if results.before and results.threshold is not None
-        else ""
-    )
-    kappa = "" if results.kappa is None else f", kappa {results.kappa:.2f}"
     alpha = results.agreement.krippendorff_alpha
-    raters = "" if alpha is None else f", raters' alpha {alpha:.2f}"
+    raters = "" if alpha is None else f"; raters' alpha {alpha:.2f}"
     disagreements = results.to_review["disagreement"]
     return (
-        f"{cut}{before}; type I {results.type_1:.2f}, type II {results.type_2:.2f}{kappa}{raters}; "
+        f"{_quality(results)}{raters}{flags}; "
         f"to review: {results.to_review['uncertain']} uncertain,"
         f" {disagreements} {'disagreement' if disagreements == 1 else 'disagreements'} with reviewers"
+    )
+
+
+def _quality(results: CalibrationResults) -> str:
+    """Return threshold and error rates, or the reasons for a refusal."""
+    if results.threshold is None:
+        codes = ", ".join(refusal.code for refusal in results.refusals)
+        return (
+            f"the calibration is refused ({codes})"
+            if codes
+            else "no threshold corresponds to the calibration"
+        )
+    before = f" (the run's: {results.before.threshold:.4g})" if results.before else ""
+    kappa = "" if results.kappa is None else f", kappa {results.kappa:.2f}"
+    return (
+        f"threshold {results.threshold:.4g} of {results.threshold_of}{before}; type I {results.type_1:.2f},"
+        " type II"
+        f" {results.type_2:.2f}{kappa}"
     )

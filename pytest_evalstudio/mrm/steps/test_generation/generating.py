@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, unknown_name
@@ -14,10 +15,17 @@ from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, Pur
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.mrm.steps.test_generation.distinct import DistinctSets
+from pytest_evalstudio.mrm.steps.test_generation.origins import (
+    describe_languages,
+    document_titles,
+    foreign_documents,
+)
 from pytest_evalstudio.mrm.steps.test_generation.results import ADVERSARIAL, GenerationResults
 from pytest_evalstudio.mrm.steps.test_generation.results import ID as TEST_GENERATION
 from pytest_evalstudio.mrm.steps.topic_modeling.results import ID as TOPIC_MODELING
 from pytest_evalstudio.mrm.steps.topic_modeling.results import Chunk, Topic, read_topics
+from pytest_evalstudio.mrm.texts.answers import ANSWERED, NAME, NEEDS_CONTEXT, rivals, without_choices
+from pytest_evalstudio.mrm.texts.retrieval import SentenceIndex, asked_words, stems
 from pytest_evalstudio.mrm.texts.words import content_words, share_in
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.mrm.workflow.documents import relative
@@ -34,13 +42,10 @@ PLAIN_QUESTION, PLAIN_KIND, PLANTED_WORD, WRITTEN_BY = (
     "written_by",
 )
 """Further keys of adversarial test cases, and of written ones."""
-_FRAMES = frozenset(
-    content_words(
-        "which number date period missing here right what how much long many say documents cost take does yes"
-        " no A B C D"
-    )
-)
-"""Words that generators add to a question."""
+
+
+GENERATED_DIGEST = "generated_digest"
+"""Key of generated test cases with the digest of their content."""
 
 
 class Candidate(NamedTuple):
@@ -58,6 +63,10 @@ class Candidate(NamedTuple):
 
 class NoQuestions(DataError):
     """No question can be made from the documents with these generators."""
+
+
+class UnknownLanguage(DataError):
+    """All documents are in languages that the rules cannot make questions in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,11 +106,13 @@ class Material(NamedTuple):
         chunks: by id.
         excerpts: a random sample of each topic's chunks, topic by topic.
         generators: ids.
+        foreign: language code by document, of documents that the rules cannot make questions from.
     """
 
     topics: Mapping[str, Topic]
     chunks: Mapping[str, Chunk]
     corpus: Corpus
+    foreign: Mapping[str, str]
     excerpts: Sequence[Excerpt]
     generators: Sequence[str]
 
@@ -122,13 +133,26 @@ def read_material(context: StepContext, settings: GenerationSettings) -> Materia
     """
     file = read_topics(context.artifacts(TOPIC_MODELING))
     topics = _topics({topic.id: topic for topic in file.topics}, settings)
+    foreign = {} if settings.writer else foreign_documents(file.chunks)
+    titles = document_titles(file.chunks)
     corpus = Corpus(
-        tuple(Excerpt(id=chunk.id, sentences=chunk.sentences, topic=chunk.topic) for chunk in file.chunks)
+        tuple(
+            Excerpt(id=chunk.id, sentences=chunk.sentences, topic=chunk.topic, title=titles[chunk.document])
+            for chunk in file.chunks
+            if chunk.document not in foreign
+        )
     )
+    if foreign and not corpus.excerpts:
+        raise UnknownLanguage(
+            f"{describe_languages(foreign)}: the rules make questions from English sentences only; name a"
+            " `writer`, a language model that writes questions in the documents' language",
+            source=str(context.folder),
+        )
     return Material(
         topics=topics,
         chunks={chunk.id: chunk for chunk in file.chunks},
         corpus=corpus,
+        foreign=foreign,
         excerpts=_excerpts(corpus, list(topics), settings.count, context.workflow.seed),
         generators=_generators(context, settings),
     )
@@ -164,8 +188,14 @@ def choose(
         for candidate in safe
         if settings.writer or not candidate.draft.evidence or relevance(candidate) >= settings.min_relevance
     ]
-    distinct = _distinct(relevant, settings, context.workflow.seed)
+    clear = relevant
+    if not settings.writer and settings.purpose == "ordinary":
+        index = SentenceIndex(material.corpus.sentences)
+        clear = [candidate for candidate in relevant if _is_unambiguous(candidate.draft, index)]
+    distinct = _distinct(clear, settings, context.workflow.seed)
     chosen = _sampled(distinct, settings, material)
+    if not settings.writer and settings.purpose == "ordinary":
+        chosen = [in_context(candidate, material.corpus) for candidate in chosen]
     if not chosen:
         raise NoQuestions(
             "no question can be made of these chunks; include more topics, generators or documents, or name a"
@@ -182,9 +212,30 @@ def choose(
             by_generator={id: by_generator[id] for id in material.generators},
             drafts=len(drafts),
             irrelevant=len(safe) - len(relevant),
-            duplicates=len(relevant) - len(distinct),
+            ambiguous=len(relevant) - len(clear),
+            duplicates=len(clear) - len(distinct),
+            other_languages=dict(material.foreign),
         ),
     )
+
+
+def _is_unambiguous(draft: Draft, index: SentenceIndex) -> bool:
+    """Report whether the documents answer a draft's question once, or not at all if it has no evidence."""
+    shares = index.shares(draft.question)
+    if not draft.evidence:
+        return bool(shares.max(initial=0.0) < ANSWERED)
+    return not rivals(draft.question, draft.answer, draft.evidence, index)
+
+
+def in_context(candidate: Candidate, corpus: Corpus) -> Candidate:
+    """Name the document in a question about "the limit" or the past, if there are several documents."""
+    title, question = candidate.excerpt.title, candidate.draft.question
+    titles = {excerpt.title for excerpt in corpus.excerpts}
+    plain = without_choices(question)
+    if not title or len(titles) < 2 or NAME.search(plain) or not NEEDS_CONTEXT.search(plain):
+        return candidate
+    asked = f"According to “{title}”, {question[0].lower()}{question[1:]}"
+    return candidate._replace(draft=replace(candidate.draft, question=asked))
 
 
 def _holds_personal_data(draft: Draft) -> bool:
@@ -235,14 +286,23 @@ def suite_of(
             source_text="\n\n".join(part.text for part in parts),
             source_document=parts[0].document,
             **{key: text for key, text in extra.items() if text},
+            **{
+                GENERATED_DIGEST: content_digest(
+                    draft.question, draft.answer, draft.condition, draft.evidence
+                )
+            },
         )
     return suite
 
 
+def content_digest(question: str, answer: str, condition: str, evidence: str) -> str:
+    """Return the digest of what makes a test case, by which an edited one is recognised."""
+    return hashlib.sha256("\x00".join((question, answer, condition, evidence)).encode()).hexdigest()[:16]
+
+
 def relevance(candidate: Candidate) -> float:
     """Return the share of the content words of a question, without the generator's, that its chunk has."""
-    words = [word for word in content_words(candidate.plain.replace("____", " ")) if word not in _FRAMES]
-    return share_in(words, content_words(" ".join(candidate.excerpt.sentences)))
+    return share_in(asked_words(candidate.plain), stems(" ".join(candidate.excerpt.sentences)))
 
 
 def topic_name(topic: Topic) -> str:
@@ -321,7 +381,7 @@ def _distinct(candidates: Sequence[Candidate], settings: GenerationSettings, see
     """
     shuffled = list(candidates)
     random.Random(seed).shuffle(shuffled)
-    words = [frozenset(content_words(candidate.plain)) for candidate in shuffled]
+    words = [frozenset(content_words(without_choices(candidate.plain))) for candidate in shuffled]
     groups: dict[str, DistinctSets] = {}
     kept = []
     for candidate, question in zip(shuffled, words, strict=True):

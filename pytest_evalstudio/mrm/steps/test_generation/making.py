@@ -10,11 +10,13 @@ from pytest_evalstudio.core.errors import DataError, EvaluationError
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.mrm.steps.test_generation.generating import (
     GenerationSettings,
+    Material,
     choose,
     extracted,
     read_material,
     suite_of,
 )
+from pytest_evalstudio.mrm.steps.test_generation.origins import describe_languages
 from pytest_evalstudio.mrm.steps.test_generation.results import GenerationResults
 from pytest_evalstudio.mrm.steps.test_generation.writing import Written, open_writer, write, writer_results
 from pytest_evalstudio.mrm.workflow.context import StepContext
@@ -71,9 +73,16 @@ def make(context: StepContext, settings: GenerationSettings, name: str) -> Produ
         suite=suite_of(context, name, choice.candidates, material, writer=settings.writer),
         results=results,
         shortfall=f" of {settings.count}: {source} no more" if count < settings.count else "",
-        notes=written.notes() if written is not None else [],
+        notes=written.notes() if written is not None else _language_notes(material),
         kinds={id: (spec.problem_type, spec.avid) for id, spec in specs.items()},
     )
+
+
+def _language_notes(material: Material) -> list[str]:
+    if not material.foreign:
+        return []
+    languages = describe_languages(material.foreign)
+    return [f"no questions are made from documents that are not in English: {languages}"]
 
 
 def _no_drafts(context: StepContext, written: Written) -> Exception:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from msgspec import UNSET, UnsetType
 
@@ -47,6 +47,9 @@ class GenerationResults:
         drafts: number of drafts that the test cases were chosen from.
         irrelevant: number of drafts whose question has too few words of its chunk.
         duplicates: number of drafts that are too similar to others.
+        ambiguous: number of drafts that several sentences answer, or that should have no
+            answer and have one.
+        other_languages: language code by document, of documents that no question is made from.
         writer: unset if questions are extracted from the documents.
     """
 
@@ -56,4 +59,6 @@ class GenerationResults:
     drafts: int
     irrelevant: int
     duplicates: int
+    ambiguous: int = 0
+    other_languages: Mapping[str, str] = field(default_factory=dict)
     writer: WriterResults | UnsetType = UNSET

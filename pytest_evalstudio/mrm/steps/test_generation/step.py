@@ -14,10 +14,12 @@ from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.mrm.workflow.parameters import Count, Fraction, Names, Weight
 
 
-@step(ID, name="Test generation", number=2, after=(TOPIC_MODELING,))
+@step(ID, name="Test generation", number=2, after=(TOPIC_MODELING,), editable=(SUITE,))
 @dataclass(frozen=True)
 class TestGeneration:
     """Make questions with expected answers from the chunks, sampled over topics and kinds of question.
+
+    People may edit the suite: it is used as it is then, and the step does not run again by itself.
 
     Attributes:
         count: number of test cases; there are fewer if the documents give no more.

@@ -18,13 +18,16 @@ from pytest_evalstudio.core.replies import record, several, text
 from pytest_evalstudio.engine.asking.judging import describe_judge
 from pytest_evalstudio.mrm.generators._attacks import planted
 from pytest_evalstudio.mrm.generators._conditions import derived, without
-from pytest_evalstudio.mrm.generators.out_of_scope import ANSWER, REFUSES
+from pytest_evalstudio.mrm.generators.out_of_scope import ANSWER, refuses
 from pytest_evalstudio.mrm.steps.test_generation.generating import (
     Candidate,
     GenerationSettings,
     Material,
 )
 from pytest_evalstudio.mrm.steps.test_generation.results import WriterResults
+from pytest_evalstudio.mrm.texts.answers import ANSWERED
+from pytest_evalstudio.mrm.texts.quantities import pattern, quantities
+from pytest_evalstudio.mrm.texts.retrieval import SentenceIndex
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.stats.strata import allocate, interleave
 
@@ -140,6 +143,7 @@ def write(context: StepContext, settings: GenerationSettings, material: Material
     candidates: list[Candidate] = []
     rejected: Counter[str] = Counter()
     faults: Counter[str] = Counter()
+    index = SentenceIndex(material.corpus.sentences)
     is_unfinished = False
     for request, judgements in zip(requests, replies, strict=True):
         usable = next((judgement.found for judgement in judgements if judgement.fault is None), None)
@@ -151,7 +155,7 @@ def write(context: StepContext, settings: GenerationSettings, material: Material
             faults[str(fault)] += 1
             is_unfinished = is_unfinished or not fault.unparsable
         for item in usable or ():
-            draft, reason = checked(request, item)
+            draft, reason = checked(request, item, index)
             if draft is None:
                 rejected[reason] += 1
             else:
@@ -161,16 +165,24 @@ def write(context: StepContext, settings: GenerationSettings, material: Material
     )
 
 
-def checked(request: Request, item: Mapping[str, Any]) -> tuple[Draft | None, str]:
-    """Return the draft of a writer's reply, or None and the reason for its rejection."""
+def checked(request: Request, item: Mapping[str, Any], index: SentenceIndex) -> tuple[Draft | None, str]:
+    """Return the draft of a writer's reply, or None and the reason for its rejection.
+
+    Args:
+        request: that the reply is to.
+        item: question, answer and evidence.
+        index: of the sentences of all documents.
+    """
     question, answer = str(item["question"]).strip(), str(item["answer"]).strip()
     quotations = [quotation.strip() for quotation in map(str, item["evidence"]) if quotation.strip()]
     if not question or not answer:
         return None, "without a question or an answer"
     if request.planted and request.planted.lower() not in question.lower():
         return None, "without the planted word"
+    if request.spec.unanswerable and index.shares(question).max(initial=0.0) >= ANSWERED:
+        return None, "that the documents answer"
     if request.spec.unanswerable:
-        return Draft(question=question, answer=ANSWER, condition=REFUSES, evidence=""), ""
+        return Draft(question=question, answer=ANSWER, condition=refuses(question), evidence=""), ""
     if not quotations:
         return None, "without evidence"
     shown = [_normalised(" ".join(part.sentences)) for part in request.parts]
@@ -180,6 +192,8 @@ def checked(request: Request, item: Mapping[str, Any]) -> tuple[Draft | None, st
     if not all(any(quotation in text for quotation in quoted) for text in shown):
         return None, "whose evidence is not of both places"
     evidence = "\n".join(quotations)
+    if not all(re.search(pattern(quantity.text), evidence) for quantity in quantities(answer)):
+        return None, "with a quantity that is not in the evidence"
     condition = derived(answer, evidence)
     if request.planted:
         condition = without(condition, request.planted)

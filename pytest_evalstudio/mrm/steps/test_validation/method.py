@@ -16,11 +16,23 @@ from pytest_evalstudio.engine.scoring.score import score
 from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.suite import TestCase
 from pytest_evalstudio.mrm.steps.test_generation.generating import WRITTEN_BY
+from pytest_evalstudio.mrm.steps.test_validation.round_trip import RoundTrip, support_by_evidence
+from pytest_evalstudio.mrm.texts.answers import bare_question
 from pytest_evalstudio.mrm.texts.vectors import pair_cosines
 from pytest_evalstudio.mrm.texts.words import content_words, share_in
 from pytest_evalstudio.mrm.workflow.context import StepContext
 
-CUTOFFS: Mapping[str, float] = {"cosine": 0.2, "support": 0.8, "condition": 1.0, "nli": 0.5, "bertscore": 0.5}
+CUTOFFS: Mapping[str, float] = {
+    "cosine": 0.2,
+    "support": 0.8,
+    "condition": 1.0,
+    "evidence": 0.8,
+    "round_trip": 0.6,
+    "unique": 1.0,
+    "readable": 1.0,
+    "nli": 0.5,
+    "bertscore": 0.5,
+}
 """Minimum score of a valid test case by metric."""
 BERTSCORE = "bertscore"
 """Name of the evaluator, and of its table in the configuration."""
@@ -47,9 +59,12 @@ class Measured:
 
 
 def measure(
-    context: StepContext, cases: Sequence[TestCase], metrics: Sequence[str], vectors: str
+    context: StepContext, cases: Sequence[TestCase], metrics: Sequence[str], vectors: str, trip: RoundTrip
 ) -> dict[str, Measured]:
-    """Measure test cases; a case that no document answers has the metric "condition" only."""
+    """Measure test cases.
+
+    A case that no document answers has the metrics "condition", "round_trip" and "readable" only.
+    """
     measurements: dict[str, Callable[[], Measured]] = {
         "cosine": lambda: _cosine(context, cases, vectors),
         "support": lambda: Measured(
@@ -58,6 +73,21 @@ def measure(
         ),
         "condition": lambda: Measured(
             [_condition(case) for case in cases], "the expected answer meets the condition of the case"
+        ),
+        "evidence": lambda: Measured(
+            [support_by_evidence(case) for case in cases],
+            "share of the answer's words in its evidence; 0 if a quantity is missing there, or the evidence"
+            " in the chunk",
+        ),
+        "round_trip": lambda: Measured(
+            [trip.retrieval(case) for case in cases],
+            "words of the question in its evidence, as a share of those in the documents' best sentence",
+        ),
+        "unique": lambda: Measured(
+            [trip.uniqueness(case) for case in cases], "no other sentence answers the question differently"
+        ),
+        "readable": lambda: Measured(
+            [trip.readability(case) for case in cases], "the words of the question are in an order of English"
         ),
         "nli": lambda: _nli(context, cases),
         "bertscore": lambda: _bertscore(context, cases),
@@ -131,7 +161,7 @@ def _cosine(context: StepContext, cases: Sequence[TestCase], vectors: str) -> Me
     scores: list[float | None] = [None] * len(cases)
     if not sourced:
         return Measured(scores, "none")
-    texts = [f"{cases[at].prompt} {statement_of(cases[at])}" for at in sourced]
+    texts = [f"{bare_question(cases[at].prompt)} {statement_of(cases[at])}" for at in sourced]
     cosines, method, note = pair_cosines(context, texts, [source_of(cases[at]) for at in sourced], vectors)
     for at, cosine in zip(sourced, cosines, strict=True):
         scores[at] = cosine

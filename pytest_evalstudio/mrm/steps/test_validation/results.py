@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from pytest_evalstudio.stats.types import Interval
+
 ID = "test_validation"
 VALIDATED = "validated_suite.json"
 REJECTED = "rejected_suite.json"
@@ -53,6 +55,38 @@ class ValidatedCase:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FaultDetection:
+    """Share of test cases with a planted fault that validation rejects.
+
+    Attributes:
+        planted: number of copies with the fault.
+        detected: number of them that are rejected.
+        interval: 95 % interval of the share; None without copies.
+    """
+
+    planted: int
+    detected: int
+    interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidationPower:
+    """Result of validating copies of the valid cases with planted faults.
+
+    Attributes:
+        faults: by name.
+        detection_rate: share of all planted faults that are detected; None if none could be planted.
+        false_rejections: share of the generated cases, which are presumed right, that are rejected.
+        meets_goal: True if at least 80 % are detected and at most 10 % rejected falsely.
+    """
+
+    faults: Mapping[str, FaultDetection]
+    detection_rate: float | None
+    false_rejections: float
+    meets_goal: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ValidationResults:
     """Results of the step.
 
@@ -62,6 +96,9 @@ class ValidationResults:
         rejected: reasons by key of the test case.
         metrics: by name.
         left_out: metrics that are not available, with the reason.
+        power: detection of planted faults; None in results of earlier versions.
+        edited: keys of the cases that people have edited after generation.
+        added: keys of the cases that people have added.
     """
 
     cases: int
@@ -69,3 +106,6 @@ class ValidationResults:
     rejected: Mapping[str, tuple[str, ...]]
     metrics: Mapping[str, ValidationMetric]
     left_out: Mapping[str, str]
+    power: ValidationPower | None = None
+    edited: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -12,35 +12,52 @@ from pytest_evalstudio.core.errors import DataError, nearest, unknown_name
 from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
+from pytest_evalstudio.mrm.steps.test_generation.generating import GENERATED_DIGEST, content_digest
 from pytest_evalstudio.mrm.steps.test_generation.results import ID as TEST_GENERATION
 from pytest_evalstudio.mrm.steps.test_generation.results import SUITE
+from pytest_evalstudio.mrm.steps.test_validation.faults import planted_faults
 from pytest_evalstudio.mrm.steps.test_validation.method import CUTOFFS, Measured, lacks, measure
+from pytest_evalstudio.mrm.steps.test_validation.plot import PICTURE, validation_picture
 from pytest_evalstudio.mrm.steps.test_validation.results import (
     ID,
     REJECTED,
     SCORES,
     VALIDATED,
+    FaultDetection,
     ValidatedCase,
     ValidationMetric,
+    ValidationPower,
     ValidationResults,
 )
+from pytest_evalstudio.mrm.steps.test_validation.round_trip import RoundTrip, evidence_of, sentences_of
+from pytest_evalstudio.mrm.steps.topic_modeling.results import ID as TOPIC_MODELING
+from pytest_evalstudio.mrm.steps.topic_modeling.results import read_topics
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.mrm.workflow.documents import moved
 from pytest_evalstudio.mrm.workflow.parameters import Fraction, Names, VectorChoice
+from pytest_evalstudio.stats.intervals import wilson_interval
+
+QUICK = ("support", "condition", "evidence", "round_trip", "unique", "readable")
+"""Metrics without a model, which planted faults are measured by."""
+MIN_DETECTION, MAX_FALSE_REJECTIONS = 0.8, 0.1
+"""Goals for planted faults and for cases that are presumed right."""
 
 
-@step(ID, name="Test validation", number=3, after=(TEST_GENERATION,), extra="mrm")
+@step(ID, name="Test validation", number=3, after=(TEST_GENERATION,), uses=(TOPIC_MODELING,), extra="mrm")
 @dataclass(frozen=True)
 class TestValidation:
     """Measure each test case on its chunk, and move those below a cut-off to a suite of rejected cases.
 
     Attributes:
         metrics: of "cosine" (question and answer with the chunk), "support" (share of the answer's words that
-            the chunk has), "condition" (the expected answer meets the case's condition), "nli" (entailment of
-            the answer by the chunk) and "bertscore" (precision of the answer on the chunk); default: the
-            first three, "nli" if the configuration names its model, and "bertscore" if the model of that
-            evaluator is available or chosen.
-        cutoffs: metric to the minimum score of a valid case; default: 0.2, 0.8, 1.0, 0.5 and 0.5.
+            the chunk has), "condition" (the expected answer meets the case's condition), "evidence" (the
+            quoted sentence is in the chunk and has the answer's quantities and words), "round_trip" (the
+            question alone leads to the evidence), "unique" (no other sentence answers it differently),
+            "readable" (the question is in an order of English), "nli" (entailment of the answer by the chunk)
+            and "bertscore" (precision of the answer on the chunk); default: all, "nli" if the configuration
+            names its model, and "bertscore" if the model of that evaluator is available or chosen.
+        cutoffs: metric to the minimum score of a valid case; default: 0.2, 0.8, 1.0, 0.8, 0.6, 1.0, 1.0, 0.5
+            and 0.5.
         vectors: for the cosine: "embeddings", "tf-idf", or "auto": embeddings if a model is available.
         keep: keys of cases that are valid whatever their scores.
         drop: keys of cases that are rejected.
@@ -72,7 +89,8 @@ class TestValidation:
         cases = [case for _, case in suite.cases()]
         self._check_keys(cases)
         metrics, left_out = self._metrics(context)
-        measured = measure(context, cases, metrics, self.vectors)
+        trip = RoundTrip(_document_sentences(context, cases))
+        measured = measure(context, cases, metrics, self.vectors, trip)
         cutoffs = {metric: float(self.cutoffs.get(metric, CUTOFFS[metric])) for metric in metrics}
         validated = [self._validated(case, number, measured, cutoffs) for number, case in enumerate(cases)]
         results = ValidationResults(
@@ -81,6 +99,9 @@ class TestValidation:
             rejected={case.key: case.reasons for case in validated if case.reasons},
             metrics={name: _metric(measured[name], cutoffs[name]) for name in measured},
             left_out=left_out,
+            power=self._power(context, cases, validated, trip, cutoffs),
+            edited=tuple(case.key for case in cases if _provenance(case, cases) == "edited"),
+            added=tuple(case.key for case in cases if _provenance(case, cases) == "added"),
         )
         _write_suites(context, suite, results.rejected)
         write_json(
@@ -90,6 +111,9 @@ class TestValidation:
                 "metrics": {name: asdict(metric) for name, metric in results.metrics.items()},
                 "cases": [asdict(case) for case in validated],
                 "left_out": left_out,
+                "edited": list(results.edited),
+                "added": list(results.added),
+                "power": asdict(results.power) if results.power is not None else None,
             },
         )
         if not results.valid:
@@ -98,16 +122,56 @@ class TestValidation:
                 source=str(context.folder / SCORES),
             )
         outliers = sum(bool(case.outliers) for case in validated)
+        picture = validation_picture(validated, results.metrics)
+        (context.folder / PICTURE).write_text(picture, encoding="utf-8")
         return StepResult(
             summary=(
                 f"{results.valid} of {len(cases)} test cases are valid, {outliers} with a score that is an"
-                " outlier"
+                f" outlier{_describe_power(results.power)}"
             ),
             notes=(
+                *_power_notes(results.power),
+                *_provenance_notes(results),
                 *(f"without {metric}: {reason}" for metric, reason in left_out.items()),
                 *(measurement.note for measurement in measured.values()),
             ),
             figures=results,
+        )
+
+    def _power(
+        self,
+        context: StepContext,
+        cases: Sequence[TestCase],
+        validated: Sequence[ValidatedCase],
+        trip: RoundTrip,
+        cutoffs: Mapping[str, float],
+    ) -> ValidationPower:
+        """Plant faults in the valid cases and count those that are detected."""
+        valid = [case for case, result in zip(cases, validated, strict=True) if result.verdict == "valid"]
+        planted = planted_faults(valid, context.workflow.seed)
+        metrics = [metric for metric in QUICK if metric in cutoffs]
+        faults = {}
+        for name, copies in planted.items():
+            measured = measure(context, copies, metrics, self.vectors, trip) if copies else {}
+            detected = sum(
+                any(
+                    score is not None and score < cutoffs[metric]
+                    for metric, measurement in measured.items()
+                    for score in (measurement.scores[number],)
+                )
+                for number in range(len(copies))
+            )
+            interval = wilson_interval(detected, len(copies)) if copies else None
+            faults[name] = FaultDetection(planted=len(copies), detected=detected, interval=interval)
+        total = sum(fault.planted for fault in faults.values())
+        rate = sum(fault.detected for fault in faults.values()) / total if total else None
+        by_score = [result for result in validated if result.reasons and result.key not in self.drop]
+        false = len(by_score) / len(cases)
+        return ValidationPower(
+            faults=faults,
+            detection_rate=round(rate, 6) if rate is not None else None,
+            false_rejections=round(false, 6),
+            meets_goal=rate is not None and rate >= MIN_DETECTION and false <= MAX_FALSE_REJECTIONS,
         )
 
     def _check_keys(self, cases: Sequence[TestCase]) -> None:
@@ -152,6 +216,56 @@ class TestValidation:
             for metric, score in scores.items()
             if score is not None and score < cutoffs[metric]
         )
+
+
+def _document_sentences(context: StepContext, cases: Sequence[TestCase]) -> list[str]:
+    """Return the sentences of the documents, or of the cases' chunks if the topics are not at hand."""
+    folder = context.earlier.get(TOPIC_MODELING)
+    if folder is None:
+        return sentences_of(cases)
+    return [sentence for chunk in read_topics(folder).chunks for sentence in chunk.sentences]
+
+
+def _provenance(case: TestCase, cases: Sequence[TestCase]) -> Literal["generated", "edited", "added"]:
+    """Return the origin of a case; all are generated in a suite without digests."""
+    digest = (case.model_extra or {}).get(GENERATED_DIGEST)
+    if digest is None:
+        is_marked = any(GENERATED_DIGEST in (other.model_extra or {}) for other in cases)
+        return "added" if is_marked else "generated"
+    content = content_digest(
+        case.prompt, case.expected_output, case.condition_text() or "", evidence_of(case)
+    )
+    return "generated" if content == digest else "edited"
+
+
+def _provenance_notes(results: ValidationResults) -> list[str]:
+    counts = [
+        f"{len(keys)} {word} by people ({', '.join(keys[:5])}{', …' if len(keys) > 5 else ''})"
+        for word, keys in (("edited", results.edited), ("added", results.added))
+        if keys
+    ]
+    return [f"test cases: {'; '.join(counts)}"] if counts else []
+
+
+def _describe_power(power: ValidationPower | None) -> str:
+    if power is None or power.detection_rate is None:
+        return ""
+    return (
+        f"; {power.detection_rate:.0%} of planted faults are detected, {power.false_rejections:.0%} of the"
+        " generated cases rejected"
+    )
+
+
+def _power_notes(power: ValidationPower | None) -> list[str]:
+    if power is None or power.detection_rate is None:
+        return []
+    counts = ", ".join(
+        f"{name.replace('_', ' ')} {fault.detected} of {fault.planted}"
+        for name, fault in power.faults.items()
+        if fault.planted
+    )
+    goal = f"goal: {MIN_DETECTION:.0%} or more detected, {MAX_FALSE_REJECTIONS:.0%} or less rejected"
+    return [f"planted faults detected: {counts} ({goal}: {'met' if power.meets_goal else 'missed'})"]
 
 
 def _write_suites(context: StepContext, suite: TestSuite, reasons: Mapping[str, Sequence[str]]) -> None:

@@ -21,6 +21,7 @@ from pytest_evalstudio.mrm.steps.topic_modeling.clustering import (
 )
 from pytest_evalstudio.mrm.steps.topic_modeling.plot import topic_map
 from pytest_evalstudio.mrm.steps.topic_modeling.results import ID, MAP, TOPICS, Chunk, Topic, TopicResults
+from pytest_evalstudio.mrm.texts.language import ENGLISH, NAMES, language_of
 from pytest_evalstudio.mrm.texts.vectors import Vectors, text_vectors
 from pytest_evalstudio.mrm.texts.words import class_tf_idf, topic_words
 from pytest_evalstudio.mrm.workflow.context import StepContext
@@ -145,7 +146,12 @@ class TopicModeling:
         rows = _rows(len(passages), vectors, chosen)
         placed = _chunks(context, passages, labels, plane(rows, context.workflow.seed))
         topics = _topics(placed, self.top_n_words)
-        notes = [reason, vectors.note if vectors is not None else "", _masking_note(passages)]
+        notes = [
+            reason,
+            vectors.note if vectors is not None else "",
+            _masking_note(passages),
+            _language_note(context, passages, vectors),
+        ]
         notes = [note for note in notes if note]
         results = TopicResults(
             topics=len(topics),
@@ -216,6 +222,23 @@ def _masking_note(passages: list[_Passage]) -> str:
     if not count:
         return ""
     return f"{count} sentences with personal data or secrets are masked; no questions are made from them"
+
+
+def _language_note(context: StepContext, passages: list[_Passage], vectors: Vectors | None) -> str:
+    """Return a note if the embedded model, which is English, has embedded texts of other languages."""
+    if vectors is None or context.config.embeddings.is_chosen or not vectors.method.startswith("embeddings"):
+        return ""
+    texts: dict[str, list[str]] = {}
+    for passage in passages:
+        texts.setdefault(passage.document, []).append(passage.text)
+    languages = {language_of(parts) for parts in texts.values()} - {"", ENGLISH}
+    if not languages:
+        return ""
+    names = ", ".join(NAMES[code] for code in sorted(languages))
+    return (
+        f"some documents are in {names}, and the embedding model is an English one: configure [embeddings]"
+        ' model, or set "vectors": "tf-idf"'
+    )
 
 
 def _chunks(context: StepContext, passages: list[_Passage], labels: list[int], points: Floats) -> list[Chunk]:

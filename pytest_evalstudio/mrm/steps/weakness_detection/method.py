@@ -12,13 +12,17 @@ import numpy as np
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.mrm.data.results import Column, Scores
+from pytest_evalstudio.mrm.steps.weakness_detection.permuting import (
+    Categories,
+    CellPValues,
+    permutation_p_values,
+)
 from pytest_evalstudio.mrm.steps.weakness_detection.results import (
     Effect,
     MetricWeaknesses,
     WeaknessCell,
 )
 from pytest_evalstudio.mrm.steps.weakness_detection.scored import ScoredCase, dimensions_of, scored_cases
-from pytest_evalstudio.stats.comparison import fisher_fewer_passes, holm, mann_whitney_lower
 from pytest_evalstudio.stats.intervals import difference_of_proportions, probability_of_lower
 from pytest_evalstudio.stats.types import Booleans, Floats
 
@@ -28,8 +32,7 @@ _LEFT_OUT = {
     "without_score": "without a score",
     "without_category": "without a category",
 }
-Categories = tuple[tuple[str, str], ...]
-"""Dimension and category: of one dimension, or of two."""
+NOTHING_GROUPED: Mapping[str, str] = {}
 
 
 def find_weaknesses(
@@ -41,23 +44,39 @@ def find_weaknesses(
     alpha: float = 0.05,
     min_cases: int = LEAST_CASES,
 ) -> MetricWeaknesses:
+    """Compare the categories under one metric; see `find_all_weaknesses` for arguments and errors."""
+    return find_all_weaknesses(scores, [metric], by=by, model=model, alpha=alpha, min_cases=min_cases)[0]
+
+
+def find_all_weaknesses(
+    scores: Scores,
+    metrics: Sequence[str],
+    *,
+    by: Sequence[str] = (),
+    model: str | None = None,
+    alpha: float = 0.05,
+    min_cases: int = LEAST_CASES,
+    groups: Mapping[str, str] = NOTHING_GROUPED,
+    seed: int = 0,
+) -> list[MetricWeaknesses]:
     """Compare each category, and each pair of categories of two dimensions, with all other cases.
 
     A case counts once, with the mean of its models' scores, because answers to one question are not
-    independent. Perturbed cases are left out. A cell is weak if its cases score lower than the rest,
-    one-sided, after Holm's correction over all tested cells; it bounds the chance of any false finding, also
-    for cells that overlap. Passes and failures are compared by Fisher's exact test, other scores by the
-    Mann–Whitney test.
+    independent. Perturbed cases are left out. A cell is weak if its cases score lower than by chance,
+    one-sided: whole chunks exchange their categories, or the cases of one chunk where categories differ
+    within chunks. All cells of all metrics are corrected together, which bounds the chance of any false
+    finding, also for cells and metrics that overlap.
 
     Args:
         scores: of the answers.
-        metric: `evaluator.metric`, or a metric key that one evaluator alone has.
+        metrics: `evaluator.metric`, or metric keys that one evaluator alone has.
         by: dimensions; default: all that occur. `query_type` means `generator`, the dimension of generated
             suites, if no case has a query type.
         model: key or name of the model whose scores count; default: all.
-        alpha: a cell is weak if its adjusted one-sided p is at most alpha / 2, so that its 95 % interval lies
-            on the same side.
+        alpha: a cell is weak if its adjusted one-sided p is at most alpha, the chance of any false finding.
         min_cases: cells with fewer cases, or with fewer other cases, are shown and not tested.
+        groups: chunk of the documents by key of the case; a case without one stands alone.
+        seed: of the permutations.
 
     Raises:
         ConfigurationError: for a name that the results do not have, or invalid limits.
@@ -67,44 +86,89 @@ def find_weaknesses(
         raise ConfigurationError(f"alpha = {alpha}: must lie between 0 and 1, e.g. 0.05")
     if min_cases < 2:
         raise ConfigurationError(f"min_cases = {min_cases}: must be 2 or more")
+    compared = [_compared(scores, metric, by, model, min_cases) for metric in metrics]
+    tests = permutation_p_values(
+        [(table.cases, table.dimensions, table.tested, table.sign) for table in compared], groups, seed=seed
+    )
+    return [
+        _weaknesses(table, p_values, model=model, alpha=alpha, min_cases=min_cases)
+        for table, p_values in zip(compared, tests, strict=True)
+    ]
+
+
+class _Compared(NamedTuple):
+    """The cases and cells of a metric."""
+
+    column: Column
+    cases: Sequence[ScoredCase]
+    left_out: Mapping[str, int]
+    dimensions: Sequence[str]
+    members: Mapping[Categories, Booleans]
+    cells: list[WeaknessCell]
+    sign: float
+
+    @property
+    def tested(self) -> list[Categories]:
+        """Return the cells that are tested."""
+        return [
+            categories for categories, cell in zip(self.members, self.cells, strict=True) if not cell.note
+        ]
+
+
+def _compared(scores: Scores, metric: str, by: Sequence[str], model: str | None, min_cases: int) -> _Compared:
     column = scores.column(metric)
     cases, left_out = scored_cases(scores, column, model)
     dimensions = dimensions_of(cases, by)
     values = np.array([case.value for case in cases])
     members = _members(cases, dimensions)
-    sign = 1.0 if column.metric.better == "higher" else -1.0
-    is_share = bool(np.isin(values, (0.0, 1.0)).all())
-    best = max(0.0, sign) if is_share else None
     cells = [
         _cell(categories, mask, values, column, note=_reason_not_tested(categories, members, min_cases))
         for categories, mask in members.items()
     ]
-    comparisons = {
-        number: _compare(values[mask] * sign, values[~mask] * sign, best=best)
-        for number, mask in enumerate(members.values())
-        if not cells[number].note
-    }
-    adjusted = holm([comparison.p_value for comparison in comparisons.values()])
-    for (number, comparison), p_adjusted in zip(comparisons.items(), adjusted, strict=True):
-        cells[number] = replace(
-            cells[number],
-            p_value=comparison.p_value,
-            p_adjusted=p_adjusted,
-            difference=comparison.difference,
-            effect=comparison.effect,
-            weak=p_adjusted <= alpha / 2,
+    sign = 1.0 if column.metric.better == "higher" else -1.0
+    return _Compared(column, cases, left_out, dimensions, members, cells, sign)
+
+
+def _weaknesses(
+    table: _Compared,
+    p_values: Mapping[Categories, CellPValues],
+    *,
+    model: str | None,
+    alpha: float,
+    min_cases: int,
+) -> MetricWeaknesses:
+    column, sign = table.column, table.sign
+    values = np.array([case.value for case in table.cases])
+    is_share = bool(np.isin(values, (0.0, 1.0)).all())
+    best = max(0.0, sign) if is_share else None
+    cells = []
+    for cell, (categories, mask) in zip(table.cells, table.members.items(), strict=True):
+        if categories not in p_values:
+            cells.append(cell)
+            continue
+        difference, effect = _effect(values[mask] * sign, values[~mask] * sign, best=best)
+        tested = p_values[categories]
+        cells.append(
+            replace(
+                cell,
+                p_value=tested.alone,
+                p_adjusted=tested.adjusted,
+                difference=difference,
+                effect=effect,
+                weak=tested.adjusted <= alpha and difference < 0,
+            )
         )
     return MetricWeaknesses(
         metric=column.key,
         better=column.metric.better,
         threshold=column.metric.threshold if math.isfinite(column.metric.threshold) else None,
         model=model,
-        cases=len(cases),
-        left_out=left_out,
-        by=tuple(dimensions),
-        test="Fisher's exact test" if is_share else "Mann–Whitney test",
-        correction="Holm",
-        tests=len(comparisons),
+        cases=len(table.cases),
+        left_out=table.left_out,
+        by=tuple(table.dimensions),
+        test="Permutation test of chunks",
+        correction="Westfall–Young (step-down, all metrics)",
+        tests=len(p_values),
         alpha=alpha,
         min_cases=min_cases,
         mean=float(values.mean()),
@@ -164,29 +228,21 @@ def _reason_not_tested(categories: Categories, members: Mapping[Categories, Bool
     return ""
 
 
-class _Comparison(NamedTuple):
-    p_value: float
-    difference: float
-    effect: Effect
-
-
-def _compare(scores: Floats, rest: Floats, *, best: float | None) -> _Comparison:
-    """Compare the scores of a cell with those of all other cases; higher is better for both.
+def _effect(scores: Floats, rest: Floats, *, best: float | None) -> tuple[float, Effect]:
+    """Return the difference of the means of a cell and all other cases, and the size of the effect.
 
     Args:
+        scores: of the cell; higher is better.
         rest: of all other cases.
-        scores: of the answers.
         best: the better score if there are only two scores, else None.
     """
     difference = float(scores.mean() - rest.mean())
     if best is not None:
         counts = int((scores == best).sum()), len(scores), int((rest == best).sum()), len(rest)
         value, interval = difference_of_proportions(*counts)
-        effect = Effect(name="difference of shares", value=value, interval=interval)
-        return _Comparison(fisher_fewer_passes(*counts), difference, effect)
+        return difference, Effect(name="difference of shares", value=value, interval=interval)
     value, interval = probability_of_lower(scores, rest)
-    effect = Effect(name="chance of a worse score than the rest's", value=value, interval=interval)
-    return _Comparison(mann_whitney_lower(scores, rest), difference, effect)
+    return difference, Effect(name="chance of a worse score than the rest's", value=value, interval=interval)
 
 
 def describe(weaknesses: MetricWeaknesses) -> Iterator[str]:
@@ -199,8 +255,8 @@ def describe(weaknesses: MetricWeaknesses) -> Iterator[str]:
     if left:
         yield f"left out of the answers: {left}"
     yield (
-        f"{weaknesses.test}, one-sided, each cell against the rest; {weaknesses.tests} tests, Holm's"
-        f" correction; weak where p <= {weaknesses.alpha / 2:g}"
+        f"{weaknesses.test}, one-sided, each cell against the rest; {weaknesses.tests} tests, correction:"
+        f" {weaknesses.correction}; weak where p <= {weaknesses.alpha:g}"
     )
     width = max(len(_named(cell)) for cell in weaknesses.cells)
     for cell in weaknesses.cells:

@@ -16,12 +16,15 @@ from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.engine.analysis.problems import miss_severity
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of
 from pytest_evalstudio.formats.fields import write_json
+from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.mrm.data.categories import GENERATOR, QUERY_TYPE, TOPIC, by_dimension
 from pytest_evalstudio.mrm.data.results import Column, Scores, read_scores
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.mrm.steps.human_calibration.results import ID as CALIBRATION
 from pytest_evalstudio.mrm.steps.human_calibration.thresholds import calibrated_thresholds
-from pytest_evalstudio.mrm.steps.weakness_detection.method import LEAST_CASES, find_weaknesses
+from pytest_evalstudio.mrm.steps.test_validation.results import ID as VALIDATION
+from pytest_evalstudio.mrm.steps.test_validation.results import VALIDATED
+from pytest_evalstudio.mrm.steps.weakness_detection.method import LEAST_CASES, find_all_weaknesses
 from pytest_evalstudio.mrm.steps.weakness_detection.plot import MOST_METRICS, weakness_pictures
 from pytest_evalstudio.mrm.steps.weakness_detection.results import (
     ID,
@@ -30,6 +33,7 @@ from pytest_evalstudio.mrm.steps.weakness_detection.results import (
     WeaknessCell,
     WeaknessResults,
 )
+from pytest_evalstudio.mrm.steps.weakness_detection.scored import scored_cases
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.mrm.workflow.parameters import Level, Names
 from pytest_evalstudio.record.reader import read_run
@@ -41,7 +45,7 @@ from pytest_evalstudio.record.writer import FILE
     name="Weakness detection",
     number=7,
     after=(EVALUATION,),
-    uses=(CALIBRATION,),
+    uses=(CALIBRATION, VALIDATION),
     extra="mrm",
 )
 @dataclass(frozen=True)
@@ -49,13 +53,14 @@ class WeaknessDetection:
     """Compare each topic, each query type and each pair of them with all other cases; report lower scores.
 
     Calibrated thresholds replace those of the evaluation for passes, failures and pictures. A cell is weak if
-    it scores lower, whatever the threshold.
+    it scores lower, whatever the threshold. Whole chunks of the documents are permuted, because the cases of
+    a chunk are not independent, and all cells of all metrics are corrected together.
 
     Attributes:
         metrics: `evaluator.metric`, or a metric key that only one evaluator has; default: the primary metric
             of each evaluator.
         by: dimensions of categories; default: topic and generator (or query_type), else all that occur.
-        alpha: a cell is weak if its adjusted one-sided p is at most alpha / 2.
+        alpha: a cell is weak if its adjusted one-sided p is at most alpha.
         min_cases: cells with fewer cases are shown and not tested.
     """
 
@@ -76,16 +81,23 @@ class WeaknessDetection:
         by = self.by or _default_dimensions(scores)
         if not by:
             return _finish(context, [], {}, [], "no test case has a category: nothing is compared")
-        weaknesses: list[MetricWeaknesses] = []
         without: dict[str, str] = {}
-        for number, column in enumerate(columns):
-            context.progress(number, len(columns), f"metrics compared: {column.key}")
+        for column in columns:
             try:
-                weaknesses.append(
-                    find_weaknesses(scores, column.key, by=by, alpha=self.alpha, min_cases=self.min_cases)
-                )
+                scored_cases(scores, column)
             except DataError as exc:
                 without[column.key] = str(exc)
+        compared = [column.key for column in columns if column.key not in without]
+        context.progress(0, len(compared), "metrics compared")
+        weaknesses = find_all_weaknesses(
+            scores,
+            compared,
+            by=by,
+            alpha=self.alpha,
+            min_cases=self.min_cases,
+            groups=_chunks(context),
+            seed=context.workflow.seed,
+        )
         pictures = weakness_pictures(scores, weaknesses, context.workflow.name) if weaknesses else None
         if pictures is not None:
             for name, picture in pictures.files.items():
@@ -100,6 +112,16 @@ class WeaknessDetection:
             for cell in metric.weak_cells
         ]
         return _finish(context, weaknesses, without, problems, "; ".join(notes))
+
+
+def _chunks(context: StepContext) -> dict[str, str]:
+    """Return the chunk of the documents by key of the generated case."""
+    folder = context.earlier.get(VALIDATION)
+    if folder is None:
+        return {}
+    cases = (case for _, case in TestSuite.load(folder / VALIDATED).cases())
+    chunks = {case.key: str((case.model_extra or {}).get("source_chunk", "")) for case in cases}
+    return {key: chunk for key, chunk in chunks.items() if chunk}
 
 
 def _with_thresholds(scores: Scores, thresholds: Mapping[str, float]) -> Scores:
@@ -159,8 +181,8 @@ def _problem(
     return Problem(
         description=(
             f"{column.key} is worse for {where}: mean {cell.mean:.3g} of {cell.cases} cases,"
-            f" {elsewhere:.3g} of the others (p {cell.p_adjusted:.2g}, corrected for {weaknesses.tests}"
-            " comparisons)."
+            f" {elsewhere:.3g} of the others (p {cell.p_adjusted:.2g}, corrected for all"
+            " comparisons of the step)."
         ),
         severity=_severity(cell, column, info),
         problem_type=info.problem_type,

@@ -8,8 +8,13 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 
-from pytest_evalstudio.mrm.steps.failure_clustering import method as failures
-from pytest_evalstudio.mrm.steps.failure_clustering.method import LEVEL, group, structure
+from pytest_evalstudio.mrm.steps.failure_clustering import method
+from pytest_evalstudio.mrm.steps.failure_clustering.method import (
+    LEVEL,
+    group,
+    held_out_labels,
+    structure,
+)
 from pytest_evalstudio.mrm.steps.failure_clustering.proximity import _shared_leaves, proximities
 from support.failing import planted_texts, vectors_of
 
@@ -40,7 +45,7 @@ def test_they_are_found_where_nothing_passed() -> None:
 
 
 def test_more_failures_than_a_forest_takes_all_get_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failures, "MOST_CASES", 30)
+    monkeypatch.setattr(method, "MOST_CASES", 30)
     rows, failed, causes = planted(2)
     found = group(rows, failed, clusters=3, seed=0)
     assert adjusted_rand_score(causes[failed], found.labels) >= 0.8
@@ -61,22 +66,43 @@ def test_the_same_again() -> None:
     assert one.typical == other.typical
 
 
-@pytest.mark.slow
-def test_planted_causes_are_clearer_than_chance_and_texts_without_causes_are_not(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(failures, "COMPONENTS", (5, 10))
-    monkeypatch.setattr(failures, "FEWER_TREES", 20)
-    rows, failed, _ = planted(0)
+@pytest.mark.parametrize(("failures", "passes"), [(60, 140), (170, 30)])
+def test_planted_causes_are_clearer_than_random_subsets(failures: int, passes: int) -> None:
+    rows, failed, _ = planted(0, failures=failures, passes=passes)
     found = structure(rows, failed, seed=0, progress=silent)
     assert found is not None
     assert found.p_value <= LEVEL
     assert found.silhouette > max(found.references)
-    by_chance = [
-        structure(*planted(seed, failures=30, passes=40, words=0)[:2], seed=seed, progress=silent)
-        for seed in range(4)
-    ]
-    assert all(one is not None and one.p_value > LEVEL for one in by_chance)
+
+
+@pytest.mark.parametrize(("failures", "passes"), [(60, 60), (100, 18)])
+def test_random_failures_have_no_clusters_of_their_own(
+    failures: int, passes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The texts have three topics, and which cases fail has nothing to do with them."""
+    monkeypatch.setattr(method, "REFERENCES", 19)
+    clear = 0
+    for seed in range(10):
+        rows, failed, _ = planted(seed, failures=failures, passes=passes)
+        shuffled = np.random.default_rng(seed + 1000).permutation(failed)
+        found = structure(rows, shuffled, seed=seed, progress=silent)
+        clear += found is not None and found.p_value <= LEVEL
+    assert clear <= 2
+
+
+def test_without_passed_cases_there_is_nothing_to_compare_with() -> None:
+    rows, failed, _ = planted(1, failures=40, passes=0)
+    assert structure(rows, failed, seed=0, progress=silent) is None
+
+
+def test_the_held_out_half_is_assigned_by_clusters_of_the_other_half() -> None:
+    rows, failed, causes = planted(2, failures=90, passes=60)
+    found = group(rows, failed, clusters=3, seed=0)
+    labels = held_out_labels(rows, failed, found, clusters=3, seed=0)
+    assert (labels < 0).sum() == 45
+    second = labels >= 0
+    assert adjusted_rand_score(causes[failed][second], labels[second]) >= 0.8
+    assert (labels[second] == found.labels[second]).mean() >= 0.9
 
 
 def test_failures_that_are_all_the_same_have_no_clusters() -> None:

@@ -22,7 +22,7 @@ from support.workbench import Bench, configured
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(failures, "COMPONENTS", (5, 10))
-    monkeypatch.setattr(failures, "FEWER_TREES", 25)
+    monkeypatch.setattr(failures, "REFERENCES", 39)
 
 
 def clustered(
@@ -109,7 +109,7 @@ def test_without_passed_cases_it_says_what_is_done_instead(tmp_path: Path) -> No
     _, done = clustered(tmp_path, passes=0, words=9, clusters=3)
     assert (done.summary, done.notes) == (
         "36 failures in 3 clusters",
-        ("no case passed: the forest separated the failures from shuffled ones only",),
+        ("no case passed: clusters of failures cannot be compared with those of other cases",),
     )
 
 

@@ -197,7 +197,8 @@ def test_people_who_contradict_the_metric(tmp_path: Path) -> None:
     made = bench(tmp_path)
     done = to_the_end(made, lambda key, score: 1 - judged()(key, score))
     assert done.waits == ""
-    assert "no score divides good from bad" in done.summary
+    assert "the calibration is refused (against_direction" in done.summary
+    assert done.notes[0].startswith("refused: quality.quality (higher is better): the labels go against")
     assert done.figures.thresholds == {}
     assert "calibration.json" not in made.files(STEP)
 
@@ -297,7 +298,8 @@ def test_several_metrics_make_one_score(tmp_path: Path) -> None:
     record_with_two(made)
     done = to_the_end(made, metric=["quality.quality", "quality.other"])
     assert done.waits == ""
-    assert (done.figures.threshold_of, done.figures.thresholds) == ("calibrated_probability", {})
+    assert done.figures.threshold_of == "calibrated_probability"
+    assert list(done.figures.thresholds) == ["quality.quality"], "each primary metric has its own as well"
     assert (made.of(STEP) / "calibration_curve.svg").is_file()
 
 
@@ -379,7 +381,7 @@ def test_an_evaluation_that_is_too_small_is_told_before_anybody_labels_it(tmp_pa
 
 def test_a_threshold_that_people_contradict_is_not_passed_on(tmp_path: Path) -> None:
     done = to_the_end(bench(tmp_path), lambda key, score: int(hash_of(key) % 2))
-    assert (done.figures.kappa or 0) <= 0
+    assert done.figures.refusals
     assert done.figures.thresholds == {}
     assert "later steps keep the evaluation's" in done.notes[0]
 
@@ -429,3 +431,72 @@ def test_labels_that_are_none(tmp_path: Path) -> None:
 def test_parameters_that_make_no_sense(parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         configured(HumanCalibration, parameters)
+
+
+def test_all_primary_metrics_are_calibrated_by_the_same_labels(tmp_path: Path) -> None:
+    made = bench(tmp_path)
+    with_lengths(made)
+    done = to_the_end(made, metric="quality.quality")
+    quality, length = done.figures.by_metric
+    assert [quality.metric, length.metric] == ["quality.quality", "length.words"]
+    assert done.figures.thresholds.keys() == {"quality.quality", "length.words"}
+    assert length.threshold == pytest.approx(100 * 0.6, abs=10)
+    assert length.type_2_interval[0] <= length.type_2 <= length.type_2_interval[1]
+    assert load_calibration(made.of(STEP) / "calibration_length.json").keys == ["length.words"]
+    assert (made.of(STEP) / "calibration_curve_length.svg").is_file()
+    content = made.read(STEP, "figures.json")
+    assert [entry["metric"] for entry in content["by_metric"]] == ["quality.quality", "length.words"]
+    use = done.figures.guardrail
+    assert use.flagged >= max(entry.expected.flagged for entry in (quality, length)) - 1e-9, (
+        "an answer fails if it misses one of the thresholds"
+    )
+    assert content["guardrail"]["misses_per_1000"] == use.misses_per_1000
+    assert f"{use.flagged:.0%} flagged" in done.summary
+
+
+def test_a_primary_metric_that_labels_do_not_support_keeps_its_threshold(tmp_path: Path) -> None:
+    made = bench(tmp_path)
+    with_lengths(made, lambda number, quality: float(number % 7))
+    done = to_the_end(made, metric="quality.quality")
+    length = done.figures.by_metric[1]
+    assert (length.accepted, length.threshold) == (False, None)
+    assert list(done.figures.thresholds) == ["quality.quality"]
+    assert any(
+        note.startswith("length.words: not calibrated, later steps keep the evaluation's threshold:")
+        for note in done.notes
+    )
+
+
+def with_lengths(
+    made: Bench, length: Callable[[int, float], float] = lambda number, quality: 100 * quality
+) -> None:
+    """Give the answers lengths by `length`, of number and quality."""
+    path = made.of("automated_evaluation") / "record.jsonl"
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    for number, item in enumerate(lines[1:]):
+        outcomes = item["rows"][0]["outcomes"]
+        outcomes["length"]["scores"]["words"] = length(number, outcomes["quality"]["scores"]["quality"])
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "rule"),
+    [
+        pytest.param({"max_type_ii": 0.3}, ("max_type_ii", 0.3), id="type II"),
+        pytest.param({"max_type_i": 0.3}, ("max_type_i", 0.3), id="type I"),
+        pytest.param({"cost": "1:3"}, ("cost", None), id="cost"),
+        pytest.param({}, ("balanced", None), id="default"),
+    ],
+)
+def test_the_threshold_follows_a_rule(
+    tmp_path: Path, parameters: dict[str, Any], rule: tuple[str, float | None]
+) -> None:
+    done = to_the_end(bench(tmp_path), **parameters)
+    decision = done.figures.decision
+    assert (decision.rule, decision.limit) == rule
+    assert done.figures.thresholds
+
+
+def test_rules_exclude_each_other() -> None:
+    with pytest.raises(OptionError, match="max_type_i and cost exclude each other; give one of them"):
+        configured(HumanCalibration, {"max_type_i": 0.1, "cost": "1:2"})

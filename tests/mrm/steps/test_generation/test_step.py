@@ -11,6 +11,7 @@ import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.formats.suite import TestSuite
+from pytest_evalstudio.mrm.steps.test_generation.generating import UnknownLanguage
 from pytest_evalstudio.mrm.steps.test_generation.step import TestGeneration
 from pytest_evalstudio.stats.strata import allocate
 from support.workbench import Bench
@@ -44,7 +45,7 @@ def bench(folder: Path, sizes: dict[str, int], seed: int = 0) -> Bench:
             sentences = [
                 f"The {noun} clause {'abcdefghij'[number % 10]} of {other} costs £{at + 3}.50.",
                 f"An {other} office for {noun} takes {at + 13} working days.",
-                f"The {other} desk is a place beside {noun} stairs.",
+                f"A {other} counter is a desk for owners of paper.",
             ]
             line = {
                 "id": f"c{at + 1}",
@@ -198,3 +199,53 @@ def test_chunks_without_a_sentence_make_no_suite(tmp_path: Path) -> None:
     path.write_text(json.dumps(found), encoding="utf-8")
     with pytest.raises(DataError, match="no question can be made"):
         generated(made, generators=["simple_factual"])
+
+
+GERMAN = [
+    "Die Gebühr für die Karte beträgt 5 Euro und wird am Ende des Monats von dem Konto abgebucht.",
+    "Der Vertrag endet mit dem Ablauf des Jahres, und die Kündigung ist bis zu diesem Tag nicht möglich.",
+]
+
+
+def in_german(made: Bench, *numbers: int) -> None:
+    """Replace the sentences of chunks by German ones of another document."""
+    path = made.of("topic_modeling") / "topics.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    for number in numbers:
+        line = content["chunks"][number]
+        line.update(sentences=GERMAN, text=" ".join(GERMAN), document="../../german.txt")
+    path.write_text(json.dumps(content), encoding="utf-8")
+
+
+def test_no_english_question_is_made_from_a_german_document(tmp_path: Path) -> None:
+    made = bench(tmp_path, {"1": 4})
+    in_german(made, 0, 1)
+    done, suite = generated(made, count=20)
+    assert {case.model_extra["source_chunk"] for _, case in suite.cases()} == {"c3", "c4"}
+    assert done.figures.other_languages == {"../../german.txt": "de"}
+    assert done.notes == (
+        "no questions are made from documents that are not in English: ../../german.txt is in German",
+    )
+
+
+def test_documents_that_are_all_german_are_refused(tmp_path: Path) -> None:
+    made = bench(tmp_path, {"1": 2})
+    in_german(made, 0, 1)
+    with pytest.raises(UnknownLanguage, match=r"german\.txt is in German: .* name a `writer`"):
+        generated(made)
+
+
+def test_a_question_about_the_past_names_its_document_if_there_are_several(tmp_path: Path) -> None:
+    made = bench(tmp_path, {"1": 2})
+    path = made.of("topic_modeling") / "topics.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    for number, line in enumerate(content["chunks"]):
+        noun = ("Revenue", "Turnover")[number]
+        line["sentences"] = [f"Report {number + 1}", f"{noun} rose by {number + 3}% in the first quarter."]
+        line["document"] = f"../../{number}.txt"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    _, suite = generated(made, generators=["numerical_reasoning"])
+    assert {case.prompt for _, case in suite.cases()} == {
+        "According to “Report 1”, by what percentage did revenue rise in the first quarter?",
+        "According to “Report 2”, by what percentage did turnover rise in the first quarter?",
+    }

@@ -168,7 +168,7 @@ def test_all_thirteen_kinds_are_written(tmp_path: Path) -> None:
     assert by_kind == {f"generator:{kind}": 2 for kind in KINDS}
     assert len(asked) == 26
     figures = json_ready(done.figures.writer)
-    assert re.fullmatch(r"2-[0-9a-f]{8}", figures.pop("prompts")["questions"])
+    assert re.fullmatch(r"3-[0-9a-f]{8}", figures.pop("prompts")["questions"])
     assert figures == {
         "name": "judge",
         "models": ({"host": "python"},),
@@ -242,6 +242,34 @@ def test_what_the_writer_makes_up_is_rejected_and_counted(tmp_path: Path) -> Non
             " question or an answer, 5 without evidence"
         ),
     )
+
+
+def test_a_quantity_that_is_not_in_the_evidence_is_rejected(tmp_path: Path) -> None:
+    def exaggerates(prompt: str) -> dict[str, Any]:
+        good, other = writes(prompt)["questions"]
+        return {"questions": [good, {**other, "answer": "It costs £987.65."}]}
+
+    done, _ = generated(bench(tmp_path, exaggerates)[0], generators=["simple_factual"], count=3)
+    assert done.figures.writer.rejected == {"with a quantity that is not in the evidence": 3}
+
+
+def test_a_question_out_of_scope_that_the_documents_answer_is_rejected(tmp_path: Path) -> None:
+    def answerable(prompt: str) -> dict[str, Any]:
+        noun = facts(prompt)[0][0]
+        good, other = writes(prompt)["questions"]
+        return {
+            "questions": [good, {**other, "question": f"How much does the {noun} clause of the branch cost?"}]
+        }
+
+    done, _ = generated(bench(tmp_path, answerable)[0], generators=["out_of_scope"], count=3)
+    assert done.figures.writer.rejected == {"that the documents answer": 3}
+
+
+def test_the_prompt_speaks_of_writing_in_the_language_of_the_documents(tmp_path: Path) -> None:
+    made, asked = bench(tmp_path, writes)
+    generated(made, generators=["simple_factual"], count=2)
+    assert all("judge texts" not in prompt and "verdict" not in unfenced(prompt) for prompt in asked)
+    assert all("in the language of the material" in prompt for prompt in asked)
 
 
 def test_orders_in_documents_stay_behind_the_fence(tmp_path: Path) -> None:

@@ -4,7 +4,9 @@ word.
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -39,13 +41,22 @@ def bench(
             key=key,
             expected_output=answer,
             condition=condition,
-            evidence=source[:20],
+            evidence=_evidence(prompt, source),
             source_text=source,
             categories=["topic:1"],
         )
     made.of("test_generation").mkdir(parents=True)
     suite.save(made.of("test_generation") / "tests_suite.json")
     return made
+
+
+def _evidence(prompt: str, source: str) -> str:
+    """Return the sentence of a chunk with the most words of the question."""
+    words = set(re.findall(r"\w+", prompt.lower()))
+    sentences = re.findall(r"[^.]+(?:\.\d+[^.]*)*\.", source)
+    return max(
+        sentences, key=lambda text: len(words & set(re.findall(r"\w+", text.lower()))), default=""
+    ).strip()
 
 
 GOOD = ("good", "How much does a draft cost?", "£15.00", '"£15"', FEES)
@@ -84,8 +95,13 @@ def test_planted_bad_cases_are_rejected_and_not_lost(tmp_path: Path) -> None:
     done, valid, rejected = validated(made)
     assert valid == ["good", "pin", "foreign"]
     assert rejected == {
-        "elsewhere": ["cosine 0.00 < 0.2", "support 0.00 < 0.8"],
-        "invented": ["support 0.00 < 0.8"],
+        "elsewhere": [
+            "cosine 0.00 < 0.2",
+            "support 0.00 < 0.8",
+            "evidence 0.00 < 0.8",
+            "round_trip 0.00 < 0.6",
+        ],
+        "invented": ["support 0.00 < 0.8", "evidence 0.00 < 0.8"],
         "contradicted": ["condition 0.00 < 1"],
     }
     assert done.summary.startswith("3 of 6 test cases are valid")
@@ -94,6 +110,7 @@ def test_planted_bad_cases_are_rejected_and_not_lost(tmp_path: Path) -> None:
         "validated_suite.json",
         "rejected_suite.json",
         "validation.json",
+        "validation.svg",
     }
 
 
@@ -103,7 +120,65 @@ def test_a_case_that_no_document_answers_has_its_condition_alone(tmp_path: Path)
     scores = {
         case["key"]: case["scores"] for case in made.read("test_validation", "validation.json")["cases"]
     }
-    assert scores["foreign"] == {"cosine": None, "support": None, "condition": 1.0}
+    not_applicable = dict.fromkeys(("cosine", "support", "evidence", "unique"))
+    assert scores["foreign"] == {**not_applicable, "condition": 1.0, "round_trip": 1.0, "readable": 1.0}
+
+
+STOPPING = ("stopping", "How much does stopping a cheque cost?", "£8.00", '"£8"', FEES)
+TEN = ("ten", "Within how many days do blocked cards open again?", "ten days", '"ten days"', CARDS)
+
+
+@pytest.mark.parametrize(
+    ("changes", "metric"),
+    [
+        pytest.param({"expected_output": "£18.00", "condition": '"£18"'}, "evidence", id="a wrong number"),
+        pytest.param(
+            {"expected_output": "ten days", "condition": '"ten"'}, "evidence", id="another's answer"
+        ),
+        pytest.param(
+            {"prompt": "a much How cheque stopping cost does?"}, "readable", id="a garbled question"
+        ),
+        pytest.param({"source_text": "Stopping a cheque is easy."}, "evidence", id="the evidence is lost"),
+        pytest.param(
+            {"prompt": "Within how many days do blocked cards open again?"}, "round_trip", id="another's"
+        ),
+    ],
+)
+def test_a_fault_is_rejected_for_its_reason(tmp_path: Path, changes: dict[str, str], metric: str) -> None:
+    made = bench(tmp_path, GOOD, STOPPING, TEN)
+    path = made.of("test_generation") / "tests_suite.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    content["tests"][0]["test_cases"][1].update(changes)
+    path.write_text(json.dumps(content), encoding="utf-8")
+    _, valid, rejected = validated(made)
+    assert valid == ["good", "ten"]
+    assert metric in {reason.split()[0] for reason in rejected["stopping"]}
+
+
+def test_the_step_reports_its_power_on_faults_of_its_own(tmp_path: Path) -> None:
+    done, valid, _ = validated(bench(tmp_path, GOOD, STOPPING, TEN, INVENTED))
+    assert valid == ["good", "stopping", "ten"]
+    power = done.figures.power
+    planted = {name: fault.planted for name, fault in power.faults.items()}
+    assert planted == {
+        "wrong_number": 3,
+        "swapped_answer": 3,
+        "garbled_question": 3,
+        "lost_evidence": 3,
+        "answerable_question": 0,
+    }
+    assert power.detection_rate >= 0.8
+    assert power.false_rejections == 0.25
+    assert not power.meets_goal
+    assert "of planted faults are detected, 25% of the generated cases rejected" in done.summary
+    assert any(note.startswith("planted faults detected: wrong number 3 of 3") for note in done.notes)
+
+
+def test_a_question_that_two_sentences_answer_is_rejected(tmp_path: Path) -> None:
+    source = "A draft costs £15.00. A draft for students costs £5.00."
+    unclear = ("unclear", "How much does a draft cost?", "£15.00", '"£15"', source)
+    _, _, rejected = validated(bench(tmp_path, unclear, TEN))
+    assert rejected["unclear"] == ["unique 0.00 < 1"]
 
 
 def test_people_have_the_last_word(tmp_path: Path) -> None:
@@ -219,7 +294,7 @@ def test_entailment_is_measured_where_a_model_is_configured(tmp_path: Path) -> N
     made.provider = _ModelProvider("no bert_score")
     done, valid, rejected = validated(made)
     assert valid == ["good", "whole"]  # an amount alone is not put to the model
-    assert rejected == {"mixed": ["nli 0.10 < 0.5"]}
+    assert rejected == {"mixed": ["evidence 0.00 < 0.8", "nli 0.10 < 0.5"]}
     assert done.figures.left_out == {"bertscore": "no bert_score"}
 
 
@@ -227,7 +302,7 @@ def test_bertscore_is_measured_where_its_model_can_be_had(tmp_path: Path) -> Non
     some = ("some", "What is replaced?", "A stolen card", "", CARDS)
     made = bench(tmp_path, GOOD, some, FOREIGN, config={"evaluator": {"bertscore": {"model": "words"}}})
     made.provider = _ModelProvider()
-    done, valid, rejected = validated(made, cutoffs={"support": 0})
+    done, valid, rejected = validated(made, cutoffs={"support": 0, "evidence": 0})
     scores = {
         case["key"]: case["scores"]["bertscore"]
         for case in made.read("test_validation", "validation.json")["cases"]

@@ -225,6 +225,17 @@ def test_embeddings_are_taken_where_a_model_can_be_had(tmp_path: Path) -> None:
     assert done.figures.topics == 4
 
 
+def test_texts_in_other_languages_and_the_english_model_are_noted(tmp_path: Path) -> None:
+    sentence = (
+        "Die Karte wird innerhalb von {} Tagen nach der Meldung ersetzt, und die Gebühr ist nicht hoch."
+    )
+    text = "\n\n".join(sentence.format(number) for number in range(2, 14))
+    bench = Bench(tmp_path, {"karten.txt": text})
+    bench.provider = _ModelProvider(WordEmbedder())
+    done = TopicModeling(chunk_chars=140).run(bench.work("topic_modeling"))
+    assert any("German, and the embedding model is an English one" in note for note in done.notes)
+
+
 def test_without_a_model_the_words_are_counted_and_the_summary_says_so(tmp_path: Path) -> None:
     bench = Bench(tmp_path, planted()[0])
     bench.provider = _ModelProvider(_Lacking())

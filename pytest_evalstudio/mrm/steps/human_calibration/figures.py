@@ -1,0 +1,361 @@
+"""Figures of a calibration, each with an interval that resamples questions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from pytest_evalstudio.engine.scoring.calibration import prediction_set
+from pytest_evalstudio.formats.calibration import Conformal, Decision, Logistic
+from pytest_evalstudio.mrm.data.results import Column
+from pytest_evalstudio.mrm.steps.human_calibration.curves import Fitted, probabilities
+from pytest_evalstudio.mrm.steps.human_calibration.predictions import Fit, Predictions
+from pytest_evalstudio.mrm.steps.human_calibration.results import (
+    CalibrationFigures,
+    ConformalFigures,
+    DecisionFigures,
+    ExpectedUse,
+    LeftOut,
+    LevelFigures,
+    RunErrorRates,
+    Weight,
+)
+from pytest_evalstudio.mrm.steps.human_calibration.sample import FOLDS, Sample
+from pytest_evalstudio.stats.calibration import (
+    area_under_roc,
+    area_under_roc_interval,
+    brier_score,
+    calibration_error,
+    calibration_error_interval,
+    error_rates,
+)
+from pytest_evalstudio.stats.conformal import expected_coverage, min_labels
+from pytest_evalstudio.stats.resampling import mean_interval_of_clusters, share_interval
+from pytest_evalstudio.stats.risk import RiskRule
+from pytest_evalstudio.stats.types import Booleans, Floats, Integers, Interval
+
+SETS = {(0,): "zero", (1,): "one", (0, 1): "both", (): "empty"}
+_THOUSAND = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Making:
+    """A calibration as it was made.
+
+    Attributes:
+        curve_labels: number of labels that the curve was fitted to.
+        threshold: None where no score corresponds to the decision.
+    """
+
+    method: str
+    curve: Fitted
+    curve_labels: int
+    conformal: Conformal
+    decision: Decision
+    threshold: float | None
+    threshold_of: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Areas:
+    """Areas under the ROC curve with their intervals."""
+
+    auc: float
+    auc_interval: Interval | None
+    auc_in_sample: float
+    auc_in_sample_interval: Interval | None
+    auc_cross_validated: float
+    auc_cross_validated_interval: Interval | None
+
+
+def calibration_figures(fitting: Fit, predicted: Predictions, making: Making) -> CalibrationFigures:
+    """Return the figures of a calibration; nothing is refused yet."""
+    labelled, tested, seed = fitting.sample, predicted.tested, fitting.seed
+    good, clusters = tested.good, tested.cases
+    single = fitting.columns[0] if len(fitting.columns) == 1 else None
+    as_probabilities = None if single is None else _as_probabilities(single, tested.scores[:, 0])
+    decision = DecisionFigures(**making.decision.model_dump())
+    return CalibrationFigures(
+        n=len(labelled),
+        good=int(labelled.good.sum()),
+        tested=len(tested),
+        left_out=LeftOut(**labelled.left_out),
+        metrics=tuple(column.key for column in fitting.columns),
+        **asdict(_areas(fitting, predicted, making.curve)),
+        best_single_auc=float(np.mean(predicted.single_areas)) if predicted.single_areas else None,
+        ece_before=None if as_probabilities is None else calibration_error(as_probabilities, good),
+        ece_after=calibration_error(predicted.probabilities, good),
+        ece_after_interval=calibration_error_interval(predicted.probabilities, good, clusters, seed=seed),
+        brier=brier_score(predicted.probabilities, good),
+        brier_interval=mean_interval_of_clusters((predicted.probabilities - good) ** 2, clusters, seed=seed),
+        **asdict(error_rates(predicted.passes, good, clusters, seed=seed)),
+        before=None if single is None else _before(single, tested, seed),
+        conformal=_conformal_figures(fitting, predicted, making.conformal),
+        folds=FOLDS if labelled.drawn is None else None,
+        good_from=labelled.good_from,
+        curve_labels=making.curve_labels,
+        method=making.method,
+        alpha=fitting.alpha,
+        seed=seed,
+        threshold=making.threshold,
+        threshold_of=making.threshold_of,
+        weights=_weights(making.curve, fitting.columns),
+        intercept=making.curve.intercept if isinstance(making.curve, Logistic) else None,
+        notes=tuple(_notes(fitting, predicted, making)),
+        decision=decision,
+        expected=expected_use(predicted.passes, good, clusters, making.decision, seed),
+    )
+
+
+def expected_use(
+    passes: Booleans, good: Booleans, clusters: Integers, rule: RiskRule | Decision, seed: int
+) -> ExpectedUse:
+    """Return the expected results of checking new answers, estimated on labelled ones.
+
+    Args:
+        passes: shape (n,), verdicts on answers drawn at random.
+        good: shape (n,), labels.
+        clusters: shape (n,), number of each answer's question.
+        rule: with costs, where they are known.
+        seed: of the bootstrap.
+    """
+    everything = np.ones(len(good), dtype=np.bool_)
+
+    def share(hits: Booleans) -> tuple[float, Interval]:
+        result = share_interval(hits, everything, clusters, seed=seed)
+        if result is None:
+            raise ValueError("there are no labelled answers")
+        return result
+
+    def per_thousand(hits: Booleans) -> tuple[float, Interval]:
+        value, (low, high) = share(hits)
+        return _THOUSAND * value, (_THOUSAND * low, _THOUSAND * high)
+
+    flagged, flagged_interval = share(~passes)
+    misses, misses_interval = per_thousand(passes & ~good)
+    alarms, alarms_interval = per_thousand(~passes & good)
+    cost, cost_interval = None, None
+    if rule.cost_type_i is not None and rule.cost_type_ii is not None:
+        costs = _THOUSAND * (rule.cost_type_i * (~passes & good) + rule.cost_type_ii * (passes & ~good))
+        cost = float(costs.mean())
+        cost_interval = mean_interval_of_clusters(costs, clusters, seed=seed)
+    return ExpectedUse(
+        flagged=flagged,
+        flagged_interval=flagged_interval,
+        misses_per_1000=misses,
+        misses_per_1000_interval=misses_interval,
+        false_alarms_per_1000=alarms,
+        false_alarms_per_1000_interval=alarms_interval,
+        cost_per_1000=cost,
+        cost_per_1000_interval=cost_interval,
+    )
+
+
+def _areas(fitting: Fit, predicted: Predictions, curve: Fitted) -> _Areas:
+    labelled, tested, seed = fitting.sample, predicted.tested, fitting.seed
+
+    def raw(answers: Sample) -> Floats:
+        sign = 1 if fitting.columns[0].metric.better == "higher" else -1
+        return answers.scores[:, 0] * sign
+
+    is_single = len(fitting.columns) == 1
+    in_sample = raw(labelled) if is_single else probabilities(curve, labelled.scores)
+    folds = [predicted.folds == number for number in np.unique(predicted.folds)]
+    areas = [
+        area_under_roc(predicted.probabilities[rows], tested.good[rows])
+        for rows in folds
+        if tested.good[rows].any() and not tested.good[rows].all()
+    ]
+    held_out = math.fsum(areas) / len(areas)
+    held_out_interval = area_under_roc_interval(
+        predicted.probabilities, tested.good, tested.cases, folds=predicted.folds, seed=seed
+    )
+    return _Areas(
+        auc=area_under_roc(raw(tested), tested.good) if is_single else held_out,
+        auc_interval=(
+            area_under_roc_interval(raw(tested), tested.good, tested.cases, seed=seed)
+            if is_single
+            else held_out_interval
+        ),
+        auc_in_sample=area_under_roc(in_sample, labelled.good),
+        auc_in_sample_interval=area_under_roc_interval(in_sample, labelled.good, labelled.cases, seed=seed),
+        auc_cross_validated=held_out,
+        auc_cross_validated_interval=held_out_interval,
+    )
+
+
+def _conformal_figures(fitting: Fit, predicted: Predictions, conformal: Conformal) -> ConformalFigures:
+    limits = zip(predicted.bad_limits.tolist(), predicted.good_limits.tolist(), strict=True)
+    names = [
+        SETS[prediction_set(likely, *pair)]
+        for likely, pair in zip(predicted.probabilities.tolist(), limits, strict=True)
+    ]
+    if fitting.sample.drawn is None:
+        overall, of_good, of_bad = _measured_coverage(predicted, fitting.seed)
+    else:
+        overall, of_good, of_bad = _expected_coverage(predicted, conformal)
+    return ConformalFigures(
+        alpha=conformal.alpha,
+        kind=conformal.kind,
+        quantile=conformal.quantile,
+        quantile_good=conformal.quantile_good,
+        quantile_bad=conformal.quantile_bad,
+        labels=conformal.labels,
+        coverage=overall[0],
+        coverage_interval=overall[1],
+        coverage_good=of_good and of_good[0],
+        coverage_good_interval=of_good and of_good[1],
+        coverage_bad=of_bad and of_bad[0],
+        coverage_bad_interval=of_bad and of_bad[1],
+        sets={name: names.count(name) for name in SETS.values()},
+        levels=_level_figures(predicted, fitting.seed),
+    )
+
+
+_Shares = tuple[tuple[float, Interval], tuple[float, Interval] | None, tuple[float, Interval] | None]
+"""Coverage of all, of good and of bad answers."""
+
+
+def _measured_coverage(predicted: Predictions, seed: int) -> _Shares:
+    good, clusters = predicted.tested.good, predicted.tested.cases
+    covered = np.where(
+        good,
+        1 - predicted.probabilities <= predicted.good_limits,
+        predicted.probabilities <= predicted.bad_limits,
+    )
+    overall = share_interval(covered, np.ones(len(good), dtype=np.bool_), clusters, seed=seed)
+    if overall is None:
+        raise ValueError("there are no labelled answers")
+    return (
+        overall,
+        share_interval(covered, good, clusters, seed=seed),
+        share_interval(covered, ~good, clusters, seed=seed),
+    )
+
+
+def _expected_coverage(predicted: Predictions, conformal: Conformal) -> _Shares:
+    """Return the expected coverage of new answers: all that could be tested gave the quantiles."""
+    good = predicted.tested.good
+    if conformal.kind == "marginal":
+        covered = np.where(
+            good,
+            1 - predicted.probabilities <= conformal.quantile,
+            predicted.probabilities <= conformal.quantile,
+        )
+        clusters = predicted.tested.cases
+        return (
+            expected_coverage(conformal.labels, conformal.alpha),
+            share_interval(covered, good, clusters),
+            share_interval(covered, ~good, clusters),
+        )
+    shares = [_of_kind(int(count), conformal.alpha) for count in (good.sum(), (~good).sum())]
+    weights = [float(good.mean()), float((~good).mean())]
+    mean = sum(weight * share for weight, (share, _) in zip(weights, shares, strict=True))
+    low, high = (
+        sum(weight * interval[end] for weight, (_, interval) in zip(weights, shares, strict=True))
+        for end in (0, 1)
+    )
+    return (mean, (low, high)), shares[0], shares[1]
+
+
+def _of_kind(count: int, alpha: float) -> tuple[float, Interval]:
+    """Return the expected coverage of one kind of answers; with too few, each set holds their label."""
+    return expected_coverage(count, alpha) if count >= min_labels(alpha) else (1.0, (1.0, 1.0))
+
+
+def _level_figures(predicted: Predictions, seed: int) -> LevelFigures | None:
+    if predicted.level_distances is None:
+        return None
+    labels = predicted.tested.labels
+    covered = np.array(
+        [
+            distances.get(label, 1.0) <= limits.get(label, 1.0)
+            for (distances, limits), label in zip(predicted.level_distances, labels.tolist(), strict=True)
+        ]
+    )
+    sizes = [
+        sum(distances.get(level, 1.0) <= limit for level, limit in limits.items())
+        for distances, limits in predicted.level_distances
+    ]
+    overall = share_interval(covered, np.ones(len(labels), dtype=np.bool_), predicted.tested.cases, seed=seed)
+    if overall is None:
+        raise ValueError("there are no labelled answers")
+    return LevelFigures(
+        coverage=overall[0],
+        coverage_interval=overall[1],
+        by_level={int(level): float(covered[labels == level].mean()) for level in np.unique(labels)},
+        mean_size=float(np.mean(sizes)),
+    )
+
+
+def _as_probabilities(column: Column, scores: Floats) -> Floats | None:
+    """Scores taken for probabilities as they are; None where the metric's range is another."""
+    if column.metric.range != (0.0, 1.0) or scores.min() < 0 or scores.max() > 1:
+        return None
+    return scores if column.metric.better == "higher" else 1 - scores
+
+
+def _before(column: Column, tested: Sample, seed: int) -> RunErrorRates | None:
+    """Return the error rates of the run's threshold; None without one."""
+    limit = column.metric.threshold
+    if not math.isfinite(limit):
+        return None
+    passes = np.array([column.metric.passes(score) for score in tested.scores[:, 0].tolist()])
+    rates = error_rates(passes, tested.good, tested.cases, seed=seed)
+    return RunErrorRates(threshold=limit, **asdict(rates))
+
+
+def _weights(curve: Fitted, columns: Sequence[Column]) -> dict[str, Weight] | None:
+    if not isinstance(curve, Logistic):
+        return None
+    numbers = zip(columns, curve.weights, curve.means, curve.scales, curve.logs, strict=True)
+    return {
+        column.key: Weight(weight=weight, mean=mean, scale=scale, log=log)
+        for column, weight, mean, scale, log in numbers
+    }
+
+
+def _notes(fitting: Fit, predicted: Predictions, making: Making) -> list[str]:
+    labelled, notes = fitting.sample, []
+    if making.method == "ordinal" and len(set(labelled.labels.tolist())) <= 2:
+        notes.append(
+            "labels have two levels, of which ordinal regression is logistic regression: that was used"
+        )
+    if isinstance(making.curve, Logistic) and len(fitting.columns) > 1:
+        unused = [
+            column.key
+            for column, weight in zip(fitting.columns, making.curve.weights, strict=True)
+            if not weight
+        ]
+        if unused:
+            notes.append(
+                f"without weight, since labels give them none in their direction: {', '.join(unused)}"
+            )
+    if predicted.single_areas:
+        single = float(np.mean(predicted.single_areas))
+        combined = _areas(fitting, predicted, making.curve).auc_cross_validated
+        if combined <= single:
+            notes.append(
+                f"the combined score (area {combined:.3f}, cross-validated) is no better than the best single"
+                f" metric ({single:.3f}); calibrate that one alone"
+            )
+    if making.conformal.kind == "class":
+        few = [
+            name
+            for name, quantile in (
+                ("good", making.conformal.quantile_good),
+                ("bad", making.conformal.quantile_bad),
+            )
+            if quantile == 1.0
+        ]
+        if few:
+            notes.append(
+                f"too few labels of {' and '.join(few)} answers: every conformal set holds"
+                f" {' and '.join(few)}; alpha = {fitting.alpha:g} takes {min_labels(fitting.alpha)} labels"
+                f" of each"
+                " kind that the curve is not fitted to"
+            )
+    return notes

@@ -1,0 +1,166 @@
+"""Round trip of a test case: from its question alone to its evidence, and from there to its answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from pytest_evalstudio.formats.suite import TestCase
+from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.mrm.steps.test_generation.generating import WRITTEN_BY
+from pytest_evalstudio.mrm.texts.answers import ANSWERED, bare_question, rivals
+from pytest_evalstudio.mrm.texts.quantities import pattern, quantities
+from pytest_evalstudio.mrm.texts.retrieval import SentenceIndex, asked_words, stems
+from pytest_evalstudio.mrm.texts.words import word_set
+
+_LEAD = re.compile(r"^(?P<lead>Yes|No)\. |^(?P<letter>[A-F])\) ")
+_WORD = re.compile(r"\w+(?:[.,'’-]\w+)*")
+_ASKING = word_set(
+    """
+    what which who whom whose when where why how is are was were do does did has have had can may
+    must should will would could name list explain describe tell give state define if in for at on
+    by within after before up until since to from under above below during with about please
+    """
+)
+_QUESTION_WORDS = word_set("what which who whom whose when where why how")
+_NEVER_LAST = word_set(
+    """
+    a an the and or is are was were does did has must should may can what which how when where who
+    why much many
+    """
+)
+_NEVER_FOLLOW = word_set("the a an")
+_NOT_AFTER_ARTICLE = word_set(
+    """
+    the a an of is are was were does did do has have must should may can will and or to by at what
+    which how
+    """
+)
+_MIN_PAIRS = 0.2
+_FEWEST_PAIRS = 3
+
+
+class RoundTrip:
+    """Checks of test cases against all sentences of the documents.
+
+    Args:
+        sentences: of the documents, or of the chunks of the cases.
+    """
+
+    def __init__(self, sentences: Sequence[str]) -> None:
+        self._index = SentenceIndex(list(dict.fromkeys(sentences)))
+        self._words = {word for sentence in sentences for word in _words(sentence)}
+        self._pairs = {pair for sentence in sentences for pair in pairwise(_words(sentence))}
+
+    def retrieval(self, case: TestCase) -> float:
+        """Return how well the question alone leads to the evidence, as a share of the best sentence's words.
+
+        For a case without evidence: 1.0 if no sentence answers the question, else 0.0.
+        """
+        shares = self._index.shares(case.prompt)
+        best = float(shares.max(initial=0.0))
+        evidence = evidence_of(case)
+        if not evidence:
+            return float(best < ANSWERED)
+        wanted, known = asked_words(case.prompt), set(stems(evidence))
+        total = sum(self._index.weight(word) for word in wanted)
+        share = sum(self._index.weight(word) for word in wanted if word in known) / total if total else 0.0
+        return round(min(1.0, share / best), 6) if best else 0.0
+
+    def uniqueness(self, case: TestCase) -> float | None:
+        """Return 0.0 if another sentence answers the question otherwise, else 1.0; None without evidence."""
+        evidence = evidence_of(case)
+        if not evidence or is_written(case):
+            return None
+        return float(not rivals(case.prompt, case.expected_output, evidence, self._index))
+
+    def readability(self, case: TestCase) -> float:
+        """Return 1.0 if the words of a question are in an order that English has, else 0.0.
+
+        A question begins with a question word, an auxiliary or a preposition, does not end with a function
+        word, and of neighbours that both occur in the documents one pair in five at least occurs there.
+        """
+        words = _words(bare_question(case.prompt))
+        if len(words) < 3 or words[0] not in _ASKING or words[-1] in _NEVER_LAST:
+            return 0.0
+        is_asking = (
+            words[0] in _QUESTION_WORDS or _QUESTION_WORDS & set(words[:5]) or not words[0].endswith("w")
+        )
+        if not is_asking or any(a in _NEVER_FOLLOW and b in _NOT_AFTER_ARTICLE for a, b in pairwise(words)):
+            return 0.0
+        if is_written(case):
+            return 1.0
+        pairs = [(a, b) for a, b in pairwise(words) if a in self._words and b in self._words]
+        known = sum(pair in self._pairs for pair in pairs)
+        return float(len(pairs) < _FEWEST_PAIRS or known >= _MIN_PAIRS * len(pairs))
+
+
+def support_by_evidence(case: TestCase) -> float | None:
+    """Return the share of the statements of the answer that its evidence has; None without evidence.
+
+    The evidence must be in the chunk. Each quantity of the answer must be in the evidence, in any notation.
+    The quantities of a question that is answered by yes must be in it too, and of one that is answered by no
+    at least one must not. A chosen letter must have the text of the answer in the question.
+    """
+    evidence = evidence_of(case)
+    if not evidence:
+        return None
+    source = str((case.model_extra or {}).get("source_text", ""))
+    if any(_flat(part) not in _flat(source) for part in evidence.split("\n")):
+        return 0.0
+    answer = case.expected_output
+    lead = _LEAD.match(answer)
+    stated = answer[lead.end() :] if lead else answer
+    if lead and lead["letter"] and f"{lead['letter']}) {stated}" not in case.prompt:
+        return 0.0
+    texts = [quantity.text for quantity in quantities(stated)]
+    if any(not _has(text, evidence) for text in texts):
+        return 0.0
+    if lead and lead["lead"]:
+        asked = [quantity.text for quantity in quantities(bare_question(case.prompt))]
+        holds = all(_has(text, evidence) for text in asked)
+        if asked and holds != (lead["lead"] == "Yes"):
+            return 0.0
+    words = set(stems(stated))
+    known = set(stems(evidence)) | (set(stems(case.prompt)) if is_written(case) else set())
+    numbers = {word for text in texts for word in stems(text)}
+    rest = words - numbers
+    return round(len(rest & known) / len(rest), 6) if rest else 1.0
+
+
+def sentences_of(cases: Sequence[TestCase]) -> list[str]:
+    """Return the sentences of the chunks of test cases."""
+    sources = dict.fromkeys(str((case.model_extra or {}).get("source_text", "")) for case in cases)
+    return [
+        sentence
+        for source in sources
+        for part in (
+            source,
+            *(evidence_of(case) for case in cases if (case.model_extra or {}).get("source_text") == source),
+        )
+        for sentence in ([part] if part is not source else [source[a:b] for a, b in split_sentences(source)])
+        if sentence
+    ]
+
+
+def evidence_of(case: TestCase) -> str:
+    """Return the quoted evidence of a case, "" for a case that no document answers."""
+    return str((case.model_extra or {}).get("evidence", "") or "")
+
+
+def is_written(case: TestCase) -> bool:
+    """Report whether a language model has written the case."""
+    return bool((case.model_extra or {}).get(WRITTEN_BY))
+
+
+def _has(quantity: str, text: str) -> bool:
+    return bool(re.search(pattern(quantity), text))
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(text)]

@@ -1,0 +1,172 @@
+"""Permutation tests of all cells of all metrics, by chunks of the documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from pytest_evalstudio.mrm.steps.weakness_detection.scored import ScoredCase
+from pytest_evalstudio.stats.max_t import LabelledUnits, lower_cells
+from pytest_evalstudio.stats.types import Floats, Integers
+
+Categories = tuple[tuple[str, str], ...]
+"""Dimension and category: of one dimension, or of two."""
+Table = tuple[Sequence[ScoredCase], Sequence[str], Sequence[Categories], float]
+"""Cases, dimensions and tested cells of a metric, and 1.0 or −1.0 for the direction of its scores."""
+
+
+class CellPValues(NamedTuple):
+    """p of a cell by itself, and adjusted for all cells of all metrics."""
+
+    alone: float
+    adjusted: float
+
+
+class _Family(NamedTuple):
+    """The cells that are tested by permuting one dimension."""
+
+    dimension: str
+    cells: list[tuple[int, Categories]]
+
+
+def permutation_p_values(
+    tables: Sequence[Table], groups: Mapping[str, str], *, seed: int
+) -> list[dict[Categories, CellPValues]]:
+    """Return p of each tested cell of each metric.
+
+    The cells of a dimension, and its pairs with others, form a family that shares its permutations. Families
+    divide the level in proportion to their cells (weighted Bonferroni).
+
+    Args:
+        tables: of the metrics.
+        groups: chunk by key of the case.
+        seed: of the permutations.
+    """
+    keys = list(dict.fromkeys(case.key for cases, *_ in tables for case in cases))
+    cases = {case.key: case for members, *_ in reversed(tables) for case in members}
+    families = _families(tables, cases, groups)
+    total = sum(len(family.cells) for family in families)
+    results: list[dict[Categories, CellPValues]] = [{} for _ in tables]
+    for number, family in enumerate(families):
+        units = _units(family, tables, keys, cases, groups)
+        alone, adjusted = lower_cells(units, seed=seed + number)
+        for (table, categories), p_value, corrected in zip(family.cells, alone, adjusted, strict=True):
+            share = len(family.cells) / total
+            results[table][categories] = CellPValues(p_value, min(1.0, corrected / share))
+    return [{cell: results[at][cell] for cell in tested} for at, (_, _, tested, _) in enumerate(tables)]
+
+
+def _families(
+    tables: Sequence[Table], cases: Mapping[str, ScoredCase], groups: Mapping[str, str]
+) -> list[_Family]:
+    """Divide the cells by the dimension that is permuted: for a pair the one that is fixed within chunks."""
+    dimensions = list(dict.fromkeys(dimension for _, known, _, _ in tables for dimension in known))
+    fixed = {dimension for dimension in dimensions if _is_fixed(dimension, cases, groups)}
+    order = sorted(dimensions, key=lambda dimension: (dimension not in fixed, dimensions.index(dimension)))
+    families: dict[str, _Family] = {}
+    for at, (_, _, tested, _) in enumerate(tables):
+        for categories in tested:
+            permuted = min((dimension for dimension, _ in categories), key=order.index)
+            families.setdefault(permuted, _Family(permuted, [])).cells.append((at, categories))
+    return [families[dimension] for dimension in order if dimension in families]
+
+
+def _is_fixed(dimension: str, cases: Mapping[str, ScoredCase], groups: Mapping[str, str]) -> bool:
+    """Report whether all cases of a chunk have the same categories of a dimension."""
+    known: dict[str, frozenset[str]] = {}
+    for key, case in cases.items():
+        values = frozenset(case.categories.get(dimension, ()))
+        if known.setdefault(groups.get(key, f"case {key}"), values) != values:
+            return False
+    return True
+
+
+def _units(
+    family: _Family,
+    tables: Sequence[Table],
+    keys: Sequence[str],
+    cases: Mapping[str, ScoredCase],
+    groups: Mapping[str, str],
+) -> LabelledUnits:
+    fixed = _is_fixed(family.dimension, cases, groups)
+    unit_names = [groups.get(key, f"case {key}") if fixed else f"case {key}" for key in keys]
+    unit_of = np.unique(unit_names, return_inverse=True)[1]
+    first: dict[int, str] = {}
+    for key, unit in zip(keys, unit_of.tolist(), strict=True):
+        first.setdefault(unit, key)
+    count = len(first)
+    values = sorted({value for key in keys for value in cases[key].categories.get(family.dimension, ())})
+    labels = np.array(
+        [
+            [value in cases[first[unit]].categories.get(family.dimension, ()) for value in values]
+            for unit in range(count)
+        ],
+        dtype=np.float64,
+    )
+    columns: dict[tuple[int, tuple[str, str] | None], int] = {}
+    cells = []
+    for table, categories in family.cells:
+        value = next(text for dimension, text in categories if dimension == family.dimension)
+        other = next((part for part in categories if part[0] != family.dimension), None)
+        column = columns.setdefault((table, other), len(columns))
+        cells.append((values.index(value), column))
+    sums: Floats = np.zeros((count, len(columns)))
+    counts: Floats = np.zeros((count, len(columns)))
+    scores_of = [{case.key: case.value for case in members} for members, *_ in tables]
+    within = [without_shared_part(scores, groups) for scores in scores_of]
+    place = dict(zip(keys, unit_of.tolist(), strict=True))
+    for (table, other), column in columns.items():
+        members, _, _, sign = tables[table]
+        chosen = [case for case in members if other is None or other[1] in case.categories.get(other[0], ())]
+        by_key = scores_of[table] if other is None else within[table]
+        scores = sign * np.array([by_key[case.key] for case in chosen])
+        at = np.array([place[case.key] for case in chosen], dtype=np.int64)
+        np.add.at(sums[:, column], at, scores - scores.mean())
+        np.add.at(counts[:, column], at, 1.0)
+    return LabelledUnits(
+        labels=labels, sums=sums, counts=counts, strata=_strata(fixed, first, groups), cells=cells
+    )
+
+
+def without_shared_part(scores: Mapping[str, float], groups: Mapping[str, str]) -> dict[str, float]:
+    """Subtract from each score the part that it shares with its chunk, predicted from the chunk's others.
+
+    The prediction is the mean deviation of the other cases of the chunk, shrunk by their number and the
+    intraclass correlation, which the analysis of variance estimates. A pair of categories is compared more
+    sharply so, because a hard chunk makes all of its cases hard.
+
+    Args:
+        scores: by key of the case.
+        groups: chunk by key of the case.
+
+    Source: Searle, Casella and McCulloch, 1992 (Variance Components, chapters 3 and 7: ANOVA, BLUP).
+    """
+    keys = list(scores)
+    values = np.array([scores[key] for key in keys])
+    chunks = np.unique([groups.get(key, f"case {key}") for key in keys], return_inverse=True)[1]
+    sizes = np.bincount(chunks)
+    if len(sizes) in (1, len(keys)):
+        return dict(scores)
+    centred = values - values.mean()
+    sums = np.bincount(chunks, weights=centred)
+    between = float((sums**2 / sizes).sum()) / (len(sizes) - 1)
+    inside = float(((centred - (sums / sizes)[chunks]) ** 2).sum()) / (len(keys) - len(sizes))
+    typical = (len(keys) - float((sizes**2).sum()) / len(keys)) / (len(sizes) - 1)
+    total = between + (typical - 1) * inside
+    shared = min(max((between - inside) / total, 0.0), 0.95) if total > 0 else 0.0
+    others = sizes[chunks] - 1
+    mean_of_others = (sums[chunks] - centred) / np.maximum(others, 1)
+    shrinkage = others * shared / (1 + (others - 1) * shared)
+    residuals = values - np.where(others > 0, shrinkage * mean_of_others, 0.0)
+    return dict(zip(keys, residuals.tolist(), strict=True))
+
+
+def _strata(fixed: bool, first: Mapping[int, str], groups: Mapping[str, str]) -> Integers:
+    """Return the stratum of each unit: one for whole chunks, else the chunk, and one for single cases."""
+    if fixed:
+        return np.zeros(len(first), dtype=np.int64)
+    names = [groups.get(first[unit], "") for unit in range(len(first))]
+    codes, sizes = np.unique(names, return_inverse=True, return_counts=True)[1:]
+    return np.where(sizes[codes] > 1, codes + 1, 0).astype(np.int64)

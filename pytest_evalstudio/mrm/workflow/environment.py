@@ -1,0 +1,35 @@
+"""The environment that a step runs in: Python, the platform and the packages that its results rest on."""
+
+from __future__ import annotations
+
+import platform
+from functools import cache
+from importlib import metadata
+
+PACKAGES = (
+    "pytest-evalstudio",
+    "pytest",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "statsmodels",
+    "hdbscan",
+    "umap-learn",
+    "torch",
+    "transformers",
+    "sentence-transformers",
+    "onnxruntime",
+)
+"""Packages that results of steps depend on; those that are not installed are left out."""
+
+
+@cache
+def environment() -> dict[str, str]:
+    """Return names and versions of Python, platform and packages."""
+    versions = {"python": platform.python_version(), "platform": f"{platform.system()} {platform.machine()}"}
+    for name in PACKAGES:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return versions
