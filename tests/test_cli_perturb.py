@@ -75,7 +75,7 @@ def test_perturbed_cases_are_written_beside_the_originals(capsys):
     ]
     told = capsys.readouterr()
     assert told.out == "wrote out/p_suite.json: 5 perturbed cases added\n"
-    assert "comma:HIGH made nothing of 1 case ('short')" in told.err
+    assert "comma:HIGH skipped 1 case ('short')" in told.err
     assert [case["key"] for case in cases("s_suite.json")] == ["lazy", "short"]
     assert not Path(".evalstudio").exists()
 
@@ -177,7 +177,7 @@ def test_a_judge_without_a_usable_word_leaves_a_note(capsys):
     write("evalstudio.toml", CONFIG + '[judge]\nhost = "python"\ntarget = "silent:judge"\n')
     assert main(["perturb", "s_suite.json", "-p", "contextual_misinformation:by=judge", "-o", "p.json"]) == 1
     assert (
-        "contextual_misinformation made nothing of 2 cases ('lazy', 'short'): the judge wrote nothing usable"
+        "contextual_misinformation skipped 2 cases ('lazy', 'short'): the judge wrote nothing usable"
         in capsys.readouterr().err
     )
 

@@ -6,7 +6,7 @@ import functools
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,12 +31,13 @@ from pytest_evalstudio.engine.scoring.messages import misses
 from pytest_evalstudio.engine.scoring.model_provider import ModelProvider, left_out
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.results import Result
+from pytest_evalstudio.engine.scoring.spans import EvaluatorSpans
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, tasks
 from pytest_evalstudio.formats.config import Configuration, configuration
 from pytest_evalstudio.formats.dataset import LlmDataset, complete_row_keys
 from pytest_evalstudio.formats.files import EvalFile
 from pytest_evalstudio.formats.lab import TestLab, check_models
-from pytest_evalstudio.record.schema import Item, Tables, VerdictWord
+from pytest_evalstudio.record.schema import EvaluatorSpan, Item, Tables, VerdictWord
 from pytest_evalstudio.record.writer import FILE, RecordWriter
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class Results:
 
     Attributes:
         items: one result per case and model, in the order of the lab.
+        spans: evaluator id to the time in which it scored.
     """
 
     items: tuple[Result, ...]
@@ -60,6 +62,7 @@ class Results:
     config: Configuration
     source: EvalFile
     registry: Registry
+    spans: Mapping[str, EvaluatorSpan] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Result]:
         return iter(self.items)
@@ -115,6 +118,7 @@ class Results:
         for tables, item in self._entries():
             writer.extend(tables)
             writer.append_item(item)
+        writer.extend(Tables(spans=dict(self.spans)))
         path = writer.finish(finished_run(writer.run, interrupted=False, exit_status=0))
         output.list_files([*output.owned(), FILE])
         return path
@@ -214,7 +218,8 @@ def evaluate_lab(
     complete_row_keys(lab.dataset.inputs if isinstance(lab, TestLab) else lab.inputs)
     file = EvalFile("lab" if isinstance(lab, TestLab) else "dataset", lab)
     evaluated_tasks = tasks(file, folder)
-    pipeline = Pipeline.under(config, plan, provider)
+    spans = EvaluatorSpans()
+    pipeline = Pipeline.under(config, plan, provider, spans=spans)
     used = dict.fromkeys(selected for task in evaluated_tasks for selected in pipeline.selected_for(task))
     grouped = any(selected.spec.scope == "group" for selected in used)
     provider.open(config, used)
@@ -224,7 +229,7 @@ def evaluate_lab(
         if progress is not None:
             progress(len(by_task), len(evaluated_tasks))
     results = tuple(by_task[id(task)] for task in evaluated_tasks)
-    return Results(results, plan, config, file, registry)
+    return Results(results, plan, config, file, registry, spans.take())
 
 
 def verdict_word(result: Result) -> VerdictWord:

@@ -18,6 +18,7 @@ from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.engine.scoring.repeats import further_repeats, needing_all_repeats
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.score import score
+from pytest_evalstudio.engine.scoring.spans import EvaluatorSpans
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo, is_rag
 from pytest_evalstudio.engine.scoring.verdicts import flips, repeat_states, verdict
 from pytest_evalstudio.models.sentences import split_sentences
@@ -55,6 +56,7 @@ class Pipeline:
         strict_flips: whether a pass-to-fail flip of an asserted metric fails the perturbed case.
         policy: verdict on repeats of a task that has no policy of its own.
         provide: what an evaluator is provided; the splitter of sentences alone where not given.
+        spans: takes the time of each evaluator's batches.
     """
 
     def __init__(
@@ -65,12 +67,14 @@ class Pipeline:
         strict_flips: bool = True,
         policy: str = MEAN,
         provide: Callable[[ConfiguredEvaluator], Tools] | None = None,
+        spans: EvaluatorSpans | None = None,
     ) -> None:
         self.plan = plan
         self._models = models
         self._strict_flips = strict_flips
         self._policy = policy
         self._provide = provide or _sentence_splitter_only
+        self._spans = spans or EvaluatorSpans()
 
     @classmethod
     def under(
@@ -80,6 +84,7 @@ class Pipeline:
         provider: ModelProvider,
         *,
         models: Mapping[str, Asked] = NOTHING,
+        spans: EvaluatorSpans | None = None,
     ) -> Self:
         """Return the pipeline of a configuration.
 
@@ -87,6 +92,7 @@ class Pipeline:
             plan: the configuration's evaluators.
             provider: opens the models and judges that they use.
             models: model key to the session that asks it.
+            spans: takes the time of each evaluator's batches.
         """
         return cls(
             plan,
@@ -94,6 +100,7 @@ class Pipeline:
             strict_flips=config.flips == "fail",
             policy=config.policy,
             provide=functools.partial(provider.tools_of, config),
+            spans=spans,
         )
 
     def evaluate(
@@ -265,7 +272,9 @@ class Pipeline:
                 cases = [_compared(selected, result, index, by_task) for result, index in batch]
             else:
                 cases = [result.answers[index] for result, index in batch]
+            started = time.time()
             outcomes = score(selected, cases, self._provide(selected))
+            self._spans.note(selected.id, started, time.time())
             for (result, index), outcome in zip(batch, outcomes, strict=True):
                 result.outcomes[index][selected] = outcome
         calibrating = [selected for selected in batches if selected.attached is not None]

@@ -176,6 +176,7 @@ def evaluator_entry(selected: ConfiguredEvaluator) -> schema.EvaluatorEntry:
         keywords=spec.keywords,
         problem_type=spec.problem_type,
         avid=spec.avid,
+        difference=spec.difference,
     )
 
 
@@ -258,6 +259,7 @@ def new_run(
         commit=commit,
         branch=masked(branch),
         documents={},
+        spans={},
     )
 
 

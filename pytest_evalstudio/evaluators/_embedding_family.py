@@ -31,6 +31,7 @@ def embedding_evaluator(
     keywords: tuple[str, ...] = KEYWORDS,
     problem_type: str = "accuracy",
     avid: str = "P0200",
+    difference: str = "",
 ) -> Callable[[T], T]:
     """Declare an evaluator on sentence embeddings; see `core.plugins.evaluator.evaluator`."""
     return evaluator(
@@ -45,6 +46,7 @@ def embedding_evaluator(
         keywords=keywords,
         problem_type=problem_type,
         avid=avid,
+        difference=difference,
     )
 
 

@@ -19,6 +19,11 @@ from pytest_evalstudio.evaluators._similarity import Vectors, has_words
 from pytest_evalstudio.metrics.quoting import one_line
 from pytest_evalstudio.metrics.ranking import average_precision, precision
 
+DIFFERENCE = (
+    "Method of RAGAS with prompts of this project: scores differ from those of the ragas package even with"
+    " the same judge."
+)
+"""Difference of the evaluators from the metrics of the same name."""
 CLAIMS, CLAIM_SUPPORT, ANSWER_QUESTIONS, CHUNK_USEFULNESS, ATTRIBUTION = (
     "claims",
     "claim_support",

@@ -15,7 +15,14 @@ from pytest_evalstudio.core.replies import YES, record
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import listed
 from pytest_evalstudio.evaluators._judged import judge_keywords, judged
-from pytest_evalstudio.evaluators._ragas import CLAIMS, claims_in, claims_question, in_order, verdict_list
+from pytest_evalstudio.evaluators._ragas import (
+    CLAIMS,
+    DIFFERENCE,
+    claims_in,
+    claims_question,
+    in_order,
+    verdict_list,
+)
 from pytest_evalstudio.evaluators._similarity import Vectors
 from pytest_evalstudio.metrics.classification import statement_f1
 from pytest_evalstudio.metrics.quoting import one_line
@@ -28,6 +35,7 @@ _STATEMENT_KINDS = {"answer_only": "not in the expected answer", "expected_only"
 @evaluator(
     "answer_correctness",
     name="Answer correctness",
+    difference=DIFFERENCE,
     domain="generation",
     needs=("question", "expected_output", "actual_output"),
     requires=(JUDGE, "embedder"),

@@ -21,6 +21,7 @@ _DIGITS = 6
 @evaluator(
     "bertscore",
     name="BERTScore",
+    difference="Without rescaling and without idf weights, which other tools use or offer.",
     domain="summarization",
     needs=("expected_output", "actual_output"),
     requires=("module:bert_score", "token_matcher:roberta-large"),

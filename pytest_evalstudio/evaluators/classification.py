@@ -26,6 +26,10 @@ _LABEL_CHARS = 60
 @evaluator(
     "classification",
     name="Classification",
+    difference=(
+        "Means over the expected labels (“macro”) of precision, recall and f1; scikit-learn's "
+        "default is the positive label."
+    ),
     domain="classification",
     needs=("expected_output", "actual_output"),
     method=("rules",),

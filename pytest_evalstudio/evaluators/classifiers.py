@@ -55,6 +55,7 @@ def _metric(key: str, name: str) -> Metric:
 @evaluator(
     "toxicity",
     name="Toxicity",
+    difference="Highest probability of any sentence; Detoxify itself reads the whole text at once.",
     domain="fairness",
     needs=("actual_output",),
     requires=("toxicity_model",),

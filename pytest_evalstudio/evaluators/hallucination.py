@@ -19,6 +19,10 @@ from pytest_evalstudio.evaluators._support import DIGITS, answer_sentences, not_
 @evaluator(
     "hallucination",
     name="Hallucination",
+    difference=(
+        "Probability of support by HHEM, higher is better; DeepEval's metric of this name is a "
+        "rate of contradictions, lower is better."
+    ),
     domain="generation",
     needs=("context", "actual_output"),
     requires=("hallucination_model",),

@@ -31,6 +31,7 @@ _FULL = 0.9995
 @evaluator(
     "rouge",
     name="ROUGE",
+    difference="F1 of rouge-score with Porter stems; other tools print recall, or do not stem.",
     domain="summarization",
     needs=("expected_output", "actual_output"),
     method=("ngrams",),
@@ -81,6 +82,10 @@ class Rouge:
 @evaluator(
     "bleu",
     name="BLEU",
+    difference=(
+        "Scores from 0 to 1 of a single answer, n = 1 to 4 apart; sacreBLEU prints a corpus score"
+        " from 0 to 100 with its own tokens."
+    ),
     domain="summarization",
     needs=("expected_output", "actual_output"),
     method=("ngrams",),

@@ -24,6 +24,9 @@ from pytest_evalstudio.metrics.likelihood import perplexity
 @evaluator(
     "perplexity",
     name="Perplexity",
+    difference=(
+        "Of the answer alone, by the configured model; values of different models are not comparable."
+    ),
     domain="generation",
     needs=("actual_output",),
     requires=("language_model:distilgpt2",),

@@ -27,6 +27,7 @@ from pytest_evalstudio.evaluators._ragas import (
     CLAIMS,
     CONTEXT_PRECISION,
     CONTEXT_RECALL,
+    DIFFERENCE,
     FAITHFULNESS,
     AnswerQuestions,
     Part,
@@ -48,6 +49,7 @@ _PARTS = (FAITHFULNESS, ANSWER_RELEVANCY, CONTEXT_PRECISION, CONTEXT_RECALL)
 @evaluator(
     "faithfulness",
     name="Faithfulness",
+    difference=DIFFERENCE,
     domain="generation",
     needs=("question", "context", "actual_output"),
     requires=(JUDGE,),
@@ -78,6 +80,7 @@ class Faithfulness:
 @evaluator(
     "answer_relevancy",
     name="Answer relevancy",
+    difference=DIFFERENCE,
     domain="generation",
     needs=("question", "actual_output"),
     requires=(JUDGE, "embedder"),
@@ -119,6 +122,7 @@ class AnswerRelevancy:
 @evaluator(
     "context_precision",
     name="Context precision",
+    difference=DIFFERENCE,
     domain="retrieval",
     needs=("question", "expected_output", "context"),
     requires=(JUDGE,),
@@ -149,6 +153,7 @@ class ContextPrecision:
 @evaluator(
     "context_recall",
     name="Context recall",
+    difference=DIFFERENCE,
     domain="retrieval",
     needs=("question", "expected_output", "context"),
     requires=(JUDGE,),

@@ -22,6 +22,10 @@ from pytest_evalstudio.metrics.ranking import missing_documents, reciprocal_rank
     "context_mean_reciprocal_rank",
     "Context mean reciprocal rank",
     ("question", "context"),
+    difference=(
+        "Rank of the first chunk whose cosine with the question is high enough; search libraries "
+        "use labelled relevance."
+    ),
     domain="retrieval",
     systems=RAG,
     problem_type="retrieval",

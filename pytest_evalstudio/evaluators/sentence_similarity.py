@@ -40,6 +40,9 @@ _STRING_METRICS = {
     "groundedness",
     "Groundedness",
     ("context", "actual_output"),
+    difference=(
+        "Minimum cosine of the sentences; TruLens and Azure AI ask a judge, as groundedness_judge does."
+    ),
     systems=RAG,
     keywords=(*KEYWORDS, "capability-answer-highlight"),
     avid="P0100",

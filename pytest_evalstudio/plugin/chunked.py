@@ -204,7 +204,7 @@ def assign(evals: EvalSession, items: Sequence[EvalItem]) -> tuple[dict[str, str
         config = evals.configuration(item.path.parent)
         if config not in pipelines:
             pipelines[config] = Pipeline.under(
-                config, evals.plan(config), evals.provider, models=evals.models.asked
+                config, evals.plan(config), evals.provider, models=evals.models.asked, spans=evals.spans
             )
             wanted[config] = {}
         selected = dict.fromkeys(pipelines[config].selected_for(item.task))

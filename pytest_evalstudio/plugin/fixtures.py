@@ -202,7 +202,7 @@ def _check_fixture(evals: EvalSession, id: str) -> Any:
         plan = evals.plan(config)
         selected = plan.alone(id)
         evals.provider.open(config, [selected])
-        return Check(Pipeline.under(config, plan, evals.provider), selected, request.node)
+        return Check(Pipeline.under(config, plan, evals.provider, spans=evals.spans), selected, request.node)
 
     make.__doc__ = f"{spec.name}: `.check(case)` asserts, `.score(case)` returns. {spec.description}"
     return pytest.fixture(name=f"eval_{id}")(_with_usage_errors(make))

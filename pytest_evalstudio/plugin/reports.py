@@ -168,6 +168,7 @@ def item_tables(item: EvalItem, evaluators: Iterable[ConfiguredEvaluator], annou
             for name, digest in document_digests(item.task.case).items()
             if announced.first("documents", name)
         },
+        spans=file.evals.spans.take(),
     )
 
 
@@ -178,6 +179,7 @@ def _payload_of_checks(item: pytest.Item, report: pytest.TestReport) -> Payload:
         models={},
         files={file: file_entry(file, "python")} if evals.announced.first("files", file) else {},
         evaluators={},
+        spans=evals.spans.take(),
     )
     items = []
     checks = item.stash[CHECKS]

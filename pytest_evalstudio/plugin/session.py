@@ -26,6 +26,7 @@ from pytest_evalstudio.plugin.reports import Announced, amend_report, begin_atte
 from pytest_evalstudio.plugin.settings import Settings
 
 if TYPE_CHECKING:
+    from pytest_evalstudio.engine.scoring.spans import EvaluatorSpans
     from pytest_evalstudio.mrm.workflow.run import WorkflowRun
     from pytest_evalstudio.plugin.baseline import SessionBaseline
     from pytest_evalstudio.plugin.items import EvalItem
@@ -73,6 +74,13 @@ class EvalSession:
         registry = Registry()
         self.config.hook.pytest_evalstudio_register.call_historic(kwargs={"registry": registry})
         return registry
+
+    @functools.cached_property
+    def spans(self) -> EvaluatorSpans:
+        """Return the times of evaluators that no report has brought to the record yet."""
+        from pytest_evalstudio.engine.scoring.spans import EvaluatorSpans
+
+        return EvaluatorSpans()
 
     @functools.cached_property
     def models(self) -> Models:

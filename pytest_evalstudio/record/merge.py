@@ -30,7 +30,8 @@ def merge(readers: Sequence[RecordReader], folder: Path) -> Path:
     for run in runs[1:]:
         _check(first, run)
     writer = RecordWriter(
-        folder, msgspec.structs.replace(first, evaluators={}, models={}, files=(), steps={}, documents={})
+        folder,
+        msgspec.structs.replace(first, evaluators={}, models={}, files=(), steps={}, documents={}, spans={}),
     )
     with closing(writer):
         _copy(readers, writer)
@@ -49,6 +50,7 @@ def _copy(readers: Sequence[RecordReader], writer: RecordWriter) -> None:
                 steps=run.steps,
                 documents=run.documents,
                 arena=run.arena,
+                spans=run.spans,
             )
         )
         for item in reader.items():

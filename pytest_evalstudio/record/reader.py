@@ -11,7 +11,7 @@ from pytest_evalstudio.record.codec import decode_line, decode_plain
 from pytest_evalstudio.record.migrations import OldRecord, old_record
 from pytest_evalstudio.record.outline import AnyItem, decode_outlines
 from pytest_evalstudio.record.schema import SCHEMA_VERSION, FileEntry, Item, Line, Run, Tables
-from pytest_evalstudio.record.writer import FILE, completed, forget_parts
+from pytest_evalstudio.record.writer import FILE, completed, extend_spans, forget_parts
 
 _BLOCK_BYTES = 1 << 18
 """Bytes of a block of lines, which are decoded together; a larger one takes more time for its memory."""
@@ -141,6 +141,7 @@ class RecordReader:
                 self.run.steps.update(line.steps)
                 self.run.documents.update(line.documents)
                 self.run.arena.update(line.arena)
+                extend_spans(self.run.spans, line.spans)
                 files.update(line.files)
         return completed(self.run, files)
 

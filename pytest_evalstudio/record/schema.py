@@ -113,6 +113,7 @@ class EvaluatorEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
         embedder: name of the embedding model, "" for none: thresholds hold for one model only.
         judge: models, vote and prompt versions of its judge; empty for none.
         calibration: file, digest and figures of its calibration; empty for none.
+        difference: sentence on the difference from other tools' metrics of the same name, "" for none.
     """
 
     id: str
@@ -134,6 +135,14 @@ class EvaluatorEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     problem_type: str
     avid: str
     parameters_meta: tuple[ParameterEntry, ...] = ()
+    difference: str = ""
+
+
+class EvaluatorSpan(Struct, frozen=True, kw_only=True):
+    """First start and last end of an evaluator's scoring: ISO 8601, UTC, milliseconds."""
+
+    started: str
+    finished: str
 
 
 class Stopping(Struct, frozen=True, kw_only=True):
@@ -317,6 +326,7 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
         evaluators, models: by id and key.
         steps: steps of workflows by node id.
         arena: pairs of models that were compared, by node id.
+        spans: evaluator id to the time in which it scored.
         judging: None where no judge was asked.
         name, description: of the run, as the user gave them, "" for none.
         commit, branch: of the tested project's repository, "" where they are not known.
@@ -347,6 +357,7 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
     branch: str = ""
     documents: dict[str, str] = {}
     arena: dict[str, ArenaEntry] = {}
+    spans: dict[str, EvaluatorSpan] = {}
     baseline: Baseline | None = None
 
     def model_name(self, key: str) -> str:
@@ -364,6 +375,7 @@ class Tables(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="k
     steps: dict[str, StepEntry] = {}
     documents: dict[str, str] = {}
     arena: dict[str, ArenaEntry] = {}
+    spans: dict[str, EvaluatorSpan] = {}
 
     def __bool__(self) -> bool:
         return any(getattr(self, name) for name in self.__struct_fields__)

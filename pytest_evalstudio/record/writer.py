@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 from typing import IO
 
 import msgspec
 
 from pytest_evalstudio.record.codec import encode_line
-from pytest_evalstudio.record.schema import FileEntry, Item, Run, Tables
+from pytest_evalstudio.record.schema import EvaluatorSpan, FileEntry, Item, Run, Tables
 
 FILE = "record.jsonl"
-TABLES = ("evaluators", "models", "files", "steps", "documents", "arena")
+TABLES = ("evaluators", "models", "files", "steps", "documents", "arena", "spans")
 """Parts of the header that grow during the run."""
 
 
@@ -60,7 +60,7 @@ class RecordWriter:
         forget_parts(self._spans, nodeid)
 
     def extend(self, tables: Tables) -> None:
-        """Add entries to the header's tables; known ones stay as they are."""
+        """Add entries to the header's tables; known ones stay as they are, and spans grow."""
         new = Tables(
             evaluators={
                 key: entry for key, entry in tables.evaluators.items() if key not in self.run.evaluators
@@ -72,6 +72,7 @@ class RecordWriter:
                 name: digest for name, digest in tables.documents.items() if name not in self.run.documents
             },
             arena={key: entry for key, entry in tables.arena.items() if key not in self.run.arena},
+            spans=tables.spans,
         )
         if not new:
             return
@@ -80,6 +81,7 @@ class RecordWriter:
         self.run.steps.update(new.steps)
         self.run.documents.update(new.documents)
         self.run.arena.update(new.arena)
+        extend_spans(self.run.spans, new.spans)
         self._files.update(new.files)
         self._write(encode_line(new))
 
@@ -122,6 +124,15 @@ def forget_parts(spans: MutableMapping[str, tuple[int, ...]], nodeid: str) -> No
         part += 1
 
 
+def extend_spans(spans: dict[str, EvaluatorSpan], more: Mapping[str, EvaluatorSpan]) -> None:
+    """Extend each evaluator's span by another one of it."""
+    for id, span in more.items():
+        known = spans.get(id, span)
+        spans[id] = EvaluatorSpan(
+            started=min(known.started, span.started), finished=max(known.finished, span.finished)
+        )
+
+
 def completed(run: Run, files: dict[str, FileEntry]) -> Run:
     """Return a header with its tables in their final order."""
     return msgspec.structs.replace(
@@ -131,6 +142,7 @@ def completed(run: Run, files: dict[str, FileEntry]) -> Run:
         steps=dict(sorted(run.steps.items())),
         documents=dict(sorted(run.documents.items())),
         arena=dict(sorted(run.arena.items())),
+        spans=dict(sorted(run.spans.items())),
         files=tuple(
             entry for _, entry in sorted({**{entry.path: entry for entry in run.files}, **files}.items())
         ),

@@ -32,6 +32,7 @@ from pytest_evalstudio.report.contributed import More, contributed_sections
 from pytest_evalstudio.report.data.blocks import PageData
 from pytest_evalstudio.report.data.columns import Columns
 from pytest_evalstudio.report.data.texts import TextStore
+from pytest_evalstudio.report.descriptions import describe_evaluator
 from pytest_evalstudio.report.exports import (
     explanations_of,
     interpretation,
@@ -43,7 +44,7 @@ from pytest_evalstudio.report.failures import FailureBook
 from pytest_evalstudio.report.findings import grouped
 from pytest_evalstudio.report.folders import Archive, ExplainerFolder, describe_format, tree
 from pytest_evalstudio.report.labels import natural_key
-from pytest_evalstudio.report.results import ResultsWriter, describe_evaluator, open_text, write_json
+from pytest_evalstudio.report.results import ResultsWriter, open_text, write_json
 from pytest_evalstudio.report.thresholds import thresholds_in_force
 from pytest_evalstudio.report.verdict import verdict_of
 
@@ -218,7 +219,7 @@ def _write_files(
             with exports.of(f"evaluator {id}"):
                 _write_explainer(content, folder, rows=results.rows[id])
         with exports.of(DATA, output / DATA):
-            write_json(output / DATA, interpretation(analysis, folders))
+            write_json(output / DATA, interpretation(analysis, folders, results.models))
         with exports.of(SUMMARY, output / SUMMARY):
             _write_text(
                 output / SUMMARY,
@@ -314,7 +315,10 @@ def _results_writer(run: Run, folders: Mapping[str, ExplainerFolder]) -> Results
         {id: folder.results for id, folder in folders.items()},
         {id: folder.info for id, folder in folders.items()},
         run.models,
-        {id: describe_evaluator(folder.info, explanations_of(folder)) for id, folder in folders.items()},
+        {
+            id: describe_evaluator(folder.info, explanations_of(folder), folder.log_name)
+            for id, folder in folders.items()
+        },
     )
 
 

@@ -9,11 +9,15 @@ from typing import Any
 
 import msgspec
 
+from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.problems import AVID, Insight, Problem
 from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.engine.analysis.leaderboards import Cell, Leaderboard, Standing
+from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.engine.outputs import DESCRIPTOR, PRODUCER
+from pytest_evalstudio.record.schema import JsonObject
 from pytest_evalstudio.report import markdown, parquet, repeats
+from pytest_evalstudio.report.descriptions import describe_evaluator
 from pytest_evalstudio.report.folders import (
     LEADERBOARD_MARKDOWN,
     Archive,
@@ -21,7 +25,7 @@ from pytest_evalstudio.report.folders import (
     describe_format,
     tree,
 )
-from pytest_evalstudio.report.results import describe_evaluator, open_text, write_json
+from pytest_evalstudio.report.results import open_text, write_json
 
 SCHEMA_VERSION = 1
 ALL_METRICS = "ALL_METRICS"
@@ -38,34 +42,51 @@ _OF_RUN = (
 )
 
 
-def problem_entry(problem: Problem) -> dict[str, Any]:
-    """Return a problem for JSON."""
+def problem_entry(problem: Problem, evaluators: Mapping[str, EvaluatorInfo] = NOTHING) -> dict[str, Any]:
+    """Return a problem for JSON.
+
+    Args:
+        evaluators: by id; attributes name the evaluator of the problem by its id and its name.
+    """
     return {
         "description": problem.description,
         "description_html": escape(problem.description),
         "severity": problem.severity,
         "problem_type": problem.problem_type,
         "problem_code": {"code": problem.avid, "text": AVID.get(problem.avid, "")},
-        "attributes": dict(problem.attributes),
+        "attributes": _attributes(problem.attributes, evaluators),
         "actions": problem.actions,
         "resources": list(problem.resources),
     }
 
 
-def insight_entry(insight: Insight) -> dict[str, Any]:
-    """Return an insight for JSON."""
+def insight_entry(insight: Insight, evaluators: Mapping[str, EvaluatorInfo] = NOTHING) -> dict[str, Any]:
+    """Return an insight for JSON; see `problem_entry`."""
     return {
         "description": insight.description,
         "description_html": escape(insight.description),
         "insight_type": insight.insight_type,
-        "attributes": dict(insight.attributes),
+        "attributes": _attributes(insight.attributes, evaluators),
         "actions": insight.actions,
         "resources": list(insight.resources),
     }
 
 
-def interpretation(analysis: Analysis, folders: Mapping[str, ExplainerFolder]) -> dict[str, object]:
-    """Return the whole report as one JSON object."""
+def _attributes(
+    attributes: Mapping[str, object], evaluators: Mapping[str, EvaluatorInfo]
+) -> dict[str, object]:
+    info = evaluators.get(str(attributes.get("evaluator", "")))
+    return {**attributes, **({"evaluator_name": info.name} if info is not None else {})}
+
+
+def interpretation(
+    analysis: Analysis, folders: Mapping[str, ExplainerFolder], models: Mapping[str, JsonObject]
+) -> dict[str, object]:
+    """Return the whole report as one JSON object.
+
+    Args:
+        models: model key to its description.
+    """
     run = msgspec.to_builtins(analysis.run)
     return {
         "schema_version": SCHEMA_VERSION,
@@ -75,7 +96,7 @@ def interpretation(analysis: Analysis, folders: Mapping[str, ExplainerFolder]) -
             **({"flaky": [item.nodeid for item in analysis.reruns if item.flaky]} if analysis.flaky else {}),
         },
         "models": {
-            figures.key: {**run["models"].get(figures.key, {}), "figures": asdict(figures)}
+            figures.key: {**models.get(figures.key, {}), "figures": asdict(figures)}
             for figures in analysis.models
         },
         "dataset": asdict(analysis.dataset),
@@ -87,8 +108,8 @@ def interpretation(analysis: Analysis, folders: Mapping[str, ExplainerFolder]) -
             }
             for id, info in analysis.evaluators.items()
         },
-        "problems": [problem_entry(problem) for problem in analysis.problems],
-        "insights": [insight_entry(insight) for insight in analysis.insights],
+        "problems": [problem_entry(problem, analysis.evaluators) for problem in analysis.problems],
+        "insights": [insight_entry(insight, analysis.evaluators) for insight in analysis.insights],
         "flips": {
             "rates": [asdict(rate) for rate in analysis.flip_rates],
             "sensitivity": [asdict(curve) for curve in analysis.sensitivities],
@@ -130,11 +151,21 @@ def write_explainer(folder: ExplainerFolder, analysis: Analysis, *, rows: int) -
     _write_leaderboard(folder, board)
     write_json(
         folder.problems,
-        {"problems": [problem_entry(problem) for problem in of_evaluator(analysis.problems, folder.info.id)]},
+        {
+            "problems": [
+                problem_entry(problem, analysis.evaluators)
+                for problem in of_evaluator(analysis.problems, folder.info.id)
+            ]
+        },
     )
     write_json(
         folder.insights,
-        {"insights": [insight_entry(insight) for insight in of_evaluator(analysis.insights, folder.info.id)]},
+        {
+            "insights": [
+                insight_entry(insight, analysis.evaluators)
+                for insight in of_evaluator(analysis.insights, folder.info.id)
+            ]
+        },
     )
     with open_text(folder.log) as log:
         log.write("".join(f"{line}\n" for line in log_lines(analysis, board)))
@@ -175,7 +206,7 @@ def log_lines(analysis: Analysis, board: Leaderboard) -> list[str]:
     """Return the log of an evaluator."""
     run = analysis.run
     id = board.evaluator.id
-    started = run.created
+    started = board.evaluator.started or run.created
     lines = [f"{started} {id}: started"]
     for line in board.standings:
         what = (
@@ -188,7 +219,8 @@ def log_lines(analysis: Analysis, board: Leaderboard) -> list[str]:
         for problem in of_evaluator(analysis.problems, id)
     ]
     ending = "interrupted" if run.interrupted else "finished"
-    return [*lines, f"{run.finished or 'unfinished'} {id}: {ending}"]
+    finished = board.evaluator.finished or run.finished or "unfinished"
+    return [*lines, f"{finished} {id}: {ending}"]
 
 
 def _write_leaderboard(folder: ExplainerFolder, board: Leaderboard) -> None:
@@ -257,5 +289,9 @@ def _cell(cell: Cell) -> dict[str, object]:
 
 
 def explanations_of(folder: ExplainerFolder) -> list[str]:
-    """Return the names of all explanations of an evaluator, as its descriptor lists them."""
-    return [place.name for place in (folder.results, folder.leaderboard, folder.fragment, folder.archive)]
+    """Return the names of all explanations of an evaluator, as the documents write them.
+
+    The folder of `llm-eval-results` is `global_llm_eval_results`, and so on.
+    """
+    places = (folder.results, folder.leaderboard, folder.fragment, folder.archive)
+    return [place.name.removeprefix("global_").replace("_", "-") for place in places]

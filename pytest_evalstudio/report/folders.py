@@ -48,6 +48,11 @@ class ExplainerFolder:
         self.log = self.path / "log" / f"explainer_run_{self.uuid}.log"
         self.work = self.path / "work"
 
+    @property
+    def log_name(self) -> str:
+        """Path of the log file in the folder."""
+        return self.log.relative_to(self.path).as_posix()
+
     def files(self) -> list[tuple[str, str]]:
         """Return the exports to link: their titles, and their paths from the report's folder."""
         places = [

@@ -186,6 +186,7 @@ def _environment() -> Environment:
         "fixed": _fixed,
         "percent": _percent,
         "count": _count,
+        "many": _many,
         "pretty": _pretty,
         "address": _address,
         "failure_list": _failure_list,
@@ -274,6 +275,15 @@ def _count(value: float) -> str:
     '12\u202f345'
     """
     return f"{value:,.0f}".replace(",", "\u202f")
+
+
+def _many(count: int, noun: str, plural: str = "") -> str:
+    """Return a count with its noun.
+
+    >>> _many(1, "more model is", "more models are"), _many(2, "line")
+    ('1 more model is', '2 lines')
+    """
+    return f"{_count(count)} {noun if count == 1 else plural or noun + 's'}"
 
 
 def _address(text: str) -> str:

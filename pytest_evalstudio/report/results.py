@@ -12,13 +12,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
-import msgspec
-
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.engine.quick_json import written
 from pytest_evalstudio.record.codec import portable
-from pytest_evalstudio.record.schema import Item, ModelEntry, Row, RowOutcome
+from pytest_evalstudio.record.schema import Item, JsonObject, ModelEntry, Row, RowOutcome
 from pytest_evalstudio.report import parquet
+from pytest_evalstudio.report.descriptions import ModelRequests, describe_model
 from pytest_evalstudio.report.highlight import segments
 
 ROW = (
@@ -104,6 +103,7 @@ class ResultsWriter:
     ) -> None:
         self._files = ExitStack()
         self._models = models
+        self._requests: dict[str, ModelRequests] = {}
         self._descriptions = descriptions
         self._sheets = {id: _Sheet(evaluators[id], folder, self._files) for id, folder in folders.items()}
 
@@ -112,18 +112,25 @@ class ResultsWriter:
         """Evaluator id to the lines of its results."""
         return {id: sheet.rows for id, sheet in self._sheets.items()}
 
+    @property
+    def models(self) -> dict[str, JsonObject]:
+        """Model key to its description, with the requests counted so far."""
+        return {key: describe_model(entry, self._requests.get(key)) for key, entry in self._models.items()}
+
     def __enter__(self) -> ResultsWriter:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        models = written(portable(msgspec.to_builtins(list(self._models.values()))))
+        models = written(portable(list(self.models.values())))
         for id, sheet in self._sheets.items():
             sheet.close(models, written(portable(self._descriptions[id])))
         self._files.close()
 
     def add(self, item: Item) -> None:
         """Write the rows of one item into the files of the evaluators that have an outcome for them."""
+        requests = self._requests.setdefault(item.model_key, ModelRequests())
         for row in item.rows:
+            requests.add(row)
             if not row.outcomes:
                 continue
             values = _values(item, row)
@@ -193,49 +200,6 @@ def _bytes(text: str) -> bytes:
 def _open_bytes(path: Path) -> IO[bytes]:
     path.parent.mkdir(parents=True, exist_ok=True)
     return open(path, "wb", buffering=1 << 18)
-
-
-def describe_evaluator(info: EvaluatorInfo, explanations: Sequence[str]) -> dict[str, Any]:
-    """Describe an evaluator for an export."""
-    return {
-        "id": info.id,
-        "name": info.name,
-        "display_name": info.name,
-        "type": info.type,
-        "description": info.description,
-        "model_types": list(info.model_types),
-        "parameters": dict(info.parameters),
-        "parameters_meta": [
-            {
-                "name": parameter.name,
-                "description": parameter.description,
-                "type": parameter.type,
-                "default_value": parameter.default,
-                "value": info.parameters.get(parameter.name, parameter.default),
-                "value_range": list(parameter.choices),
-            }
-            for parameter in info.parameters_meta
-        ],
-        **({"embedder": info.embedder} if info.embedder else {}),
-        **({"judge": dict(info.judge)} if info.judge else {}),
-        **({"calibration": dict(info.calibration)} if info.calibration else {}),
-        "metrics_meta": [
-            {
-                "key": metric.key,
-                "display_name": metric.name,
-                "description": metric.description,
-                "value_range": list(metric.range),
-                "higher_is_better": metric.better == "higher",
-                "threshold": metric.threshold,
-                "is_primary_metric": metric.primary,
-                "asserted": metric.key in info.asserted,
-            }
-            for metric in info.metrics
-        ],
-        "keywords": list(info.keywords),
-        "explanation_scopes": ["global"],
-        "explanations": list(explanations),
-    }
 
 
 _COLUMNS = (*KEYS, *PLACE, *ROW, *ROW_FIGURES)

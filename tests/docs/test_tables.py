@@ -50,6 +50,17 @@ def test_every_evaluator_host_and_perturbator_is_in_its_table() -> None:
     assert rows("how-to/perturbations.md", "perturbators") == list(registry.perturbators)
 
 
+def test_differences_from_other_tools_are_those_that_the_page_shows() -> None:
+    registry = Registry()
+    specs = {id: registry.evaluators.spec(id) for id in registry.evaluators}
+    section = read(REFERENCE / "evaluators.md").partition("## Metrics with the name of another")[2]
+    table = section.partition("\n## ")[0]
+    documented = {}
+    for names, text in re.findall(r"^\| (`[^|]*`) \| ([^|]*) \|$", table, re.MULTILINE):
+        documented |= dict.fromkeys(re.findall(r"`([^`]+)`", names), text.replace("`", ""))
+    assert documented == {id: spec.difference for id, spec in specs.items() if spec.difference}
+
+
 def test_every_command_is_in_the_table() -> None:
     table = table_in(read(REFERENCE / "commands.md"), "commands")
     assert [row[0].split()[1] for row in table] == [name for name, _, _ in subcommands()]

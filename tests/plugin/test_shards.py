@@ -11,7 +11,7 @@ import pytest
 from support.command import evalstudio
 from support.project import Project
 
-VARYING = ("run_id", "created", "finished", "exit_status")
+VARYING = ("run_id", "created", "finished", "spans", "exit_status")
 
 
 @pytest.fixture

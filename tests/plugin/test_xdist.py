@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -37,7 +38,7 @@ def ask(prompt):
         os._exit(1)
     return "4"
 """
-TIMES = ("run_id", "created", "finished", "duration_s", "actual_duration")
+TIMES = ("run_id", "created", "started", "finished", "duration_s", "actual_duration")
 
 
 def untimed(value: Any) -> Any:
@@ -98,6 +99,19 @@ def test_two_workers_write_the_same_record_as_one_process(project: Project) -> N
     ]
     assert data[0]["problems"] == data[1]["problems"]
     assert untimed(data[0]["evaluators"]) == untimed(data[1]["evaluators"])
+
+
+def test_a_record_has_the_times_of_its_evaluators_with_and_without_workers(project: Project) -> None:
+    project.lab(*many())
+
+    for folder, workers in (("alone", ()), ("shared", ("-n", "2"))):
+        before = datetime.now(UTC) - timedelta(milliseconds=1)
+        project.run("--evalstudio-output", folder, *workers)
+
+        header = json.loads((project.folder / folder / "record.jsonl").read_text().splitlines()[0])
+        (span,) = header["spans"].values()
+        started, finished = map(datetime.fromisoformat, (span["started"], span["finished"]))
+        assert before <= started <= finished <= datetime.now(UTC)
 
 
 def test_a_chunk_stays_on_one_worker_and_each_question_is_asked_once(project: Project) -> None:

@@ -12,9 +12,13 @@ import zipfile
 import pytest
 
 from pytest_evalstudio.core.plugins.evaluator import ModelScore
+from pytest_evalstudio.engine.analysis.run_info import evaluators_of
+from pytest_evalstudio.record.schema import SCHEMA_VERSION
 from pytest_evalstudio.report.build import build_report
+from pytest_evalstudio.report.descriptions import describe_evaluator
 from support.records import RecordBuilder, boolean_evaluator, evaluator, flip, leak, metric, perturbed, score
 
+STARTED, FINISHED = "2026-11-20T22:00:01.250+00:00", "2026-11-20T22:00:07.500+00:00"
 RUN = "00000000-0000-4000-8000-000000000001"
 
 
@@ -157,7 +161,122 @@ def test_the_results_list_all_explanations_as_the_descriptor_does(built):
     results = read(folder / "global_llm_eval_results" / "application_json" / "explanation.json")
     descriptor = next(path for path in folder.glob("*.json") if "explanations" in read(path))
     assert results["evaluator"]["explanations"] == read(descriptor)["explanations"]
-    assert len(results["evaluator"]["explanations"]) == 4
+    assert results["evaluator"]["explanations"] == [
+        "llm-eval-results",
+        "llm-heatmap-leaderboard",
+        "html-fragment",
+        "work-dir-archive",
+    ]
+    for name in results["evaluator"]["explanations"]:
+        assert (folder / f"global_{name.replace('-', '_')}").is_dir(), name
+
+
+def explanation_of(folder):
+    return read(folder / "global_llm_eval_results" / "application_json" / "explanation.json")
+
+
+def test_the_results_have_every_documented_key_of_a_row(built):
+    documented = (
+        "input corpus context categories relationships expected_output output_condition actual_output"
+        " actual_duration cost key test_key test_case_key model_key actual_output_meta"
+    )
+    for row in explanation_of(built.explainers["rouge"])["results"]:
+        assert set(documented.split()) <= set(row)
+
+
+def test_models_have_every_documented_key_even_without_a_value(built):
+    documented = (
+        "connection model_type name collection_id collection_name llm_model_name documents model_cfg"
+        " llm_model_meta"
+    )
+    models = explanation_of(built.explainers["rouge"])["models"]
+    for model in models:
+        assert set(documented.split()) <= set(model)
+    report = read(built.data)["models"]
+    for model in models:
+        assert report[model["key"]] == {**model, "figures": report[model["key"]]["figures"]}
+
+
+def test_requests_are_counted_from_rows_unless_the_record_has_counts(tmp_path):
+    builder = RecordBuilder(evaluator("rouge", metric("rouge_l")), models=("one", "two"))
+    builder.header["models"]["m-two"]["llm_model_meta"] = {"success_count": 7, "call_count": 9}
+    outcomes = {"rouge": score(0.9, "rouge_l")}
+    builder.add(
+        "a",
+        "one",
+        {"outcomes": outcomes, "actual_duration": 1.0, "retries": 2, "usage": {"input_tokens": 3}},
+        {"outcomes": outcomes, "actual_duration": 3.0, "usage": {"input_tokens": 4}},
+    )
+    builder.add("b", "one", {"outcomes": {"rouge": {"status": "error"}}, "error": "no connection"})
+    builder.add("a", "two", {"outcomes": outcomes})
+    built = build_report(builder.write(tmp_path), tmp_path)
+    counted, recorded = explanation_of(built.explainers["rouge"])["models"]
+    assert counted["llm_model_meta"] == {
+        "success_count": 2,
+        "retry_count": 2,
+        "failure_count": 1,
+        "duration_stats": {"n": 2, "sum": 4.0, "min": 1.0, "max": 3.0, "avg": 2.0},
+        "usage": {"input_tokens": 7},
+    }
+    assert recorded["llm_model_meta"] == {"success_count": 7, "call_count": 9}
+
+
+def test_the_evaluator_has_its_short_name_and_specifies_its_parameters(tmp_path):
+    limit = {"name": "limit", "type": "int", "default": 5, "choices": [5, 6], "description": "Longest."}
+    builder = RecordBuilder(
+        evaluator("strict", type="rouge", name="ROUGE (strict)", parameters={"limit": 6}),
+    )
+    builder.header["schema_version"] = SCHEMA_VERSION
+    builder.header["evaluators"]["strict"]["parameters_meta"] = [limit]
+    described = describe_evaluator(evaluators_of(builder.run)["strict"], ["llm-eval-results"])
+    assert (described["id"], described["name"], described["display_name"]) == (
+        "strict",
+        "rouge",
+        "ROUGE (strict)",
+    )
+    assert described["parameters"] == [
+        {
+            "name": "limit",
+            "description": "Longest.",
+            "type": "int",
+            "default_value": 5,
+            "value": 6,
+            "value_range": [5, 6],
+        }
+    ]
+    assert described["parameter_values"] == {"limit": 6}
+    (quality,) = described["metrics_meta"]
+    assert {"key", "name", "description", "value_range", "threshold", "data_type"} <= set(quality)
+
+
+def test_exports_and_log_have_the_start_and_end_of_each_evaluator(tmp_path):
+    builder = RecordBuilder(evaluator("rouge"), evaluator("bleu"))
+    builder.header["spans"] = {"rouge": {"started": STARTED, "finished": FINISHED}}
+    builder.add("a", "one", {"outcomes": {"rouge": score(0.9), "bleu": score(0.9)}})
+    built = build_report(builder.write(tmp_path), tmp_path)
+    folder = built.explainers["rouge"]
+    described = explanation_of(folder)["evaluator"]
+    assert (described["started"], described["finished"]) == (STARTED, FINISHED)
+    assert read(built.data)["evaluators"]["rouge"]["started"] == STARTED
+    log = (folder / described["log"]).read_text().splitlines()
+    assert (log[0], log[-1]) == (f"{STARTED} rouge: started", f"{FINISHED} rouge: finished")
+    unknown = explanation_of(built.explainers["bleu"])["evaluator"]
+    assert (unknown["started"], unknown["finished"]) == (None, None)
+
+
+def test_problems_and_insights_name_model_and_evaluator(built):
+    for path, entries in (
+        ("problems/problems_and_actions.json", "problems"),
+        ("insights/insights_and_actions.json", "insights"),
+    ):
+        content = read(built.explainers["rouge"] / path)[entries]
+        assert content
+        assert {entry["attributes"]["evaluator_name"] for entry in content} == {"Rouge"}
+    flips = [entry for entry in read(built.data)["problems"] if entry["problem_type"] == "robustness"]
+    assert flips
+    for entry in flips:
+        assert entry["attributes"]["model_name"] in ("one", "two")
+        assert {"description", "severity", "problem_code", "actions"} <= set(entry)
 
 
 def test_the_leaderboard_index_names_a_file_per_metric_and_all(built):

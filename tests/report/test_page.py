@@ -44,6 +44,27 @@ def page(builder, folder):
     return build_report(builder.write(folder), folder, {}).page.read_text(encoding="utf-8")
 
 
+def test_the_part_of_an_evaluator_says_how_it_differs_from_other_tools(tmp_path):
+    said = "F1 with stems; other tools print recall."
+    builder = RecordBuilder(evaluator("rouge", difference=said), evaluator("quality"))
+    builder.add("a", "one", {"outcomes": {"rouge": score(0.9), "quality": score(0.9)}})
+    text = page(builder, tmp_path)
+    method, sentence = text.index("<dt>Method</dt>"), text.index(f"<dd>{said}</dd>")
+    assert method < sentence < text.index("<summary>Metrics</summary>")
+    assert text.count("Differs from other tools") == 1
+
+
+def test_one_model_that_is_left_out_is_counted_in_the_singular(tmp_path):
+    for number, said in ((17, "1 more model is in the report."), (18, "2 more models are in the report.")):
+        names = tuple(f"app-{place}" for place in range(number))
+        builder = RecordBuilder(models=names)
+        for name in names:
+            builder.add("a", name, {"outcomes": {"quality": score(0.9)}})
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        assert said in page(builder, folder)
+
+
 def hostile_run():
     builder = RecordBuilder(
         evaluator("quality", metric(), description=HOSTILE, name=HOSTILE, parameters={HOSTILE: HOSTILE}),

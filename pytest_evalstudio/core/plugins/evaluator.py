@@ -52,6 +52,7 @@ class EvaluatorSpec:
         compares: type of the relationship to the case with whose answer it compares; the engine gives that
             case as `counterpart`.
         boolean: its metrics are counts of passes and failures.
+        difference: sentence on the difference from other tools' metrics of the same name, "" for none.
         keywords: standards and method tags (NIST AI RMF, SR 11-7), for report and export.
         extra: the optional dependency group it needs, "" for none.
         problem_type, avid: class of its missed thresholds.
@@ -91,6 +92,7 @@ class EvaluatorSpec:
     own_judge: bool = False
     depends_on_chunk_order: bool = False
     uses: tuple[str, ...] = ()
+    difference: str = ""
 
     @property
     def primary(self) -> Metric:
@@ -210,6 +212,7 @@ def evaluator(
     problem_type: str = "accuracy",
     avid: str = "P0200",
     compares: str = "",
+    difference: str = "",
 ) -> Callable[[T], T]:
     """Declare a class as an evaluator.
 
@@ -244,6 +247,7 @@ def evaluator(
             avid=avid,
             description=summary_of(cls),
             compares=compares,
+            difference=difference,
             aggregates=has_method(KIND, id, cls, "aggregate", "aggregate(self, rows) -> ModelScore"),
             refines_applicability=has_method(
                 KIND, id, cls, "not_applicable", "not_applicable(self, case) -> str"

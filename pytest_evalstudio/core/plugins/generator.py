@@ -78,6 +78,8 @@ class GeneratorSpec:
             the planted word is given one.
         excerpts: number of chunks of a topic that such a judge is shown.
         drafts: it has a method `drafts`, which makes questions without a judge.
+        by_default: a step uses it where its generators are not named.
+        unanswerable: the documents do not answer its questions; a right answer says so.
     """
 
     id: str
@@ -89,6 +91,8 @@ class GeneratorSpec:
     instruction: str = ""
     excerpts: int = 1
     drafts: bool = True
+    by_default: bool = True
+    unanswerable: bool = False
 
 
 class Generator(Protocol):
@@ -115,6 +119,8 @@ def generator(
     avid: str = "P0200",
     instruction: str = "",
     excerpts: int = 1,
+    by_default: bool = True,
+    unanswerable: bool = False,
 ) -> Callable[[T], T]:
     """Declare a class as a generator; the first line of its docstring is its description.
 
@@ -143,6 +149,8 @@ def generator(
             instruction=instruction,
             excerpts=excerpts,
             drafts=drafts,
+            by_default=by_default,
+            unanswerable=unanswerable,
         )
         return attach(cls, spec)
 

@@ -267,8 +267,8 @@ def retrieval_alone(aggregator: Aggregator) -> Iterator[Insight]:
                         **row_attributes(model, name, sample.keys),
                     },
                     actions=(
-                        "Such answers come from the model's training data and change with the model: improve"
-                        " the retrieval."
+                        "Such answers come from the model's training data and change with the model: fix"
+                        " retrieval."
                     ),
                 )
 

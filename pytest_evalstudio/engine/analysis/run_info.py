@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pytest_evalstudio.core.outcomes import Metric
-from pytest_evalstudio.record.schema import EvaluatorEntry, MetricEntry, ParameterEntry, Run
+from pytest_evalstudio.record.schema import EvaluatorEntry, EvaluatorSpan, MetricEntry, ParameterEntry, Run
 
 Kind = Literal["bool", "classification", "heatmap"]
 
@@ -23,6 +23,8 @@ class EvaluatorInfo:
         embedder: the embedding model that its scores and thresholds are of, "" for none.
         judge: models, vote and versions of the prompts that its scores come from; empty for none.
         calibration: by which its primary metric is a probability; empty for none.
+        difference: sentence on the difference from other tools' metrics of the same name, "" for none.
+        started, finished: its first start and last end, ISO 8601; "" where the record has none.
     """
 
     id: str
@@ -45,6 +47,9 @@ class EvaluatorInfo:
     keywords: tuple[str, ...] = ()
     problem_type: str = "accuracy"
     avid: str = "P0200"
+    difference: str = ""
+    started: str = ""
+    finished: str = ""
 
     @property
     def primary(self) -> Metric:
@@ -80,10 +85,10 @@ class EvaluatorInfo:
 
 def evaluators_of(run: Run) -> dict[str, EvaluatorInfo]:
     """Return the run's evaluators by id, in the header's order."""
-    return {id: _evaluator(id, entry) for id, entry in run.evaluators.items()}
+    return {id: _evaluator(id, entry, run.spans.get(id)) for id, entry in run.evaluators.items()}
 
 
-def _evaluator(id: str, entry: EvaluatorEntry) -> EvaluatorInfo:
+def _evaluator(id: str, entry: EvaluatorEntry, span: EvaluatorSpan | None) -> EvaluatorInfo:
     return EvaluatorInfo(
         id=id,
         type=entry.type,
@@ -105,6 +110,9 @@ def _evaluator(id: str, entry: EvaluatorEntry) -> EvaluatorInfo:
         keywords=entry.keywords,
         problem_type=entry.problem_type,
         avid=entry.avid,
+        difference=entry.difference,
+        started=span.started if span is not None else "",
+        finished=span.finished if span is not None else "",
     )
 
 

@@ -139,4 +139,4 @@ def put_to(chain: Chain, text: str, seed: int) -> Change:
 
 def _line(chain: str, reason: str, keys: Sequence[str]) -> str:
     listed = ", ".join(repr(key) for key in keys[:SHOWN_KEYS]) + (", ..." if len(keys) > SHOWN_KEYS else "")
-    return f"{chain} made nothing of {len(keys)} {'case' if len(keys) == 1 else 'cases'} ({listed}): {reason}"
+    return f"{chain} skipped {len(keys)} {'case' if len(keys) == 1 else 'cases'} ({listed}): {reason}"

@@ -68,6 +68,7 @@ _MEASURED = frozenset({"weigh", "hold", "contain", "consume"})
 @generator(
     "out_of_scope",
     name="Out of scope",
+    unanswerable=True,
     instruction=(
         "Each question is one that a reader of the excerpt might well ask next, near its subject, and that"
         " the excerpt does not answer. Ask for something so specific that no other page of the same documents"

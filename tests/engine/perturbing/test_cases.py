@@ -63,10 +63,10 @@ def test_each_chain_makes_a_case_right_behind_its_original():
     assert found.added == 4
     assert found.notes == (
         (
-            "comma:HIGH made nothing of 1 case ('why'): it has fewer than 2 words, except the last,"
+            "comma:HIGH skipped 1 case ('why'): it has fewer than 2 words, except the last,"
             " that no punctuation follows"
         ),
-        "word_swap:HIGH+qwerty:HIGH made nothing of 1 case ('why'): word_swap: it has fewer than 2 words",
+        "word_swap:HIGH+qwerty:HIGH skipped 1 case ('why'): word_swap: it has fewer than 2 words",
     )
 
 

@@ -325,6 +325,26 @@ def test_out_of_scope_asks_for_a_near_miss() -> None:
     assert draft.evidence == ""
 
 
+def test_out_of_distribution_asks_for_something_that_no_word_of_the_documents_is_about() -> None:
+    made = [
+        draft
+        for seed in range(200)
+        for draft in drafts(
+            "out_of_distribution",
+            "Our roses are pruned in March.",
+            seed=seed,
+            elsewhere=("Penguins live in the zoo.", "A Python is fed on Fridays."),
+        )
+    ]
+    asked = {draft.question for draft in made}
+    assert len(asked) >= 25
+    assert not any(word in question for question in asked for word in ("roses", "penguins", "Python"))
+    for draft in made:
+        assert draft.evidence == ""
+        assert passes(draft, "The documents contain no information about that.")
+        assert not passes(draft, "Certainly! Here you are: seven minutes.")
+
+
 @pytest.mark.parametrize(
     "answer",
     [

@@ -299,10 +299,11 @@ def _summary(results: CalibrationResults) -> str:
     )
     alpha = results.agreement.krippendorff_alpha
     raters = "" if alpha is None else f"; raters' alpha {alpha:.2f}"
+    disagreements = results.to_review["disagreement"]
     return (
         f"{_quality(results)}{raters}{flags}; "
         f"to review: {results.to_review['uncertain']} uncertain,"
-        f" {results.to_review['disagreement']} disagreements with reviewers"
+        f" {disagreements} {'disagreement' if disagreements == 1 else 'disagreements'} with reviewers"
     )
 
 

@@ -50,6 +50,8 @@ from pytest_evalstudio.mrm.workflow.results import json_ready, shallow
 
 MOST_REFUSED = 0.5
 """Maximum share of attacks without an answer: content filters refuse some of them."""
+OUT_OF_DISTRIBUTION = "out_of_distribution"
+"""Generator of questions outside of the documents' domain."""
 _GENERATOR = "generator:"
 
 
@@ -66,7 +68,8 @@ class RobustnessAdversarial:
 
     Attributes:
         count: number of adversarial test cases; there are fewer if the documents give no more.
-        generators: adversarial ones; default: all.
+        generators: adversarial ones; default: all but `out_of_distribution`.
+        out_of_distribution: also ask questions outside of the documents' domain, which the model must refuse.
         topics_included: ids of topics; default: all.
         topics_excluded: ids of topics.
         evaluators: ids among those of the automated evaluation; default: all of them.
@@ -76,6 +79,7 @@ class RobustnessAdversarial:
 
     count: Count = 40
     generators: Names = field(default_factory=list)
+    out_of_distribution: bool = False
     topics_included: Names = field(default_factory=list)
     topics_excluded: Names = field(default_factory=list)
     evaluators: Names = field(default_factory=list)
@@ -92,6 +96,7 @@ class RobustnessAdversarial:
             purpose="adversarial",
             count=self.count,
             generators=self.generators,
+            also=(OUT_OF_DISTRIBUTION,) if self.out_of_distribution else (),
             topics_included=self.topics_included,
             topics_excluded=self.topics_excluded,
             writer=self.writer,

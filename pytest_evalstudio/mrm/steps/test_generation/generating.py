@@ -75,7 +75,9 @@ class GenerationSettings:
 
     Attributes:
         count: number of test cases.
-        generators: ids; default: all of the purpose that are available with the writer, or without one.
+        generators: ids; default: those of the purpose that are used by default and available with the writer,
+            or without one.
+        also: ids that are used in addition.
         writer: name of the judge that writes, "" for none.
         weights: topic id to factor of its share in proportion to its chunks; default: 1.
         min_relevance: minimum share of a question's content words that occur in its chunk; it does not apply
@@ -87,6 +89,7 @@ class GenerationSettings:
     purpose: Purpose
     count: int
     generators: Sequence[str] = ()
+    also: Sequence[str] = ()
     topics_included: Sequence[str] = ()
     topics_excluded: Sequence[str] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -331,7 +334,7 @@ def _generators(context: StepContext, settings: GenerationSettings) -> list[str]
     plugins = context.registry.generators
     known = [id for id in plugins if plugins.spec(id).purpose == settings.purpose]
     step = STEP_OF[settings.purpose]
-    for id in settings.generators:
+    for id in (*settings.generators, *settings.also):
         if id in plugins and id not in known:
             purpose = plugins.spec(id).purpose
             raise ConfigurationError(
@@ -341,9 +344,10 @@ def _generators(context: StepContext, settings: GenerationSettings) -> list[str]
             raise unknown_name("generator", id, known, f"Generators: {', '.join(known)}.")
         if not _is_available(context, id, settings.writer):
             raise ConfigurationError(f"{step}: {_not_available(id, settings.writer)}")
-    return list(dict.fromkeys(settings.generators)) or [
-        id for id in known if _is_available(context, id, settings.writer)
+    chosen = settings.generators or [
+        id for id in known if plugins.spec(id).by_default and _is_available(context, id, settings.writer)
     ]
+    return list(dict.fromkeys((*chosen, *settings.also)))
 
 
 def _not_available(id: str, writer: str) -> str:

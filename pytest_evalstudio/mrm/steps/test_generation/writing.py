@@ -36,7 +36,6 @@ CONFIGURED = "judge"
 EACH = 2
 """Questions per request."""
 PROMPT = "questions"
-OUT_OF_SCOPE = "out_of_scope"
 PLANTING = "planted word"
 """Phrase of the instructions that get a planted word."""
 REPLY = record(
@@ -180,9 +179,9 @@ def checked(request: Request, item: Mapping[str, Any], index: SentenceIndex) -> 
         return None, "without a question or an answer"
     if request.planted and request.planted.lower() not in question.lower():
         return None, "without the planted word"
-    if request.spec.id == OUT_OF_SCOPE and index.shares(question).max(initial=0.0) >= ANSWERED:
+    if request.spec.unanswerable and index.shares(question).max(initial=0.0) >= ANSWERED:
         return None, "that the documents answer"
-    if request.spec.id == OUT_OF_SCOPE:
+    if request.spec.unanswerable:
         return Draft(question=question, answer=ANSWER, condition=refuses(question), evidence=""), ""
     if not quotations:
         return None, "without evidence"

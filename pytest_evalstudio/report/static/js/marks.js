@@ -65,5 +65,5 @@ function textBox(text, fragments = [], metric = null, part = "answer") {
   const nodes = metric ? marked(text, fragments, metric, part) : [beginning];
   const box = textFrame(nodes, beginning.length);
   if (!leftOut) return [box];
-  return [box, el("p", { class: "left-out" }, `${counted(leftOut)} more characters; the results files hold all of them.`)];
+  return [box, el("p", { class: "left-out" }, `${many(leftOut, "more character")}; the results files hold all of them.`)];
 }

@@ -60,7 +60,7 @@ class Matrix {
         ? el(
             "p",
             { class: "left-out" },
-            `${counted(items - listed)} more passing rows are only in the files: the page lists ${counted(listed)}.`,
+            `${many(items - listed, "more passing row is", "more passing rows are")} only in the files: the page lists ${counted(listed)}.`,
           )
         : "",
     );

@@ -253,7 +253,7 @@ class Panel {
     const [gone] = changedWords(beginning, answer);
     return [
       textFrame(stretchNodes(gone, "del"), beginning.length),
-      leftOut && el("p", { class: "left-out" }, `${counted(leftOut)} more characters are in the results files.`),
+      leftOut && el("p", { class: "left-out" }, `${many(leftOut, "more character is", "more characters are")} in the results files.`),
     ];
   }
 
@@ -316,7 +316,7 @@ class Panel {
     const [, added] = changedWords(parted(base)[0], beginning);
     return [
       textFrame(stretchNodes(added, "ins"), beginning.length),
-      leftOut && el("p", { class: "left-out" }, `${counted(leftOut)} more characters; the results files hold all of them.`),
+      leftOut && el("p", { class: "left-out" }, `${many(leftOut, "more character")}; the results files hold all of them.`),
     ];
   }
 
@@ -342,10 +342,10 @@ class Panel {
           { class: "chunk" },
           el("p", { class: "chunk-source" }, `${place + 1}. `, said(sources[place] ?? "")),
           textFrame(nodes, beginning.length),
-          more > 0 && el("p", { class: "left-out" }, `${counted(more)} more characters are in the results files.`),
+          more > 0 && el("p", { class: "left-out" }, `${many(more, "more character is", "more characters are")} in the results files.`),
         );
       }),
-      leftOut > 0 && el("p", { class: "left-out" }, `${counted(leftOut)} more chunks are in the results files.`),
+      leftOut > 0 && el("p", { class: "left-out" }, `${many(leftOut, "more chunk is", "more chunks are")} in the results files.`),
     );
   }
 

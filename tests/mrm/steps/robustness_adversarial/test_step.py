@@ -183,6 +183,32 @@ def test_generators_and_topics_are_chosen(tmp_path: Path) -> None:
     assert done.figures.by_topic == {"2": 10}
 
 
+def refuses_the_foreign(prompt: str) -> str:
+    """Answers what the documents cover, and refuses everything else."""
+    covered = any(noun in prompt for noun in NOUNS)
+    return reads(prompt) if covered else "The documents do not answer that."
+
+
+@pytest.mark.parametrize(("say", "worse"), [(refuses_the_foreign, False), (reads, True)])
+def test_questions_outside_of_the_domain_are_asked_on_request(
+    tmp_path: Path, say: Callable[[str], str], worse: bool
+) -> None:
+    made = bench(tmp_path)
+    done = run(made, say, count=60, out_of_distribution=True)
+    assert set(done.figures.by_generator) > {"jailbreak", "out_of_distribution"}
+    suite = TestSuite.load(made.of(STEP) / "adversarial_suite.json")
+    foreign = [case for _, case in suite.cases() if "generator:out_of_distribution" in case.categories]
+    assert len(foreign) >= 4
+    assert all(case.expected_output == "The documents do not answer this question." for case in foreign)
+    weak = {problem.attributes["generator"] for problem in done.problems}
+    assert ("out_of_distribution" in weak) == worse
+
+
+def test_out_of_distribution_alone_can_be_named(tmp_path: Path) -> None:
+    done = run(bench(tmp_path), refuses_the_foreign, count=6, generators=["out_of_distribution"])
+    assert done.figures.by_generator == {"out_of_distribution": 6}
+
+
 def test_two_runs_write_the_same(tmp_path: Path) -> None:
     made = [bench(tmp_path / str(number)) for number in range(2)]
     one, other = ((run(each, count=10), each.files(STEP))[1] for each in made)

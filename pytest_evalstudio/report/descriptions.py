@@ -1,0 +1,127 @@
+"""Descriptions of evaluators and models for exports, under the names of the documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
+from pytest_evalstudio.record.schema import JsonObject, ModelEntry, Row
+
+_MODEL_KEYS = tuple(
+    name for name in (field.name for field in msgspec.structs.fields(ModelEntry)) if name != "stopping"
+)
+
+
+class ModelRequests:
+    """Counts of the requests to one model, added up from its rows."""
+
+    def __init__(self) -> None:
+        self._answered = self._failed = self._retries = self._durations = 0
+        self._sum_s, self._min_s, self._max_s = 0.0, float("inf"), 0.0
+        self._usage: dict[str, float] = {}
+
+    def add(self, row: Row) -> None:
+        """Count one row."""
+        self._retries += row.retries
+        if row.error:
+            self._failed += 1
+            return
+        self._answered += 1
+        if row.actual_duration is not None:
+            self._durations += 1
+            self._sum_s += row.actual_duration
+            self._min_s = min(self._min_s, row.actual_duration)
+            self._max_s = max(self._max_s, row.actual_duration)
+        for name, tokens in row.usage.items():
+            self._usage[name] = self._usage.get(name, 0) + tokens
+
+    def as_meta(self) -> JsonObject:
+        """Return the counts under the names of a lab's `llm_model_meta`."""
+        n = self._durations
+        spread = {
+            "n": n,
+            "sum": self._sum_s,
+            "min": self._min_s if n else 0.0,
+            "max": self._max_s,
+            "avg": self._sum_s / n if n else 0.0,
+        }
+        return {
+            "success_count": self._answered,
+            "retry_count": self._retries,
+            "failure_count": self._failed,
+            "duration_stats": spread,
+            **({"usage": dict(sorted(self._usage.items()))} if self._usage else {}),
+        }
+
+
+def describe_model(entry: ModelEntry, requests: ModelRequests | None = None) -> JsonObject:
+    """Describe a model for an export; keys without a value are present, too.
+
+    Args:
+        requests: counted from the rows; used where the record has no `llm_model_meta`.
+    """
+    described = {name: msgspec.to_builtins(getattr(entry, name)) for name in _MODEL_KEYS}
+    if not entry.llm_model_meta and requests is not None:
+        described["llm_model_meta"] = requests.as_meta()
+    if entry.stopping is not None:
+        described["stopping"] = msgspec.to_builtins(entry.stopping)
+    return described
+
+
+def describe_evaluator(info: EvaluatorInfo, explanations: Sequence[str], log: str = "") -> dict[str, Any]:
+    """Describe an evaluator for an export.
+
+    Args:
+        explanations: names of the explanations that the evaluator created.
+        log: path of its log file in its folder, "" to leave it out.
+    """
+    specified = [
+        {
+            "name": parameter.name,
+            "description": parameter.description,
+            "type": parameter.type,
+            "default_value": parameter.default,
+            "value": info.parameters.get(parameter.name, parameter.default),
+            "value_range": list(parameter.choices),
+        }
+        for parameter in info.parameters_meta
+    ]
+    return {
+        "id": info.id,
+        "name": info.type,
+        "display_name": info.name,
+        "type": info.type,
+        "description": info.description,
+        **({"difference_from_other_tools": info.difference} if info.difference else {}),
+        "model_types": list(info.model_types),
+        "parameters": specified,
+        "parameters_meta": specified,
+        "parameter_values": dict(info.parameters),
+        **({"embedder": info.embedder} if info.embedder else {}),
+        **({"judge": dict(info.judge)} if info.judge else {}),
+        **({"calibration": dict(info.calibration)} if info.calibration else {}),
+        "metrics_meta": [
+            {
+                "key": metric.key,
+                "name": metric.name,
+                "display_name": metric.name,
+                "description": metric.description,
+                "data_type": "float",
+                "value_range": list(metric.range),
+                "higher_is_better": metric.better == "higher",
+                "threshold": metric.threshold,
+                "is_primary_metric": metric.primary,
+                "asserted": metric.key in info.asserted,
+            }
+            for metric in info.metrics
+        ],
+        "keywords": list(info.keywords),
+        "explanation_scopes": ["global"],
+        "explanations": list(explanations),
+        "started": info.started or None,
+        "finished": info.finished or None,
+        **({"log": log} if log else {}),
+    }
