@@ -142,7 +142,8 @@ def test_a_sound_file_is_fine(capsys, name, content, said):
         (
             "pyproject.toml",
             "[tool.evalstudio]\nrunss = 1",
-            "pyproject.toml: runss: unknown key. Did you mean 'runs'? Options of an evaluator belong in [evaluator.ID].\n",
+            "pyproject.toml: runss: unknown key. Did you mean 'runs'? Options of an evaluator belong in"
+            " [evaluator.ID].\n",
         ),
     ],
 )

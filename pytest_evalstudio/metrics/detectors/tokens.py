@@ -26,8 +26,8 @@ class _Token:
         needles: substrings of which a text with such a token has at least one.
         pattern: returns the compiled pattern.
         distinct: minimum of distinct characters besides the needle.
-        has_blanks: whether white space may be between the needle and the token; other tokens are in one run of
-            at least MIN_CHARS characters without white space.
+        has_blanks: whether white space may be between the needle and the token; other tokens are in one run
+            of at least MIN_CHARS characters without white space.
     """
 
     kind: str
