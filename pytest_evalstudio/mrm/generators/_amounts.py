@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from pytest_evalstudio.core.plugins.generator import Corpus
+from pytest_evalstudio.mrm.generators._places import Place, places, with_counts
 from pytest_evalstudio.mrm.texts.clauses import Clause, clauses
 from pytest_evalstudio.mrm.texts.quantities import (
     UNITS,
     Quantity,
     pattern,
     quantities,
-    range_pattern,
-    unit_of,
 )
 from pytest_evalstudio.mrm.texts.statements import as_customer, inside
 from pytest_evalstudio.mrm.texts.words import word_set
@@ -36,23 +34,6 @@ _CHANGES = word_set(
     """
 )
 _LEVELS = frozenset(["stand", "reach", "total", "amount", "come"])
-_NEAR = r"about|around|approximately|nearly|almost|roughly|just|an average of|some|a total of"
-_BOUND = (
-    r"at least|at most|up to|no more than|not more than|no less than|a maximum of|a minimum of"
-    r"|up to a maximum of"
-)
-_BEYOND = (
-    r"more than|less than|fewer than|over|under|longer than|older than|higher than|greater than|exceeding"
-)
-_PREPOSITION = (
-    r"within|for|after|before|by|at|to|from|of|in|on|since|until|below|above|with|between|every|as|up"
-)
-_BEFORE = re.compile(
-    rf"(?i)(?:^|\s)(?:(?P<prep>{_PREPOSITION})\s)?(?:(?P<bound>{_BOUND})\s)?(?:(?P<near>{_NEAR})\s)?$"
-)
-_BEYOND_BEFORE = re.compile(
-    rf"(?i)\b(?:{_BEYOND}|another|further|additional|last|first|next|initial|the|old|than)\s$"
-)
 _OF_PHRASE = re.compile(
     r"\s?of\s(?:(?!(?:in|on|at|to|for|with|from|by|per|within|after|before|during|when|if|as|and|or|each|every|a|an|that|which|under|until)\b)[^\s,]+\s?|(?:a|an)\s[^\s,]+\s?)+"
 )
@@ -91,21 +72,6 @@ class Asked:
     clause: Clause
 
 
-class _Place(NamedTuple):
-    """A quantity of a rest, with the words around it."""
-
-    quantity: Quantity
-    condition: str
-    before: str
-    prep: str
-    bound: str
-    after: str
-
-    @property
-    def unit(self) -> str:
-        return unit_of(self.quantity.text)
-
-
 def amounts_asked(sentence: str, corpus: Corpus) -> Iterator[Asked]:
     """Yield natural questions for the quantities of a sentence; none where the rules are not sure."""
     for clause in clauses(sentence):
@@ -116,7 +82,7 @@ def amounts_asked(sentence: str, corpus: Corpus) -> Iterator[Asked]:
         if often := _often_asked(clause, subject, part):
             yield often
             continue
-        for place in _places(part):
+        for place in places(part):
             question = _question(clause, subject, place)
             if question and _is_clean(question, place):
                 bound = f"{place.bound} " if place.bound else ""
@@ -174,68 +140,7 @@ def _often_pattern(text: str) -> str:
     return rf"(?i)(?<!\w){count}\s(?:a|per|each|every)\s{unit}(?!\w)"
 
 
-def _places(part: str) -> Iterator[_Place]:
-    stated = _merged(part, _with_counts(part))
-    for quantity, condition in stated:
-        before = part[: quantity.start]
-        match = _BEFORE.search(before)
-        if match is None or _BEYOND_BEFORE.search(
-            before[: match.end()] if not match["bound"] else before[: match.start("bound")]
-        ):
-            continue
-        head = before[: match.start()].rstrip()
-        prep, bound = (match["prep"] or "").lower(), (match["bound"] or "").lower()
-        if prep == "up":
-            continue
-        if prep and not head and not before[: match.start("prep")].strip():
-            head = ""
-        yield _Place(quantity, condition, head, prep, bound, part[quantity.end :])
-
-
-_COUNT_WORDS = re.compile(
-    r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b(?=\s(?:[a-z-]+\s){0,2}?[A-Za-z-]+s\b)"
-)
-
-
-def _with_counts(part: str) -> list[Quantity]:
-    """Return the quantities of a text, and number words before a plural."""
-    stated = quantities(part)
-    words = [
-        Quantity("number", match.group(), match.start(), match.end())
-        for match in _COUNT_WORDS.finditer(part)
-        if not any(other.start <= match.start() < other.end for other in stated)
-    ]
-    return sorted([*stated, *words], key=lambda quantity: quantity.start)
-
-
-def _merged(part: str, stated: list[Quantity]) -> list[tuple[Quantity, str]]:
-    """Return quantities with their conditions; the two ends of a range are one quantity."""
-    merged: list[tuple[Quantity, str]] = []
-    at = 0
-    while at < len(stated):
-        first = stated[at]
-        if at + 1 < len(stated):
-            last = stated[at + 1]
-            between = part[first.end : last.start]
-            opened = re.search(r"between\s$", part[: first.start])
-            is_range = (between == " and " and opened) or (
-                between in (" to ", "–", "-")
-                and first.kind in ("number", last.kind)
-                and not re.search(r"from\s$", part[: first.start])
-            )
-            if is_range:
-                whole = replace(last, text=part[first.start : last.end], start=first.start)
-                merged.append((whole, range_pattern(first.text, last.text)))
-                at += 2
-                continue
-            if re.fullmatch(r",?\s(?:or|and)\s|,\s", between) and first.kind in ("number", last.kind):
-                return []
-        merged.append((first, pattern(first.text)))
-        at += 1
-    return merged
-
-
-def _question(clause: Clause, subject: str, place: _Place) -> str:
+def _question(clause: Clause, subject: str, place: Place) -> str:
     kind = place.quantity.kind
     if re.match(r"\s(?:or|and)\s", place.after) and kind != "number":
         after = re.match(r"\sand\s\S+\s", place.after)
@@ -270,7 +175,7 @@ def _question(clause: Clause, subject: str, place: _Place) -> str:
     return builders[kind](clause, subject, place)
 
 
-def _copula(clause: Clause, subject: str, place: _Place) -> str:
+def _copula(clause: Clause, subject: str, place: Place) -> str:
     kind, after = place.quantity.kind, place.after
     if place.bound or place.prep not in ("", "between"):
         return ""
@@ -291,7 +196,7 @@ def _copula(clause: Clause, subject: str, place: _Place) -> str:
     return clause.ask(wh, subject, after)
 
 
-def _change(clause: Clause, subject: str, place: _Place) -> str:
+def _change(clause: Clause, subject: str, place: Place) -> str:
     if (
         place.prep not in ("by", "to")
         or place.bound
@@ -322,7 +227,7 @@ def _change(clause: Clause, subject: str, place: _Place) -> str:
     )
 
 
-def _level(clause: Clause, subject: str, place: _Place) -> str:
+def _level(clause: Clause, subject: str, place: Place) -> str:
     kind = place.quantity.kind
     if kind not in ("money", "percent", "measure") or place.bound:
         return ""
@@ -337,7 +242,7 @@ def _level(clause: Clause, subject: str, place: _Place) -> str:
     return f"What {be} {subject}{after}?"
 
 
-def _remaining(place: _Place) -> str:
+def _remaining(place: Place) -> str:
     return f"{place.before} {place.after}"
 
 
@@ -355,7 +260,7 @@ def _bounded(word: str, bound: str, wh: str) -> str:
     return phrase[0].upper() + phrase[1:]
 
 
-def _of_attribute(clause: Clause, subject: str, place: _Place) -> str:
+def _of_attribute(clause: Clause, subject: str, place: Place) -> str:
     """Return the question for "a fee of £5": "What fee does it charge?"."""
     match = re.search(
         r"(?:^|\s)(?:(?P<det>a|an|the|its)\s)?(?P<noun>(?:[\w-]+\s){0,3}?(?P<head>[\w-]+))$", place.before
@@ -391,7 +296,7 @@ def _of_attribute(clause: Clause, subject: str, place: _Place) -> str:
     return clause.ask(wh[0].upper() + wh[1:], subject, after)
 
 
-def _money(clause: Clause, subject: str, place: _Place) -> str:
+def _money(clause: Clause, subject: str, place: Place) -> str:
     if _more(place):
         return ""
     if place.prep == "of":
@@ -414,7 +319,7 @@ def _money(clause: Clause, subject: str, place: _Place) -> str:
     return ""
 
 
-def _percent(clause: Clause, subject: str, place: _Place) -> str:
+def _percent(clause: Clause, subject: str, place: Place) -> str:
     if place.prep == "of":
         return _of_attribute(clause, subject, place)
     if place.before or _more(place):
@@ -432,7 +337,7 @@ def _percent(clause: Clause, subject: str, place: _Place) -> str:
     return ""
 
 
-def _period(clause: Clause, subject: str, place: _Place) -> str:
+def _period(clause: Clause, subject: str, place: Place) -> str:
     before, after, bound = place.before, place.after, place.bound
     if _more(place) or len(re.findall(r"\S+", before)) > 9:
         return ""
@@ -466,7 +371,7 @@ def _period(clause: Clause, subject: str, place: _Place) -> str:
     return ""
 
 
-def _date(clause: Clause, subject: str, place: _Place) -> str:
+def _date(clause: Clause, subject: str, place: Place) -> str:
     wh = {
         "on": "When",
         "in": "When",
@@ -483,10 +388,10 @@ def _date(clause: Clause, subject: str, place: _Place) -> str:
     ):
         return ""
     rest = _remaining(place)
-    return "" if _with_counts(rest) or clause.verb in _CHANGES else clause.ask(wh, subject, rest)
+    return "" if with_counts(rest) or clause.verb in _CHANGES else clause.ask(wh, subject, rest)
 
 
-def _measure(clause: Clause, subject: str, place: _Place) -> str:
+def _measure(clause: Clause, subject: str, place: Place) -> str:
     unit = place.unit
     known = next((names[1] for name, names in UNITS.items() if name.lower() == unit.lower()), "")
     if not known or _more(place):
@@ -516,7 +421,7 @@ def _measure(clause: Clause, subject: str, place: _Place) -> str:
     return ""
 
 
-def _number(clause: Clause, subject: str, place: _Place) -> str:
+def _number(clause: Clause, subject: str, place: Place) -> str:
     if place.prep not in ("", "of", "for") or _more(place):
         return ""
     counted = _COUNTED.match(place.after)
@@ -540,12 +445,12 @@ def _number(clause: Clause, subject: str, place: _Place) -> str:
     return clause.ask(wh, subject, rest)
 
 
-def _more(place: _Place) -> bool:
+def _more(place: Place) -> bool:
     """Report whether other quantities follow that make the question unclear."""
     return any(other.kind not in ("date", "period") for other in quantities(place.after))
 
 
-def _is_clean(question: str, place: _Place) -> bool:
+def _is_clean(question: str, place: Place) -> bool:
     """Report whether a question reads well and does not have the answer in it."""
     words = question.rstrip("?").split()
     last = words[-1].lower()
