@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import functools
 import inspect
 import json
 import re
@@ -30,6 +31,7 @@ from pytest_evalstudio.plugin.settings import DEFAULT_CACHE, DEFAULT_OUTPUT
 from pytest_evalstudio.record.items import ItemFlip, ItemVerdict, Row, RowOutcome
 from pytest_evalstudio.record.schema import EvaluatorEntry, Item, MetricEntry, ModelEntry, Run
 
+DOCS = Path(__file__).parents[2] / "docs"
 NOT_IN_FILES = ("folder", "file")
 """Fields of Configuration that say where it was read from."""
 
@@ -263,7 +265,7 @@ def evaluator_details() -> Iterator[str]:
             defaults = {field.name: _default_of(field) for field in dataclasses.fields(cls)}
             listed = (f"`{name}` ({defaults.get(name, 'none')})" for name in options)
             yield from ("", f"Options, with their defaults: {', '.join(listed)}.")
-        yield from ("", f"Source: {_source(cls)}")
+        yield from ("", f"Source: {_source(cls)}", "", f"Agreement with people: {_agreement(id)}.")
 
 
 _RECORD = (Run, EvaluatorEntry, MetricEntry, ModelEntry, Item, Row, RowOutcome, ItemVerdict, ItemFlip)
@@ -293,6 +295,24 @@ def record() -> Iterator[str]:
             )
             meaning = _attribute(struct, item.encode_name) or "–"
             yield _row(f"`{item.encode_name}`", f"`{kind}`".replace("|", "\\|"), meaning.replace("|", "\\|"))
+
+
+@functools.cache
+def _agreement(id: str) -> str:
+    """Return the areas under the ROC curve of an evaluator's first metric in the table of agreement."""
+    page = (DOCS / "explanation" / "agreement.md").read_text(encoding="utf-8")
+    head = re.search(r"^\| Metric \| (.+) \|$", page, re.MULTILINE)
+    row = re.search(rf"^\| `{id}`(?: \w+)? \| (.+) \|$", page, re.MULTILINE)
+    if head is None or row is None or "not measured" in row[1]:
+        return "not measured: no data or weights"
+    areas = {
+        sample: cell.partition(" ")[0]
+        for sample, cell in zip(head[1].split(" | "), row[1].split(" | "), strict=True)
+    }
+    if set(areas.values()) == {"fitted"}:
+        return "fitted to the samples; the page has figures on samples that it was not fitted to"
+    listed = ", ".join(f"{sample} {area}" for sample, area in areas.items() if area != "–")
+    return f"area under the ROC curve {listed} (0.5 is chance)"
 
 
 def _paragraphs(cls: type) -> Iterator[str]:
