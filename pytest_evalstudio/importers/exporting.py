@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_evalstudio.formats.agent_evaluation import evaluation_entry
-from pytest_evalstudio.formats.agent_evaluation_export import rows_of
+from pytest_evalstudio.formats.agent_evaluation_export import export_evaluation_set, rows_of
 from pytest_evalstudio.formats.dataset import LlmDataset, Row
 from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.formats.suite import TestSuite
@@ -132,8 +132,9 @@ def _langsmith(row: Row) -> dict[str, object]:
     )
 
 
+AGENT_EVALUATION = "agent-evaluation"
 FORMATS: Mapping[str, Format] = {
-    "agent-evaluation": Format(
+    AGENT_EVALUATION: Format(
         evaluation_entry,
         frozenset(
             {
@@ -177,7 +178,10 @@ def export(
     """
     form = FORMATS[kind]
     rows = rows_of(content, model)
-    return [form.record(row) for row in rows], _lost(rows, form.takes)
+    lost = _lost(rows, form.takes)
+    if kind == AGENT_EVALUATION:  # repeats get request ids of their own, and cases of a suite no response
+        return export_evaluation_set(content, model), lost
+    return [form.record(row) for row in rows], lost
 
 
 def _lost(rows: Sequence[Row], takes: frozenset[str]) -> list[str]:

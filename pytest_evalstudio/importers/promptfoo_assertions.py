@@ -63,7 +63,7 @@ def assertion_of_cell(cell: str) -> dict[str, Json]:
 
 
 class Expectations:
-    """What the assertions of a test expect of an answer."""
+    """Expectations of an answer, collected from the assertions of a test."""
 
     def __init__(self, omissions: Omissions) -> None:
         self._omissions = omissions

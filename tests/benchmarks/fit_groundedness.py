@@ -37,7 +37,7 @@ from pytest_evalstudio.metrics.groundedness import EMBEDDING_SIGNALS, LEXICAL_SI
 EVALUATOR = "groundedness_signals"
 PENALTIES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 DEFAULT_PENALTY = 0.1
-"""Of the fits to one sample and to all but one; fixed before the tests."""
+"""Penalty of the fits to one sample and to all but one; fixed before the tests."""
 FOLDS = 5
 REPEATS = 5
 DRAWS = 2000

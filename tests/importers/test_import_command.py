@@ -175,3 +175,19 @@ def test_too_many_combinations_are_refused(capsys: pytest.CaptureFixture[str]) -
 def test_convert_reads_sets_that_hold_only_a_trace() -> None:
     assert main(["convert", str(FILES / "mlflow_traces.jsonl"), "-o", "set.json"]) == 0
     assert LlmDataset.load("set.json").inputs[0].expected_facts == ["15 USD"]
+
+
+def test_a_suite_and_repeats_survive_an_evaluation_set() -> None:
+    suite = TestSuite()
+    suite.add_test().add_case("What is the fee?", key="fee", expected_output="30 USD")
+    suite.save("suite.json")
+    assert main(["export", "agent-evaluation", "suite.json", "-o", "set.jsonl"]) == 0
+    assert main(["import", "agent-evaluation", "set.jsonl", "-o", "again.json"]) == 0
+    assert [case.key for _, case in TestSuite.load("again.json").cases()] == ["fee"]
+    dataset = LlmDataset()
+    for run in (1, 2):
+        dataset.add_input("What is the fee?", key="fee", actual_output="30 USD", run=run)
+    dataset.save("repeats.json")
+    assert main(["export", "agent-evaluation", "repeats.json", "-o", "set.jsonl"]) == 0
+    assert main(["import", "agent-evaluation", "set.jsonl", "-o", "rows.json"]) == 0
+    assert len(LlmDataset.load("rows.json").inputs) == 2

@@ -298,9 +298,9 @@ def test_the_command_refuses_and_writes_nothing(tmp_path: Path, capsys: pytest.C
     saved = tmp_path / "c.json"
     command = ["calibrate", record, path, "--metric", "quality"]
     assert main([*command, "-o", str(saved)]) == 1
-    told = capsys.readouterr()
-    assert "refused: quality.quality (higher is better): the labels go against" in told.out
-    assert "not written, because the calibration is refused" in told.err
+    printed = capsys.readouterr()
+    assert "refused: quality.quality (higher is better): the labels go against" in printed.out
+    assert "not written, because the calibration is refused" in printed.err
     assert not saved.exists()
     assert main([*command, "--json"]) == 1
     figures = json.loads(capsys.readouterr().out)
@@ -309,7 +309,7 @@ def test_the_command_refuses_and_writes_nothing(tmp_path: Path, capsys: pytest.C
 
 
 def test_errors_as_by_chance_are_refused() -> None:
-    """Of 80 labels, 60 follow the scores; the 20 that are drawn at random contradict them."""
+    """Make 80 labels: 60 follow the scores, and the 20 that are drawn at random contradict them."""
     scores = np.concatenate([np.linspace(0, 1, 60), np.linspace(0, 1, 20)])
     labels = scores > 0.5
     labels[[2, 57]] ^= True
