@@ -53,14 +53,15 @@ def waiting_suite(project: Project) -> None:
 def test_a_second_run_in_the_same_folder_is_a_usage_error(project: Project, more: tuple[str, ...]) -> None:
     waiting_suite(project)
     first = started(project)
-    wait_until(lambda: (project.folder / "asked.txt").is_file())
-    before = (project.folder / "asked.txt").read_text()
+    asked = project.folder / "asked.txt"
+    wait_until(lambda: asked.is_file() and asked.read_text().endswith("wait\n"))
+    before = asked.read_text()
 
     second = project.run(*more)
 
     assert second.ret == pytest.ExitCode.USAGE_ERROR
     second.stderr.fnmatch_lines(["*the folder is in use by another run*--evalstudio-output*"])
-    assert (project.folder / "asked.txt").read_text() == before, "no model was asked"
+    assert asked.read_text() == before, "no model was asked"
     (project.folder / "hold").unlink()
     first.communicate(timeout=60)
     assert first.returncode == 0
