@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 
 if TYPE_CHECKING:
     import argparse
+    import socket
 
     from pytest_evalstudio.cli.common import Adds
     from pytest_evalstudio.guard.checking import Guard
@@ -156,6 +156,8 @@ def _token(arguments: argparse.Namespace) -> str:
 
 
 def _listening(host: str, port: int) -> socket.socket:
+    import socket
+
     from pytest_evalstudio.core.errors import ConfigurationError
 
     if not 0 <= port <= 65_535:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import msgspec
 
@@ -18,7 +19,7 @@ from pytest_evalstudio.comparison.results import (
     Part,
     ScoreChange,
 )
-from pytest_evalstudio.comparison.sides import Identity, Scores, Side, SideItem
+from pytest_evalstudio.comparison.sides import Identity, MetricName, Scores, Side, SideItem
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.record.schema import EvaluatorEntry, ModelEntry, Run
 
@@ -42,14 +43,7 @@ def compare(base: Side, new: Side, *, limits: Limits | None = None) -> Compariso
     Raises:
         ConfigurationError: if the runs have no item in common.
     """
-    both = [(identity, base.items.get(identity), item) for identity, item in new.items.items()]
-    matched = {
-        identity: (earlier, item)
-        for identity, earlier, item in both
-        if earlier is not None
-        and earlier.outcome not in _WITHOUT_VERDICT
-        and item.outcome not in _WITHOUT_VERDICT
-    }
+    matched = list(_matched(base, new))
     if not matched:
         raise ConfigurationError(
             f"the runs have no item in common: {len(base.items):,} items in the base run, {len(new.items):,}"
@@ -57,21 +51,18 @@ def compare(base: Side, new: Side, *, limits: Limits | None = None) -> Compariso
             " renamed models as OLD=NEW"
         )
     pairs: dict[str, list[tuple[SideItem, SideItem]]] = {}
-    for identity, pair in matched.items():
-        pairs.setdefault(identity[2], []).append(pair)
+    for identity, earlier, item in matched:
+        pairs.setdefault(identity[2], []).append((earlier, item))
     metrics = compare_metrics(pairs, new.run.evaluators, limits or Limits())
-    counts: dict[ItemClass, int] = dict.fromkeys(ITEM_CLASSES, 0)
-    changes = sorted(
-        _changes(both, base, new, counts), key=lambda change: ITEM_CLASSES.index(change.item_class)
-    )
+    changes = _changes(base, new)
     not_run = _not_run(base, new)
     documents = tuple(sorted(_changed_documents(base.run, new.run)))
-    cases = [identity[1] for identity, pair in matched.items() if pair[0].case != pair[1].case]
+    cases = [identity[1] for identity, earlier, item in matched if earlier.case != item.case]
     return Comparison(
         verdict=overall(metrics),
         base=base.label,
         new=new.label,
-        items=counts,
+        items=changes.counts,
         not_run=not_run,
         metrics=tuple(metrics),
         operations=tuple(compare_operations(pairs)),
@@ -80,16 +71,27 @@ def compare(base: Side, new: Side, *, limits: Limits | None = None) -> Compariso
         changed_documents=documents,
         document_cases=tuple(
             dict.fromkeys(
-                identity[1]
-                for identity, pair in matched.items()
-                if not set(documents).isdisjoint(pair[1].documents)
+                identity[1] for identity, _, item in matched if not set(documents).isdisjoint(item.documents)
             )
             if documents
             else ()
         ),
-        changes=tuple(changes),
+        changes=changes.in_order(),
         notes=tuple(_notes(base, new, not_run)),
     )
+
+
+def _matched(base: Side, new: Side) -> Iterator[tuple[Identity, SideItem, SideItem]]:
+    """Yield the items that both runs evaluated."""
+    earlier_items = base.items
+    for identity, item in new.items.items():
+        earlier = earlier_items.get(identity)
+        if (
+            earlier is not None
+            and earlier.outcome not in _WITHOUT_VERDICT
+            and item.outcome not in _WITHOUT_VERDICT
+        ):
+            yield identity, earlier, item
 
 
 def _not_run(base: Side, new: Side) -> int:
@@ -158,30 +160,64 @@ def score_changes(
     base: Scores, new: Scores, evaluators: Mapping[str, EvaluatorEntry]
 ) -> Iterator[ScoreChange]:
     """Yield the primary and asserted metrics whose score differs."""
-    for evaluator in evaluators.values():
-        for metric in evaluator.metrics:
-            name = (evaluator.id, metric.key)
-            earlier, now = base.get(name), new.get(name)
-            if earlier != now and (metric.primary or metric.asserted):
-                yield ScoreChange(evaluator=evaluator.id, metric=metric.key, base=earlier, new=now)
+    return _score_changes(base, new, deciding_metrics(evaluators))
 
 
-def _changes(
-    both: Sequence[tuple[Identity, SideItem | None, SideItem]],
-    base: Side,
-    new: Side,
-    counts: dict[ItemClass, int],
-) -> Iterator[ItemChange]:
-    """Yield the changes of all items that do not still pass, and count all classes."""
-    gone = ((identity, item, None) for identity, item in base.items.items() if identity not in new.items)
-    for identity, earlier, now in itertools.chain(both, gone):
-        if earlier is not None and now is not None and earlier.outcome == now.outcome == "passed":
-            counts["still_passing"] += 1  # most items, without the calls that the others need
-            continue
+def deciding_metrics(evaluators: Mapping[str, EvaluatorEntry]) -> tuple[MetricName, ...]:
+    """Return the primary and asserted metrics."""
+    return tuple(
+        (evaluator.id, metric.key)
+        for evaluator in evaluators.values()
+        for metric in evaluator.metrics
+        if metric.primary or metric.asserted
+    )
+
+
+def _score_changes(base: Scores, new: Scores, metrics: Sequence[MetricName]) -> Iterator[ScoreChange]:
+    for name in metrics:
+        earlier, now = base.get(name), new.get(name)
+        if earlier != now:
+            yield ScoreChange(evaluator=name[0], metric=name[1], base=earlier, new=now)
+
+
+@dataclass(slots=True)
+class _Changes:
+    """Number of items by class, and the changes of those that do not still pass."""
+
+    counts: dict[ItemClass, int] = field(default_factory=lambda: dict.fromkeys(ITEM_CLASSES, 0))
+    by_class: dict[ItemClass, list[ItemChange]] = field(default_factory=lambda: {k: [] for k in ITEM_CLASSES})
+
+    def in_order(self) -> tuple[ItemChange, ...]:
+        """Return the changes by class."""
+        return tuple(itertools.chain.from_iterable(self.by_class.values()))
+
+
+def _changes(base: Side, new: Side) -> _Changes:
+    changes = _Changes()
+    metrics = deciding_metrics(new.run.evaluators)
+    passing = shared = 0
+    earlier_items = base.items
+
+    def note(identity: Identity, earlier: SideItem | None, now: SideItem | None) -> None:
         kind = item_class(earlier, now)
         if kind is not None:
-            counts[kind] += 1
-            yield _change(identity, kind, earlier, now, new.run.evaluators)
+            changes.counts[kind] += 1
+            changes.by_class[kind].append(_change(identity, kind, earlier, now, metrics))
+
+    for identity, now in new.items.items():
+        earlier = earlier_items.get(identity)
+        if earlier is not None:
+            shared += 1
+            if earlier.outcome == now.outcome == "passed":
+                passing += 1  # most items, without the calls that the others need
+                continue
+        note(identity, earlier, now)
+    changes.counts["still_passing"] += passing
+    if shared < len(earlier_items):
+        for identity, item in earlier_items.items():
+            if identity not in new.items:
+                note(identity, item, None)
+    return changes
 
 
 def _change(
@@ -189,7 +225,7 @@ def _change(
     kind: ItemClass,
     base: SideItem | None,
     new: SideItem | None,
-    evaluators: Mapping[str, EvaluatorEntry],
+    metrics: Sequence[MetricName],
 ) -> ItemChange:
     file, key, model, _ = identity
     shown = new or base
@@ -201,7 +237,7 @@ def _change(
         key=key,
         model=model,
         flaky=base is not None and base.flaky,
-        scores=tuple(score_changes(base.scores, new.scores, evaluators)) if base and new else (),
+        scores=tuple(_score_changes(base.scores, new.scores, metrics)) if base and new else (),
         reason=new.reason if new else "",
         base_answer=base.answer if base else "",
         answer=new.answer if new else "",

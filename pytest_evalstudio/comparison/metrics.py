@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -15,7 +16,7 @@ from pytest_evalstudio.record.schema import EvaluatorEntry, MetricEntry
 from pytest_evalstudio.stats.bca import cluster_bca_intervals
 from pytest_evalstudio.stats.comparison import holm
 from pytest_evalstudio.stats.sign_flip import sign_flip_drop
-from pytest_evalstudio.stats.types import Floats, Interval
+from pytest_evalstudio.stats.types import Floats, Integers, Interval
 
 ALPHA = 0.05
 POWER = 0.8
@@ -90,16 +91,15 @@ def compare_metrics(
 
     Source: intervals of Efron, 1987; sign-flip test of Fisher, 1935; correction of Holm, 1979.
     """
+    numbers: dict[tuple[str, str], int] = {}
     clusters = {
-        cluster: number
-        for number, cluster in enumerate(
-            dict.fromkeys(new.cluster for matched in pairs.values() for _, new in matched)
-        )
+        model: np.asarray([numbers.setdefault(new.cluster, len(numbers)) for _, new in matched])
+        for model, matched in pairs.items()
     }
     columns = [
         column
         for model, matched in pairs.items()
-        for column in _columns(model, matched, evaluators.values(), clusters)
+        for column in _columns(model, matched, evaluators.values(), clusters[model], len(numbers))
     ]
     intervals = _intervals(columns)
     p_values = [sign_flip_drop(column.sign * column.sums) for column in columns]
@@ -123,22 +123,21 @@ def compare_operations(pairs: ModelPairs) -> list[OperationComparison]:
     compared = []
     for model, matched in pairs.items():
         for quantity in ("duration_s", "cost_usd"):
-            values = [
-                (base_value, new_value)
-                for base, new in matched
-                if (base_value := getattr(base, quantity)) is not None
-                and (new_value := getattr(new, quantity)) is not None
-            ]
-            if not values or not np.any(values):
+            read = operator.attrgetter(quantity)
+            values = [read(base) for base, _ in matched]
+            if values.count(None) == len(values):
                 continue
-            array = np.asarray(values, dtype=np.float64)
+            array = np.asarray([values, [read(new) for _, new in matched]], dtype=np.float64).T
+            array = array[np.isfinite(array).all(axis=1)]
+            if not array.any():
+                continue
             differences = (array[:, 1] - array[:, 0])[:, None]
             interval = cluster_bca_intervals(differences, np.ones_like(differences))[0]
             compared.append(
                 OperationComparison(
                     quantity=quantity,
                     model=model,
-                    n=len(values),
+                    n=len(array),
                     base=float(array[:, 0].mean()),
                     new=float(array[:, 1].mean()),
                     difference=float(differences.mean()),
@@ -159,20 +158,19 @@ def _columns(
     model: str,
     matched: Sequence[tuple[SideItem, SideItem]],
     evaluators: Iterable[EvaluatorEntry],
-    numbers: Mapping[tuple[str, str], int],
+    clusters: Integers,
+    total: int,
 ) -> list[_Column]:
-    clusters = np.asarray([numbers[new.cluster] for _, new in matched])
     columns = []
     for evaluator in evaluators:
         for entry in evaluator.metrics:
             name = (evaluator.id, entry.key)
-            scores = np.asarray(
-                [(base.scores.get(name), new.scores.get(name)) for base, new in matched], dtype=np.float64
-            )
-            held = np.isfinite(scores).all(axis=1)
+            base = np.asarray([item.scores.get(name) for item, _ in matched], dtype=np.float64)
+            new = np.asarray([item.scores.get(name) for _, item in matched], dtype=np.float64)
+            held = np.isfinite(base) & np.isfinite(new)
             if not held.any():
                 continue
-            base, new = scores[held, 0], scores[held, 1]
+            base, new = base[held], new[held]
             columns.append(
                 _Column(
                     evaluator=evaluator.id,
@@ -182,8 +180,8 @@ def _columns(
                     new=float(new.mean()),
                     n=len(base),
                     same=bool((new == base).all()),
-                    sums=np.bincount(clusters[held], new - base, len(numbers)).astype(np.float64),
-                    counts=np.bincount(clusters[held], minlength=len(numbers)).astype(np.float64),
+                    sums=np.bincount(clusters[held], new - base, total).astype(np.float64),
+                    counts=np.bincount(clusters[held], minlength=total).astype(np.float64),
                 )
             )
     return columns

@@ -7,6 +7,7 @@ from statistics import NormalDist
 import numpy as np
 
 from pytest_evalstudio.stats.bootstrap import SEED, drawn_means_by_kind
+from pytest_evalstudio.stats.ranking import percentiles
 from pytest_evalstudio.stats.types import LEVEL, Floats, Interval
 
 REPLICATES = 2_000
@@ -66,5 +67,5 @@ def _interval(drawn: Floats, sums: Floats, counts: Floats, level: float) -> Inte
     for tail in ((1 - level) / 2, (1 + level) / 2):
         shifted = bias + _NORMAL.inv_cdf(tail)
         ends.append(100 * _NORMAL.cdf(bias + shifted / (1 - acceleration * shifted)))
-    low, high = np.percentile(drawn, ends)
-    return float(low), float(high)
+    low, high = percentiles(drawn, ends)
+    return low, high

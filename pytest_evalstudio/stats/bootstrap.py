@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from pytest_evalstudio.stats.ranking import percentiles
 from pytest_evalstudio.stats.types import LEVEL, Floats, Interval
 
 REPLICATES = 1_000
@@ -87,8 +88,8 @@ def cluster_bootstrap_intervals(
         if filled[column] < 2 or not usable.size:
             intervals.append(None)
             continue
-        low, high = np.percentile(usable, tails)
-        intervals.append((float(low), float(high)))
+        low, high = percentiles(usable, tails)
+        intervals.append((low, high))
     return intervals
 
 

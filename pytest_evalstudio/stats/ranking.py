@@ -33,7 +33,27 @@ def percentile(values: Sequence[float] | Floats, share: float) -> float:
     numbers = np.asarray(values, dtype=np.float64)
     if not numbers.size:
         raise ValueError("no values have no percentile")
-    return float(np.percentile(numbers, share))
+    return percentiles(numbers, [share])[0]
+
+
+def percentiles(values: Floats, shares: Sequence[float]) -> list[float]:
+    """Return percentiles of many values, with linear interpolation; NaN without values.
+
+    Own code: `numpy.percentile` imports `numpy.ma`, which takes 10 ms of each run.
+
+    Args:
+        values: finite numbers, in any order.
+        shares: percentages from 0 to 100.
+
+    Source: Hyndman and Fan, 1996 (The American Statistician 50, 361–365), definition 7.
+
+    >>> percentiles(np.array([4.0, 1.0, 3.0, 2.0]), [0, 50, 100])
+    [1.0, 2.5, 4.0]
+    """
+    if not values.size:
+        return [np.nan] * len(shares)
+    places = np.asarray(shares, dtype=np.float64) / 100 * (values.size - 1)
+    return [float(value) for value in np.interp(places, np.arange(values.size), np.sort(values))]
 
 
 def ranks(values: Sequence[float | None], *, higher_is_better: bool = True) -> list[int | None]:

@@ -250,8 +250,10 @@ def _bootstrap(aggregator: Aggregator) -> dict[tuple[str, str, str], Interval | 
 
     All of them use the same draws of original cases.
     """
-    _, originals = np.unique(np.array(aggregator.cases.originals(), dtype=np.int64), return_inverse=True)
-    clusters = int(originals.max()) + 1 if originals.size else 0
+    cases = aggregator.cases.originals()
+    number_of = {case: number for number, case in enumerate(sorted(set(cases)))}
+    originals = np.array([number_of[case] for case in cases], dtype=np.int64)
+    clusters = len(number_of)
     wanted = [
         (id, model, key)
         for id, info in aggregator.evaluators.items()

@@ -59,7 +59,7 @@ class PartAggregator:
                 name,
                 "list" if name in LISTS else "text",
                 filled,
-                int(np.unique(np.array(self._hashes[name])).size),
+                _distinct(self._hashes[name]),
             )
             for name, filled in self._filled.items()
             if filled
@@ -68,3 +68,9 @@ class PartAggregator:
     def _note(self, name: str, values: Sequence[Hashable]) -> None:
         self._filled[name] += 1
         self._hashes[name].extend(map(hash, values))
+
+
+def _distinct(hashes: array[int]) -> int:
+    """Return the number of different values; `numpy.unique` would import `numpy.ma`, which takes 10 ms."""
+    ordered = np.sort(np.array(hashes))
+    return int(np.count_nonzero(np.diff(ordered))) + 1 if ordered.size else 0
