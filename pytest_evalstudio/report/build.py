@@ -197,6 +197,10 @@ def _write_files(
             analysis = analyse(
                 record, aggregates, storage_mb=storage_mb, also=also, terms=arena_terms(ratings)
             )
+        # The largest files first: they are packed while the others are written.
+        packed = dict.fromkeys(path for folder in folders.values() for path in tree(folder.results))
+        for path in packed:
+            archive.add(path, path.relative_to(output).as_posix())
         analysis = _in_natural_order(analysis)
         conclusions = conclude(analysis)
         content = Content(
@@ -236,7 +240,8 @@ def _write_files(
             )
         for folder in folders.values():
             for path in tree(folder.path):
-                archive.add(path, path.relative_to(output).as_posix())
+                if path not in packed:
+                    archive.add(path, path.relative_to(output).as_posix())
         for name in (PAGE, DATA, SUMMARY, COMPARISON, *judged.files):
             if (output / name).is_file():
                 archive.add(
