@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.judging import Flow
+from pytest_evalstudio.core.switching import frequent_switches
 from pytest_evalstudio.core.tools import Embedder
 
 GROUP = 64
@@ -61,5 +62,5 @@ class EmbeddingAhead(Generic[T]):
 
     def _embed(self, texts: Sequence[str]) -> None:
         # The evaluator asks for the same vectors again, and reports what is wrong.
-        with contextlib.suppress(Exception):
+        with contextlib.suppress(Exception), frequent_switches():
             self._embedder.encode(texts)

@@ -96,6 +96,8 @@ class Chunk:
             self._request(items)
             items = self._inseparable(item)
         tasks = [member.task for member in items]
+        if any(evaluator.judge for evaluator in self.pipeline.plan.selected):
+            self._evals.recorder.import_ahead()
         with ProgressLine(item, item.task.model.label) as progress:
             results = self.pipeline.evaluate(tasks, progress=progress, earlier=self._results)
         self._results.update(zip((member.planned for member in items), results, strict=True))

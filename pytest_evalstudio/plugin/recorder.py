@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
+import threading
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +14,7 @@ import msgspec
 import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
+from pytest_evalstudio.core.switching import frequent_switches
 from pytest_evalstudio.engine.outputs import PREVIOUS, REPORT_FILES, OutputFolder
 from pytest_evalstudio.engine.recording import finished_run, new_run, now
 from pytest_evalstudio.plugin.ci_output import CiOutput
@@ -41,6 +44,7 @@ class Recorder:
         self._failure = ""
         self._judging: Counter[str] = Counter()
         self._output: OutputFolder | None = None
+        self._imports: threading.Thread | None = None
         self.report: Report | None = None
         self.comparison: Comparison | None = None
         self.history: History | None = None
@@ -50,6 +54,15 @@ class Recorder:
     def has_items(self) -> bool:
         """Return whether an item has finished."""
         return self._writer is not None
+
+    def import_ahead(self) -> None:
+        """Import what the report needs in a thread, while replies of a judge are waited for.
+
+        A worker builds no report. A fault is met again, and reported, when the report is built.
+        """
+        if self._imports is None and not hasattr(self._evals.config, "workerinput"):
+            self._imports = threading.Thread(target=_import_report, name="evalstudio-imports", daemon=True)
+            self._imports.start()
 
     def claim(self) -> None:
         """Lock the output folder and move an earlier run's report aside.
@@ -235,3 +248,8 @@ class Recorder:
             sum(file.stat().st_size for folder in folders for file in folder.rglob("*") if file.is_file())
             / 1e6
         )
+
+
+def _import_report() -> None:
+    with suppress(Exception), frequent_switches():
+        importlib.import_module("pytest_evalstudio.report.build")
