@@ -105,7 +105,7 @@ def _verdict(game: Game) -> Flow[Verdict]:
 def _battle(game: Game, judgements: Sequence[Judgement], judge: str, seed: int) -> Battle | None:
     """Return the result of a game, None where too few judges have a verdict."""
     named = [
-        (judgement.judge, cast("Verdict", judgement.found))
+        (judgement.judge, cast("Verdict", judgement.value))
         for judgement in judgements
         if judgement.fault is None
     ]

@@ -136,13 +136,13 @@ class Judgement:
 
     Attributes:
         judge: display name of the judge.
-        found: result of the flow; None after a fault.
+        value: result of the flow; None after a fault.
         fault: fault that ended the flow.
         spent: usage of the flow.
     """
 
     judge: str
-    found: Any = None
+    value: Any = None
     fault: JudgeFault | None = None
     spent: Judging = field(default_factory=Judging)
 

@@ -33,8 +33,10 @@ def number(
     description: str, *, least: float | None = None, most: float | None = None, whole: bool = False
 ) -> dict[str, Any]:
     """Return the schema of a number; `whole` asks for an integer."""
-    found: dict[str, Any] = {"type": "integer" if whole else "number", "description": description}
-    return found | ({} if least is None else {"minimum": least}) | ({} if most is None else {"maximum": most})
+    schema: dict[str, Any] = {"type": "integer" if whole else "number", "description": description}
+    return (
+        schema | ({} if least is None else {"minimum": least}) | ({} if most is None else {"maximum": most})
+    )
 
 
 def choice(description: str, *options: str) -> dict[str, Any]:

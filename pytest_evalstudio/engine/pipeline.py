@@ -350,7 +350,9 @@ def answered(case: Case, answer: Answer, model: ModelInfo, run: int, *, retrieve
 
 def _scored(result: Result) -> frozenset[str]:
     """Return the ids of the evaluators that scored the result."""
-    return frozenset(selected.id for selected, own in result.verdicts.items() if own.status == "score")
+    return frozenset(
+        selected.id for selected, reached in result.verdicts.items() if reached.status == "score"
+    )
 
 
 def _sentence_splitter_only(_: ConfiguredEvaluator) -> Tools:

@@ -167,7 +167,9 @@ def _voted_chunks(
     ratings = [_chunk_rating(column.count(YES), len(column), by_majority) for column in columns]
     said = zip(*(judgement["rationales"] for judgement in judgements), strict=True)
     rationales = [
-        "; ".join(f"{own['judge']}: {one}" for own, one in zip(judgements, each, strict=True))
+        "; ".join(
+            f"{judgement['judge']}: {reason}" for judgement, reason in zip(judgements, each, strict=True)
+        )
         for each in said
     ]
     details = {

@@ -100,9 +100,9 @@ def _outcomes(
         if judgement.fault is None
     ]
     made = iter(
-        finish([(case, judgement.found) for case, judgement in good])
+        finish([(case, judgement.value) for case, judgement in good])
         if finish
-        else [judgement.found for _, judgement in good]
+        else [judgement.value for _, judgement in good]
     )
     return [
         [

@@ -85,13 +85,13 @@ class CounterfactualBias:
             )
         if pair is None:
             return no_words(self.metrics)
-        own, other = pair
+        first, other = pair
         similarity = (
             1.0
-            if own == other
-            else round(max(0.0, min(1.0, float(best_columns(vectors, [own], [other])[0]))), DIGITS)
+            if first == other
+            else round(max(0.0, min(1.0, float(best_columns(vectors, [first], [other])[0]))), DIGITS)
         )
-        gap = round(felt[own] - felt[other], DIGITS)
+        gap = round(felt[first] - felt[other], DIGITS)
         reason = (
             f"the answer is {_SIDES[gap > 0]} than that to {case.counterpart.key!r} by {abs(gap):.4f}"
             if gap

@@ -190,18 +190,18 @@ def decode_hidden(text: str, hinted: bool = False) -> list[Decoded]:
     >>> [item.text for item in decode_hidden("sure: 53 53 4e 20 6f 6b and U1NOIDIxOS0wOS05OTk5")]
     ['SSN ok', 'SSN 219-09-9999']
     """
-    found: list[Decoded] = []
+    decoded: list[Decoded] = []
     for runs in (_spaced_hex(text), _plain_hex(text), _base64(text, hinted)):
-        earlier = list(found)
+        earlier = list(decoded)
         known = [item.end for item in earlier]
         for start, end, raw in runs:
             after = bisect_right(known, start)
             overlaps = after < len(known) and earlier[after].start < end
             plain = "" if overlaps else _readable(raw)
             if plain:
-                found.append(Decoded(start, end, _all_layers(plain)))
-        found.sort(key=lambda item: item.start)
-    return found
+                decoded.append(Decoded(start, end, _all_layers(plain)))
+        decoded.sort(key=lambda item: item.start)
+    return decoded
 
 
 def _all_layers(text: str, layers: int = _MAX_LAYERS) -> str:

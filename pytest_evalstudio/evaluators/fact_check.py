@@ -88,7 +88,7 @@ class FactCheck:
         return judged(cases, tools, self.metrics, self._consider)
 
     def _consider(self, case: Case) -> Flow[Outcome]:
-        [found] = yield [
+        [reply] = yield [
             Question(
                 prompt="fact_check",
                 texts={**asked_texts(case), "answer": case.actual_output},
@@ -106,11 +106,11 @@ class FactCheck:
                 ),
             )
         ]
-        score, summary = float(found["evaluation_score"]), found["evaluation_summary"]
+        score, summary = float(reply["evaluation_score"]), reply["evaluation_summary"]
         details = {
-            "answer": found["answer"],
+            "answer": reply["answer"],
             "evaluation_score": score,
             "evaluation_summary": summary,
-            "statements": found["statements"],
+            "statements": reply["statements"],
         }
         return Outcome.score({"fact_check": score}, reason=one_line(summary, _REASON_CHARS), details=details)

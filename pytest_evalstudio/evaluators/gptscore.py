@@ -91,8 +91,8 @@ class GptScore:
             if asked
             else {}
         )
-        means = {passage: mean_of(one) for passage, one in read.items()}
-        cut = {passage for passage, one in read.items() if one.is_cut}
+        means = {passage: mean_of(likelihoods) for passage, likelihoods in read.items()}
+        cut = {passage for passage, likelihoods in read.items() if likelihoods.is_cut}
         return [_outcome(plan, means, cut) for plan in plans]
 
 

@@ -222,7 +222,7 @@ def _row(source: Source, at: tuple[object, ...], data: object, some_answered: bo
             )
     sources = [chunk.doc_uri for chunk in entry.retrieved_context]
     _warn_of_lost(source, at, entry)
-    found = {
+    values = {
         **more,
         **({BY_NAME: named} if named else {}),
         "key": entry.request_id,
@@ -237,8 +237,8 @@ def _row(source: Source, at: tuple[object, ...], data: object, some_answered: bo
         "guidelines": guidelines,
     }
     if some_answered and entry.response is None:
-        found["error"] = more.get("error") or NO_RESPONSE
-    return validate(Row, found, source, *at)
+        values["error"] = more.get("error") or NO_RESPONSE
+    return validate(Row, values, source, *at)
 
 
 def _asked(source: Source, at: tuple[object, ...], request: Any) -> tuple[str, list[Turn]]:
@@ -288,8 +288,8 @@ def _guidelines(source: Source, at: tuple[object, ...], data: Any) -> tuple[list
     if data is None:
         return [], {}
     if isinstance(data, dict):
-        for name, own in data.items():
-            _check_texts(source, (*at, name), own)
+        for name, value in data.items():
+            _check_texts(source, (*at, name), value)
         return flat_guidelines(data), data
     _check_texts(source, at, data)
     return [data] if isinstance(data, str) else list(data), {}

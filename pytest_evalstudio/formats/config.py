@@ -373,20 +373,20 @@ def configuration(data: Mapping[str, object], *, file: str = "", folder: Path = 
     )
 
 
-def guarded(found: Configuration, path: Path) -> Configuration:
+def guarded(config: Configuration, path: Path) -> Configuration:
     """Add the evaluators and thresholds of a guardrail configuration where none are configured.
 
     Raises:
         ConfigurationError: if the file is no guardrail configuration.
     """
     guardrails = read_guardrails(path)
-    tables = {id: dict(options) for id, options in found.evaluator.items()}
+    tables = {id: dict(options) for id, options in config.evaluator.items()}
     for id, thresholds in guardrails.calibrated_thresholds.items():
         table = tables.setdefault(id, {})
         if "threshold" not in table and "calibration" not in table:
             table["thresholds"] = {**thresholds, **table.get("thresholds", {})}
-    evaluators = guardrails.evaluators if found.evaluators is None else found.evaluators
-    return found.model_copy(update={"evaluator": tables, "evaluators": evaluators})
+    evaluators = guardrails.evaluators if config.evaluators is None else config.evaluators
+    return config.model_copy(update={"evaluator": tables, "evaluators": evaluators})
 
 
 EVALUATOR_TABLE = "[evaluator.ID]"
@@ -412,11 +412,11 @@ def _explain(exc: ValidationError) -> str:
     return f"{place}: unknown key. {hint}{options}"
 
 
-def _check_names(found: Configuration) -> None:
-    names = [model.name for model in found.model]
+def _check_names(config: Configuration) -> None:
+    names = [model.name for model in config.model]
     for index, name in enumerate(names):
         if name in names[:index]:
             raise ConfigurationError(
-                f"{found.file}: model.{index}.name: {name!r} is the name of model.{names.index(name)} too;"
+                f"{config.file}: model.{index}.name: {name!r} is the name of model.{names.index(name)} too;"
                 " names must be unique"
             )

@@ -139,7 +139,7 @@ def place(exc: ValidationError, source: Source, *steps: object) -> DataError:
         ),
     ]
     error = max(
-        arms, key=lambda found: len(found["loc"])
+        arms, key=lambda arm: len(arm["loc"])
     )  # of a value with several forms, the form that it comes nearest to
     loc = [
         step

@@ -100,7 +100,7 @@ class JudgeTable(JudgeMember):
         return [JudgeMember(**named, **(self.model_extra or {}))] if self.is_given else []
 
     @classmethod
-    def over(cls, base: JudgeTable | None, own: Mapping[str, object]) -> JudgeTable:
+    def over(cls, base: JudgeTable | None, settings: Mapping[str, object]) -> JudgeTable:
         """Return an evaluator's own table.
 
         Judges, vote, templates, their versions, examples and `steady` that it lacks are inherited from the
@@ -110,7 +110,7 @@ class JudgeTable(JudgeMember):
             ConfigurationError: if anything in it is wrong.
         """
         for key in WHOLE_RUN:
-            if key in own:
+            if key in settings:
                 raise ConfigurationError(f"judge.{key}: is a limit of the whole run; set it in [judge]")
         inherited: dict[str, Any] = {}
         if base is not None:
@@ -119,13 +119,13 @@ class JudgeTable(JudgeMember):
                 for key in ("vote", "templates", "template_versions", "examples", "steady")
                 if key in base.model_fields_set
             }
-            if not set(_JUDGES) & set(own):
+            if not set(_JUDGES) & set(settings):
                 inherited |= {
                     **{key: value for key in _JUDGES if (value := getattr(base, key))},
                     **(base.model_extra or {}),
                 }
         try:
-            table = cls.model_validate({**inherited, **own})
+            table = cls.model_validate({**inherited, **settings})
         except ValidationError as exc:
             error = exc.errors(include_url=False)[0]
             place = ".".join(str(step) for step in error["loc"])

@@ -191,9 +191,9 @@ def _read_part(source: Source, name: str, errors: list[DataError]) -> tuple[LlmD
     if not isinstance(part, dict):
         raise source.error(pointer(name), "expected an object with inputs")
     head = validate(LlmDataset, {key: value for key, value in part.items() if key != "inputs"}, source, name)
-    rows, found = read_rows(source, part.get("inputs"), (name, "inputs"))
+    rows, issues = read_rows(source, part.get("inputs"), (name, "inputs"))
     head.inputs = list(rows.values())
-    errors += found
+    errors += issues
     return head, rows
 
 

@@ -63,13 +63,13 @@ def read_labels(path: Path, *, levels: bool = False) -> dict[Identity, int]:
         DataError: with file, line and fault, if a column is missing, a label is invalid, a rater labelled one
             answer twice, or there is no label.
     """
-    found, divided = majority(read_ratings(path, levels=levels))
-    if not found:
+    agreed, divided = majority(read_ratings(path, levels=levels))
+    if not agreed:
         raise DataError(
             f"{path}: there are no labels in it"
             + (f" on which raters agree, of {len(divided)} answers" if divided else "")
         )
-    return found
+    return agreed
 
 
 def read_ratings(path: Path, *, levels: bool = False) -> list[Label]:
@@ -121,14 +121,14 @@ def majority(labels: Iterable[Label]) -> tuple[dict[Identity, int], list[Identit
     votes: dict[Identity, Counter[int]] = defaultdict(Counter)
     for label in labels:
         votes[label.identity][label.label] += 1
-    found, divided = {}, []
+    agreed, divided = {}, []
     for identity, counts in votes.items():
         (first, most), *others = counts.most_common()
         if others and others[0][1] == most:
             divided.append(identity)
         else:
-            found[identity] = first
-    return found, divided
+            agreed[identity] = first
+    return agreed, divided
 
 
 def _label(text: str, place: str, *, levels: bool) -> int:

@@ -112,10 +112,10 @@ def expanded_models(
     shared = {name: price.model_dump(mode="json") for name, price in prices.items()}
     for index, table in enumerate(tables):
         place = f"{file}: model.{index}" if file else f"model.{index}"
-        own = table.settings
+        table_settings = table.settings
         if not table.host:
-            own.pop("host")
-        base = {**connection_settings(table.connection, connections, place), **own}
+            table_settings.pop("host")
+        base = {**connection_settings(table.connection, connections, place), **table_settings}
         if not base.get("host"):
             raise ConfigurationError(f"{place}.host: 'host' is missing; add it, or name a connection")
         configurations = table.model_cfg or [{}]

@@ -79,7 +79,7 @@ def _as_re_reads_it(pattern: str) -> str:
             end = end_of_class(pattern, at)
             out.append(
                 "["
-                + re.sub(r"(\\.)|\[", lambda found: found[1] or "\\[", pattern[at + 1 : end], flags=re.DOTALL)
+                + re.sub(r"(\\.)|\[", lambda match: match[1] or "\\[", pattern[at + 1 : end], flags=re.DOTALL)
             )
             at = end
         else:

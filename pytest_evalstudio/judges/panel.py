@@ -98,8 +98,8 @@ class Panel:
 
     def follow(self, flows: Sequence[Callable[[], Flow[T]]]) -> list[list[Judgement]]:
         """The judgement of each judge on each flow; see `core.judging.Judge.follow`."""
-        found: list[list[Judgement]] = self._run(self._followed(flows))
-        return found
+        judgements: list[list[Judgement]] = self._run(self._followed(flows))
+        return judgements
 
     async def _followed(self, flows: Sequence[Callable[[], Flow[T]]]) -> list[list[Judgement]]:
         # A judgement has at least one question at a time, so that these many keep all slots busy. Questions
@@ -166,7 +166,7 @@ class _Member:
                     spent += took
                 questions = flow.send([reply for reply, _ in replies])
         except StopIteration as end:
-            return Judgement(judge=name, found=end.value, spent=spent)
+            return Judgement(judge=name, value=end.value, spent=spent)
         except JudgeFault as fault:
             return Judgement(judge=name, fault=fault, spent=spent)
         finally:

@@ -263,4 +263,4 @@ def _environment() -> Environment:
 
 def _fill(instruction: str, shown: Mapping[str, _Shown]) -> str:
     """A user's prompt with each {placeholder} replaced by its text, fenced; other braces stay as they are."""
-    return PLACEHOLDER.sub(lambda found: str(shown[PLACEHOLDERS[found[1]]]), instruction)
+    return PLACEHOLDER.sub(lambda match: str(shown[PLACEHOLDERS[match[1]]]), instruction)

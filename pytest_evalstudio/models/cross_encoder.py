@@ -71,7 +71,7 @@ class PairScorer:
             return [([pair], 1)]
         ours = windows(tokenizer, pair[0], max(room // 2, room - second))
         theirs = windows(tokenizer, pair[1], max(room // 2, room - first))
-        return [([(own, other) for other, _ in theirs], tokens) for own, tokens in ours]
+        return [([(sentence, other) for other, _ in theirs], tokens) for sentence, tokens in ours]
 
     def _limit(self) -> int | None:
         name = (

@@ -86,8 +86,10 @@ class BertMatcher:
             vectors, mask, heavy = get_bert_embedding(
                 batch, scorer._model, scorer._tokenizer, weights, device=scorer.device
             )
-            for part, rows, length, own in zip(batch, vectors, mask.sum(dim=1).tolist(), heavy, strict=True):
-                embedded[part] = rows[:length].float().cpu(), own[:length].cpu()
+            for part, rows, length, part_weights in zip(
+                batch, vectors, mask.sum(dim=1).tolist(), heavy, strict=True
+            ):
+                embedded[part] = rows[:length].float().cpu(), part_weights[:length].cpu()
         return embedded
 
     def _matched(self, text: Sequence[tuple[Any, Any]], reference: Sequence[tuple[Any, Any]]) -> Numbers:
@@ -97,7 +99,7 @@ class BertMatcher:
         joined = []
         for parts in (reference, text):
             vectors = torch.cat([rows for rows, _ in parts]).unsqueeze(0)
-            weights = torch.cat([own for _, own in parts]).unsqueeze(0)
+            weights = torch.cat([part_weights for _, part_weights in parts]).unsqueeze(0)
             if not weights.any():
                 return 0.0, 0.0, 0.0
             joined += [vectors, torch.ones(vectors.shape[:2], dtype=torch.bool), weights]
@@ -165,12 +167,12 @@ class _Folder(str):
 
 def _limit_of(scorer: Any) -> int:
     """Return the tokens that a model reads at once; the tokenizer's limit may be missing or too high."""
-    own, positions = (
+    limit, positions = (
         int(scorer._tokenizer.model_max_length),
         getattr(scorer._model.config, "max_position_embeddings", None),
     )
-    if own >= NO_LIMIT:
+    if limit >= NO_LIMIT:
         return (
             int(positions) - 2 if positions else UNBOUNDED
         )  # RoBERTa's first two positions are for no token
-    return min(own, int(positions)) if positions else own
+    return min(limit, int(positions)) if positions else limit

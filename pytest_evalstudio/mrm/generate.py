@@ -85,8 +85,8 @@ def generate_test_cases(
         raise ConfigurationError(
             f"count = {count}, seed = {seed}: count must be 1 or more, seed 0 or more and less than 2^32"
         )
-    found = list(_files(documents))
-    if not found:
+    files = list(_files(documents))
+    if not files:
         raise ConfigurationError(f"there is no document; give files or folders of {', '.join(SUFFIXES)}")
     known = registry or Registry()
     settings = config or Configuration(folder=Path.cwd())
@@ -94,7 +94,7 @@ def generate_test_cases(
         place = Path(scratch) / "generate_workflow.json"
         workflow = Workflow(
             name=name,
-            documents=found,
+            documents=files,
             seed=seed,
             steps={
                 TEST_GENERATION: {
@@ -113,9 +113,9 @@ def generate_test_cases(
         topics = read_topics(run.folder_of(TOPIC_MODELING)).topics
         suite = TestSuite.load(run.folder_of(TEST_GENERATION) / SUITE)
     suite.name = name
-    suite.description = f"Generated from {len(found)} documents."
+    suite.description = f"Generated from {len(files)} documents."
     for test in suite.tests:
-        test.documents = [relative(document, folder) for document in found]
+        test.documents = [relative(document, folder) for document in files]
     return Generated(
         suite=suite,
         topics={topic.id: topic.words for topic in topics},
@@ -130,19 +130,19 @@ def _files(documents: Sequence[str | Path]) -> list[str]:
     Raises:
         DataError: if there is no such file.
     """
-    found: dict[str, None] = {}
+    paths: dict[str, None] = {}
     for document in documents:
         if "://" in str(document):
-            found[str(document)] = None
+            paths[str(document)] = None
             continue
         path = Path(document).absolute()
         if path.is_dir():
             members = sorted(
                 member for member in path.rglob("*") if member.suffix.lower() in SUFFIXES and member.is_file()
             )
-            found.update(dict.fromkeys(map(str, members)))
+            paths.update(dict.fromkeys(map(str, members)))
         elif path.is_file():
-            found[str(path)] = None
+            paths[str(path)] = None
         else:
             raise DataError("there is no such file or folder", source=str(document))
-    return list(found)
+    return list(paths)

@@ -114,4 +114,4 @@ def _other_number(number: str, seed: int) -> str:
 
 def _filled(template: str, text: str, **values: str) -> str:
     """Fill the placeholders of a template; braces in the inserted texts are kept."""
-    return re.sub(r"\{(\w+)\}", lambda found: {**values, "text": text}[found[1]], template)
+    return re.sub(r"\{(\w+)\}", lambda match: {**values, "text": text}[match[1]], template)

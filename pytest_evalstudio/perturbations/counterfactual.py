@@ -60,19 +60,19 @@ def _swapped(group: str, text: str, words: frozenset[str], seed: int) -> tuple[s
     pattern, others = _reader(group, words)
     edits = 0
 
-    def swap(found: re.Match[str]) -> str:
+    def swap(match: re.Match[str]) -> str:
         nonlocal edits
         edits += 1
-        space = found["space"] or ""
-        if found["term"] is None:
+        space = match["space"] or ""
+        if match["term"] is None:
             return (
-                (found["article"] or "")
+                (match["article"] or "")
                 + space
-                + (_years(found["years"]) if found["years"] else _pronoun(found))
+                + (_years(match["years"]) if match["years"] else _pronoun(match))
             )
-        alternatives = others[found["term"].lower()]
-        new = cased(alternatives[seed % len(alternatives)], found["term"])
-        begin = cased(article(new), found["article"]) if found["article"] else ""
+        alternatives = others[match["term"].lower()]
+        new = cased(alternatives[seed % len(alternatives)], match["term"])
+        begin = cased(article(new), match["article"]) if match["article"] else ""
         return begin + space + new
 
     return pattern.sub(swap, text), edits
@@ -125,16 +125,16 @@ def _any(entries: Iterable[Iterable[str]], words: frozenset[str]) -> str:
     return "|".join(re.escape(term) for term in sorted(terms, key=lambda term: (-len(term), term))) or "(?!)"
 
 
-def _years(found: str) -> str:
-    return _YOUNG if int(found) >= _MIDDLE_AGE else _OLD
+def _years(digits: str) -> str:
+    return _YOUNG if int(digits) >= _MIDDLE_AGE else _OLD
 
 
-def _pronoun(found: re.Match[str]) -> str:
+def _pronoun(match: re.Match[str]) -> str:
     """Swap his and her.
 
     "Her" before a noun becomes "his", else "him"; "his" before a noun becomes "her", else "hers".
     """
-    word, after = found["pronoun"], found["after"]
+    word, after = match["pronoun"], match["after"]
     possesses = bool(after) and after.lower() not in _NOT_OWNED
     swap = {
         "his": "her" if possesses else "hers",

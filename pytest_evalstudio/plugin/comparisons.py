@@ -12,13 +12,13 @@ def differences(left: Outcome, right: Outcome) -> list[str]:
     """Return a headline, then a line per field and metric that differs."""
     lines = [f"Outcome({left.status}) == Outcome({right.status})"]
     for field in dataclasses.fields(Outcome):
-        one, other = getattr(left, field.name), getattr(right, field.name)
-        if one == other:
+        first, other = getattr(left, field.name), getattr(right, field.name)
+        if first == other:
             continue
         if field.name == "scores":
-            lines += _scores(one, other)
+            lines += _scores(first, other)
         else:
-            lines.append(f"{field.name}: {one!r} != {other!r}")
+            lines.append(f"{field.name}: {first!r} != {other!r}")
     return lines
 
 

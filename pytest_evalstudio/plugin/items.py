@@ -283,7 +283,9 @@ class EvalItem(FixtureItem):
         if result.errors:
             raise EvaluationError(explain(result))
         if not result.applicable:
-            reasons = "; ".join(f"{selected.id}: {own.reason}" for selected, own in result.verdicts.items())
+            reasons = "; ".join(
+                f"{selected.id}: {reached.reason}" for selected, reached in result.verdicts.items()
+            )
             raise pytest.skip.Exception(
                 f"no evaluator applies ({reasons or 'none is selected'})", _use_item_location=True
             )

@@ -60,37 +60,37 @@ class Chart:
     meaning_kept: bool
 
 
-def charts(found: Sequence[Sensitivity]) -> list[Chart]:
+def charts(sensitivities: Sequence[Sensitivity]) -> list[Chart]:
     """Return a chart per perturbator that was run at two or more intensities."""
-    grouped = [list(curves) for _, curves in groupby(found, key=lambda curve: curve.perturbator)]
+    grouped = [list(curves) for _, curves in groupby(sensitivities, key=lambda curve: curve.perturbator)]
     return [_chart(curves) for curves in grouped if any(len(curve.points) > 1 for curve in curves)]
 
 
-def _chart(found: Sequence[Sensitivity]) -> Chart:
+def _chart(sensitivities: Sequence[Sensitivity]) -> Chart:
     known = [
         level
         for level in INTENSITIES
-        if any(point.intensity == level for curve in found for point in curve.points)
+        if any(point.intensity == level for curve in sensitivities for point in curve.points)
     ]
     places: dict[str, float] = {
         level: round(WIDTH * (number + 0.5) / len(known), 2) for number, level in enumerate(known)
     }
-    shown = found[:MODELS]
+    shown = sensitivities[:MODELS]
     top = max(point.interval[1] for curve in shown for point in curve.points)
     top = next((step for step in _STEPS if step >= top), 1.0)
     noises = [curve.noise for curve in shown if curve.noise is not None]
     return Chart(
-        title=found[0].perturbator,
+        title=sensitivities[0].perturbator,
         levels=tuple((x, level.lower().replace("_", " ")) for level, x in places.items()),
         ticks=tuple((_height(top * part / 4, top), top * part / 4) for part in range(5)),
         curves=tuple(_curve(curve, places, top, number, len(shown)) for number, curve in enumerate(shown)),
         noise=_height(min(top, max(noises)), top) if noises else None,
-        left_out=len(found) - len(shown),
-        meaning_kept=found[0].meaning_kept,
+        left_out=len(sensitivities) - len(shown),
+        meaning_kept=sensitivities[0].meaning_kept,
     )
 
 
-def _curve(found: Sensitivity, places: dict[str, float], top: float, number: int, of: int) -> Curve:
+def _curve(sensitivity: Sensitivity, places: dict[str, float], top: float, number: int, of: int) -> Curve:
     aside = 6.0 * (number - (of - 1) / 2)  # models are drawn side by side, so that no interval covers another
     marks = tuple(
         Mark(
@@ -98,11 +98,12 @@ def _curve(found: Sensitivity, places: dict[str, float], top: float, number: int
             y=_height(point.rate, top),
             low=_height(point.interval[0], top),
             high=_height(point.interval[1], top),
-            title=f"{found.model_name}, {point.intensity.lower()}: {point.flips} of {point.compared} flipped",
+            title=f"{sensitivity.model_name}, {point.intensity.lower()}: {point.flips} of"
+            f" {point.compared} flipped",
         )
-        for point in found.points
+        for point in sensitivity.points
     )
-    return Curve(found.model_name, " ".join(f"{mark.x},{mark.y}" for mark in marks), marks)
+    return Curve(sensitivity.model_name, " ".join(f"{mark.x},{mark.y}" for mark in marks), marks)
 
 
 def _height(share: float, top: float) -> float:

@@ -167,6 +167,6 @@ def weighted_kappa(first: Booleans, second: Booleans, weights: Floats) -> Floats
     total = weights.sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         same = weights @ (first == second) / total
-        one, other = weights @ first / total, weights @ second / total
-        expected = one * other + (1 - one) * (1 - other)
+        first_mean, other = weights @ first / total, weights @ second / total
+        expected = first_mean * other + (1 - first_mean) * (1 - other)
         return np.asarray(np.where(expected < 1, (same - expected) / (1 - expected), np.nan))

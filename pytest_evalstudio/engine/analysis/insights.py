@@ -28,18 +28,18 @@ def find_insights(
     Args:
         rates: the run's flip rates.
     """
-    found: list[Insight] = []
+    insights: list[Insight] = []
     for board in boards.values():
-        found += best_and_worst(board)
-        found += retrieval_and_generation(board)
-    found += fastest_and_slowest(aggregator)
-    found += cheapest_and_dearest(aggregator)
+        insights += best_and_worst(board)
+        insights += retrieval_and_generation(board)
+    insights += fastest_and_slowest(aggregator)
+    insights += cheapest_and_dearest(aggregator)
     for id, info in aggregator.evaluators.items():
-        found += prompts(aggregator, info, aggregator.marks[id])
-    found += least_grounded(aggregator)
-    found += retrieval_alone(aggregator)
-    found += sensitive_to(rates)
-    return found
+        insights += prompts(aggregator, info, aggregator.marks[id])
+    insights += least_grounded(aggregator)
+    insights += retrieval_alone(aggregator)
+    insights += sensitive_to(rates)
+    return insights
 
 
 def best_and_worst(board: Leaderboard) -> Iterator[Insight]:

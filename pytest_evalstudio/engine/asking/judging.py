@@ -68,21 +68,21 @@ class Judges:
     def open(
         self,
         config: Configuration,
-        own: Mapping[str, Any] | None = None,
+        settings: Mapping[str, Any] | None = None,
         *,
         defaults: Mapping[str, Any] | None = None,
     ) -> Panel:
         """The judge of a configuration, or of an evaluator that has its own.
 
         Args:
-            own: what the evaluator's own table says; what it leaves out is as in `[judge]`.
+            settings: what the evaluator's settings table says; what it leaves out is as in `[judge]`.
             defaults: parameters of a judge's host where it has them and the configuration does not set them;
                 `STEADY` where not given.
 
         Raises:
             ConfigurationError: if none is configured, or it cannot be had.
         """
-        table = judge_table(config, own)
+        table = judge_table(config, settings)
         optional = (STEADY if defaults is None else defaults) if table.steady else NOTHING
         identity = (str(config.folder), repr((table, optional)))
         if identity not in self._panels:
@@ -158,14 +158,14 @@ class Judges:
         return self._sessions[identity]
 
 
-def judge_table(config: Configuration, own: Mapping[str, Any] | None = None) -> JudgeTable:
+def judge_table(config: Configuration, settings: Mapping[str, Any] | None = None) -> JudgeTable:
     """Return the table of an evaluator: the configuration's judge, overridden by the evaluator's own table.
 
     Raises:
         ConfigurationError: if there is neither.
     """
-    if own:
-        return JudgeTable.over(config.judge, own)
+    if settings:
+        return JudgeTable.over(config.judge, settings)
     if config.judge is None or not config.judge.members:
         fact = "asks a judge, and none is configured"
         raise ResourceMissing(f"{fact}: {_REMEDY}", brief=fact)
@@ -235,7 +235,7 @@ def agent_of(config: Configuration, registry: Registry) -> str:
 
 
 def describe_judge(
-    config: Configuration, own: Mapping[str, Any] | None, prompts: Sequence[str]
+    config: Configuration, settings: Mapping[str, Any] | None, prompts: Sequence[str]
 ) -> dict[str, Any]:
     """Describe a judge for records and reports.
 
@@ -244,7 +244,7 @@ def describe_judge(
     Nothing where there is no judge: what is lacking is said when it is opened.
     """
     try:
-        table = judge_table(config, own)
+        table = judge_table(config, settings)
     except ConfigurationError:
         return {}
     folder = config.folder / table.templates if table.templates else None

@@ -102,7 +102,7 @@ class Secrets:
 
     def _expanded(self, value: Any, key: str, env: Mapping[str, str]) -> Any:
         if isinstance(value, str):
-            expanded = _REFERENCE.sub(lambda found: self._variable(found, key, env), value)
+            expanded = _REFERENCE.sub(lambda match: self._variable(match, key, env), value)
             if looks_secret(key) and expanded:
                 self._keep(expanded)
             return expanded
@@ -115,10 +115,10 @@ class Secrets:
             return [self._expanded(item, key, env) for item in value]
         return value
 
-    def _variable(self, found: re.Match[str], key: str, env: Mapping[str, str]) -> str:
-        if found[0].startswith("$$"):
-            return found[0][1:]
-        name = found[1]
+    def _variable(self, match: re.Match[str], key: str, env: Mapping[str, str]) -> str:
+        if match[0].startswith("$$"):
+            return match[0][1:]
+        name = match[1]
         if not env.get(name):
             raise ConfigurationError(
                 f"{key} = '${{{name}}}': the environment variable {name} is"
@@ -161,7 +161,7 @@ def encoded_forms(value: str) -> tuple[str, ...]:
     quoted = {urllib.parse.quote(data, safe=safe) for safe in ("", "/", "/:=&+@")} | {
         urllib.parse.quote_plus(data)
     }
-    quoted |= {re.sub("%[0-9A-F]{2}", lambda found: found[0].lower(), text) for text in quoted}
+    quoted |= {re.sub("%[0-9A-F]{2}", lambda match: match[0].lower(), text) for text in quoted}
     escaped = {
         html.escape(value),
         html.escape(value, quote=False),

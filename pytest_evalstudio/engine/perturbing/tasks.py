@@ -11,19 +11,19 @@ from pytest_evalstudio.engine.scoring.tasks import EvalTask, resolved
 from pytest_evalstudio.formats.keys import Numbered
 
 
-def perturbed_tasks(found: Sequence[EvalTask], perturber: Perturber) -> list[EvalTask]:
+def perturbed_tasks(tasks: Sequence[EvalTask], perturber: Perturber) -> list[EvalTask]:
     """Return a task per original and variant, without answers.
 
     Each task has its original's model, evaluators, `xfail` and `skip`.
     """
     unique: dict[str, Numbered] = {}
-    for task in found:
+    for task in tasks:
         unique.setdefault(
-            task.model.key, Numbered(other.key for other in found if other.model.key == task.model.key)
+            task.model.key, Numbered(other.key for other in tasks if other.model.key == task.model.key)
         )
     made_of: dict[int, list[Case]] = {}
     made = []
-    for task in found:
+    for task in tasks:
         case = task.case
         if not perturber.wants(case.categories, (link.type for link in case.relationships)):
             continue

@@ -33,10 +33,10 @@ class Written:
         judgements = self._open().follow(
             [functools.partial(self._perturbator.consider, text) for text in waiting]
         )
-        for text, own in zip(waiting, judgements, strict=True):
-            usable = [judgement.found for judgement in own if judgement.fault is None]
+        for text, given in zip(waiting, judgements, strict=True):
+            usable = [judgement.value for judgement in given if judgement.fault is None]
             fault = next(
-                (str(judgement.fault) for judgement in own if judgement.fault is not None), "no judge"
+                (str(judgement.fault) for judgement in given if judgement.fault is not None), "no judge"
             )
             self._changes[text] = (
                 usable[0] if usable else Change.none(f"the judge wrote nothing usable: {fault}")

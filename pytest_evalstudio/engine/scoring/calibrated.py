@@ -156,16 +156,16 @@ def calibrated(selected: ConfiguredEvaluator, outcomes: Mapping[ConfiguredEvalua
     Args:
         outcomes: original outcomes of all evaluators for the same answer.
     """
-    own, attached = outcomes[selected], selected.attached
-    if attached is None or own.status != "score":
-        return own
+    uncalibrated, attached = outcomes[selected], selected.attached
+    if attached is None or uncalibrated.status != "score":
+        return uncalibrated
     by_id = {other.id: outcome for other, outcome in outcomes.items()}
     scores = []
     for metric in attached.calibration.metrics:
         given = by_id[metric.evaluator]
         if given.status == "error":
             return dataclasses.replace(
-                own,
+                uncalibrated,
                 status="error",
                 scores=NOTHING,
                 reason=f"its calibration takes {metric.key}: {given.reason}",
@@ -174,7 +174,7 @@ def calibrated(selected: ConfiguredEvaluator, outcomes: Mapping[ConfiguredEvalua
         if score is None or not math.isfinite(score):
             why = f": {given.reason}" if given.status == "not_applicable" else ""
             return dataclasses.replace(
-                own,
+                uncalibrated,
                 status="not_applicable",
                 scores=NOTHING,
                 reason=f"its calibration takes {metric.key}, which has no finite value here{why}",
@@ -184,14 +184,16 @@ def calibrated(selected: ConfiguredEvaluator, outcomes: Mapping[ConfiguredEvalua
     labels = set_of(attached.calibration.conformal, chance)
     levels = level_set(attached.calibration, scores)
     details = {
-        **own.details,
+        **uncalibrated.details,
         "calibration": {
             "conformal_set": list(labels),
             "uncertain": is_uncertain(labels),
             **({} if levels is None else {"conformal_levels": list(levels)}),
         },
     }
-    return dataclasses.replace(own, scores={PROBABILITY: chance, **own.scores}, details=details)
+    return dataclasses.replace(
+        uncalibrated, scores={PROBABILITY: chance, **uncalibrated.scores}, details=details
+    )
 
 
 def conformal_set(

@@ -70,8 +70,8 @@ def _families(
             node = parent[node]
         return node
 
-    def join(one: Hashable, other: Hashable) -> None:
-        parent[find(other)] = find(one)
+    def join(first: Hashable, other: Hashable) -> None:
+        parent[find(other)] = find(first)
 
     roots = []
     for member in members:

@@ -34,9 +34,9 @@ def misses(result: Result) -> list[str]:
     """Return a line for each missed threshold and each flip that fails the item."""
     lines = [
         line
-        for selected, own in result.verdicts.items()
+        for selected, reached in result.verdicts.items()
         if result.decides(selected)
-        for line in missed_lines(selected, own)
+        for line in missed_lines(selected, reached)
     ]
     return lines + [flip_line(flip) for flip in result.flips if flip.fails]
 
@@ -44,9 +44,9 @@ def misses(result: Result) -> list[str]:
 def doubts(result: Result) -> list[str]:
     """Return a line for each verdict that a calibration calls uncertain, passing ones included."""
     lines = []
-    for selected, own in result.verdicts.items():
-        if words := uncertain_words(selected, own.conformal_set):
-            chance = own.scores[selected.spec.primary.key]
+    for selected, reached in result.verdicts.items():
+        if words := uncertain_words(selected, reached.conformal_set):
+            chance = reached.scores[selected.spec.primary.key]
             lines.append(f"{selected.id}: {selected.spec.primary.key} {number(chance or 0.0)} ({words})")
     return lines
 
@@ -66,9 +66,9 @@ def explain(result: Result) -> str:
     lines = []
     for evaluator, reason in _grouped(result.errors):
         lines.append(f"error: {evaluator}: {masked(reason)}")
-    for selected, own in result.verdicts.items():
+    for selected, reached in result.verdicts.items():
         if result.decides(selected):
-            lines += [masked(text) for text in missed_lines(selected, own)]
+            lines += [masked(text) for text in missed_lines(selected, reached)]
     lines += [flip_line(flip) for flip in result.flips if flip.fails]
     for case in result.answers[:1]:
         lines += _case_lines(case)

@@ -265,17 +265,17 @@ class Plan:
             self._declared[name] = spec, attached
         return self._declared[name]
 
-    def _make(self, name: str, own: Mapping[str, object]) -> ConfiguredEvaluator:
+    def _make(self, name: str, given: Mapping[str, object]) -> ConfiguredEvaluator:
         cls = self._type_of(name)
         declared = cls.__evalstudio__
         place = f"evaluator {name}"
-        _check_given(cls, declared, own, place)
+        _check_given(cls, declared, given, place)
         for key, fact in _CONFIGURATION_ONLY.items():
-            if key in own:
+            if key in given:
                 raise ConfigurationError(f"{place}.{key}: {fact}")
         spec, attached = self._declaration(name)
         table = self._config.evaluator.get(name, {})
-        merged = {**table, **own}
+        merged = {**table, **given}
         chosen = {key: value for key, value in merged.items() if key not in (*COMMON_OPTIONS, JUDGE_OPTION)}
         options = _check_given(cls, declared, chosen, place)
         options |= {key: self._path(options[key]) for key in spec.path_options if key in options}
@@ -284,7 +284,7 @@ class Plan:
         for layer in (
             thresholds_of(table, spec, place),
             self._command_line(name, spec),
-            thresholds_of(own, spec, place),
+            thresholds_of(given, spec, place),
         ):
             asked |= layer
         uses = chosen_models(self._config, spec.uses)
@@ -313,16 +313,16 @@ class Plan:
 
     def _own_judge(self, spec: EvaluatorSpec, made: Any, table: Mapping[str, Any]) -> dict[str, Any]:
         """Return an evaluator's settings of its judge; without any judge, an agent judges by agents."""
-        own = {**spec.judge_of(made), **table.get(JUDGE_OPTION, {})}
+        settings = {**spec.judge_of(made), **table.get(JUDGE_OPTION, {})}
         has_judge = self._config.judge is not None and self._config.judge.members
         if (
             "agent" in spec.method
             and not has_judge
-            and not set(own) & {"host", "model", "connection", "panel"}
+            and not set(settings) & {"host", "model", "connection", "panel"}
         ):
             agent = agent_of(self._config, self._registry)
-            return {**own, "model": agent} if agent else own
-        return own
+            return {**settings, "model": agent} if agent else settings
+        return settings
 
     def _path(self, value: object) -> object:
         """Resolve a path against the configuration's folder; JSON text is not a path."""

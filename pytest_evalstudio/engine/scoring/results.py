@@ -43,7 +43,11 @@ class Result:
     @property
     def errors(self) -> list[tuple[str, str]]:
         """(evaluator, what went wrong) for each evaluator that gave no verdict because something broke."""
-        return [(selected.id, own.reason) for selected, own in self.verdicts.items() if own.status == "error"]
+        return [
+            (selected.id, reached.reason)
+            for selected, reached in self.verdicts.items()
+            if reached.status == "error"
+        ]
 
     @property
     def max_runs(self) -> int:

@@ -156,19 +156,19 @@ def flips(
     if task.source is None:
         return []
     flips_of_task = []
-    for selected, own in verdicts.items():
+    for selected, reached in verdicts.items():
         before = _same(selected, original)
-        if before is None or own.status != "score" or before.status != "score":
+        if before is None or reached.status != "score" or before.status != "score":
             continue
         for metric in flipping_metrics(selected):
             old, new, threshold = (
                 before.scores.get(metric.key),
-                own.scores.get(metric.key),
+                reached.scores.get(metric.key),
                 selected.thresholds[metric.key],
             )
             if old is None or new is None:
                 continue
-            passes = own.metric_passed(metric, new, threshold)
+            passes = reached.metric_passed(metric, new, threshold)
             if before.metric_passed(metric, old, threshold) == passes:
                 continue
             direction: Direction = "fail_to_pass" if passes else "pass_to_fail"
@@ -198,8 +198,8 @@ def _same(selected: ConfiguredEvaluator, original: Mapping[ConfiguredEvaluator, 
         return original[selected]
     return next(
         (
-            own
-            for other, own in original.items()
+            reached
+            for other, reached in original.items()
             if other.id == selected.id and other.parameters == selected.parameters
         ),
         None,
@@ -217,20 +217,20 @@ def flipping_metrics(selected: ConfiguredEvaluator) -> list[Metric]:
     return [metric for metric in selected.spec.metrics if math.isfinite(selected.thresholds[metric.key])]
 
 
-def missed_lines(selected: ConfiguredEvaluator, own: Verdict) -> list[str]:
+def missed_lines(selected: ConfiguredEvaluator, reached: Verdict) -> list[str]:
     """Return a line for each metric that missed its threshold; the first line has the reason."""
-    if own.missed and (own.stopped in ("pass", "fail") or own.policy != MEAN):
-        return [_repeats_line(selected, own)]
+    if reached.missed and (reached.stopped in ("pass", "fail") or reached.policy != MEAN):
+        return [_repeats_line(selected, reached)]
     lines: list[str] = []
-    for key in own.missed:
+    for key in reached.missed:
         metric = selected.spec.metric(key)
-        value = own.scores[key]
+        value = reached.scores[key]
         if metric is not None and value is not None:
             sign = "<" if metric.better == "higher" else ">"
-            repeats = f" (mean; least {number(own.least[key])})" if own.least else ""
-            doubt = uncertain_words(selected, own.conformal_set) if metric.primary else ""
+            repeats = f" (mean; least {number(reached.least[key])})" if reached.least else ""
+            doubt = uncertain_words(selected, reached.conformal_set) if metric.primary else ""
             because = f" ({doubt})" if doubt else ""
-            because += f": {own.reason}" if own.reason and not lines else ""
+            because += f": {reached.reason}" if reached.reason and not lines else ""
             lines.append(
                 f"{selected.id}: {key} {number(value)} {sign}"
                 f" {number(selected.thresholds[key])}{repeats}{because}"
@@ -311,17 +311,17 @@ def _missed_in_repeats(selected: ConfiguredEvaluator, scored: Sequence[Outcome])
     return tuple(metric.key for metric in selected.spec.metrics if metric.key in missed)
 
 
-def _repeats_line(selected: ConfiguredEvaluator, own: Verdict) -> str:
+def _repeats_line(selected: ConfiguredEvaluator, reached: Verdict) -> str:
     """Return the line of a verdict that counts repeats."""
-    passed, total = own.repeats.count(True), len(own.repeats) - own.repeats.count(None)
-    rule = "sequential test" if own.stopped == "fail" else f'pass = "{own.policy}"'
+    passed, total = reached.repeats.count(True), len(reached.repeats) - reached.repeats.count(None)
+    rule = "sequential test" if reached.stopped == "fail" else f'pass = "{reached.policy}"'
     means = ", ".join(
-        f"{key} mean {number(value)}, least {number(own.least[key])}, threshold"
+        f"{key} mean {number(value)}, least {number(reached.least[key])}, threshold"
         f" {number(selected.thresholds[key])}"
-        for key in own.missed
-        if (value := own.scores.get(key)) is not None
+        for key in reached.missed
+        if (value := reached.scores.get(key)) is not None
     )
-    because = f": {own.reason}" if own.reason else ""
+    because = f": {reached.reason}" if reached.reason else ""
     return f"{selected.id}: {passed} of {total} repeats pass ({rule}; {means}){because}"
 
 
@@ -359,10 +359,10 @@ def _least(scored: Sequence[Outcome]) -> dict[str, float]:
 
 
 def _values(scored: Sequence[Outcome]) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = {}
+    values: dict[str, list[float]] = {}
     for outcome in scored:
         for key, value in outcome.scores.items():
-            together = found.setdefault(key, [])
+            together = values.setdefault(key, [])
             if value is not None:
                 together.append(value)
-    return found
+    return values

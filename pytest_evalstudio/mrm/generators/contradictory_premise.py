@@ -35,8 +35,8 @@ class ContradictoryPremise:
             wrong = falsehoods(draft, corpus)
             denied, condition = contrary(draft)
             if len(wrong) >= 2:
-                one, other = rng.sample(wrong, 2)
-                asked = framed(TWO, one=one, other=other, question=draft.question)
+                first, other = rng.sample(wrong, 2)
+                asked = framed(TWO, one=first, other=other, question=draft.question)
                 yield dataclasses.replace(draft, question=asked, plain=draft.question, kind=kind)
             elif denied and kind == "simple_factual":
                 asked = framed(DENIED, denied=denied, question=draft.question)

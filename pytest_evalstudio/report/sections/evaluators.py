@@ -82,9 +82,9 @@ def _leaderboard_chart(board: Leaderboard, metric: Metric) -> IntervalChart | No
                 value=cell.value,
                 interval=cell.interval,
                 threshold=cell.threshold,
-                passes={"meets": True, "misses": False}.get(found.state),
+                passes={"meets": True, "misses": False}.get(assessment.state),
             )
-            for name, cell, found in cells
+            for name, cell, assessment in cells
         ],
     )
 

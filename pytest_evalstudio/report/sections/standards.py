@@ -24,7 +24,7 @@ def standards(content: Content) -> Mapping[str, Any] | None:
 def _lines(content: Content) -> Iterator[dict[str, Any]]:
     served: dict[Part, list[dict[str, Any]]] = {part: [] for part in PARTS}
     for number, info in enumerate(content.analysis.evaluators.values(), 1):
-        states = [found.state for _, found in assessments(content.analysis.leaderboards[info.id])]
+        states = [assessment.state for _, assessment in assessments(content.analysis.leaderboards[info.id])]
         entry = {
             "number": number,
             "name": info.name,

@@ -146,7 +146,7 @@ def write(context: StepContext, settings: GenerationSettings, material: Material
     index = SentenceIndex(material.corpus.sentences)
     is_unfinished = False
     for request, judgements in zip(requests, replies, strict=True):
-        usable = next((judgement.found for judgement in judgements if judgement.fault is None), None)
+        usable = next((judgement.value for judgement in judgements if judgement.fault is None), None)
         if usable is None:
             fault = next(
                 (judgement.fault for judgement in judgements if judgement.fault is not None),
