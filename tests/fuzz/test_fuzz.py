@@ -9,7 +9,7 @@ import pytest
 from fuzz.runner import fuzz
 
 FILES = 60
-SECONDS = 20.0
+SECONDS = 10.0
 
 
 @pytest.mark.slow
