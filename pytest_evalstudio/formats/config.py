@@ -13,12 +13,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     ValidationError,
-    model_validator,
 )
 
 from pytest_evalstudio.core.errors import ConfigurationError
@@ -35,9 +32,18 @@ from pytest_evalstudio.formats.model_tables import (
 )
 from pytest_evalstudio.formats.recognition import SHARED_FILE
 from pytest_evalstudio.formats.repeats import Policy, Runs
+from pytest_evalstudio.formats.weights_tables import (
+    BiasModel,
+    CrossEncoding,
+    Embeddings,
+    HallucinationModel,
+    LanguageModels,
+    Nli,
+    SentimentModel,
+    Table,
+    ToxicityModel,
+)
 
-LEXICON = "lexicon"
-"""Name of the word list that rates sentiment without a model."""
 DEFAULT_EVALUATORS = ("text_matching", "pii_leakage", "sensitive_data_leakage", "looping_detection")
 
 
@@ -56,11 +62,7 @@ PathText = Annotated[str, AfterValidator(_path)]
 """A path that the operating system can take."""
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", protected_namespaces=(), defer_build=True)
-
-
-class Latency(_Table):
+class Latency(Table):
     """Limits on durations.
 
     Attributes:
@@ -70,7 +72,7 @@ class Latency(_Table):
     max_s: Annotated[float, Field(gt=0)] | None = None
 
 
-class Storage(_Table):
+class Storage(Table):
     """Limits on disk space.
 
     Attributes:
@@ -80,7 +82,7 @@ class Storage(_Table):
     max_mb: Annotated[float, Field(gt=0)] | None = None
 
 
-class Perturbations(_Table):
+class Perturbations(Table):
     """Perturbed cases that a run adds to its suites, labs and data sets.
 
     Attributes:
@@ -95,113 +97,7 @@ class Perturbations(_Table):
     where: str = ""
 
 
-class WeightsTable(_Table):
-    """Source of a model, and settings for running it.
-
-    Attributes:
-        model: a local folder, `package:NAME` of a package that contains a model, or a name on the hub.
-        revision: branch, tag or commit on the hub.
-        device: "auto", or torch's name of the device: cpu, cuda, cuda:1, mps.
-        dtype: number format of weights and arithmetic.
-        batch_size: texts per batch.
-    """
-
-    model: Annotated[str, Field(min_length=1)]
-    revision: str | None = None
-    device: Annotated[str, Field(min_length=1)] = "auto"
-    dtype: Literal["float32", "float16", "bfloat16"] = "float32"
-    batch_size: Annotated[int, Field(ge=1)] = 32
-
-    @property
-    def is_chosen(self) -> bool:
-        """True if the user named the model, so that it may be downloaded."""
-        return "model" in self.model_fields_set
-
-
-class Embeddings(WeightsTable):
-    """Embedding model, which converts texts to vectors.
-
-    Attributes:
-        cache: whether vectors are stored between runs.
-    """
-
-    model: Annotated[str, Field(min_length=1)] = "BAAI/bge-small-en-v1.5"
-    cache: bool = True
-
-
-class CrossEncoding(WeightsTable):
-    """Cross-encoder, which scores two texts together."""
-
-    model: Annotated[str, Field(min_length=1)] = "cross-encoder/stsb-roberta-base"
-
-
-class Nli(WeightsTable):
-    """Model of natural language inference, with the labels entailment, neutral and contradiction."""
-
-    model: Annotated[str, Field(min_length=1)] = "cross-encoder/nli-deberta-v3-base"
-
-
-class HallucinationModel(WeightsTable):
-    """Model that scores the support of one text by another; it has one output.
-
-    Attributes:
-        revision: branch, tag or commit on the hub; the default belongs to the default model, whose later
-            revisions need code of their own, which is not run.
-    """
-
-    model: Annotated[str, Field(min_length=1)] = "vectara/hallucination_evaluation_model"
-    revision: str | None = "hhem-1.0-open"
-
-    @model_validator(mode="after")
-    def _own_revision(self) -> HallucinationModel:
-        if self.model != type(self).model_fields["model"].default and "revision" not in self.model_fields_set:
-            self.revision = None
-        return self
-
-
-class ToxicityModel(WeightsTable):
-    """Toxicity classifier.
-
-    Attributes:
-        model: a name of Detoxify's (original, unbiased, multilingual, original-small, unbiased-small), a
-            local folder, or a name on the hub.
-    """
-
-    model: Annotated[str, Field(min_length=1)] = "original"
-
-
-class BiasModel(WeightsTable):
-    """Bias classifier."""
-
-    model: Annotated[str, Field(min_length=1)] = "d4data/bias-detection-model"
-
-
-class SentimentModel(WeightsTable):
-    """Sentiment classifier; its labels begin with pos and neg.
-
-    Attributes:
-        model: a local folder, `package:NAME` of a package that contains a model, or a name on the hub;
-            "lexicon" for a small word list.
-    """
-
-    model: Annotated[str, Field(min_length=1)] = LEXICON
-
-
-class LanguageModels(_Table):
-    """Settings of the models that evaluators name in their options.
-
-    Attributes:
-        device: "auto", or torch's name of the device: cpu, cuda, cuda:1, mps.
-        dtype: number format of weights and arithmetic.
-        batch_size: texts per batch; fewer if they are long.
-    """
-
-    device: Annotated[str, Field(min_length=1)] = "auto"
-    dtype: Literal["float32", "float16", "bfloat16"] = "float32"
-    batch_size: Annotated[int, Field(ge=1)] = 32
-
-
-class RunTable(_Table):
+class RunTable(Table):
     """Name and description of a run, for the report.
 
     Attributes:
@@ -213,7 +109,7 @@ class RunTable(_Table):
     description: str = ""
 
 
-class ComparisonTable(_Table):
+class ComparisonTable(Table):
     """Options of the comparison with the baseline.
 
     Attributes:
@@ -228,7 +124,7 @@ class ComparisonTable(_Table):
     tolerance: Annotated[float, Field(ge=0)] = 0.05
 
 
-class ArenaTable(_Table):
+class ArenaTable(Table):
     """The arena: models of a suite or lab are compared in pairs, blind, by a judge.
 
     Attributes:
@@ -244,7 +140,7 @@ class ArenaTable(_Table):
     rounds: Annotated[int, Field(ge=1, le=100_000)] = 1000
 
 
-class Configuration(_Table):
+class Configuration(Table):
     """Content of a configuration file.
 
     Attributes:
@@ -402,7 +298,7 @@ def _explain(exc: ValidationError) -> str:
         return f"{place}: {fact(error)}"
     field = Configuration.model_fields.get(str(error["loc"][0]))
     owner = field.get_default(call_default_factory=True) if field else None
-    table = type(owner) if isinstance(owner, _Table) else Configuration
+    table = type(owner) if isinstance(owner, Table) else Configuration
     known = [
         field.alias or name for name, field in table.model_fields.items() if name not in ("file", "folder")
     ]

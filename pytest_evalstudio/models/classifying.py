@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pytest_evalstudio.core.errors import EvaluationError
-from pytest_evalstudio.formats.config import LanguageModels, WeightsTable
+from pytest_evalstudio.formats.weights_tables import LanguageModels, WeightsTable
 from pytest_evalstudio.models.loading import no_progress_bar, share_threads
 from pytest_evalstudio.models.weights import Weights
 

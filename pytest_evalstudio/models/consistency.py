@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_evalstudio.core.errors import EvaluationError
-from pytest_evalstudio.formats.config import HallucinationModel
+from pytest_evalstudio.formats.weights_tables import HallucinationModel
 from pytest_evalstudio.models.classifying import Classifier, plain, sigmoid
 from pytest_evalstudio.models.premises import Pair, Readings
 from pytest_evalstudio.models.weights import Weights

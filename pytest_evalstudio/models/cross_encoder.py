@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pytest_evalstudio.core.errors import EvaluationError
-from pytest_evalstudio.formats.config import CrossEncoding
+from pytest_evalstudio.formats.weights_tables import CrossEncoding
 from pytest_evalstudio.models.loading import load
 from pytest_evalstudio.models.weights import Weights
 from pytest_evalstudio.models.windows import token_counts, windows

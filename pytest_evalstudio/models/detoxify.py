@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_evalstudio.core.errors import ResourceMissing
-from pytest_evalstudio.formats.config import ToxicityModel, WeightsTable
+from pytest_evalstudio.formats.weights_tables import ToxicityModel, WeightsTable
 from pytest_evalstudio.models.classifying import Opened, device_of
 from pytest_evalstudio.models.text_classifier import LabelScorer
 from pytest_evalstudio.models.weights import (

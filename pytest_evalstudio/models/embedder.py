@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pytest_evalstudio.core.errors import EvaluationError
-from pytest_evalstudio.formats.config import Embeddings
+from pytest_evalstudio.formats.weights_tables import Embeddings
 from pytest_evalstudio.models.loading import load
 from pytest_evalstudio.models.vectors import VectorCache, key_of
 from pytest_evalstudio.models.weights import Weights

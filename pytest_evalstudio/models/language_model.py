@@ -16,7 +16,7 @@ from typing import Any
 
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.tools import Likelihood, Passage
-from pytest_evalstudio.formats.config import LanguageModels
+from pytest_evalstudio.formats.weights_tables import LanguageModels
 from pytest_evalstudio.models.classifying import device_of
 from pytest_evalstudio.models.loading import no_progress_bar, share_threads
 from pytest_evalstudio.models.weights import Weights

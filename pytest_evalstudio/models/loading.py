@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from pytest_evalstudio.core.errors import EvaluationError
-from pytest_evalstudio.formats.config import WeightsTable
+from pytest_evalstudio.formats.weights_tables import WeightsTable
 from pytest_evalstudio.models.weights import Weights
 
 

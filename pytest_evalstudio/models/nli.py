@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.tools import Entailment
-from pytest_evalstudio.formats.config import Nli
+from pytest_evalstudio.formats.weights_tables import Nli
 from pytest_evalstudio.models.classifying import Classifier, plain, softmax
 from pytest_evalstudio.models.premises import Pair, Readings
 from pytest_evalstudio.models.weights import Weights

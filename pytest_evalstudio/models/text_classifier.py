@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from pytest_evalstudio.formats.config import WeightsTable
+from pytest_evalstudio.formats.weights_tables import WeightsTable
 from pytest_evalstudio.models.classifying import Classifier, Opened, open_classifier, plain, sigmoid, softmax
 from pytest_evalstudio.models.weights import Weights
 from pytest_evalstudio.models.windows import token_counts, windows

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.core.errors import EvaluationError
-from pytest_evalstudio.formats.config import LanguageModels
+from pytest_evalstudio.formats.weights_tables import LanguageModels
 from pytest_evalstudio.models.classifying import device_of
 from pytest_evalstudio.models.language_model import NO_LIMIT, SURROGATE, UNBOUNDED
 from pytest_evalstudio.models.loading import no_progress_bar, share_threads

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_evalstudio.core.errors import ConfigurationError, ResourceMissing
-from pytest_evalstudio.formats.config import Configuration, WeightsTable
+from pytest_evalstudio.formats.config import Configuration
+from pytest_evalstudio.formats.weights_tables import WeightsTable
 
 PACKAGE = "package:"
 KNOWN_PACKAGES = {

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_evalstudio.core.errors import EvaluationError
-from pytest_evalstudio.formats.config import CrossEncoding
+from pytest_evalstudio.formats.weights_tables import CrossEncoding
 from pytest_evalstudio.models.cross_encoder import PairScorer
 from pytest_evalstudio.models.weights import find_weights
 from pytest_evalstudio.models.windows import windows

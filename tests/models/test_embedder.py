@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
-from pytest_evalstudio.formats.config import Embeddings
+from pytest_evalstudio.formats.weights_tables import Embeddings
 from pytest_evalstudio.models.embedder import SentenceEmbedder
 from pytest_evalstudio.models.vectors import VectorCache
 from pytest_evalstudio.models.weights import find_weights
@@ -158,7 +158,7 @@ def test_stored_vectors_are_the_computed_ones_and_need_no_model(tiny: Path, tmp_
     code = f"""
 import json, sys
 from pathlib import Path
-from pytest_evalstudio.formats.config import Embeddings
+from pytest_evalstudio.formats.weights_tables import Embeddings
 from pytest_evalstudio.models.embedder import SentenceEmbedder
 from pytest_evalstudio.models.vectors import VectorCache
 from pytest_evalstudio.models.weights import find_weights

@@ -13,8 +13,8 @@ import pytest
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.tools import Likelihood, Passage
 from pytest_evalstudio.engine.evaluate import evaluate
-from pytest_evalstudio.formats.config import LanguageModels
 from pytest_evalstudio.formats.dataset import LlmDataset
+from pytest_evalstudio.formats.weights_tables import LanguageModels
 from pytest_evalstudio.models.language_model import TextReader, batches, plan_windows
 from pytest_evalstudio.models.weights import find_weights
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
-from pytest_evalstudio.formats.config import HallucinationModel, Nli
+from pytest_evalstudio.formats.weights_tables import HallucinationModel, Nli
 from pytest_evalstudio.models.consistency import ConsistencyScorer
 from pytest_evalstudio.models.nli import EntailmentJudge
 from pytest_evalstudio.models.premises import Readings

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
-from pytest_evalstudio.formats.config import BiasModel, ToxicityModel
+from pytest_evalstudio.formats.weights_tables import BiasModel, ToxicityModel
 from pytest_evalstudio.models.detoxify import RELEASES, find_detoxify, toxicity_classifier
 from pytest_evalstudio.models.text_classifier import LabelScorer
 from pytest_evalstudio.models.weights import find_weights
@@ -188,7 +188,7 @@ def test_a_release_is_taken_from_the_caches_without_a_network(tmp_path: Path) ->
     (made / "toxic.ckpt").rename(file)
     code = """
 from pathlib import Path
-from pytest_evalstudio.formats.config import ToxicityModel
+from pytest_evalstudio.formats.weights_tables import ToxicityModel
 from pytest_evalstudio.models.detoxify import find_detoxify, toxicity_classifier
 weights = find_detoxify("original", revision=None, table="toxicity_model", start=Path(), fetch=False)
 print(toxicity_classifier(weights, ToxicityModel(device="cpu")).classify(["you are an idiot ."])[0])

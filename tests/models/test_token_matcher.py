@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_evalstudio.core.errors import EvaluationError
-from pytest_evalstudio.formats.config import LanguageModels
+from pytest_evalstudio.formats.weights_tables import LanguageModels
 from pytest_evalstudio.models.token_matcher import BertMatcher
 from pytest_evalstudio.models.weights import find_weights
 from pytest_evalstudio.models.windows import windows

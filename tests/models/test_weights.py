@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.formats.config import HallucinationModel, configuration
+from pytest_evalstudio.formats.config import configuration
+from pytest_evalstudio.formats.weights_tables import HallucinationModel
 from pytest_evalstudio.models.detoxify import find_detoxify
 from pytest_evalstudio.models.weights import find_weights
 

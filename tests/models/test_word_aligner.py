@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_evalstudio.formats.config import Embeddings
+from pytest_evalstudio.formats.weights_tables import Embeddings
 from pytest_evalstudio.models.embedder import SentenceEmbedder
 from pytest_evalstudio.models.vectors import VectorCache
 from pytest_evalstudio.models.weights import find_weights

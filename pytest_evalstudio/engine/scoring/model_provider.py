@@ -17,7 +17,8 @@ from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.judging import Judges
 from pytest_evalstudio.engine.scoring.model_tables import EMBEDDER, MODEL_TABLES
-from pytest_evalstudio.formats.config import LEXICON, Configuration, WeightsTable
+from pytest_evalstudio.formats.config import Configuration
+from pytest_evalstudio.formats.weights_tables import LEXICON, WeightsTable
 from pytest_evalstudio.models.detoxify import find_detoxify
 from pytest_evalstudio.models.sentences import split_sentences
 from pytest_evalstudio.models.vectors import VectorCache

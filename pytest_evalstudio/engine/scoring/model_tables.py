@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_evalstudio.formats.config import Configuration, WeightsTable
+from pytest_evalstudio.formats.config import Configuration
+from pytest_evalstudio.formats.weights_tables import WeightsTable
 
 EMBEDDER = "embedder"
 WORD_ALIGNER = "word_aligner"
