@@ -96,7 +96,7 @@ def show(arguments: argparse.Namespace) -> int:
 def _write(arguments: argparse.Namespace) -> int:
     from pytest_evalstudio.comparison.baseline import opened
     from pytest_evalstudio.comparison.baseline import save as save_baseline
-    from pytest_evalstudio.engine.recording import now
+    from pytest_evalstudio.engine.run_header import now
 
     path = Path(arguments.output)
     with opened(arguments.record) as reader:

@@ -16,12 +16,11 @@ from pytest_evalstudio.engine.analysis.aggregates import aggregates_of
 from pytest_evalstudio.engine.asking.resolve import Progress
 from pytest_evalstudio.engine.outputs import OutputFolder
 from pytest_evalstudio.engine.pipeline import Pipeline
-from pytest_evalstudio.engine.recording import (
-    ItemHead,
+from pytest_evalstudio.engine.recording import ItemHead, item_entry
+from pytest_evalstudio.engine.run_header import (
     evaluator_entry,
     file_entry,
     finished_run,
-    item_entry,
     model_entry,
     new_run,
 )

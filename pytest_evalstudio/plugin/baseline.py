@@ -15,7 +15,8 @@ from pytest_evalstudio.comparison.results import Comparison, ItemChange
 from pytest_evalstudio.comparison.sides import Side, SideItem, read_side
 from pytest_evalstudio.comparison.text import regression_headline, word_diff
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError, ThresholdMissed
-from pytest_evalstudio.engine.recording import evaluator_entry, item_scores
+from pytest_evalstudio.engine.recording import item_scores
+from pytest_evalstudio.engine.run_header import evaluator_entry
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.engine.scoring.messages import misses

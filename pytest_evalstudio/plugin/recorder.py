@@ -16,7 +16,7 @@ import pytest
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
 from pytest_evalstudio.core.switching import frequent_switches
 from pytest_evalstudio.engine.outputs import PREVIOUS, REPORT_FILES, OutputFolder
-from pytest_evalstudio.engine.recording import finished_run, new_run, now
+from pytest_evalstudio.engine.run_header import finished_run, new_run, now
 from pytest_evalstudio.plugin.ci_output import CiOutput
 from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.record.reader import RecordReader

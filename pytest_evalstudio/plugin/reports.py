@@ -9,15 +9,8 @@ import pytest
 
 from pytest_evalstudio.core.codes import ItemCode
 from pytest_evalstudio.core.errors import EvaluationError, ThresholdMissed
-from pytest_evalstudio.engine.recording import (
-    ItemHead,
-    attempt_of,
-    document_digests,
-    evaluator_entry,
-    file_entry,
-    item_entry,
-    model_entry,
-)
+from pytest_evalstudio.engine.recording import ItemHead, attempt_of, item_entry
+from pytest_evalstudio.engine.run_header import document_digests, evaluator_entry, file_entry, model_entry
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.engine.scoring.messages import misses
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator

@@ -13,7 +13,8 @@ from pytest_evalstudio.core.cases import Case, Relationship, Turn
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.outcomes import Finding, Fragment, Outcome
 from pytest_evalstudio.engine.pipeline import Pipeline
-from pytest_evalstudio.engine.recording import ItemHead, evaluator_entry, item_entry, model_entry
+from pytest_evalstudio.engine.recording import ItemHead, item_entry
+from pytest_evalstudio.engine.run_header import evaluator_entry, model_entry
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo

@@ -7,7 +7,7 @@ import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.recording import evaluator_entry
+from pytest_evalstudio.engine.run_header import evaluator_entry
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.thresholds import parse_threshold
 from pytest_evalstudio.engine.scoring.verdicts import flipping_metrics

@@ -1,0 +1,188 @@
+"""Build the header of a run's record: evaluators, models, files, documents, and the run itself."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import functools
+import hashlib
+import os
+import platform
+import stat
+import uuid
+from collections.abc import Iterable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.plugins.parameters import parameter_specs
+from pytest_evalstudio.engine.revision import revision
+from pytest_evalstudio.engine.scoring.identifiers import safe_description, safe_identifier
+from pytest_evalstudio.engine.scoring.masking import masked
+from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
+from pytest_evalstudio.engine.scoring.tasks import ModelInfo
+from pytest_evalstudio.formats.config import Configuration
+from pytest_evalstudio.record import schema
+
+TOOL = "pytest-evalstudio"
+_MODEL_KEYS = frozenset(entry.name for entry in msgspec.structs.fields(schema.ModelEntry)) - {
+    "extra",
+    "stopping",
+}
+
+
+def evaluator_entry(selected: ConfiguredEvaluator) -> schema.EvaluatorEntry:
+    """Return the header's entry of an evaluator."""
+    spec = selected.spec
+    return schema.EvaluatorEntry(
+        id=selected.id,
+        type=spec.id,
+        name=spec.name if selected.id == spec.id else f"{spec.name} ({selected.id})",
+        description=spec.description,
+        domain=spec.domain,
+        method=spec.method,
+        needs=spec.needs,
+        scope=spec.scope,
+        boolean=spec.boolean,
+        model_types=spec.systems,
+        parameters=dict(selected.parameters),
+        parameters_meta=tuple(
+            schema.ParameterEntry(
+                name=parameter.name,
+                type=parameter.type,
+                default=parameter.default,
+                choices=parameter.choices,
+                description=parameter.description,
+            )
+            for parameter in parameter_specs(type(selected.evaluator))
+        ),
+        embedder=selected.embedder,
+        judge=dict(selected.judge),
+        calibration=selected.attached.describe() if selected.attached is not None else {},
+        metrics=tuple(
+            schema.MetricEntry(
+                key=metric.key,
+                name=metric.name or metric.key,
+                better=metric.better,
+                range=metric.range,
+                threshold=selected.thresholds[metric.key],
+                primary=metric.primary,
+                asserted=metric.key in selected.asserted,
+                description=metric.description,
+            )
+            for metric in spec.metrics
+        ),
+        keywords=spec.keywords,
+        problem_type=spec.problem_type,
+        avid=spec.avid,
+        difference=spec.difference,
+    )
+
+
+def model_entry(info: ModelInfo) -> schema.ModelEntry:
+    """Return the header's entry of a model, secrets and personal data masked."""
+    described: dict[str, Any] = {**safe_description(info.description), "key": info.key, "name": info.label}
+    known = {name: value for name, value in described.items() if name in _MODEL_KEYS}
+    extra = {name: value for name, value in described.items() if name not in _MODEL_KEYS}
+    entry = msgspec.convert({**known, "extra": extra}, schema.ModelEntry, strict=False)
+    if info.stopping is None:
+        return entry
+    stopping = schema.Stopping(**dataclasses.asdict(info.stopping))
+    return msgspec.structs.replace(entry, stopping=stopping)
+
+
+def file_entry(path: str, kind: str, name: str = "", description: str = "") -> schema.FileEntry:
+    """Return the header's entry of a file."""
+    return schema.FileEntry(path=path, kind=kind, name=masked(name), description=masked(description))
+
+
+def document_digests(case: Case) -> dict[str, str]:
+    """Return the SHA-256 of each local document of a case by its name in the record.
+
+    Documents that cannot be read, and those at a URL, are left out.
+    """
+    digests = {}
+    for path, name in zip(case.corpus, document_names(case.corpus, case.folder), strict=True):
+        try:
+            status = os.stat(path) if os.path.isabs(path) else None
+            if status is not None and stat.S_ISREG(status.st_mode):
+                digests[name] = _digest(path, status.st_size, status.st_mtime_ns)
+        except (OSError, ValueError):
+            continue
+    return digests
+
+
+@functools.lru_cache(maxsize=4096)
+def _digest(path: str, size: int, modified_ns: int) -> str:
+    """Return the SHA-256 of a file; size and time of change make the cache notice another content."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def new_run(
+    config: Configuration, *, gates: Sequence[str], pytest: str = "", folder: Path | None = None
+) -> schema.Run:
+    """Return the header of a run that begins now; a run that never ends stays an interrupted one.
+
+    Args:
+        config: what applies to the run as a whole.
+        gates: of configuration and command line.
+        pytest: version of pytest, "" without it.
+        folder: of the tested project, whose commit the record names; None for none.
+    """
+    commit, branch = revision(folder) if folder is not None else ("", "")
+    return schema.Run(
+        schema_version=schema.SCHEMA_VERSION,
+        run_id=str(uuid.uuid4()),
+        created=now(),
+        finished=None,
+        interrupted=True,
+        exit_status=None,
+        tool=schema.Tool(name=TOOL, version=version(TOOL)),
+        python=platform.python_version(),
+        pytest=pytest,
+        gates=tuple(gates),
+        settings=schema.RunSettings(
+            flips=config.flips,
+            min_test_cases=config.min_test_cases,
+            max_latency_s=config.latency.max_s,
+            max_cost=config.max_cost,
+            max_storage_mb=config.storage.max_mb,
+        ),
+        evaluators={},
+        models={},
+        files=(),
+        steps={},
+        name=masked(config.run.name),
+        description=masked(config.run.description),
+        commit=commit,
+        branch=masked(branch),
+        documents={},
+        spans={},
+    )
+
+
+def finished_run(
+    run: schema.Run, *, interrupted: bool, exit_status: int, judging: schema.JudgeSpend | None = None
+) -> schema.Run:
+    """Return the header of a run that ends now."""
+    return msgspec.structs.replace(
+        run, finished=now(), interrupted=interrupted, exit_status=exit_status, judging=judging
+    )
+
+
+def now() -> str:
+    """Return the time as records write it: ISO 8601, UTC, seconds."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+def document_names(names: Iterable[str], folder: str) -> tuple[str, ...]:
+    """Return names of documents, relative to the folder of the case where they are below it.
+
+    The record is therefore the same on every machine.
+    """
+    prefix = folder.rstrip(os.sep) + os.sep
+    return tuple(safe_identifier(name.removeprefix(prefix)) for name in names)
