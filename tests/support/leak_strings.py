@@ -12,7 +12,7 @@ import string
 from collections.abc import Iterator
 from pathlib import Path
 
-from pytest_evalstudio.metrics.detectors.cards import luhn
+from pytest_evalstudio.metrics.detectors.checksums import luhn
 
 HEX, ALNUM, UPPER = string.hexdigits[:16], string.ascii_letters + string.digits, string.ascii_uppercase
 WORDY = ALNUM + "_-"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from pytest_evalstudio.metrics.detectors.checksums import luhn
 from pytest_evalstudio.metrics.detectors.spans import HYPHEN, RawSpans, lazy, overlapping_matches
 
 CARD = "payment card number"
@@ -32,7 +33,6 @@ _NEARBY_CHARS = 40
 _FOURS_BEFORE = lazy(r"(?<![0-9])(?:[0-9]{4} )+\Z")
 _FOURS_AFTER = lazy(r"(?: [0-9]{4}(?![0-9]))+")
 _ROW_CHARS = 200
-_DOUBLED = (0, 2, 4, 6, 8, 1, 3, 5, 7, 9)
 
 
 def card_spans(text: str, start: int, end: int) -> RawSpans:
@@ -129,21 +129,3 @@ def _issuer_lengths(digits: str) -> range | tuple[int, ...]:
     if two in (81, 82) or four == 9792:
         return (16,)
     return ()
-
-
-def luhn(digits: str) -> bool:
-    """Check the Luhn digit.
-
-    Args:
-        digits: ASCII digits only.
-
-    Returns:
-        True if the last digit is the check digit of the preceding digits.
-
-    Source: ISO/IEC 7812-1, annex B.
-
-    >>> luhn("79927398713"), luhn("79927398710")
-    (True, False)
-    """
-    total = sum(int(char) for char in digits[-1::-2]) + sum(_DOUBLED[int(char)] for char in digits[-2::-2])
-    return total % 10 == 0

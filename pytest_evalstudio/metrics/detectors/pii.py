@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator
 
 from pytest_evalstudio.metrics.detectors.cards import card_spans
+from pytest_evalstudio.metrics.detectors.checksums import IBAN_LENGTHS, is_iban, is_routing_number
 from pytest_evalstudio.metrics.detectors.spans import (
     HYPHEN,
     Hit,
@@ -255,21 +256,11 @@ def _first_number(shown: str) -> str:
 _IBAN = lazy(
     r"(?<![A-Za-z0-9])[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,3})?(?![A-Za-z0-9])"
 )
-_IBAN_LENGTHS = {
-    country: int(length)
-    for length, countries in {
-        "15": "NO", "16": "BE", "18": "DK FI FO GL NL SD", "19": "MK SI", "20": "AT BA EE KZ LT LU XK", "21": "CH HR LI LV",  # noqa: E501
-        "22": "BG BH CR DE GB GE IE ME RS VA", "23": "AE GI IL IQ OM SO TL", "24": "AD CZ ES MD PK RO SA SE SK TN VG",  # noqa: E501
-        "25": "LY PT ST", "26": "IS TR", "27": "BI DJ FR GR IT MC MR SM", "28": "AL AZ BY CY DO GT HU LB NI PL SV",  # noqa: E501
-        "29": "BR EG PS QA UA", "30": "JO KW MU", "31": "MT SC", "32": "LC", "33": "RU",
-    }.items()
-    for country in countries.split()
-}  # fmt: skip
 
 
 def _ibans(text: str, first: int, last: int) -> RawSpans:
     for match in _IBAN().finditer(text, first, last):
-        length = _IBAN_LENGTHS.get(match[0][:2], 0)
+        length = IBAN_LENGTHS.get(match[0][:2], 0)
         end = match.start()
         compact = ""
         for char in match[0]:
@@ -279,25 +270,6 @@ def _ibans(text: str, first: int, last: int) -> RawSpans:
             end += 1
         if len(compact) == length and length and not text[end : end + 1].isalnum() and is_iban(compact):
             yield match.start(), end, IBAN
-
-
-def is_iban(compact: str) -> bool:
-    """Check length and check digits of an IBAN.
-
-    Args:
-        compact: account number without blanks.
-
-    Returns:
-        True if the length is that of its country and the check digits are right.
-
-    Source: ISO 13616, ISO/IEC 7064 (mod 97-10).
-
-    >>> is_iban("GB29NWBK60161331926819"), is_iban("GB28NWBK60161331926819")
-    (True, False)
-    """
-    if len(compact) != _IBAN_LENGTHS.get(compact[:2], 0):
-        return False
-    return int("".join(str(int(char, 36)) for char in compact[4:] + compact[:4])) % 97 == 1
 
 
 # -- IP addresses
@@ -377,21 +349,6 @@ def _bank_details(text: str) -> RawSpans:
         name = next(name for name in _BANK_KINDS if match[name])
         if name != "routing" or is_routing_number(match[name]):
             yield match.start(name), match.end(name), _BANK_KINDS[name]
-
-
-def is_routing_number(digits: str) -> bool:
-    """Check the check digit of a US bank's routing number.
-
-    Args:
-        digits: nine ASCII digits.
-
-    Source: American Bankers Association, routing number policy.
-
-    >>> is_routing_number("011000015"), is_routing_number("011000016")
-    (True, False)
-    """
-    weights = (3, 7, 1) * 3
-    return sum(weight * int(digit) for weight, digit in zip(weights, digits, strict=True)) % 10 == 0
 
 
 # -- identity documents, only next to a word that names them

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_evalstudio.metrics.detectors import describe, find_pii, redact
-from pytest_evalstudio.metrics.detectors.cards import is_card_number, luhn
-from pytest_evalstudio.metrics.detectors.pii import is_iban
+from pytest_evalstudio.metrics.detectors.cards import is_card_number
+from pytest_evalstudio.metrics.detectors.checksums import is_iban, luhn
 
 FOUND = [
     ("payment card number", "4111 1111 1111 1111"),
