@@ -9,7 +9,7 @@ import pytest
 
 from pytest_evalstudio.report import build
 from pytest_evalstudio.report.build import build_report
-from tests.report.test_build import small_run
+from support.small_run import small_run
 
 EXPORTERS: dict[str, tuple[str, str]] = {
     "evaluator rouge": ("pytest_evalstudio.report.build", "_write_explainer"),
