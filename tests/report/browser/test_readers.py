@@ -93,6 +93,17 @@ def test_a_manager_sees_all_models_and_the_risks_at_one_look(visit, lab):
     assert page.locator(".fact", has_text="Best model: gpt-4o-2024-08-06").count() == 1
 
 
+def test_the_first_screen_keeps_its_places_while_the_eye_is_drawn(visit, varied):
+    page = visit(varied)
+    assert page.locator("#glance-eye-root svg").count() == 1
+    place = "(({x, y}) => [x, y])(document.querySelector('.glance-heat').getBoundingClientRect())"
+    drawn = page.evaluate(place)
+
+    page.evaluate("document.querySelector('#glance-eye-root').replaceChildren()")
+
+    assert page.evaluate(place) == drawn
+
+
 CLIPPED = """(root) => [...root.querySelectorAll('td, text, .item-value')]
   .filter((part) => /\\d/.test(part.textContent) && part.clientWidth > 0)
   .filter((part) => part.scrollWidth > part.clientWidth + 1)
