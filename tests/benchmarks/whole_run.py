@@ -1,9 +1,11 @@
 """A whole run with report against bare pytest over as many empty tests: wall time and peak memory.
 
 usage: python tests/benchmarks/whole_run.py [--cases 10000] [--models 3] [--failing 0.5] [--context-chars 600]
+    [--failing-tests]
 
-Answers are precomputed; the share `--failing` of the items misses the threshold. Prints seconds,
-processor seconds, megabytes and their ratios, bare pytest first and last to show the machine's noise.
+Answers are precomputed; the share `--failing` of the items misses the threshold. With --failing-tests the
+same share of the empty tests fails. Prints seconds, processor seconds, megabytes and their ratios, bare
+pytest first and last to show the machine's noise.
 """
 
 from __future__ import annotations
@@ -28,11 +30,13 @@ def main() -> None:
     parser.add_argument("--models", type=int, default=3)
     parser.add_argument("--failing", type=float, default=0.5)
     parser.add_argument("--context-chars", type=int, default=600)
+    parser.add_argument("--failing-tests", action="store_true")
     arguments = parser.parse_args()
     cases, models = arguments.cases, arguments.models
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        write_empty_tests(folder / "test_empty.py", cases * models)
+        failing_tests = arguments.failing if arguments.failing_tests else 0.0
+        write_empty_tests(folder / "test_empty.py", cases * models, failing_tests)
         write_lab(folder / "big_lab.json", cases, models, arguments.failing, arguments.context_chars)
         bare = ["test_empty.py", "-p", "no:evalstudio"]
         own = ["big_lab.json", "--evalstudio-evaluators", "text_matching"]
@@ -44,8 +48,8 @@ def main() -> None:
             f" contexts of {arguments.context_chars} characters"
         )
         print(
-            f"bare pytest, {cases * models:,} empty tests: {first_s:.1f} s and {last_s:.1f} s"
-            f" ({first_cpu:.1f} s and {last_cpu:.1f} s of processor); {bare_mb:.0f} MB"
+            f"bare pytest, {cases * models:,} empty tests, {failing_tests:.0%} failing: {first_s:.1f} s and"
+            f" {last_s:.1f} s ({first_cpu:.1f} s and {last_cpu:.1f} s of processor); {bare_mb:.0f} MB"
         )
         print(f"whole run with report: {own_s:.1f} s ({own_cpu:.1f} s of processor); {own_mb:.0f} MB")
         print(
@@ -54,8 +58,9 @@ def main() -> None:
         )
 
 
-def write_empty_tests(path: Path, number: int) -> None:
-    test = f"@pytest.mark.parametrize('n', range({number}))\ndef test_empty(n):\n    pass\n"
+def write_empty_tests(path: Path, number: int, failing: float) -> None:
+    body = f"assert n >= {round(failing * number)}" if failing else "pass"
+    test = f"@pytest.mark.parametrize('n', range({number}))\ndef test_empty(n):\n    {body}\n"
     path.write_text(f"import pytest\n\n\n{test}")
 
 
