@@ -6,6 +6,7 @@ It imports the standard library and pytest only; the first eval file, fixture or
 from __future__ import annotations
 
 import fnmatch
+import gc
 import os
 import re
 from collections.abc import Generator
@@ -22,8 +23,12 @@ SUFFIXES = (".json", ".yaml", ".yml", ".csv")
 SESSION = "evalstudio-session"
 PAYLOAD = "evalstudio"
 """Attribute of a test report in which a finished item's entries travel."""
+OURS = "evalstudio_item"
+"""Attribute of each test report of an eval item."""
 SPENT = "evalstudio_judging"
 """Key of the judge usage that a worker reports at its end."""
+FROZEN = pytest.StashKey[bool]()
+"""Set where the garbage collector leaves the collected items alone."""
 SCORE = "evalstudio_score"
 """Attribute of a test report with the primary scores in words, for -v."""
 PLAN_CHANNEL = "evalstudio_plan"
@@ -156,6 +161,8 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker, and refuse malformed options before anything runs."""
+    # Runs last, after the garbage collection of pytest's own clean-up.
+    config.add_cleanup(lambda: gc.unfreeze() if FROZEN in config.stash else None)
     config.addinivalue_line("markers", "evalstudio: a test case of a suite, lab or data set")
     config.addinivalue_line("markers", "arena: a pair of models whose answers a judge compares")
     config.addinivalue_line("markers", "mrm: a step of a model-risk-management workflow")
@@ -246,6 +253,25 @@ class Watch:
         if isinstance(word, tuple):
             return category, letter, (f"{word[0]} ({score})", word[1])
         return category, letter, f"{word} ({score})"
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_report_to_serializable(self, report: object) -> Generator[None, Any, Any]:
+        """Send the reports of our items from a worker in a compact form."""
+        data = yield
+        if data is not None and hasattr(report, OURS) and hasattr(self.config, "workerinput"):
+            from pytest_evalstudio.plugin.packing import pack
+
+            pack(data)
+        return data
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_report_from_serializable(self, data: dict[str, Any]) -> Generator[None, Any, Any]:
+        """Restore a report that a worker sent in its compact form."""
+        if OURS in data:
+            from pytest_evalstudio.plugin.packing import unpack
+
+            unpack(data)
+        return (yield)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
