@@ -21,6 +21,7 @@ from pytest_evalstudio.record.scored import (
     PartEntry,
     ScoredManifest,
     SourceEntry,
+    TextsWord,
     encode_manifest,
 )
 
@@ -43,7 +44,7 @@ class Job(Struct, frozen=True, kw_only=True):
     mapping: dict[str, str]
     groups: dict[str, str]
     evaluators: tuple[EvaluatorEntry, ...]
-    texts: str
+    texts: TextsWord
     batch_rows: int
     sample: int | None
     by: tuple[str, ...]
@@ -61,9 +62,13 @@ class BatchResult(Struct, frozen=True, kw_only=True):
         score_file, answer_file: content of its Parquet files; empty for no file.
         answer_rows: rows of `answer_file`.
         models: keys of its models.
+        source: index of its source.
+        last_source_row: number of its last row in the source.
     """
 
     batch: int
+    source: int
+    last_source_row: int
     answers: int
     rows: int
     first_row: int
@@ -79,6 +84,8 @@ class BatchEntry(Struct, frozen=True, kw_only=True):
     """A finished batch, as `.progress/` keeps it."""
 
     batch: int
+    source: int
+    last_source_row: int
     answers: int
     rows: int
     scores: PartEntry
@@ -159,6 +166,8 @@ class TableWriter:
             self.location.child(answers.path).write(result.answer_file)
         entry = BatchEntry(
             batch=result.batch,
+            source=result.source,
+            last_source_row=result.last_source_row,
             answers=result.answers,
             rows=result.rows,
             scores=scores,

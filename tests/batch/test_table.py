@@ -81,6 +81,8 @@ def result(batch: int) -> BatchResult:
     )
     return BatchResult(
         batch=batch,
+        source=0,
+        last_source_row=ids[1],
         answers=2,
         rows=2,
         first_row=ids[0],
