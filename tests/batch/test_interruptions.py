@@ -200,3 +200,20 @@ def test_workers_share_the_budget_and_the_stored_replies_of_judges(tmp_path: Pat
         errors = [entry.errors for entry in table.manifest.aggregates if entry.metric == "model_passes"]
         assert sum(error["budget_exhausted"] for error in errors) == 10
         assert len(service.requests) == 30
+
+
+SCRIPT = """
+from pytest_evalstudio import score_table
+
+columns = {"actual_output": "answer"}
+score_table("log.parquet", ["rouge"], "out.parquet", mapping=columns, workers=2, batch_rows=9)
+"""
+
+
+def test_a_script_without_a_main_guard_is_told_so(folder: Path) -> None:
+    (folder / "script.py").write_text(SCRIPT)
+    done = subprocess.run(
+        [sys.executable, "script.py"], cwd=folder, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 1
+    assert "the worker processes do not start; a script calls score_table below" in done.stderr
