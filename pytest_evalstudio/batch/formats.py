@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
@@ -23,6 +24,8 @@ LINES = 1_000
 """Lines of JSON that are read together, and from which the columns of a file are seen."""
 BLOCK_BYTES = 4 << 20
 _FACT_CHARS = 200
+_ROW_TEXT = re.compile(r"(, got \d+): .*")
+"""Text of a row in a message about CSV."""
 ENDINGS = {".parquet": "parquet", ".pq": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv"}
 
 
@@ -267,5 +270,5 @@ def _readable(location: Location, format: str) -> Iterator[None]:
         except (pa.ArrowException, EOFError, UnicodeDecodeError, OSError) as exc:
             if isinstance(exc, OSError) and type(exc) is not OSError:
                 raise
-            fact = masked(str(exc).splitlines()[0].partition(": Row")[0][:_FACT_CHARS])
+            fact = masked(_ROW_TEXT.sub(r"\1", str(exc).splitlines()[0])[:_FACT_CHARS])
             raise DataError(f"cannot be read as {format}: {fact}", source=location.name) from None

@@ -22,7 +22,6 @@ from pytest_evalstudio.batch.sampling import Sample, draw
 from pytest_evalstudio.batch.scoring import BatchScorer, ScorerSetup
 from pytest_evalstudio.batch.sources import Source, Stream, sources_of
 from pytest_evalstudio.batch.storage import EXTRA, PURPOSE, Location
-from pytest_evalstudio.batch.suited import check_suited
 from pytest_evalstudio.batch.table import ScoredTable
 from pytest_evalstudio.batch.worst import keep_worst
 from pytest_evalstudio.batch.writer import BatchEntry, BatchResult, Job, TableWriter
@@ -70,11 +69,12 @@ def run_request(request: ScoreRequest, progress: Progress | None = None) -> Fini
         for source in sources
     ]
     writer = TableWriter(Location.of(request.output))
-    job = _job(request, sources, wanted, plan)
-    job = writer.begin(job, resume=request.resume, overwrite=request.overwrite)
+    writer.check(resume=request.resume, overwrite=request.overwrite)
     sample = None
     if request.sample is not None:
         sample = draw(sources, wanted, size=request.sample, by=request.by, seed=request.seed)
+    job = _job(request, sources, wanted, plan)
+    job = writer.begin(job, resume=request.resume, overwrite=request.overwrite)
     return _Run(request, sources, wanted, writer, job, sample, plan).finish(progress)
 
 
@@ -229,7 +229,6 @@ def _plan(request: ScoreRequest) -> Plan:
     """
     scorer = BatchScorer(setup_of(request, None, run_id=""))
     scorer.close()
-    check_suited(scorer.plan.selected)
     return scorer.plan
 
 

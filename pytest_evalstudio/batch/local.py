@@ -13,7 +13,7 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.batch.scoring import BatchScorer, ScorerSetup
-from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
 
 if TYPE_CHECKING:
     from pytest_evalstudio.batch.sources import Batch
@@ -23,8 +23,13 @@ AHEAD = 2
 """Batches in flight for each worker: one that is scored, one that waits."""
 WORKER_DIED = "the process that scored its batch died twice; score the row alone to see why"
 
-_scorer: BatchScorer | None = None
-"""The scorer of a worker process."""
+NOT_STARTED = (
+    "the worker processes do not start; a script calls score_table below"
+    ' `if __name__ == "__main__":`, or with workers=1'
+)
+
+_scorer: BatchScorer | EvalStudioError | None = None
+"""The scorer of a worker process, or why there is none."""
 
 
 def score_here(batches: Iterable[Batch], setup: ScorerSetup) -> Iterator[BatchResult]:
@@ -112,12 +117,22 @@ class _Pool:
             process.join()
 
     def _made(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(
+        """Return a pool with a worker that is ready.
+
+        Raises:
+            EvalStudioError: if no worker can be.
+        """
+        executor = ProcessPoolExecutor(
             self._setup.workers,
             mp_context=multiprocessing.get_context("spawn"),
             initializer=_begin,
             initargs=(self._setup,),
         )
+        try:
+            executor.submit(_ready).result()
+        except BrokenProcessPool:
+            raise ConfigurationError(NOT_STARTED) from None
+        return executor
 
 
 def _begin(setup: ScorerSetup) -> None:
@@ -125,7 +140,10 @@ def _begin(setup: ScorerSetup) -> None:
     global _scorer
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _scorer = BatchScorer(setup)
+    try:
+        _scorer = BatchScorer(setup)
+    except EvalStudioError as exc:
+        _scorer = exc
 
 
 def _end_with_parent() -> None:
@@ -135,7 +153,20 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
+def _ready() -> None:
+    _own_scorer()
+
+
 def _score(batch: Batch) -> BatchResult:
-    if _scorer is None:
-        raise ConfigurationError("a worker of the pool has no scorer")
-    return _scorer.score(batch)
+    return _own_scorer().score(batch)
+
+
+def _own_scorer() -> BatchScorer:
+    """Return the scorer of this worker.
+
+    Raises:
+        EvalStudioError: if it could not be made.
+    """
+    if isinstance(_scorer, BatchScorer):
+        return _scorer
+    raise _scorer or ConfigurationError(NOT_STARTED)

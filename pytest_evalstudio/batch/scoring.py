@@ -30,6 +30,7 @@ from pytest_evalstudio.batch.columns import answer_schema, score_schema
 from pytest_evalstudio.batch.formats import text_array
 from pytest_evalstudio.batch.rows import tasks_of
 from pytest_evalstudio.batch.sources import GROUP, Batch
+from pytest_evalstudio.batch.suited import check_suited
 from pytest_evalstudio.batch.writer import BatchResult
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.outcomes import Outcome
@@ -84,6 +85,7 @@ class BatchScorer:
         )
         lacks = functools.partial(self._provider.lacks, setup.config)
         self.plan = Plan(registry, setup.config, lacks=lacks)
+        check_suited(self.plan.selected)
         self._provider.open(setup.config, self.plan.selected)
         self._pipeline = Pipeline.under(setup.config, self.plan, self._provider)
         self._models: dict[str, ModelInfo] = {}

@@ -105,40 +105,48 @@ class TableWriter:
         self.location = location
         self._progress = location.child(PROGRESS)
 
-    def begin(self, job: Job, *, resume: bool = False, overwrite: bool = False) -> Job:
-        """Prepare the folder.
+    def check(self, *, resume: bool = False, overwrite: bool = False) -> None:
+        """Check that the folder may be written.
 
         Args:
-            job: what is to be scored.
-            resume: continue an incomplete table.
-            overwrite: delete an earlier table.
-
-        Returns:
-            The job, with the name and start of the run that is continued.
+            resume: an incomplete table may be continued.
+            overwrite: an earlier table may be deleted.
 
         Raises:
-            ConfigurationError: if the folder is in use, or cannot be continued.
+            ConfigurationError: if it is in use.
         """
         names = set(self.location.names())
-        known = self._progress.child(JOB)
         if (names and not names & {MANIFEST, PROGRESS}) or self._is_file():
             raise ConfigurationError(
                 f"{self.location.name}: exists and is not a scored table; choose another folder"
             )
         if overwrite:
-            self._clear()
-        elif MANIFEST in names:
+            return
+        if MANIFEST in names:
             raise ConfigurationError(
                 f"{self.location.name}: is a complete scored table; use --overwrite to replace it"
             )
-        elif PROGRESS in names:
-            if not resume:
-                raise ConfigurationError(
-                    f"{self.location.name}: is an incomplete scored table; use --resume to continue it or"
-                    " --overwrite to begin again"
-                )
-            if known.exists():
-                return self._continued(job, known)
+        if PROGRESS in names and not resume:
+            raise ConfigurationError(
+                f"{self.location.name}: is an incomplete scored table; use --resume to continue it or"
+                " --overwrite to begin again"
+            )
+
+    def begin(self, job: Job, *, resume: bool = False, overwrite: bool = False) -> Job:
+        """Prepare the folder; see `check`.
+
+        Returns:
+            The job, with the name and start of the run that is continued.
+
+        Raises:
+            ConfigurationError: if the folder is in use, or was begun by another job.
+        """
+        self.check(resume=resume, overwrite=overwrite)
+        known = self._progress.child(JOB)
+        if overwrite:
+            self._clear()
+        elif known.exists():
+            return self._continued(job, known)
         known.write(msgspec.json.encode(job))
         return job
 

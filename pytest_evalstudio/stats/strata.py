@@ -116,7 +116,7 @@ def stratified_mean(strata: Sequence[SampledStratum]) -> Estimate | None:
         return None
     mean = math.fsum(each.population / each.sample * each.n * each.mean for each in domain) / size
     variance = math.fsum(_variance(each, mean) for each in domain) / size**2
-    degrees = sum(each.sample for each in domain) - len(domain)
+    degrees = sum(each.n for each in domain) - len(domain)
     return Estimate(mean=mean, standard_error=math.sqrt(variance), degrees=max(1, degrees))
 
 
@@ -125,7 +125,11 @@ def _variance(stratum: SampledStratum, mean: float) -> float:
     if stratum.sample < 2 or stratum.sample >= stratum.population:
         return 0.0
     total = stratum.n * (stratum.mean - mean)
-    squares = stratum.m2 + stratum.n * (stratum.mean - mean) ** 2
+    within = stratum.m2
+    if 1 < stratum.n < stratum.sample:
+        # The mean of a domain is estimated from its own rows, fewer than those of the stratum.
+        within *= stratum.n / (stratum.n - 1)
+    squares = within + stratum.n * (stratum.mean - mean) ** 2
     spread = max(0.0, squares - total * total / stratum.sample) / (stratum.sample - 1)
     correction = 1 - stratum.sample / stratum.population
     return stratum.population**2 * correction * spread / stratum.sample
