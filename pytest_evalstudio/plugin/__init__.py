@@ -18,11 +18,17 @@ import pytest
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.session import EvalSession
 
-FILES = ("*suite*", "*lab*", "*dataset*", "*workflow*")
+FILES = ("*suite*", "*lab*", "*dataset*", "*workflow*", "*_scores.*")
 SUFFIXES = (".json", ".yaml", ".yml", ".csv")
+SCORES = ("_scores.toml", "_scores.json")
+"""Ends of the names of files with gates over a scored table."""
+LISTED_GATES = 20
+"""Gates that are met and listed in the summary; more of them are counted."""
 SESSION = "evalstudio-session"
 PAYLOAD = "evalstudio"
 """Attribute of a test report in which a finished item's entries travel."""
+GATE = "evalstudio_gate"
+"""Attribute of a test report with the result of a gate over a scored table, for the summary."""
 OURS = "evalstudio_item"
 """Attribute of each test report of an eval item."""
 SPENT = "evalstudio_judging"
@@ -165,6 +171,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(lambda: gc.unfreeze() if FROZEN in config.stash else None)
     config.addinivalue_line("markers", "evalstudio: a test case of a suite, lab or data set")
     config.addinivalue_line("markers", "arena: a pair of models whose answers a judge compares")
+    config.addinivalue_line("markers", "scores: a gate over a scored table")
     config.addinivalue_line("markers", "mrm: a step of a model-risk-management workflow")
     config.addinivalue_line(
         "markers", "mrm_step(id): the step of that id, e.g. -m 'mrm_step(id=\"topic_modeling\")'"
@@ -192,6 +199,7 @@ class Watch:
         self._patterns: list[str] = []
         self._configured: dict[Path, bool] = {}
         self._logged: pytest.TestReport | None = None
+        self._gates: dict[str, tuple[str, bool]] = {}
         if config.option.showfixtures or any(
             _wants_fixtures(plugin) for plugin in config.pluginmanager.get_plugins()
         ):
@@ -199,6 +207,11 @@ class Watch:
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
         """Collect files that are named, and those of a folder that are surely evaluation files."""
+        if file_path.name.lower().endswith(SCORES) and self._has_gates(file_path, parent):
+            from pytest_evalstudio.plugin.scores import ScoresFileCollector
+
+            nodeid, evals = self._nodeid(file_path), eval_session(self.config)
+            return ScoresFileCollector.from_parent(parent, path=file_path, nodeid=nodeid, evals=evals)
         if not file_path.name.lower().endswith(SUFFIXES):
             return None
         named = parent.session.isinitpath(file_path)
@@ -236,6 +249,8 @@ class Watch:
             recorder.receive(Payload.received(payload))
             recorder.ci_output.note(report)
             delattr(report, PAYLOAD)  # pytest keeps the report to the end
+        if gate := getattr(report, GATE, ""):
+            self._gates[report.nodeid] = gate, report.failed
         self._logged = report
         try:
             yield
@@ -253,6 +268,17 @@ class Watch:
         if isinstance(word, tuple):
             return category, letter, (f"{word[0]} ({score})", word[1])
         return category, letter, f"{word} ({score})"
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Write the results of the gates over scored tables."""
+        if self._gates:
+            terminalreporter.section("scored tables")
+            met = [line for line, failed in self._gates.values() if not failed]
+            for line, failed in self._gates.values():
+                if failed or len(met) <= LISTED_GATES:
+                    terminalreporter.write_line(line, red=failed)
+            if len(met) > LISTED_GATES:
+                terminalreporter.write_line(f"{len(met)} gates are met")
 
     @pytest.hookimpl(wrapper=True)
     def pytest_report_to_serializable(self, report: object) -> Generator[None, Any, Any]:
@@ -310,6 +336,14 @@ class Watch:
             return Path(os.path.relpath(path, self.config.rootpath)).as_posix()
         except ValueError:  # another drive
             return path.as_posix()
+
+    def _has_gates(self, path: Path, parent: pytest.Collector) -> bool:
+        """Return whether a file has gates over a scored table, or is named and is nothing else of ours."""
+        from pytest_evalstudio.formats.recognition import Likeness, has_gates, likeness
+
+        if has_gates(path):
+            return parent.session.isinitpath(path) or self._is_looked_at(path)
+        return parent.session.isinitpath(path) and likeness(path) is Likeness.NONE
 
     def _is_looked_at(self, path: Path) -> bool:
         """Return whether the name of a file is one that is looked at while a folder is walked."""
