@@ -19,6 +19,7 @@ from pytest_evalstudio.core.plugins.evaluator import Aggregates
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.analysis.aggregates import aggregates_of
 from pytest_evalstudio.engine.analysis.analyse import Analysis, analyse
+from pytest_evalstudio.engine.analysis.population import Population
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of
 from pytest_evalstudio.engine.outputs import PAGE, REPORT_FILES, OutputFolder
 from pytest_evalstudio.record.reader import read_run
@@ -85,6 +86,7 @@ def build_report(
     registry: Registry | None = None,
     comparison: Comparison | None = None,
     history: History | None = None,
+    population: Population | None = None,
 ) -> Report:
     """Build the report of a record in a folder and replace an earlier report.
 
@@ -101,6 +103,7 @@ def build_report(
         registry: known evaluators and sections; a fresh one where not given.
         comparison: of the run with its baseline.
         history: of earlier runs and this one.
+        population: figures of all rows, where the record is an excerpt of them.
 
     Raises:
         DataError: if the file is not a record.
@@ -130,6 +133,7 @@ def build_report(
             comparison=comparison,
             history=history,
             ratings=ratings,
+            population=population,
         )
         target.publish(draft)
     return Report(
@@ -172,6 +176,7 @@ def _write_files(
     comparison: Comparison | None,
     history: History | None,
     ratings: Ratings | None,
+    population: Population | None,
 ) -> tuple[Analysis, tuple[str, ...]]:
     """Write all files of a report into an empty folder.
 
@@ -195,7 +200,12 @@ def _write_files(
             }
             also = tuple(exports.guarded(name, consume) for name, consume in consumers.items())
             analysis = analyse(
-                record, aggregates, storage_mb=storage_mb, also=also, terms=arena_terms(ratings)
+                record,
+                aggregates,
+                storage_mb=storage_mb,
+                also=also,
+                terms=arena_terms(ratings),
+                population=population,
             )
         analysis = _in_natural_order(analysis)
         conclusions = conclude(analysis)
