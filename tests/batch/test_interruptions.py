@@ -164,7 +164,7 @@ def test_a_batch_that_kills_its_worker_twice_is_errors_and_the_others_are_scored
     rows[25]["answer"] = "die"
     write_parquet(folder / "log.parquet", rows)
     process = start(folder)
-    output, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=60)
     assert process.returncode == 0, errors
     lines = [row for batch in ScoredTable.open(folder / "out.parquet").scores() for row in batch.to_pylist()]
     failed = {row["row_id"]: (row["code"], row["reason"]) for row in lines if row["status"] == "error"}
