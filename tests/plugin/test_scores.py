@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -286,3 +287,14 @@ def test_a_gate_without_scored_answers_is_not_met(gated: Project) -> None:
 
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["rouge >= 0.5: not met: no scored answer of m0"])
+
+
+def test_the_file_of_the_documentation_is_read(gated: Project) -> None:
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "gate-scored-tables.md"
+    (toml,) = re.findall(r"```toml title=\"nightly_scores.toml\"\n(.*?)```", page.read_text(), re.DOTALL)
+    text = toml.replace("nightly.parquet", "new.parquet").replace("last-week.parquet", "old.parquet")
+    gated.write("nightly_scores.toml", "\n".join(line for line in text.splitlines() if "looping" not in line))
+
+    result = gated.run()
+
+    result.assert_outcomes(passed=11, failed=9)
