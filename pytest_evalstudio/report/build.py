@@ -54,6 +54,8 @@ SUMMARY = "summary.md"
 COMPARISON = "comparison.json"
 ARCHIVE = "evalstudio-report.zip"
 Consumer = Callable[[Item], None]
+COMPRESSED = (".zip", ".parquet")
+"""Suffixes of files that do not shrink again."""
 LARGE_PAGE = 2_000_000
 """Bytes from which on a page consists of compressed data, which does not shrink again."""
 
@@ -246,7 +248,7 @@ def _write_files(
             )
         for folder in folders.values():
             for path in tree(folder.path):
-                archive.add(path, path.relative_to(output).as_posix())
+                archive.add(path, path.relative_to(output).as_posix(), compress=path.suffix not in COMPRESSED)
         for name in (PAGE, DATA, SUMMARY, COMPARISON, *judged.files):
             if (output / name).is_file():
                 archive.add(
