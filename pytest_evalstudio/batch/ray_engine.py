@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import pickle
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_evalstudio.batch.request import ScoreRequest
     from pytest_evalstudio.batch.writer import BatchResult
 
+CONNECT_S = 10.0
 READER_CPUS = 0.5
 """Other than that of an actor, so that Ray does not make reader and scorer one."""
 MAX_RESTARTS = 3
@@ -65,13 +67,26 @@ def _connect(ray: Any, request: ScoreRequest) -> None:
     else:
         options |= {"include_dashboard": False, "num_cpus": (request.workers or 0) + 1 or None}
     try:
+        _check_address(request.address)
         ray.init(**options)
-    except (ConnectionError, OSError, RuntimeError, ValueError) as exc:
+    except (OSError, RuntimeError, ValueError) as exc:
         fact = str(exc).strip().splitlines()[0] if str(exc).strip() else type(exc).__name__
         raise ConfigurationError(
             f"--address {request.address or 'local'}: the Ray cluster cannot be reached: {fact}; check the"
             " address"
         ) from None
+
+
+def _check_address(address: str) -> None:
+    """Connect to a cluster's address once: Ray itself tries for minutes.
+
+    Raises:
+        OSError: if nobody answers.
+    """
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if colon and port.isdecimal():
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_S):
+            pass
 
 
 def _results(
