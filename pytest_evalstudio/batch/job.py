@@ -74,8 +74,9 @@ def run_request(request: ScoreRequest, progress: Progress | None = None) -> Fini
     if request.sample is not None:
         sample = draw(sources, wanted, size=request.sample, by=request.by, seed=request.seed)
     job = _job(request, sources, wanted, plan)
-    job = writer.begin(job, resume=request.resume, overwrite=request.overwrite)
-    return _Run(request, sources, wanted, writer, job, sample, plan).finish(progress)
+    with writer.locked():
+        job = writer.begin(job, resume=request.resume, overwrite=request.overwrite)
+        return _Run(request, sources, wanted, writer, job, sample, plan).finish(progress)
 
 
 class _Run:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 AHEAD = 2
 """Batches in flight for each worker: one that is scored, one that waits."""
-WORKER_DIED = "the process that scored its batch died twice; score the row alone to see why"
+WORKER_DIED = "the process that scored its batch died again and again; score the row alone to see why"
 
 NOT_STARTED = (
     "the worker processes do not start; a script calls score_table below"

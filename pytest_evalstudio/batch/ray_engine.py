@@ -7,7 +7,9 @@ one row of the pipeline, so that Ray neither joins nor divides it.
 from __future__ import annotations
 
 import logging
+import os
 import pickle
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -22,10 +24,11 @@ if TYPE_CHECKING:
     from pytest_evalstudio.batch.request import ScoreRequest
     from pytest_evalstudio.batch.writer import BatchResult
 
+CONNECT_S = 10.0
 READER_CPUS = 0.5
 """Other than that of an actor, so that Ray does not make reader and scorer one."""
-MAX_RESTARTS = 3
-"""Restarts of an actor, and retries of a batch, before the batch counts as the cause."""
+MAX_ATTEMPTS = 3
+"""Attempts at a batch: Ray restarts a lost actor and retries its batch without end."""
 
 
 def score_with_ray(
@@ -46,10 +49,10 @@ def score_with_ray(
     data = import_extra("ray.data", "--engine ray", extra="ray")
     is_ours = not ray.is_initialized()
     if is_ours:
-        _connect(ray, request)
+        _connect(ray, request.address, setup.workers)
     try:
         finished = set(done)
-        for result in _results(data, stream, done, setup, request):
+        for result in _results(ray, data, stream, done, setup, request):
             finished.add(result.batch)
             yield result
         yield from _rest(stream, finished, setup)
@@ -58,26 +61,46 @@ def score_with_ray(
             ray.shutdown()
 
 
-def _connect(ray: Any, request: ScoreRequest) -> None:
+def _connect(ray: Any, address: str, workers: int) -> None:
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
-    if request.address:
-        options["address"] = request.address
+    if address:
+        options["address"] = address
     else:
-        options |= {"include_dashboard": False, "num_cpus": (request.workers or 0) + 1 or None}
+        # A core of their own for the reader and what Ray itself does; cores are a matter of counting here.
+        options |= {"include_dashboard": False, "num_cpus": workers + 1}
+        os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     try:
+        _check_address(address)
         ray.init(**options)
-    except (ConnectionError, OSError, RuntimeError, ValueError) as exc:
+    except (OSError, RuntimeError, ValueError) as exc:
         fact = str(exc).strip().splitlines()[0] if str(exc).strip() else type(exc).__name__
         raise ConfigurationError(
-            f"--address {request.address or 'local'}: the Ray cluster cannot be reached: {fact}; check the"
-            " address"
+            f"--address {address or 'local'}: the Ray cluster cannot be reached: {fact}; check the address"
         ) from None
 
 
+def _check_address(address: str) -> None:
+    """Connect to a cluster's address once: Ray itself tries for minutes.
+
+    Raises:
+        OSError: if nobody answers.
+    """
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if colon and port.isdecimal():
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_S):
+            pass
+
+
 def _results(
-    data: Any, stream: Stream, done: frozenset[int], setup: ScorerSetup, request: ScoreRequest
+    ray: Any,
+    data: Any,
+    stream: Stream,
+    done: frozenset[int],
+    setup: ScorerSetup,
+    request: ScoreRequest,
 ) -> Iterator[BatchResult]:
     logging.getLogger("ray.data").setLevel(logging.ERROR)
+    attempts = ray.remote(num_cpus=0)(_Attempts).remote()
     resources = {"num_gpus": request.gpus_per_actor} if request.gpus_per_actor else {}
     with _context(data):
         rows = (
@@ -85,11 +108,10 @@ def _results(
             .map_batches(_ReadBatches(stream, done), batch_size=None, num_cpus=READER_CPUS)
             .map_batches(
                 _Actor,
-                fn_constructor_args=(setup,),
+                fn_constructor_args=(setup, attempts),
                 batch_size=1,
                 compute=data.ActorPoolStrategy(size=setup.workers),
                 num_cpus=1,
-                ray_remote_args_fn=_restarts,
                 **resources,
             )
         )
@@ -98,10 +120,6 @@ def _results(
             if isinstance(result, EvalStudioError):
                 raise result
             yield result
-
-
-def _restarts() -> dict[str, int]:
-    return {"max_restarts": MAX_RESTARTS, "max_task_retries": MAX_RESTARTS}
 
 
 @contextmanager
@@ -139,16 +157,40 @@ class _ReadBatches:
             yield {"batch": [pickle.dumps(exc)]}
 
 
+class _Attempts:
+    """Counts the attempts at each batch, in an actor that the scoring ones cannot take with them."""
+
+    def __init__(self) -> None:
+        self._counts: dict[int, int] = {}
+
+    def begin(self, batch: int) -> int:
+        """Return the number of this attempt."""
+        self._counts[batch] = self._counts.get(batch, 0) + 1
+        return self._counts[batch]
+
+
 class _Actor:
     """Holds models and judges, and scores batches."""
 
-    def __init__(self, setup: ScorerSetup) -> None:
+    def __init__(self, setup: ScorerSetup, attempts: Any) -> None:
         self._scorer = BatchScorer(setup)
+        self._attempts = attempts
 
     def __call__(self, row: dict[str, Any]) -> dict[str, list[bytes]]:
         batch = pickle.loads(row["batch"][0])
-        result = self._scorer.score(batch) if isinstance(batch, Batch) else batch
+        result = self._scored(batch) if isinstance(batch, Batch) else batch
         return {"result": [pickle.dumps(result)]}
+
+    def _scored(self, batch: Batch) -> BatchResult:
+        import ray
+
+        try:
+            attempt = ray.get(self._attempts.begin.remote(batch.number))
+        except ray.exceptions.RayError:  # the machine of the counter is lost, which is no fault of the batch
+            attempt = 1
+        if attempt > MAX_ATTEMPTS:
+            return self._scorer.failed(batch, WORKER_DIED)
+        return self._scorer.score(batch)
 
 
 def _rest(stream: Stream, finished: set[int], setup: ScorerSetup) -> Iterator[BatchResult]:

@@ -70,5 +70,9 @@ class ScoreRequest:
                 raise ConfigurationError(f"{name} = {value}: must be at least 1")
         if self.by and self.sample is None:
             raise ConfigurationError("--by: needs --sample; give the size of the sample")
+        if self.engine != "ray" and (self.address or self.gpus_per_actor):
+            raise ConfigurationError("--address and --gpus-per-actor: need --engine ray")
+        if self.address and self.workers is None:
+            raise ConfigurationError("--address: needs --workers; give the number of actors")
         if not self.sources:
             raise ConfigurationError("score: needs a source; give a file or folder")

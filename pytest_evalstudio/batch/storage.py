@@ -127,10 +127,18 @@ def reaching(name: str) -> Iterator[None]:
         raise ConfigurationError(
             f"{name}: {_brief(exc)}; give a path or a URL that fsspec opens, e.g. s3://"
         ) from None
+    except OSError as exc:
+        if exc.errno is None or isinstance(exc, ConnectionError | TimeoutError):
+            raise _unreachable(name, exc) from None
+        raise DataError(f"cannot be read or written: {exc.strerror or _brief(exc)}", source=name) from None
     except Exception as exc:  # each store raises errors of its own client
-        raise DataError(
-            f"the store cannot be reached: {_brief(exc)}; check address and credentials", source=name
-        ) from None
+        raise _unreachable(name, exc) from None
+
+
+def _unreachable(name: str, exc: Exception) -> DataError:
+    return DataError(
+        f"the store cannot be reached: {_brief(exc)}; check address and credentials", source=name
+    )
 
 
 def _brief(exc: Exception) -> str:

@@ -6,14 +6,17 @@ batch's files. A killed run is continued from it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
-from pytest_evalstudio.batch.storage import Location
+from pytest_evalstudio.batch.storage import Location, reaching
 from pytest_evalstudio.batch.table import ANSWERS, PROGRESS, SCORES
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.core.locking import locked
 from pytest_evalstudio.record.schema import EvaluatorEntry
 from pytest_evalstudio.record.scored import (
     MANIFEST,
@@ -26,6 +29,7 @@ from pytest_evalstudio.record.scored import (
 )
 
 JOB = "job.json"
+LOCK = ".lock"
 OWNED = (MANIFEST, SCORES, ANSWERS, PROGRESS)
 """Everything that a scored table consists of."""
 
@@ -115,7 +119,7 @@ class TableWriter:
         Raises:
             ConfigurationError: if it is in use.
         """
-        names = set(self.location.names())
+        names = set(self.location.names()) - {LOCK}
         if (names and not names & {MANIFEST, PROGRESS}) or self._is_file():
             raise ConfigurationError(
                 f"{self.location.name}: exists and is not a scored table; choose another folder"
@@ -131,6 +135,29 @@ class TableWriter:
                 f"{self.location.name}: is an incomplete scored table; use --resume to continue it or"
                 " --overwrite to begin again"
             )
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other processes of this machine from writing the same folder.
+
+        Raises:
+            ConfigurationError: if another one does.
+        """
+        if not self.location.is_local:
+            yield
+            return
+        path = Path(self.location.path) / LOCK
+        with reaching(self.location.name):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(locked(path, wait=False))
+            except BlockingIOError:
+                raise ConfigurationError(
+                    f"{self.location.name}: another process writes this table; wait for its end"
+                ) from None
+            yield
+            path.unlink(missing_ok=True)
 
     def begin(self, job: Job, *, resume: bool = False, overwrite: bool = False) -> Job:
         """Prepare the folder; see `check`.

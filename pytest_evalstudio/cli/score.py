@@ -114,6 +114,8 @@ def run(arguments: argparse.Namespace) -> int:
             f"{request.output}: scored batches are kept; the same command with --resume continues", error=True
         )
         raise
+    if sys.stderr.isatty() and finished.scored_now:
+        sys.stderr.write("\n")
     _print_result(finished, request.output)
     return FINE
 
@@ -188,11 +190,11 @@ def _print_result(finished: Finished, output: str) -> None:
     say(
         f"wrote {output}: {manifest.answers:,} answers, {manifest.rows:,} scores;"
         f" {finished.scored_now:,} answers scored in {finished.seconds:.1f} s, {speed:,.0f} per second",
-        f"next: evalstudio report {output}",
+        f"next: evalstudio report {output} -o report",
     )
 
 
 def _progress(done: int, total: int | None) -> None:
     of = f"/{total:,}" if total is not None else ""
-    sys.stderr.write(f"\r{done:,}{of} answers" + ("\n" if done == total else ""))
+    sys.stderr.write(f"\r{done:,}{of} answers")
     sys.stderr.flush()

@@ -60,7 +60,7 @@ def pytest_evalstudio_register(registry):
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "noting.py").write_text(PLUGIN)
-    (tmp_path / "evalstudio.toml").write_text('evaluators = ["noting"]\n[evaluator.noting]\nseconds = 0.01\n')
+    (tmp_path / "evalstudio.toml").write_text('evaluators = ["noting"]\n[evaluator.noting]\nseconds = 0.02\n')
     write_parquet(tmp_path / "log.parquet", answers(200))
     return tmp_path
 
@@ -134,6 +134,8 @@ def test_a_killed_run_is_continued_without_scoring_a_batch_twice(folder: Path) -
 def test_ctrl_c_ends_with_130_and_names_the_remedy(folder: Path) -> None:
     process = start(folder)
     wait_for_batches(folder, 2, process)
+    second = start(folder, "--resume")
+    assert "another process writes this table" in second.communicate(timeout=30)[1]
     workers = children_of(process.pid)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=30)
@@ -170,7 +172,7 @@ def test_a_batch_that_kills_its_worker_twice_is_errors_and_the_others_are_scored
     failed = {row["row_id"]: (row["code"], row["reason"]) for row in lines if row["status"] == "error"}
     assert set(failed) == set(range(20, 30))
     assert {code for code, _ in failed.values()} == {"worker_failed"}
-    assert "died twice" in failed[25][1]
+    assert "died again and again" in failed[25][1]
     assert counts(folder)["row-25"] == 2
 
 

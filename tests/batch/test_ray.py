@@ -55,7 +55,8 @@ def pytest_evalstudio_register(registry):
 @pytest.fixture(scope="module", autouse=True)
 def cluster():
     """A cluster of two cores on this machine, with a third logical one for the reader."""
-    ray.init(num_cpus=3, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+    options = {"include_dashboard": False, "log_to_driver": False, "logging_level": "ERROR"}
+    ray.init(num_cpus=3, **options)
     yield
     ray.shutdown()
 

@@ -36,7 +36,7 @@ def test_the_command_prints_a_leaderboard_of_each_metric(capsys: pytest.CaptureF
     assert any(
         line.startswith("wrote out.parquet: 40 answers, 280 scores; 40 answers scored in") for line in lines
     )
-    assert lines[-1] == "next: evalstudio report out.parquet"
+    assert lines[-1] == "next: evalstudio report out.parquet -o report"
 
 
 def test_the_evaluators_of_the_configuration_are_used(capsys: pytest.CaptureFixture[str]) -> None:
@@ -172,6 +172,11 @@ BAD: dict[str, Bad] = {
         write_plain,
         {"more": ["--sample", "9", "--by", "id"]},
         "--sample 9: --by id has more than 4 strata, and each needs 2 rows",
+    ),
+    "address without Ray": (
+        write_plain,
+        {"more": ["--address", "auto"]},
+        "--address and --gpus-per-actor: need --engine ray",
     ),
     "unknown stratum": (
         write_plain,
