@@ -230,6 +230,8 @@ def _write_files(
         for id, folder in folders.items():
             with exports.of(f"evaluator {id}"):
                 _write_explainer(content, folder, rows=results.rows[id])
+            for path in tree(folder.path):  # packed while the next ones are written
+                archive.add(path, path.relative_to(output).as_posix(), compress=path.suffix not in COMPRESSED)
         with exports.of(DATA, output / DATA):
             write_json(output / DATA, interpretation(analysis, folders, results.models))
         with exports.of(SUMMARY, output / SUMMARY):
@@ -246,9 +248,6 @@ def _write_files(
                     content, registry, contributed_sections(analysis, more), data.blocks(analysis)
                 )
             )
-        for folder in folders.values():
-            for path in tree(folder.path):
-                archive.add(path, path.relative_to(output).as_posix(), compress=path.suffix not in COMPRESSED)
         for name in (PAGE, DATA, SUMMARY, COMPARISON, *judged.files):
             if (output / name).is_file():
                 archive.add(
