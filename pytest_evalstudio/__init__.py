@@ -9,6 +9,8 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pytest_evalstudio.batch.score import score_table
+    from pytest_evalstudio.batch.table import ScoredTable
     from pytest_evalstudio.core.cases import Answer, Case, Prompt, Relationship, Turn
     from pytest_evalstudio.core.errors import (
         ConfigurationError,
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
     from pytest_evalstudio.report.build import Report, build_report
 
 _HOMES = {
+    "batch.score": ("score_table",),
+    "batch.table": ("ScoredTable",),
     "core.cases": ("Answer", "Case", "Prompt", "Relationship", "Turn"),
     "core.tools": ("Tools",),
     "core.plugins.evaluator": ("ModelScore", "ScoredRow", "evaluator"),
@@ -105,6 +109,7 @@ __all__ = [
     "Results",
     "Row",
     "ScoredRow",
+    "ScoredTable",
     "StepResult",
     "Test",
     "TestCase",
@@ -122,6 +127,7 @@ __all__ = [
     "make_case",
     "perturb",
     "perturbator",
+    "score_table",
     "section",
     "step",
 ]

@@ -280,7 +280,7 @@ def test_an_unknown_schema_is_told(capsys):
     assert (
         capsys.readouterr().err
         == "evalstudio: no format named 'suit'. Did you mean 'suite'? There are: suite, lab, dataset,"
-        " workflow, record.\n"
+        " workflow, scores, record.\n"
     )
 
 

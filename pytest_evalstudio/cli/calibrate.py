@@ -25,12 +25,16 @@ def add_to(add: Adds) -> None:
         "results",
         nargs="+",
         metavar="RESULTS",
-        help="explanation.json of an evaluator, record.jsonl, or the folder of a report",
+        help="explanation.json of an evaluator, record.jsonl, the folder of a report, or a scored table",
     )
     parser.add_argument(
         "labels",
+        nargs="?",
         metavar="LABELS",
         help="CSV with the columns key, model_key, label (1 good, 0 bad, or levels, higher for better)",
+    )
+    parser.add_argument(
+        "--labels", dest="labels_file", metavar="FILE", help="the labels, in place of the last argument"
     )
     parser.add_argument(
         "--metric",
@@ -101,10 +105,22 @@ def add_to(add: Adds) -> None:
     )
 
 
+def _labels(arguments: argparse.Namespace) -> Path:
+    """Return the file of labels, which is the last argument where no option names it."""
+    from pytest_evalstudio.core.errors import ConfigurationError
+
+    if arguments.labels_file:
+        return Path(arguments.labels_file)
+    if len(arguments.results) < 2:
+        raise ConfigurationError("calibrate: name the CSV of the labels after the results, or with --labels")
+    return Path(arguments.results.pop())
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
     from dataclasses import asdict
 
+    from pytest_evalstudio.cli.tables import as_records, with_keys
     from pytest_evalstudio.core.errors import ConfigurationError, DataError
     from pytest_evalstudio.formats.labels import majority, read_labels, read_ratings
     from pytest_evalstudio.mrm.data.results import read_scores
@@ -117,10 +133,12 @@ def run(arguments: argparse.Namespace) -> int:
     if not metrics:
         raise ConfigurationError("--metric names no metric")
     rule = risk_rule(arguments.max_type_i, arguments.max_type_ii, arguments.cost)
-    path = Path(arguments.labels)
+    path = _labels(arguments)
     read_labels(path, levels=True)
-    scores = read_scores(arguments.results)
-    ratings, outdated = without_outdated(read_ratings(path, levels=True), scores)
+    rated = read_ratings(path, levels=True)
+    with as_records(arguments.results, with_keys({rating.key for rating in rated})) as places:
+        scores = read_scores(places)
+    ratings, outdated = without_outdated(rated, scores)
     labels, divided = majority(ratings)
     if not labels:
         others = f", and raters are divided on {len(divided)}" if divided else ""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import argparse
 
     from pytest_evalstudio.cli.common import Adds
+    from pytest_evalstudio.comparison.metrics import Limits
     from pytest_evalstudio.comparison.results import Comparison
     from pytest_evalstudio.comparison.sides import Side
 
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 def add_to(add: Adds) -> None:
     """Declare the command."""
     parser = add("compare", run, "Compare two runs, or two models of one run: is the second one worse?")
-    parser.add_argument("base", metavar="BASE", help="record, report folder, report ZIP or baseline")
+    parser.add_argument(
+        "base", metavar="BASE", help="record, report folder, report ZIP, baseline or scored table"
+    )
     parser.add_argument("new", metavar="NEW", nargs="?", help="the run that may be worse")
     parser.add_argument(
         "--models", nargs=2, metavar=("A", "B"), help="compare two models of one run: B with A"
@@ -91,15 +94,54 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _compared(arguments: argparse.Namespace) -> Comparison:
+    from pytest_evalstudio.batch.table import is_scored_table
     from pytest_evalstudio.comparison.compare import compare, with_rescored
     from pytest_evalstudio.comparison.metrics import Limits
 
     limits = Limits(allowed_drop=arguments.allowed_drop, tolerance=arguments.tolerance)
+    if is_scored_table(arguments.base):
+        return _of_tables(arguments, limits)
     base, new = _sides(arguments)
     comparison = compare(base, new, limits=limits)
     if arguments.rescore:
         comparison = with_rescored(comparison, base, _rescored(arguments, base), new)
     return comparison
+
+
+def _of_tables(arguments: argparse.Namespace, limits: Limits) -> Comparison:
+    """Compare two scored tables, or two models of one."""
+    from pytest_evalstudio.batch.compare import compare_tables, side_of
+    from pytest_evalstudio.batch.table import ScoredTable, is_scored_table
+    from pytest_evalstudio.comparison.compare import compare
+    from pytest_evalstudio.comparison.sides import of_model
+
+    if arguments.rescore:
+        raise ConfigurationError("--rescore: scores records, not tables; run `evalstudio score` again")
+    base = ScoredTable.open(arguments.base)
+    if arguments.models:
+        _check_single(arguments)
+        side = side_of(base)
+        first, second = arguments.models
+        return compare(of_model(side, first, second), of_model(side, second, second), limits=limits)
+    _check_pair(arguments)
+    if not is_scored_table(arguments.new):
+        raise ConfigurationError(
+            f"{arguments.new}: is not a scored table, as the base is; compare two tables or two records"
+        )
+    new = ScoredTable.open(arguments.new)
+    return compare_tables(base, new, models=renamed(arguments.model), limits=limits)
+
+
+def _check_single(arguments: argparse.Namespace) -> None:
+    if arguments.new is not None:
+        raise ConfigurationError("--models: compares two models of one run; give one record")
+
+
+def _check_pair(arguments: argparse.Namespace) -> None:
+    if arguments.new is None:
+        raise ConfigurationError("compare: give a base and a new run, or one run and --models A B")
+    if Path(arguments.base).resolve() == Path(arguments.new).resolve():
+        raise ConfigurationError(f"{arguments.new}: is the base run itself; give another run")
 
 
 def _rescored(arguments: argparse.Namespace, base: Side) -> Side:
@@ -124,16 +166,12 @@ def _sides(arguments: argparse.Namespace) -> tuple[Side, Side]:
     from pytest_evalstudio.comparison.sides import of_model, read_side
 
     if arguments.models:
-        if arguments.new is not None:
-            raise ConfigurationError("--models: compares two models of one run; give one record")
+        _check_single(arguments)
         with opened(arguments.base) as reader:
             side = read_side(reader.run, reader.outlines())
         base, new = arguments.models
         return of_model(side, base, new), of_model(side, new, new)
-    if arguments.new is None:
-        raise ConfigurationError("compare: give a base and a new run, or one run and --models A B")
-    if Path(arguments.base).resolve() == Path(arguments.new).resolve():
-        raise ConfigurationError(f"{arguments.new}: is the base run itself; give another run")
+    _check_pair(arguments)
     with opened(arguments.base) as reader:
         first = read_side(
             reader.run, reader.outlines(), models=renamed(arguments.model), answers_of=("passed",)

@@ -32,6 +32,7 @@ from pytest_evalstudio.cli import (
     resolve,
     review,
     schema,
+    score,
     sections,
     steps,
     validate,
@@ -43,7 +44,7 @@ from pytest_evalstudio.core.errors import EvalStudioError
 
 COMMANDS = (
     *(evaluators, hosts, perturbators, generators, steps, sections),
-    *(validate, init, generate, library, perturb, importing, convert, resolve),
+    *(validate, init, generate, library, perturb, importing, convert, resolve, score),
     *(judge_check, judge_tune, calibrate, weakness, mrm, review, guard),
     *(baseline, compare, history, merge, arena),
     *(report, schema),

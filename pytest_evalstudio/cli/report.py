@@ -7,33 +7,78 @@ from typing import TYPE_CHECKING
 
 from pytest_evalstudio.cli.common import FINE, say
 from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.numbers import DEFAULT_SEED
 
 if TYPE_CHECKING:
     import argparse
 
     from pytest_evalstudio.cli.common import Adds
+    from pytest_evalstudio.core.plugins.registry import Registry
+    from pytest_evalstudio.report.build import Report
 
 
 def add_to(add: Adds) -> None:
     """Declare the command."""
     parser = add("report", run, "Build the report of a run from its record.")
-    parser.add_argument("record", metavar="RECORD", help="record.jsonl, or the folder it is in")
+    parser.add_argument(
+        "record", metavar="RECORD", help="record.jsonl, or the folder it is in, or a scored table"
+    )
     parser.add_argument("-o", "--output", required=True, metavar="DIR")
+    parser.add_argument(
+        "--rows",
+        type=int,
+        default=1000,
+        metavar="N",
+        help="random answers of a scored table that the page lists beside the worst (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=DEFAULT_SEED,
+        metavar="N",
+        help="of these answers (default: %(default)s)",
+    )
     add_plugin_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
+    from pytest_evalstudio.batch.table import is_scored_table
     from pytest_evalstudio.engine.outputs import OutputFolder
     from pytest_evalstudio.record.reader import read_run, record_path
     from pytest_evalstudio.report.build import build_report
 
     registry = registry_for(arguments)
+    if is_scored_table(arguments.record):
+        return _describe(_of_table(arguments, registry))
     record = record_path(arguments.record)
     read_run(record)  # no folder is created for a file that is not a record
     output = Path(arguments.output)
     with OutputFolder(output).locked():
         report = build_report(record, output, registry=registry)
+    return _describe(report)
+
+
+def _of_table(arguments: argparse.Namespace, registry: Registry) -> Report:
+    """Build the report of a scored table from its aggregates, its worst answers and a random sample."""
+    from tempfile import TemporaryDirectory
+
+    from pytest_evalstudio.batch.page import excerpt_of
+    from pytest_evalstudio.batch.table import ScoredTable
+    from pytest_evalstudio.engine.outputs import OutputFolder
+    from pytest_evalstudio.report.build import build_report
+
+    if arguments.rows < 0:
+        raise ConfigurationError(f"--rows {arguments.rows}: must be 0 or more")
+    table = ScoredTable.open(arguments.record)
+    output = Path(arguments.output)
+    with OutputFolder(output).locked(), TemporaryDirectory(prefix="evalstudio-") as folder:
+        excerpt = excerpt_of(table, Path(folder), size=arguments.rows, seed=arguments.seed)
+        return build_report(excerpt.record, output, {}, registry=registry, population=excerpt.population)
+
+
+def _describe(report: Report) -> int:
     for warning in report.warnings:
         say(f"warning: {warning}", error=True)
     say(f"wrote {report.page if report.page.is_file() else report.page.parent}")

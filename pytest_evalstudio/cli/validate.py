@@ -11,6 +11,7 @@ from pytest_evalstudio.core.errors import ConfigurationError, DataError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
     from pytest_evalstudio.cli.common import Adds
     from pytest_evalstudio.core.plugins.registry import Registry
@@ -20,7 +21,11 @@ if TYPE_CHECKING:
 
 def add_to(add: Adds) -> None:
     """Declare the command."""
-    parser = add("validate", run, "Check suites, labs, data sets, workflows and configuration files.")
+    parser = add(
+        "validate",
+        run,
+        "Check suites, labs, data sets, workflows, gates over scored tables, configuration files.",
+    )
     parser.add_argument("files", nargs="+", metavar="FILE", help="path or URL")
     add_plugin_option(parser)
 
@@ -30,13 +35,33 @@ def run(arguments: argparse.Namespace) -> int:
     registry = registry_for(arguments)
     worst = FINE
     for name in arguments.files:
-        validate = _validate_configuration if name.endswith(".toml") else _validate_data
+        validate = _validator(name)
         try:
             worst = max(worst, validate(name, registry))
         except (DataError, ConfigurationError) as exc:
             say(str(exc) if name in str(exc) else f"{name}: {exc}")
             worst = FINDINGS
     return worst
+
+
+def _validator(name: str) -> Callable[[str, Registry], int]:
+    from pytest_evalstudio.formats.recognition import has_gates
+    from pytest_evalstudio.formats.scores import is_scores_name
+
+    if is_scores_name(name) and (name.endswith(".toml") or has_gates(Path(name))):
+        return _validate_scores
+    return _validate_configuration if name.endswith(".toml") else _validate_data
+
+
+def _validate_scores(name: str, registry: Registry) -> int:
+    """Check a file with gates, its gates and its tables."""
+    from pytest_evalstudio.batch.gates import GatedTable
+    from pytest_evalstudio.formats.scores import read_scores_file
+
+    path = local(name)
+    gated = GatedTable(read_scores_file(path, name), path.parent)
+    say(f"{name}: gates over a scored table, {len(gated.checks)} checks of {len(gated.models)} models: fine")
+    return FINE
 
 
 def _validate_configuration(name: str, registry: Registry) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_evalstudio.cli.common import FINDINGS, FINE, print_json, say
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.numbers import DEFAULT_SEED
 
 if TYPE_CHECKING:
     import argparse
@@ -25,7 +26,7 @@ def add_to(add: Adds) -> None:
         "results",
         nargs="+",
         metavar="RESULTS",
-        help="explanation.json of an evaluator, record.jsonl, or the folder of a report",
+        help="explanation.json of an evaluator, record.jsonl, the folder of a report, or a scored table",
     )
     parser.add_argument(
         "--metric",
@@ -66,16 +67,32 @@ def add_to(add: Adds) -> None:
             "write pictures (SVG): distributions of all metrics; violins, means and the grid of four of them"
         ),
     )
+    parser.add_argument(
+        "--rows",
+        type=int,
+        default=20_000,
+        metavar="N",
+        help="random answers of a scored table that are read (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=DEFAULT_SEED,
+        metavar="N",
+        help="of these answers (default: %(default)s)",
+    )
     parser.add_argument("--json", action="store_true", help="for machines")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
+    from pytest_evalstudio.cli.tables import as_records, at_random
     from pytest_evalstudio.mrm.data.results import read_scores
     from pytest_evalstudio.mrm.steps.weakness_detection.method import describe, find_all_weaknesses
     from pytest_evalstudio.mrm.steps.weakness_detection.plot import weakness_pictures
 
-    scores = read_scores(arguments.results)
+    with as_records(arguments.results, at_random(arguments.rows, arguments.seed)) as places:
+        scores = read_scores(places)
     metrics = _listed(arguments.metric) or [
         column.key for column in scores.columns.values() if column.metric.primary
     ]

@@ -43,6 +43,8 @@ class OutcomeCode(StrEnum):
     """The evaluator's code or model failed."""
     OUTCOME_INVALID = "outcome_invalid"
     """The evaluator returned something that is not an outcome of its metrics."""
+    WORKER_FAILED = "worker_failed"
+    """The process that scored the batch of a table died, also at the second attempt."""
 
     # scores
     NOTHING_ENCODED = "nothing_encoded"

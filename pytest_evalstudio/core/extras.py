@@ -10,12 +10,13 @@ from pytest_evalstudio.core.errors import ConfigurationError
 _PACKAGES = {"sklearn": "scikit-learn", "umap": "umap-learn"}
 
 
-def import_extra(module: str, purpose: str) -> ModuleType:
-    """Import a module of a package that the extra `mrm` installs.
+def import_extra(module: str, purpose: str, *, extra: str = "mrm") -> ModuleType:
+    """Import a module of a package that an extra installs.
 
     Args:
         module: dotted name of the module.
         purpose: what needs the module, for the message.
+        extra: name of the extra.
 
     Raises:
         ConfigurationError: if the package is not installed; the message says how to install it.
@@ -27,5 +28,5 @@ def import_extra(module: str, purpose: str) -> ModuleType:
         if (exc.name or "").partition(".")[0] != package:
             raise
         raise ConfigurationError(
-            f'{purpose} needs {_PACKAGES.get(package, package)}: pip install "pytest-evalstudio[mrm]"'
+            f'{purpose} needs {_PACKAGES.get(package, package)}: pip install "pytest-evalstudio[{extra}]"'
         ) from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -108,7 +108,13 @@ class Classification:
 
     def aggregate(self, rows: Iterable[ScoredRow]) -> ModelScore:
         """Return the scores of a model over all rows, and its confusion matrix."""
-        pairs = Counter((self.label(row.expected_output), self.label(row.actual_output)) for row in rows)
+        return self.aggregate_labels(
+            Counter((self.label(row.expected_output), self.label(row.actual_output)) for row in rows)
+        )
+
+    def aggregate_labels(self, counts: Mapping[tuple[str, str], int]) -> ModelScore:
+        """Return the scores of a model from the frequencies of (expected label, answered label)."""
+        pairs = Counter(counts)
         if not pairs:
             return ModelScore(scores={})
         labels, matrix = confusion_matrix(pairs)

@@ -9,14 +9,16 @@ from pytest_evalstudio.core.errors import unknown_name
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.formats.fields import FormatModel
 from pytest_evalstudio.formats.lab import TestLab
+from pytest_evalstudio.formats.scores import ScoresFile
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.formats.workflow import ROOT, Workflow
 
-MODELS: dict[str, type[FormatModel] | type[Workflow]] = {
+MODELS: dict[str, type[FormatModel] | type[Workflow] | type[ScoresFile]] = {
     "suite": TestSuite,
     "lab": TestLab,
     "dataset": LlmDataset,
     "workflow": Workflow,
+    "scores": ScoresFile,
 }
 
 
@@ -24,7 +26,7 @@ def generate(kind: str) -> dict[str, object]:
     """Generate the schema of a format from its model.
 
     Args:
-        kind: suite, lab, dataset or workflow.
+        kind: suite, lab, dataset, workflow or scores.
     """
     schema = MODELS[kind].model_json_schema()
     if MODELS[kind] is Workflow:

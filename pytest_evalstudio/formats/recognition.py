@@ -14,6 +14,8 @@ from pathlib import Path
 
 HEAD_BYTES = 4096
 """Bytes that are read first; a root key must begin in them, else the rest is not read."""
+MAX_GATES_BYTES = 65_536
+"""Bytes of a file with gates in which its keys are looked for."""
 CONFIGURATION_FILE = "evalstudio.toml"
 SHARED_FILE = "pyproject.toml"
 
@@ -35,6 +37,10 @@ _ROOTS = re.compile(b'"(?:' + b"|".join(_PARTS) + b')"')
 _ANY_KEY = re.compile(
     rb'"(?:tests|inputs|evalstudio_workflow|dataset|raw_dataset|description|models|\$schema)"'
 )
+_GATE_KEYS = re.compile(
+    rb"""(?m)(?:^[ \t]*(?:\[[ \t]*)?|"|[{,][ \t]*)(table|gates|baseline)(?:"[ \t\r\n]*:|[ \t]*[=\]])"""
+)
+"""Keys of a file with gates over a scored table, in JSON or TOML."""
 _SCHEMA = re.compile(r"(?:\A|/)(suite|lab|dataset|workflow)\.schema\.json\Z")
 
 
@@ -80,6 +86,17 @@ def likeness(path: Path) -> Likeness:
     if not present:
         return Likeness.NONE
     return Likeness.LIKELY if b".schema.json" in head else Likeness.NEAR
+
+
+def has_gates(path: Path) -> bool:
+    """Return whether a TOML or JSON file names a scored table and has gates or a baseline for it."""
+    try:
+        with open(path, "rb") as file:
+            text = file.read(MAX_GATES_BYTES)
+    except OSError:
+        return False
+    keys = set(_GATE_KEYS.findall(text))
+    return b"table" in keys and bool(keys & {b"gates", b"baseline"})
 
 
 def _is_object(head: bytes) -> bool:

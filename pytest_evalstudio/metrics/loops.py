@@ -69,7 +69,7 @@ def longest_repeat(text: str, minimum: int = MIN_SUBSTRING_CHARS) -> str:
     'to be or not'
     """
     low, high = minimum, len(text) // 2
-    if high < minimum:
+    if high < minimum or (len(text) <= _SHORT_TEXT and not _has_repeat(text, minimum)):
         return ""
     windows = None if len(text) <= _SHORT_TEXT else _Windows(text)
     best = ""
@@ -82,6 +82,12 @@ def longest_repeat(text: str, minimum: int = MIN_SUBSTRING_CHARS) -> str:
         else:
             high = length - 1
     return best
+
+
+def _has_repeat(text: str, length: int) -> bool:
+    """Return whether any substring of that length occurs twice, with or without overlap."""
+    count = len(text) - length + 1
+    return len({text[start : start + length] for start in range(count)}) < count
 
 
 def _first_repeat(text: str, length: int) -> int:

@@ -6,6 +6,7 @@ It imports the standard library and pytest only; the first eval file, fixture or
 from __future__ import annotations
 
 import fnmatch
+import gc
 import os
 import re
 from collections.abc import Generator
@@ -17,13 +18,23 @@ import pytest
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.session import EvalSession
 
-FILES = ("*suite*", "*lab*", "*dataset*", "*workflow*")
+FILES = ("*suite*", "*lab*", "*dataset*", "*workflow*", "*_scores.*")
 SUFFIXES = (".json", ".yaml", ".yml", ".csv")
+SCORES = ("_scores.toml", "_scores.json")
+"""Ends of the names of files with gates over a scored table."""
+LISTED_GATES = 20
+"""Gates that are met and listed in the summary; more of them are counted."""
 SESSION = "evalstudio-session"
 PAYLOAD = "evalstudio"
 """Attribute of a test report in which a finished item's entries travel."""
+GATE = "evalstudio_gate"
+"""Attribute of a test report with the result of a gate over a scored table, for the summary."""
+OURS = "evalstudio_item"
+"""Attribute of each test report of an eval item."""
 SPENT = "evalstudio_judging"
 """Key of the judge usage that a worker reports at its end."""
+FROZEN = pytest.StashKey[bool]()
+"""Set where the garbage collector leaves the collected items alone."""
 SCORE = "evalstudio_score"
 """Attribute of a test report with the primary scores in words, for -v."""
 PLAN_CHANNEL = "evalstudio_plan"
@@ -156,8 +167,11 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker, and refuse malformed options before anything runs."""
+    # Runs last, after the garbage collection of pytest's own clean-up.
+    config.add_cleanup(lambda: gc.unfreeze() if FROZEN in config.stash else None)
     config.addinivalue_line("markers", "evalstudio: a test case of a suite, lab or data set")
     config.addinivalue_line("markers", "arena: a pair of models whose answers a judge compares")
+    config.addinivalue_line("markers", "scores: a gate over a scored table")
     config.addinivalue_line("markers", "mrm: a step of a model-risk-management workflow")
     config.addinivalue_line(
         "markers", "mrm_step(id): the step of that id, e.g. -m 'mrm_step(id=\"topic_modeling\")'"
@@ -185,6 +199,7 @@ class Watch:
         self._patterns: list[str] = []
         self._configured: dict[Path, bool] = {}
         self._logged: pytest.TestReport | None = None
+        self._gates: dict[str, tuple[str, bool]] = {}
         if config.option.showfixtures or any(
             _wants_fixtures(plugin) for plugin in config.pluginmanager.get_plugins()
         ):
@@ -192,6 +207,11 @@ class Watch:
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
         """Collect files that are named, and those of a folder that are surely evaluation files."""
+        if file_path.name.lower().endswith(SCORES) and self._has_gates(file_path, parent):
+            from pytest_evalstudio.plugin.scores import ScoresFileCollector
+
+            nodeid, evals = self._nodeid(file_path), eval_session(self.config)
+            return ScoresFileCollector.from_parent(parent, path=file_path, nodeid=nodeid, evals=evals)
         if not file_path.name.lower().endswith(SUFFIXES):
             return None
         named = parent.session.isinitpath(file_path)
@@ -229,6 +249,8 @@ class Watch:
             recorder.receive(Payload.received(payload))
             recorder.ci_output.note(report)
             delattr(report, PAYLOAD)  # pytest keeps the report to the end
+        if gate := getattr(report, GATE, ""):
+            self._gates[report.nodeid] = gate, report.failed
         self._logged = report
         try:
             yield
@@ -246,6 +268,36 @@ class Watch:
         if isinstance(word, tuple):
             return category, letter, (f"{word[0]} ({score})", word[1])
         return category, letter, f"{word} ({score})"
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Write the results of the gates over scored tables."""
+        if self._gates:
+            terminalreporter.section("scored tables")
+            met = [line for line, failed in self._gates.values() if not failed]
+            for line, failed in self._gates.values():
+                if failed or len(met) <= LISTED_GATES:
+                    terminalreporter.write_line(line, red=failed)
+            if len(met) > LISTED_GATES:
+                terminalreporter.write_line(f"{len(met)} gates are met")
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_report_to_serializable(self, report: object) -> Generator[None, Any, Any]:
+        """Send the reports of our items from a worker in a compact form."""
+        data = yield
+        if data is not None and hasattr(report, OURS) and hasattr(self.config, "workerinput"):
+            from pytest_evalstudio.plugin.packing import pack
+
+            pack(data)
+        return data
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_report_from_serializable(self, data: dict[str, Any]) -> Generator[None, Any, Any]:
+        """Restore a report that a worker sent in its compact form."""
+        if OURS in data:
+            from pytest_evalstudio.plugin.packing import unpack
+
+            unpack(data)
+        return (yield)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -284,6 +336,14 @@ class Watch:
             return Path(os.path.relpath(path, self.config.rootpath)).as_posix()
         except ValueError:  # another drive
             return path.as_posix()
+
+    def _has_gates(self, path: Path, parent: pytest.Collector) -> bool:
+        """Return whether a file has gates over a scored table, or is named and is nothing else of ours."""
+        from pytest_evalstudio.formats.recognition import Likeness, has_gates, likeness
+
+        if has_gates(path):
+            return parent.session.isinitpath(path) or self._is_looked_at(path)
+        return parent.session.isinitpath(path) and likeness(path) is Likeness.NONE
 
     def _is_looked_at(self, path: Path) -> bool:
         """Return whether the name of a file is one that is looked at while a folder is walked."""

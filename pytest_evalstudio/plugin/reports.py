@@ -16,7 +16,7 @@ from pytest_evalstudio.engine.scoring.messages import misses
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.verdicts import Verdict
-from pytest_evalstudio.plugin import PAYLOAD, eval_session
+from pytest_evalstudio.plugin import OURS, PAYLOAD, eval_session
 from pytest_evalstudio.plugin.chunked import INDEX
 from pytest_evalstudio.plugin.display import clean_report, shown_line
 from pytest_evalstudio.plugin.figures import show_figures
@@ -34,6 +34,7 @@ CHECKS = pytest.StashKey[Checks]()
 def amend_report(item: pytest.Item, call: pytest.CallInfo[Any], report: pytest.TestReport) -> None:
     """Attach the entry of an item that is decided by this report, correct its duration and what it shows."""
     if isinstance(item, EvalItem | RecordedItem):
+        setattr(report, OURS, True)
         clean_report(report)
     else:
         _shorten(call, report)

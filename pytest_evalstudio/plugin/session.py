@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import gc
 import warnings
@@ -19,7 +20,7 @@ from pytest_evalstudio.engine.perturbing.texts import Perturber
 from pytest_evalstudio.engine.scoring.model_provider import ModelProvider, left_out
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.formats.config import Configuration
-from pytest_evalstudio.plugin import SPENT, chunked
+from pytest_evalstudio.plugin import FROZEN, SPENT, chunked
 from pytest_evalstudio.plugin.checks import checks_something
 from pytest_evalstudio.plugin.display import SafeTerminal, shown, shown_line, usage_error
 from pytest_evalstudio.plugin.reports import Announced, amend_report, begin_attempt, finish_item
@@ -40,6 +41,12 @@ if TYPE_CHECKING:
 
 MANY_ITEMS = 1_000
 """Items from which on Python's garbage collector does not search what collection made."""
+
+
+@functools.cache
+def end_quickly() -> None:
+    """Skip the search for garbage when the process ends; after a large run it takes over a second."""
+    atexit.register(gc.freeze)
 
 
 class EvalSession:
@@ -280,7 +287,8 @@ class EvalSession:
                 self.baseline.expect_known_failures(items)
         if len(items) >= MANY_ITEMS:
             gc.freeze()  # the collector would search all items again and again
-            self.services.callback(gc.unfreeze)
+            self.config.stash[FROZEN] = True
+            end_quickly()
         self.models.open(items)
         for index, item in enumerate(session.items if self.settings.shard is None else ()):
             item.stash[chunked.INDEX] = index
@@ -304,6 +312,8 @@ class EvalSession:
             pytest.UsageError: if the output folder cannot be used.
         """
         self._shared = plan
+        if len(plan.items) >= MANY_ITEMS:
+            end_quickly()
         if self.config.option.setuponly:
             return
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from pytest_evalstudio.core.plugins.evaluator import Aggregates
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.analysis.aggregates import aggregates_of
 from pytest_evalstudio.engine.analysis.analyse import Analysis, analyse
+from pytest_evalstudio.engine.analysis.population import Population
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of
 from pytest_evalstudio.engine.outputs import PAGE, REPORT_FILES, OutputFolder
 from pytest_evalstudio.record.reader import read_run
@@ -53,6 +54,8 @@ SUMMARY = "summary.md"
 COMPARISON = "comparison.json"
 ARCHIVE = "evalstudio-report.zip"
 Consumer = Callable[[Item], None]
+COMPRESSED = (".zip", ".parquet")
+"""Suffixes of files that do not shrink again."""
 LARGE_PAGE = 2_000_000
 """Bytes from which on a page consists of compressed data, which does not shrink again."""
 
@@ -85,6 +88,7 @@ def build_report(
     registry: Registry | None = None,
     comparison: Comparison | None = None,
     history: History | None = None,
+    population: Population | None = None,
 ) -> Report:
     """Build the report of a record in a folder and replace an earlier report.
 
@@ -101,6 +105,7 @@ def build_report(
         registry: known evaluators and sections; a fresh one where not given.
         comparison: of the run with its baseline.
         history: of earlier runs and this one.
+        population: figures of all rows, where the record is an excerpt of them.
 
     Raises:
         DataError: if the file is not a record.
@@ -130,6 +135,7 @@ def build_report(
             comparison=comparison,
             history=history,
             ratings=ratings,
+            population=population,
         )
         target.publish(draft)
     return Report(
@@ -172,6 +178,7 @@ def _write_files(
     comparison: Comparison | None,
     history: History | None,
     ratings: Ratings | None,
+    population: Population | None,
 ) -> tuple[Analysis, tuple[str, ...]]:
     """Write all files of a report into an empty folder.
 
@@ -195,12 +202,16 @@ def _write_files(
             }
             also = tuple(exports.guarded(name, consume) for name, consume in consumers.items())
             analysis = analyse(
-                record, aggregates, storage_mb=storage_mb, also=also, terms=arena_terms(ratings)
+                record,
+                aggregates,
+                storage_mb=storage_mb,
+                also=also,
+                terms=arena_terms(ratings),
+                population=population,
             )
         # The largest files first: they are packed while the others are written.
         packed = dict.fromkeys(path for folder in folders.values() for path in tree(folder.results))
-        for path in packed:
-            archive.add(path, path.relative_to(output).as_posix())
+        _pack(archive, output, packed)
         analysis = _in_natural_order(analysis)
         conclusions = conclude(analysis)
         content = Content(
@@ -222,6 +233,7 @@ def _write_files(
         for id, folder in folders.items():
             with exports.of(f"evaluator {id}"):
                 _write_explainer(content, folder, rows=results.rows[id])
+            _pack(archive, output, (path for path in tree(folder.path) if path not in packed))
         with exports.of(DATA, output / DATA):
             write_json(output / DATA, interpretation(analysis, folders, results.models))
         with exports.of(SUMMARY, output / SUMMARY):
@@ -238,16 +250,17 @@ def _write_files(
                     content, registry, contributed_sections(analysis, more), data.blocks(analysis)
                 )
             )
-        for folder in folders.values():
-            for path in tree(folder.path):
-                if path not in packed:
-                    archive.add(path, path.relative_to(output).as_posix())
         for name in (PAGE, DATA, SUMMARY, COMPARISON, *judged.files):
             if (output / name).is_file():
                 archive.add(
                     output / name, name, compress=name != PAGE or (output / name).stat().st_size < LARGE_PAGE
                 )
     return analysis, tuple(exports.warnings)
+
+
+def _pack(archive: Archive, output: Path, files: Iterable[Path]) -> None:
+    for path in files:
+        archive.add(path, path.relative_to(output).as_posix(), compress=path.suffix not in COMPRESSED)
 
 
 def _in_natural_order(analysis: Analysis) -> Analysis:

@@ -111,6 +111,7 @@ def _facts(
     *,
     interrupted: bool,
 ) -> Iterator[str]:
+    yield from analysis.note
     if comparison is not None:
         counts = [f"{comparison.items[kind]} {words}" for kind, words in _CHANGES if comparison.items[kind]]
         yield f"Since the baseline: {', '.join(counts) or 'no item changed'}; {comparison.verdict}."

@@ -1,9 +1,10 @@
-"""Stratified sampling: sizes of the strata's samples, and their order."""
+"""Stratified sampling: sizes of the strata's samples, their order, and estimates of means."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -61,3 +62,74 @@ def interleave(groups: Sequence[Sequence[T]], max_count: int) -> list[T]:
     longest = max(map(len, groups), default=0)
     rounds = [group[index] for index in range(longest) for group in groups if index < len(group)]
     return rounds[:max_count]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampledStratum:
+    """Sample of a stratum, and the values of the rows of a domain in it.
+
+    Attributes:
+        population: rows of the stratum.
+        sample: rows that were drawn from it without replacement.
+        n: of these, the rows of the domain: all for which the mean is estimated.
+        mean: of the values of these n rows.
+        m2: their sum of squared deviations from `mean`.
+    """
+
+    population: int
+    sample: int
+    n: int
+    mean: float
+    m2: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """Estimated mean with its standard error and degrees of freedom."""
+
+    mean: float
+    standard_error: float
+    degrees: int
+
+
+def stratified_mean(strata: Sequence[SampledStratum]) -> Estimate | None:
+    """Estimate the mean of a domain from a stratified random sample.
+
+    The ratio estimator: the size of the domain is estimated from the same sample. Its variance is linearised,
+    with the finite population correction of each stratum.
+
+    Args:
+        strata: all that have rows of the domain.
+
+    Returns:
+        None if no row of the domain was drawn.
+
+    Source: Cochran, 1977 (Sampling Techniques, 5.3 and 5A.14); Särndal, Swensson and Wretman, 1992, 5.8.
+
+    >>> estimate = stratified_mean([SampledStratum(population=100, sample=4, n=4, mean=0.5, m2=1.0)])
+    >>> estimate.mean, round(estimate.standard_error, 4), estimate.degrees
+    (0.5, 0.2828, 3)
+    """
+    domain = [stratum for stratum in strata if stratum.n]
+    size = math.fsum(each.population / each.sample * each.n for each in domain)
+    if not size:
+        return None
+    mean = math.fsum(each.population / each.sample * each.n * each.mean for each in domain) / size
+    variance = math.fsum(_variance(each, mean) for each in domain) / size**2
+    degrees = sum(each.n for each in domain) - len(domain)
+    return Estimate(mean=mean, standard_error=math.sqrt(variance), degrees=max(1, degrees))
+
+
+def _variance(stratum: SampledStratum, mean: float) -> float:
+    """Return the variance of the estimated total of deviations from the domain's mean in a stratum."""
+    if stratum.sample < 2 or stratum.sample >= stratum.population:
+        return 0.0
+    total = stratum.n * (stratum.mean - mean)
+    within = stratum.m2
+    if 1 < stratum.n < stratum.sample:
+        # The mean of a domain is estimated from its own rows, fewer than those of the stratum.
+        within *= stratum.n / (stratum.n - 1)
+    squares = within + stratum.n * (stratum.mean - mean) ** 2
+    spread = max(0.0, squares - total * total / stratum.sample) / (stratum.sample - 1)
+    correction = 1 - stratum.sample / stratum.population
+    return stratum.population**2 * correction * spread / stratum.sample

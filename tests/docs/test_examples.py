@@ -40,6 +40,7 @@ SCRIPTS = {
     "suite": "build_suite.py",
     "listing": "list_evaluators.py",
     "precomputed": "precomputed.py",
+    "score": "score_logs.py",
 }
 
 

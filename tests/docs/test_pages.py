@@ -14,6 +14,7 @@ import yaml
 
 from pytest_evalstudio.cli.main import parser_of_commands
 from pytest_evalstudio.formats.config import configuration
+from pytest_evalstudio.formats.scores import ScoresFile
 from support.pages import PAGES, ROOT, blocks, name_of, prose, read
 from support.tables import Options
 
@@ -68,5 +69,7 @@ def test_data_in_the_page_can_be_read(page: Path) -> None:
         yaml.safe_load(body)
     for body in blocks(text, "toml"):
         tables = tomllib.loads(body)
-        if "project" not in tables and "tool" not in tables:
+        if "table" in tables:
+            ScoresFile.model_validate(tables)
+        elif "project" not in tables and "tool" not in tables:
             configuration(tables)

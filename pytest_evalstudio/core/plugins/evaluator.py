@@ -57,6 +57,7 @@ class EvaluatorSpec:
         extra: the optional dependency group it needs, "" for none.
         problem_type, avid: class of its missed thresholds.
         aggregates: it has a method `aggregate` for model-wide figures.
+        labels: it has methods `label` and `aggregate_labels`: model-wide figures follow from their counts.
         refines_applicability: it has a method `not_applicable`.
         path_options: options that may be paths; they start at the configuration's folder.
         prompts: prompts that it may ask a judge with; one that has any may have a judge of its own.
@@ -84,6 +85,7 @@ class EvaluatorSpec:
     description: str
     compares: str = ""
     aggregates: bool = False
+    labels: bool = False
     refines_applicability: bool = False
     path_options: tuple[str, ...] = ()
     prompts: tuple[str, ...] = ()
@@ -196,6 +198,22 @@ class Aggregates(Protocol):
     def aggregate(self, rows: Iterable[ScoredRow]) -> ModelScore: ...
 
 
+class Labels(Protocol):
+    """An evaluator whose model-wide figures follow from the counts of its labels."""
+
+    def label(self, text: str) -> str:
+        """Return the label of an answer or expected answer."""
+        ...
+
+    def aggregate_labels(self, counts: Mapping[tuple[str, str], int]) -> ModelScore:
+        """Return the figures of a model.
+
+        Args:
+            counts: frequency of each (expected label, answered label).
+        """
+        ...
+
+
 def evaluator(
     id: str,
     *,
@@ -249,6 +267,9 @@ def evaluator(
             compares=compares,
             difference=difference,
             aggregates=has_method(KIND, id, cls, "aggregate", "aggregate(self, rows) -> ModelScore"),
+            labels=has_method(
+                KIND, id, cls, "aggregate_labels", "aggregate_labels(self, counts) -> ModelScore"
+            ),
             refines_applicability=has_method(
                 KIND, id, cls, "not_applicable", "not_applicable(self, case) -> str"
             ),

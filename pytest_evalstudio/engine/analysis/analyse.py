@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_evalstudio.core.cases import NOTHING
@@ -16,6 +16,7 @@ from pytest_evalstudio.engine.analysis.gates import GateResult, Terms, evaluate_
 from pytest_evalstudio.engine.analysis.insights import find_insights, hardest_cases
 from pytest_evalstudio.engine.analysis.judging import JudgingFigures, judging_figures
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard, build_leaderboards
+from pytest_evalstudio.engine.analysis.population import Population
 from pytest_evalstudio.engine.analysis.problems import find_problems
 from pytest_evalstudio.engine.analysis.repeats import NO_REPEATS, RepeatAnalysis
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
@@ -112,6 +113,7 @@ class Analysis:
         reruns: items that were run again, the first of the run; without rows and verdicts.
         judging: what judging took, by evaluator; none where no judge was asked.
         repeats: reliability over repeats, flaky cases and sequential tests.
+        note: sentences that say which rows the figures and the lists are of; none where they are of all.
     """
 
     run: Run
@@ -130,6 +132,7 @@ class Analysis:
     flaky: int = 0
     reruns: tuple[Item, ...] = ()
     repeats: RepeatAnalysis = NO_REPEATS
+    note: tuple[str, ...] = ()
 
 
 def analyse(
@@ -139,6 +142,7 @@ def analyse(
     storage_mb: float | None = None,
     also: Iterable[Callable[[Item], None]] = (),
     terms: Terms = NOTHING,
+    population: Population | None = None,
 ) -> Analysis:
     """Read a record once and return its analysis.
 
@@ -147,6 +151,7 @@ def analyse(
         storage_mb: megabytes that cache and output take; the record's own where not given.
         also: called with each item of the same pass, in order.
         terms: terms of gates that name models.
+        population: figures of all rows, where the record is an excerpt of them.
 
     Raises:
         DataError: if the file is not a record.
@@ -160,7 +165,9 @@ def analyse(
             for consume in others:
                 consume(item)
         megabytes = record_path.stat().st_size / 1e6 if storage_mb is None else storage_mb
-        return _analysis(aggregator, build_leaderboards(aggregator, aggregates), megabytes, terms)
+        if population is None:
+            return _analysis(aggregator, build_leaderboards(aggregator, aggregates), megabytes, terms)
+        return _of_population(_analysis(aggregator, population.boards, megabytes, terms), population)
     finally:
         aggregator.close()
 
@@ -192,6 +199,25 @@ def _analysis(
         reruns=tuple(aggregator.reruns),
         repeats=aggregator.repeats.analysis(aggregator.cases.originals),
     )
+
+
+def _of_population(analysis: Analysis, population: Population) -> Analysis:
+    """Return the analysis of an excerpt with the numbers of all rows."""
+    of_models = population.verdicts.values()
+    counts: Mapping[str, int] = {verdict: sum(by.get(verdict, 0) for by in of_models) for verdict in VERDICTS}
+    models = tuple(
+        replace(
+            model,
+            verdicts={verdict: by.get(verdict, 0) for verdict in VERDICTS},
+            rows=sum(by.values()),
+            answered=sum(by.values()),
+        )
+        for model in analysis.models
+        for by in [population.verdicts.get(model.key, {})]
+    )
+    total = sum(counts.values())
+    dataset = replace(analysis.dataset, items=total, rows=total)
+    return replace(analysis, verdicts=counts, models=models, dataset=dataset, note=population.note)
 
 
 def _model(aggregator: Aggregator, key: str, counts: ModelAggregator) -> ModelFigures:

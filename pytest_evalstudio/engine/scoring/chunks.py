@@ -11,8 +11,13 @@ SIZE = 512
 """Tasks of a chunk if answers are available."""
 SIZE_TO_ASK = 128
 """Tasks of a chunk whose model is still to be asked: few enough that progress is seen."""
-CHUNKS_PER_WORKER = 4
-"""Minimum number of chunks for each xdist worker, if there are enough tasks."""
+CHUNKS_PER_WORKER = 2
+"""Chunks of each xdist worker if all had the size of the next one.
+
+Chunks shrink towards the end of the run, so that the workers end together.
+"""
+SMALLEST = 8
+"""Tasks of the last chunks for xdist workers; the overhead of smaller ones outweighs their use."""
 
 T = TypeVar("T")
 
@@ -43,18 +48,28 @@ def cut(
     families: dict[tuple[Hashable, str], list[list[T]]] = {}
     for place, together in _families(members, task_of, place_of, by_question):
         families.setdefault(place, []).append(together)
-    per_worker = -(-len(members) // (workers * CHUNKS_PER_WORKER)) if workers > 1 else len(members)
     chunks = []
+    left = len(members)
+    smallest = max(1, min(SMALLEST, left // (workers * 2 * CHUNKS_PER_WORKER)))
     for groups in families.values():
-        size = max(1, min(per_worker, SIZE if task_of(groups[0][0]).answered else SIZE_TO_ASK))
+        largest = SIZE if task_of(groups[0][0]).answered else SIZE_TO_ASK
+        size = min(largest, _share(left, workers, smallest))
         current: list[T] = []
         for together in groups:
             if current and len(current) + len(together) > size:
                 chunks.append(current)
+                left -= len(current)
+                size = min(largest, _share(left, workers, smallest))
                 current = []
             current += together
         chunks.append(current)
+        left -= len(current)
     return chunks
+
+
+def _share(left: int, workers: int, smallest: int) -> int:
+    """Return the size of the next chunk, from the number of tasks that are in none yet."""
+    return max(smallest, left // (workers * CHUNKS_PER_WORKER)) if workers > 1 else max(1, left)
 
 
 def _families(

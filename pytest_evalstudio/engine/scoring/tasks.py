@@ -220,9 +220,7 @@ def _of_rows(
 
 def row_case(row: Row, model: ModelInfo, folder: str, position: int = 0, line: int = 0) -> Case:
     """Return the case of a row; error answers of the reference engine become errors."""
-    error = row.error
-    if not error and "INTERNAL ERROR" in row.actual_output and _ERROR_ANSWER.search(row.actual_output):
-        error = row.actual_output.strip()
+    error = row.error or stated_error(row.actual_output)
     return Case(
         key=safe_identifier(row.key),
         question=row.input,
@@ -256,6 +254,11 @@ def row_case(row: Row, model: ModelInfo, folder: str, position: int = 0, line: i
         folder=folder,
         extra=row.model_extra or NOTHING,
     )
+
+
+def stated_error(answer: str) -> str:
+    """Return an answer of the reference engine that is the message of an error, "" for other answers."""
+    return answer.strip() if "INTERNAL ERROR" in answer and _ERROR_ANSWER.search(answer) else ""
 
 
 def is_rag(retrieves: bool | None, context: Sequence[str]) -> bool:

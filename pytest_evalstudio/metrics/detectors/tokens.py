@@ -13,6 +13,8 @@ MIN_DISTINCT = 4
 MIN_CHARS = 13
 """Characters of the shortest token; ordinary prose has few runs of this length."""
 _LONG_RUN = re.compile(rf"\S{{{MIN_CHARS},}}")
+_PLAIN_WORD = re.compile(r"""[("']?[A-Z]?[a-z]{1,24}[.,;:!?)"']{0,9}""")
+"""Run without any token: each has a digit, a second capital, a mark inside of it or more letters."""
 _B, _E = r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9])"
 _UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
 
@@ -46,7 +48,7 @@ def token_spans(text: str) -> RawSpans:
     >>> list(token_spans("no token"))
     []
     """
-    runs = "\n".join(_LONG_RUN.findall(text))
+    runs = "\n".join(run for run in _LONG_RUN.findall(text) if not _PLAIN_WORD.fullmatch(run))
     for token in _TOKENS if runs else _WITH_BLANKS:
         searched = text if token.has_blanks else runs
         if any(needle in searched for needle in token.needles):

@@ -77,7 +77,17 @@ def test_answers_to_one_question_stay_together_where_they_are_compared(monkeypat
 
 def test_with_workers_there_are_chunks_for_all():
     found = keys([task(str(number)) for number in range(80)], workers=4)
-    assert [len(chunk) for chunk in found] == [5] * 16
+    assert [len(chunk) for chunk in found] == [10, 8, 7, 6, 6, 5, 5] + [5] * 6 + [3]
+
+
+def test_chunks_shrink_to_the_end_so_that_workers_end_together():
+    found = keys([task(str(number)) for number in range(2_400)], workers=2)
+    sizes = [len(chunk) for chunk in found]
+    assert sum(sizes) == 2_400
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[0] == chunks.SIZE
+    assert sizes[-1] <= chunks.SMALLEST
+    assert len(sizes) < 30
 
 
 QUESTIONS = st.lists(

@@ -31,6 +31,6 @@ function watchCopyButtons() {
 
 /** What to type to run an item again, null where its id cannot be pasted into a shell safely; as `commands.py` has it. */
 function pytestCommand(nodeid) {
-  if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u.test(nodeid)) return null;
+  if (!nodeid.includes("::") || /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u.test(nodeid)) return null;
   return /^[\w@%+=:,./-]+$/.test(nodeid) ? `pytest ${nodeid}` : `pytest '${nodeid.replaceAll("'", `'"'"'`)}'`;
 }

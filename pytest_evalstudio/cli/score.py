@@ -1,0 +1,200 @@
+"""`evalstudio score`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_evalstudio.cli.common import FINE, say
+from pytest_evalstudio.cli.plugin_modules import add_plugin_option
+from pytest_evalstudio.core.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_evalstudio.batch.job import Finished
+    from pytest_evalstudio.batch.request import ScoreRequest
+    from pytest_evalstudio.cli.common import Adds
+
+
+def add_to(add: Adds) -> None:
+    """Declare the command."""
+    parser = add("score", run, "Score the answers of tables with millions of rows, in batches.")
+    parser.add_argument(
+        "sources",
+        nargs="+",
+        metavar="SOURCE",
+        help="Parquet, JSON Lines or CSV file, a folder of them, or a URL that fsspec opens",
+    )
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="OUT.parquet", help="folder of the scored table, or a URL"
+    )
+    parser.add_argument(
+        "-e",
+        "--evaluators",
+        metavar="ID[,ID...]",
+        help="evaluators (default: those of the configuration)",
+    )
+    parser.add_argument(
+        "--map",
+        default="",
+        metavar="FIELD=COLUMN[,...]",
+        help=(
+            "columns of the fields key, model, input, actual_output, expected_output, context,"
+            " output_condition and error; a column with the name of its field needs none"
+        ),
+    )
+    parser.add_argument(
+        "--keep",
+        default="",
+        metavar="COLUMN[,...]",
+        help="columns by whose values the scores are also aggregated; NAME=COLUMN renames one",
+    )
+    parser.add_argument("--config", metavar="FILE", help="configuration (default: the nearest)")
+    _add_engine_options(parser)
+    parser.add_argument("--sample", type=int, metavar="N", help="score a random sample of N rows")
+    parser.add_argument(
+        "--by", default="", metavar="NAME[,NAME...]", help="columns whose values make the sample's strata"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of the sample (default: %(default)s)")
+    parser.add_argument(
+        "--texts",
+        choices=("all", "worst", "none"),
+        default="all",
+        help="answers to keep, masked: of all rows, of the worst, or none (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--cache",
+        default=".evalstudio",
+        metavar="DIR",
+        help="folder of judges' replies and budgets (default: %(default)s)",
+    )
+    parser.add_argument("--resume", action="store_true", help="continue an incomplete table")
+    parser.add_argument("--overwrite", action="store_true", help="replace an earlier table")
+    add_plugin_option(parser)
+
+
+def _add_engine_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--engine",
+        choices=("local", "ray"),
+        default="local",
+        help="processes of this machine, or a Ray cluster (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--workers", type=int, metavar="N", help="processes or actors (default: one per core)"
+    )
+    parser.add_argument(
+        "--batch-rows",
+        type=int,
+        metavar="N",
+        help="rows that are scored together (default: 1000)",
+    )
+    parser.add_argument(
+        "--address",
+        default="",
+        metavar="URL",
+        help="Ray cluster: auto or ray://HOST:PORT (default: this machine)",
+    )
+    parser.add_argument(
+        "--gpus-per-actor", type=float, default=0.0, metavar="X", help="GPUs of each Ray actor (default: 0)"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command and return its exit status."""
+    from pytest_evalstudio.batch.job import run_request
+
+    request = _request(arguments)
+    try:
+        finished = run_request(request, _progress if sys.stderr.isatty() else None)
+    except KeyboardInterrupt:
+        say(
+            f"{request.output}: scored batches are kept; the same command with --resume continues", error=True
+        )
+        raise
+    if sys.stderr.isatty() and finished.scored_now:
+        sys.stderr.write("\n")
+    _print_result(finished, request.output)
+    return FINE
+
+
+def _request(arguments: argparse.Namespace) -> ScoreRequest:
+    from pytest_evalstudio.batch.request import BATCH_ROWS, ScoreRequest
+    from pytest_evalstudio.cli.common import configuration_for
+
+    config = configuration_for(arguments.sources[0], arguments.config)
+    if arguments.evaluators is not None:
+        config = config.model_copy(update={"evaluators": tuple(listed(arguments.evaluators))})
+    return ScoreRequest(
+        sources=tuple(arguments.sources),
+        output=arguments.output,
+        config=config,
+        mapping=pairs(arguments.map, "--map"),
+        keep=pairs(arguments.keep, "--keep", alone=True),
+        engine=arguments.engine,
+        workers=arguments.workers,
+        address=arguments.address,
+        gpus_per_actor=arguments.gpus_per_actor,
+        sample=arguments.sample,
+        by=tuple(listed(arguments.by)),
+        seed=arguments.seed,
+        texts=arguments.texts,
+        batch_rows=BATCH_ROWS if arguments.batch_rows is None else arguments.batch_rows,
+        resume=arguments.resume,
+        overwrite=arguments.overwrite,
+        plugin_modules=tuple(arguments.plugin_modules),
+        cache=Path(arguments.cache),
+    )
+
+
+def pairs(option: str, name: str, *, alone: bool = False) -> dict[str, str]:
+    """Return the pairs of `NAME=VALUE,...`.
+
+    Args:
+        option: the text.
+        name: of the option, for messages.
+        alone: whether `NAME` means `NAME=NAME`.
+
+    Raises:
+        ConfigurationError: for a part without an equals sign, or a name that occurs twice.
+    """
+    result: dict[str, str] = {}
+    for part in listed(option):
+        key, equals, value = (text.strip() for text in part.partition("="))
+        if alone and not equals:
+            value = key
+        if not key or not value:
+            raise ConfigurationError(f"{name} {part}: write NAME=COLUMN, several separated by commas")
+        if key in result:
+            raise ConfigurationError(f"{name} {part}: {key} occurs twice; name it once")
+        result[key] = value
+    return result
+
+
+def listed(names: str) -> list[str]:
+    """Return the names of a list with commas."""
+    return [name.strip() for name in names.split(",") if name.strip()]
+
+
+def _print_result(finished: Finished, output: str) -> None:
+    from pytest_evalstudio.batch.text import leaderboard_lines
+    from pytest_evalstudio.engine.scoring.model_provider import left_out
+
+    manifest = finished.table.manifest
+    if finished.left_out:
+        say(f"evalstudio: {left_out(finished.left_out, finished.broad_choice)}", error=True)
+    say(*leaderboard_lines(manifest))
+    speed = finished.scored_now / finished.seconds if finished.seconds else 0.0
+    say(
+        f"wrote {output}: {manifest.answers:,} answers, {manifest.rows:,} scores;"
+        f" {finished.scored_now:,} answers scored in {finished.seconds:.1f} s, {speed:,.0f} per second",
+        f"next: evalstudio report {output} -o report",
+    )
+
+
+def _progress(done: int, total: int | None) -> None:
+    of = f"/{total:,}" if total is not None else ""
+    sys.stderr.write(f"\r{done:,}{of} answers")
+    sys.stderr.flush()

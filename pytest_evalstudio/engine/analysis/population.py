@@ -1,0 +1,23 @@
+"""Figures of all rows of which a record has only some."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Population:
+    """Figures of the rows that a record is an excerpt of.
+
+    Attributes:
+        boards: leaderboards of all rows, by evaluator id.
+        verdicts: model key to number of rows by verdict.
+        note: sentences that say what is of all rows, and which rows are listed.
+    """
+
+    boards: Mapping[str, Leaderboard]
+    verdicts: Mapping[str, Mapping[str, int]]
+    note: tuple[str, ...]

@@ -1,0 +1,126 @@
+"""Gates over scored tables: files `*_scores.toml` and `*_scores.json`, an item per gate and model."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_evalstudio.batch.gate_text import explanation, headline
+from pytest_evalstudio.batch.gates import Check, CheckResult, GatedTable
+from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
+from pytest_evalstudio.formats.scores import read_scores_file
+from pytest_evalstudio.plugin import GATE
+from pytest_evalstudio.plugin.display import CollectionError, clean_failure, clean_report, shown_line
+from pytest_evalstudio.plugin.private_api import TerminalRepr
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.plugin.session import EvalSession
+
+PREFIX = "evalstudio"
+REPORTS = "evalstudio-gate-reports"
+
+
+class ScoresFileCollector(pytest.File):
+    """A file with gates over a scored table."""
+
+    def __init__(self, *, evals: EvalSession, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.evals = evals
+        self.add_marker(pytest.mark.evalstudio)
+        self.add_marker(pytest.mark.scores)
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """Yield an item for each gate and model; a table that cannot be used is a usage error."""
+        try:
+            file = read_scores_file(self.path, self.nodeid)
+        except DataError as exc:
+            raise CollectionError(str(exc)) from None
+        try:
+            gated = GatedTable(file, self.path.parent, models=self.evals.settings.model_names)
+        except (ConfigurationError, DataError) as exc:
+            self.evals.usage_errors.append(f"{self.nodeid}: {exc}")
+            return
+        plugins = self.config.pluginmanager
+        if not plugins.hasplugin(REPORTS):
+            plugins.register(GateReports(), REPORTS)
+        for check in gated.checks:
+            yield ScoresItem.from_parent(
+                self, name=check.name, nodeid=f"{self.nodeid}::{check.name}", gated=gated, check=check
+            )
+
+    def repr_failure(
+        self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None
+    ) -> str | TerminalRepr:
+        if isinstance(excinfo.value, CollectionError):
+            return clean_failure(str(excinfo.value))
+        return clean_failure(super().repr_failure(excinfo))
+
+
+class ScoresItem(pytest.Item):
+    """A gate for one model."""
+
+    def __init__(self, *, gated: GatedTable, check: Check, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._gated = gated
+        self._check = check
+        self.summary_line = ""
+
+    def runtest(self) -> None:
+        check = self._check
+        result = self._gated.result(check)
+        self.summary_line = shown_line(headline(check, result))
+        self._set_properties(result)
+        if result.met:
+            return
+        baseline = self._gated.file.baseline
+        if check.earlier and baseline is not None and baseline.fail_on == "none":
+            self.add_report_section("call", PREFIX, f"{self.summary_line}\n")
+            return
+        message = explanation(self._gated, check, result)
+        raise (EvaluationError if result.figure.value is None else ThresholdMissed)(message)
+
+    def _set_properties(self, result: CheckResult) -> None:
+        """Set the properties that JUnit files and other plugins show."""
+        check, figure = self._check, result.figure
+        pairs: list[tuple[str, object]] = [
+            ("gate", check.gate.text if not check.earlier else f"{check.term} not worse"),
+            ("model", shown_line(check.subject)),
+            ("value", figure.value),
+            ("n", figure.n),
+        ]
+        if figure.interval is not None:
+            pairs += [("low", figure.interval[0]), ("high", figure.interval[1])]
+        if result.change is not None:
+            pairs += [("baseline", result.change.base.value), ("difference", result.change.difference)]
+        ours = [(f"{PREFIX}.{name}", value) for name, value in pairs if value is not None]
+        others = [pair for pair in self.user_properties if not pair[0].startswith(f"{PREFIX}.")]
+        self.user_properties[:] = [*others, *ours]
+
+    def repr_failure(
+        self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None
+    ) -> str | TerminalRepr:
+        if isinstance(excinfo.value, ThresholdMissed | EvaluationError):
+            return clean_failure(str(excinfo.value))
+        if isinstance(excinfo.value, DataError | ConfigurationError):
+            return clean_failure(f"{self.nodeid.partition('::')[0]}: {excinfo.value}")
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        return self.path, 0, self.name
+
+
+class GateReports:
+    """Attaches the line of the summary to the report of a gate, and makes the report safe to show."""
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        """Amend the report of a gate."""
+        report = yield
+        if isinstance(item, ScoresItem):
+            clean_report(report)
+            if report.when == "call" and item.summary_line:
+                setattr(report, GATE, item.summary_line)
+        return report

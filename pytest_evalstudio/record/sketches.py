@@ -1,0 +1,59 @@
+"""Sketches of percentiles: a few hundred numbers that stand for any number of values and can be merged.
+
+Source: Karnin, Lang and Liberty, 2016 (KLL sketch), as Apache DataSketches implements it.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pytest_evalstudio.core.extras import import_extra
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+SIZE = 200
+"""Parameter k of the sketches: ranks are exact to about 1.3 % of the values."""
+
+
+def sketch_of(values: NDArray[np.float64]) -> str:
+    """Return the sketch of finite values as text, "" for no values.
+
+    Up to `SIZE` values are kept exactly.
+    """
+    if not len(values):
+        return ""
+    sketch = _library().kll_doubles_sketch(SIZE)
+    sketch.update(values)
+    return _text(sketch)
+
+
+def merged_sketch(first: str, second: str) -> str:
+    """Return the sketch of the values of two sketches."""
+    if not first or not second:
+        return first or second
+    sketch = _sketch(first)
+    sketch.merge(_sketch(second))
+    return _text(sketch)
+
+
+def percentiles(sketch: str, shares: Sequence[float]) -> tuple[float, ...]:
+    """Return the values below which these shares (0.0 to 1.0) of the values are; () for no values."""
+    if not sketch:
+        return ()
+    return tuple(float(value) for value in _sketch(sketch).get_quantiles(list(shares)))
+
+
+def _sketch(text: str) -> Any:
+    return _library().kll_doubles_sketch.deserialize(base64.b64decode(text))
+
+
+def _text(sketch: Any) -> str:
+    return base64.b64encode(sketch.serialize()).decode("ascii")
+
+
+def _library() -> Any:
+    return import_extra("datasketches", "a scored table", extra="score")

@@ -1,0 +1,163 @@
+"""Tables are scored as the engine scores cases, whatever the file, the batches and the processes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pytest
+
+from pytest_evalstudio import make_case, score_table
+from pytest_evalstudio.batch.estimates import mean_of, pass_share_of
+from pytest_evalstudio.batch.table import ScoredTable
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.core.tools import Tools
+from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.record.sketches import percentiles
+from support.tables_of_answers import MAP, answers, values_of, write_csv, write_jsonl, write_parquet
+
+ROWS = answers(120)
+WRITERS = {"parquet": write_parquet, "jsonl": write_jsonl, "csv": write_csv}
+
+
+def scored(
+    source: Path | str, output: Path | str, evaluators: tuple[str, ...] = ("rouge",), **options: Any
+) -> ScoredTable:
+    settings = {"mapping": MAP, "keep": ("topic",), "workers": 1, "batch_rows": 32, **options}
+    return score_table(source, evaluators, output, **settings)
+
+
+@pytest.mark.parametrize("format", WRITERS)
+def test_every_format_gives_the_scores_of_the_evaluator_itself(format: str, tmp_path: Path) -> None:
+    source = WRITERS[format](tmp_path / f"log.{format}", ROWS)
+    table = scored(source, tmp_path / "out.parquet", ("lexical_groundedness", "rouge"))
+    cases = [
+        make_case(
+            row["question"], row["answer"], expected_output=row["expected_output"], context=row["chunks"]
+        )
+        for row in ROWS
+    ]
+    tools = Tools(split_sentences=split_sentences)
+    for name, metric in (("lexical_groundedness", "supported_words"), ("rouge", "rouge_l")):
+        outcomes = Registry().evaluators.get(name)().score(cases, tools)
+        assert values_of(table, metric) == {i: outcome.scores[metric] for i, outcome in enumerate(outcomes)}
+    manifest = table.manifest
+    assert (manifest.answers, manifest.rows) == (120, 120 * 8)
+    assert [source.rows for source in manifest.sources] == [120]
+    assert [model.key for model in manifest.models] == ["m0", "m1"]
+
+
+def test_aggregates_are_the_figures_of_the_scores(tmp_path: Path) -> None:
+    table = scored(write_parquet(tmp_path / "log.parquet", ROWS), tmp_path / "out.parquet")
+    values = values_of(table, "rouge_1")
+    aggregate = table.manifest.aggregate("rouge", "rouge_1", "m0")
+    assert aggregate is not None
+    of_model = [values[i] for i in range(0, 120, 2)]
+    assert aggregate.scored == 60
+    assert aggregate.mean == pytest.approx(sum(of_model) / 60)
+    assert (aggregate.min, aggregate.max) == (min(of_model), max(of_model))
+    assert percentiles(aggregate.sketch, [0.5])[0] in of_model
+    assert [row.value for row in aggregate.worst] == sorted(of_model)[:20]
+    group = table.manifest.aggregate("rouge", "rouge_1", "m0", "topic", "cards")
+    assert group is not None
+    assert group.scored == 20
+    assert pass_share_of(aggregate).value == aggregate.passed / 60
+    interval = mean_of(aggregate).interval
+    assert interval is not None
+    assert interval[0] < aggregate.mean < interval[1]
+
+
+def test_answers_are_kept_masked_with_their_place_in_the_source(tmp_path: Path) -> None:
+    rows = [*answers(3), {**answers(1)[0], "answer": "Write to jane.doe@bank.com."}]
+    folder = tmp_path / "logs"
+    write_parquet(folder / "a.parquet", rows)
+    write_jsonl(folder / "b.jsonl", rows)
+    write_jsonl(folder / "_hidden.jsonl", rows)
+    table = scored(folder, tmp_path / "out.parquet", mapping={**MAP, "key": "id"})
+    kept = table.answers_of(range(8))
+    assert kept[3].actual_output == "Write to ****.***@****.***."
+    assert [(row.source, row.source_row, row.key) for row in kept.values()] == [
+        (source, row, f"row-{row % 3}") for source in (0, 1) for row in range(4)
+    ]
+    assert kept[1].context == (rows[1]["answer"], "Fees are charged at the end of a month.")
+    assert kept[1].groups == {"topic": "cards"}
+
+
+@pytest.mark.parametrize(("texts", "count"), [("all", 120), ("worst", None), ("none", 0)])
+def test_texts_are_kept_as_asked(texts: str, count: int | None, tmp_path: Path) -> None:
+    source = write_parquet(tmp_path / "log.parquet", ROWS)
+    table = scored(source, tmp_path / "out.parquet", texts=texts, keep=())
+    worst = {row.row_id for entry in table.manifest.aggregates for row in entry.worst}
+    kept = table.answers_of(range(120))
+    assert len(kept) == (len(worst) if count is None else count)
+    if texts == "worst":
+        assert set(kept) == worst
+        assert [file.name for file in (tmp_path / "out.parquet" / "answers").iterdir()] == [
+            "part-worst.parquet"
+        ]
+
+
+def test_a_pool_of_processes_gives_the_table_of_one_process(tmp_path: Path) -> None:
+    source = write_jsonl(tmp_path / "log.jsonl", ROWS)
+    alone = scored(source, tmp_path / "one.parquet")
+    together = scored(source, tmp_path / "two.parquet", workers=2)
+    assert values_of(together, "rouge_l") == values_of(alone, "rouge_l")
+    assert [part.path for part in together.manifest.scores] == [part.path for part in alone.manifest.scores]
+    for one, two in zip(alone.manifest.aggregates, together.manifest.aggregates, strict=True):
+        assert one.mean == pytest.approx(two.mean)
+        assert (one.identity, one.passed, one.worst) == (two.identity, two.passed, two.worst)
+
+
+def test_sources_and_output_may_be_in_any_store(tmp_path: Path) -> None:
+    source = write_parquet(tmp_path / "log.parquet", ROWS)
+    url = f"memory://{tmp_path.name}"
+    with fsspec.open(f"{url}/logs/a.parquet", "wb") as file:
+        file.write(source.read_bytes())
+    table = scored(f"{url}/logs", f"{url}/out.parquet")
+    assert ScoredTable.open(f"{url}/out.parquet").manifest == table.manifest
+    assert len(values_of(table, "rouge_l")) == 120
+
+
+def test_a_row_without_an_answer_is_an_error_and_one_without_context_does_not_apply(tmp_path: Path) -> None:
+    rows = answers(3)
+    rows[0]["answer"] = None
+    rows[1]["chunks"] = None
+    table = scored(
+        write_jsonl(tmp_path / "log.jsonl", rows), tmp_path / "out.parquet", ("lexical_groundedness",)
+    )
+    lines = [
+        row for batch in table.scores() for row in batch.to_pylist() if row["metric"] == "supported_words"
+    ]
+    assert [(row["status"], row["code"], row["reason"]) for row in lines[:2]] == [
+        ("error", "no_answer", "the row has no answer"),
+        ("not_applicable", "input_missing", None),
+    ]
+    aggregate = table.manifest.aggregate("lexical_groundedness", "supported_words", "m0")
+    assert aggregate is not None
+    assert (aggregate.errors, aggregate.rows) == ({"no_answer": 1}, 2)
+
+
+def test_labels_give_the_confusion_matrix_and_macro_figures_of_a_model(tmp_path: Path) -> None:
+    pairs = [("yes", "Yes"), ("yes", "no"), ("no", "no"), ("no", "no"), ("no", "perhaps")]
+    rows = [{"expected_output": expected, "answer": answer} for expected, answer in pairs * 10]
+    table = score_table(
+        write_jsonl(tmp_path / "log.jsonl", rows),
+        ["classification"],
+        tmp_path / "out.parquet",
+        mapping={"actual_output": "answer"},
+        workers=1,
+        batch_rows=7,
+    )
+    accuracy = table.manifest.aggregate("classification", "accuracy", "dataset")
+    recall = table.manifest.aggregate("classification", "recall", "dataset")
+    assert accuracy is not None
+    assert recall is not None
+    assert {(label.expected, label.answered): label.count for label in accuracy.labels} == {
+        ("yes", "yes"): 10,
+        ("yes", "no"): 10,
+        ("no", "no"): 20,
+        ("no", "perhaps"): 10,
+    }
+    assert accuracy.value == pytest.approx(0.6)
+    assert recall.value == pytest.approx((1 / 2 + 2 / 3) / 2)

@@ -1,0 +1,120 @@
+"""Estimates from stratified samples: against hand calculation, and by simulation."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from pytest_evalstudio.batch.estimates import mean_of, pass_share_of
+from pytest_evalstudio.record.scored import MetricAggregate, Sampling, Stratum, StratumMoments
+from pytest_evalstudio.stats.intervals import student_quantile
+from pytest_evalstudio.stats.strata import SampledStratum, stratified_mean
+
+
+def test_a_stratified_mean_is_cochrans() -> None:
+    """Two strata: mean = Σ W_h ȳ_h, variance = Σ W_h² (1 - f_h) s_h² / n_h."""
+    strata = [
+        SampledStratum(population=100, sample=10, n=10, mean=2.0, m2=9.0),
+        SampledStratum(population=300, sample=30, n=30, mean=4.0, m2=58.0),
+    ]
+    estimate = stratified_mean(strata)
+    assert estimate is not None
+    assert estimate.mean == pytest.approx(3.5)
+    within = (0.25**2) * 0.9 * (9 / 9) / 10 + (0.75**2) * 0.9 * (58 / 29) / 30
+    assert estimate.standard_error == pytest.approx(math.sqrt(within))
+    assert estimate.degrees == 38
+
+
+def test_a_stratum_that_is_sampled_whole_adds_no_error() -> None:
+    whole = [SampledStratum(population=10, sample=10, n=10, mean=2.0, m2=9.0)]
+    estimate = stratified_mean(whole)
+    assert estimate is not None
+    assert estimate.standard_error == 0.0
+
+
+def test_no_rows_give_no_estimate() -> None:
+    assert stratified_mean([SampledStratum(population=10, sample=5, n=0, mean=0.0, m2=0.0)]) is None
+
+
+@pytest.mark.parametrize("degrees", [1, 2, 3, 5, 12, 200])
+def test_quantiles_are_students(degrees: int) -> None:
+    from scipy.stats import t
+
+    for share in (0.9, 0.975, 0.995):
+        assert student_quantile(share, degrees) == pytest.approx(t.ppf(share, degrees), rel=0.015)
+
+
+SIZES = (4_000, 1_000, 200)
+
+
+def aggregate_of(values: list[np.ndarray], domains: list[np.ndarray]) -> MetricAggregate:
+    """Return the aggregate of the rows of a domain in the samples of three strata."""
+    strata = []
+    for index, (drawn, is_in) in enumerate(zip(values, domains, strict=True)):
+        own = drawn[is_in]
+        mean = float(own.mean()) if len(own) else 0.0
+        passed = int((own >= 0.5).sum())
+        strata.append(
+            StratumMoments(
+                stratum=index,
+                n=len(own),
+                mean=mean,
+                m2=float(((own - mean) ** 2).sum()),
+                passed=passed,
+                failed=len(own) - passed,
+            )
+        )
+    return MetricAggregate(
+        evaluator="e",
+        metric="m",
+        model="x",
+        better="higher",
+        scored=sum(each.n for each in strata),
+        passed=sum(each.passed for each in strata),
+        failed=sum(each.failed for each in strata),
+        weight=1.0,
+        min=0.0,
+        max=2.0,
+        strata=tuple(strata),
+    )
+
+
+@pytest.mark.parametrize("drawn", [(24, 8, 4), (60, 60, 60)], ids=["proportional", "equal"])
+@pytest.mark.parametrize("share_of_domain", [1.0, 0.4])
+def test_intervals_cover_the_true_value_in_95_of_100_samples(
+    drawn: tuple[int, ...], share_of_domain: float
+) -> None:
+    """1,500 samples of a population with three different strata; the standard error is 0.6 points."""
+    random = np.random.default_rng(7)
+    population = [
+        random.beta(*shape, size) for shape, size in zip([(2, 2), (5, 2), (1, 3)], SIZES, strict=True)
+    ]
+    domains = [random.random(size) < share_of_domain for size in SIZES]
+    together = np.concatenate([p[d] for p, d in zip(population, domains, strict=True)])
+    truth, true_share = float(together.mean()), float((together >= 0.5).mean())
+    sampling = Sampling(
+        seed=0,
+        size=sum(drawn),
+        by=("s",),
+        strata=tuple(
+            Stratum(values=(str(i),), population=size, sample=n)
+            for i, (size, n) in enumerate(zip(SIZES, drawn, strict=True))
+        ),
+    )
+    covered = np.zeros(2)
+    rounds = 1_500
+    for _ in range(rounds):
+        rows = [random.choice(size, n, replace=False) for size, n in zip(SIZES, drawn, strict=True)]
+        aggregate = aggregate_of(
+            [p[r] for p, r in zip(population, rows, strict=True)],
+            [d[r] for d, r in zip(domains, rows, strict=True)],
+        )
+        for index, (figure, value) in enumerate(
+            ((mean_of(aggregate, sampling), truth), (pass_share_of(aggregate, sampling), true_share))
+        ):
+            assert figure.interval is not None
+            covered[index] += figure.interval[0] <= value <= figure.interval[1]
+    assert (covered / rounds > 0.93).all(), covered / rounds
+    assert (covered / rounds < 0.98).all(), covered / rounds
