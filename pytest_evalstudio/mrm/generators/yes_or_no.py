@@ -23,7 +23,7 @@ _AT_MOST = re.compile(
 _AT_LEAST = re.compile(r"(?i)\b(?:at least|a minimum of|no less than|no fewer than)\s$")
 _UNCLEAR = re.compile(
     r"(?i)\b(?:more|less|fewer|over|than|above|exceed\w*|between|about|around|approximately|nearly|almost|from|until|to|maximum"
-    r"|minimum|limit\w*|or|if|unless|except|only|before|after|by|every|once|twice)\b"
+    r"|minimum|limit\w*|or|if|when|whenever|while|where|because|unless|except|only|before|after|by|every|once|twice)\b"
 )
 _OBLIGED, _ALLOWED = ("must", "should"), ("can", "may", "could")
 
