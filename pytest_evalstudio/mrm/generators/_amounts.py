@@ -261,7 +261,7 @@ def _bounded(word: str, bound: str, wh: str) -> str:
         "no more than": "at most",
         "not more than": "at most",
     }.get(bound, bound)
-    if bound == "up to" and word in ("for", "of", "to", "by", "at"):
+    if bound == "up to" and word in ("of", "to", "by", "at"):
         word = "" if word != "by" else "by"
     phrase = " ".join(filter(None, [word, bound, wh]))
     return phrase[0].upper() + phrase[1:]
@@ -346,8 +346,8 @@ def _percent(clause: Clause, subject: str, place: Place) -> str:
 
 def _period(clause: Clause, subject: str, place: Place) -> str:
     before, after, bound = place.before, place.after, place.bound
-    is_second = any(other.kind == "period" for other in quantities(before))
-    if is_second or _more(place) or len(re.findall(r"\S+", before)) > 9:
+    beside = quantities(f"{before} and {after}" if re.search(r"\band\b", after) else before)
+    if any(other.kind == "period" for other in beside) or _more(place) or len(re.findall(r"\S+", before)) > 9:
         return ""
     if place.prep == "of":
         return _of_attribute(clause, subject, place)

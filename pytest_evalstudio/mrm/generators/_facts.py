@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pytest_evalstudio.core.plugins.generator import Corpus
 from pytest_evalstudio.formats.condition import Regexp
 from pytest_evalstudio.mrm.generators._conditions import says, says_words
+from pytest_evalstudio.mrm.generators._places import with_counts
 from pytest_evalstudio.mrm.texts.clauses import Clause, clauses
 from pytest_evalstudio.mrm.texts.quantities import quantities
 from pytest_evalstudio.mrm.texts.statements import as_customer, inside, telling_words
@@ -103,7 +104,7 @@ def _fact(question: str, answer: str, condition: str = "") -> Fact | None:
 
 def keywords(text: str, most: int = 2) -> str:
     """Return the condition that an answer has the longest words of a text and its quantities; "" for none."""
-    stated = quantities(text)
+    stated = with_counts(text)
     plain = text
     for quantity in reversed(stated):
         plain = f"{plain[: quantity.start]} {plain[quantity.end :]}"
