@@ -83,19 +83,20 @@ def simulated(seed: int, *, effect: float, shared: float, metrics: int = 2) -> t
 
 def weak_points(repeats: int) -> Iterator[str]:
     """Yield false alarms and power of weakness detection."""
-    for shared in (0.0, 0.3, 0.6):
+    for metrics, shared in ((2, 0.0), (2, 0.3), (2, 0.6), (1, 0.0)):
         alarms = found = 0
         for seed in range(repeats):
-            scores, groups = simulated(seed, effect=0.0, shared=shared)
+            scores, groups = simulated(seed, effect=0.0, shared=shared, metrics=metrics)
             results = find_all_weaknesses(scores, list(scores.columns), groups=groups, seed=seed)
             alarms += any(result.weak for result in results)
-            scores, groups = simulated(seed, effect=0.8, shared=shared)
+            scores, groups = simulated(seed, effect=0.8, shared=shared, metrics=metrics)
             results = find_all_weaknesses(scores, list(scores.columns), groups=groups, seed=seed)
             found += any(
                 len(cell.by) == 2 and set(cell.by.values()) == {"t0", "k0"} for cell in results[0].weak_cells
             )
-        yield f"weak points, {shared:.0%} shared by chunks: false alarms {described(alarms, repeats)}"
-        yield f"weak points, {shared:.0%} shared by chunks: power at 0.8 sd {described(found, repeats)}"
+        design = f"weak points, {metrics} metric{'s' * (metrics > 1)}, {shared:.0%} shared by chunks"
+        yield f"{design}: false alarms {described(alarms, repeats)}"
+        yield f"{design}: power at 0.8 sd {described(found, repeats)}"
 
 
 def failure_clusters(repeats: int) -> Iterator[str]:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pytest_evalstudio.stats.max_t import LabelledUnits, lower_cells
+from pytest_evalstudio.stats.types import Floats
 
 
 def units(scores: list[float], labels: list[int], strata: list[int] | None = None) -> LabelledUnits:
@@ -17,6 +18,8 @@ def units(scores: list[float], labels: list[int], strata: list[int] | None = Non
         sums=(values - values.mean())[:, None],
         counts=np.ones((len(scores), 1)),
         strata=np.array(strata or [0] * len(scores)),
+        means=np.array([values.mean()]),
+        pools=np.array([0]),
         cells=[(value, 0) for value in range(max(labels) + 1)],
     )
 
@@ -39,3 +42,43 @@ def test_adjusted_p_is_never_below_p_of_the_cell() -> None:
     rng = np.random.default_rng(3)
     alone, adjusted = lower_cells(units(rng.normal(size=60).tolist(), [n % 6 for n in range(60)]), seed=3)
     assert all(one <= other + 1e-9 for one, other in zip(alone, adjusted, strict=True))
+
+
+def columns_of(scores: Floats, *, pooled: bool = True) -> LabelledUnits:
+    """Six values with equally many units in each column; the columns form one pool, or one each."""
+    count, columns = scores.shape
+    means = scores.mean(axis=0)
+    return LabelledUnits(
+        labels=np.eye(6)[np.arange(count) % 6],
+        sums=scores - means,
+        counts=np.ones(scores.shape),
+        strata=np.zeros(count, dtype=np.int64),
+        means=means,
+        pools=np.zeros(columns, dtype=np.int64) if pooled else np.arange(columns),
+        cells=[(value, column) for column in range(columns) for value in range(6)],
+    )
+
+
+def test_columns_of_a_pool_sharpen_the_test_of_a_low_cell() -> None:
+    pooled, alone = [], []
+    for seed in range(20):
+        scores = np.random.default_rng(seed).normal(size=(120, 5))
+        scores[np.arange(120) % 6 == 0, 0] -= 0.8
+        for kept, is_pooled in ((pooled, True), (alone, False)):
+            single, adjusted = lower_cells(columns_of(scores, pooled=is_pooled), seed=seed, draws=499)
+            kept.append((single[0], adjusted[0]))
+    assert [single for single, _ in pooled] == [single for single, _ in alone]
+    assert np.median([p for _, p in pooled]) < 0.8 * np.median([p for _, p in alone])
+
+
+@pytest.mark.parametrize("columns", ["alike", "shifted", "spread"])
+def test_a_pool_raises_no_more_false_alarms(columns: str) -> None:
+    """Columns may differ in mean and in variance, as long as their cells do not differ in themselves."""
+    factors = np.array([1.0, 1.0, 1.0, 3.0]) if columns == "spread" else np.ones(4)
+    shifts = np.array([0.0, 0.2, 0.4, -1.0]) if columns == "shifted" else np.zeros(4)
+    alarms = 0
+    for seed in range(200):
+        scores = np.random.default_rng(seed).normal(size=(60, 4)) * factors + shifts
+        _, adjusted = lower_cells(columns_of(scores), seed=seed, draws=199)
+        alarms += min(adjusted) <= 0.05
+    assert alarms <= 19, "5 % of 200, and three standard errors"

@@ -45,6 +45,11 @@ _OFTEN = re.compile(
     r"\s(?:day|week|month|quarter|year)"
     r"|every\s(?:(?:\w+|\d[\d,]*)\s)?(?:days?|weeks?|months?|quarters?|years?|hours?|minutes?|km|miles|cycles|uses))(?=$|[\s,.])"
 )
+_SUBORDINATE = re.compile(
+    r",\s|\s(?:because|when|if|while|which|who|although|though|whichever|unless|whereas|(?:except\s)?where|so\sthat"
+    r"|(?:provided|providing)(?:\sthat)?)\s"
+)
+"""Beginning of a clause with a subject of its own, whose quantities the main clause does not have."""
 _ADJECTIVES = {
     "long": "long",
     "wide": "wide",
@@ -78,7 +83,7 @@ def amounts_asked(sentence: str, corpus: Corpus) -> Iterator[Asked]:
         if clause.is_negative:
             continue
         subject = inside(clause.subject, corpus)
-        part = re.split(r",\s|\s(?:because|when|if|while|which|who|although|whichever)\s", clause.rest)[0]
+        part = _SUBORDINATE.split(clause.rest)[0]
         if often := _often_asked(clause, subject, part):
             yield often
             continue
@@ -101,6 +106,8 @@ def _often_asked(clause: Clause, subject: str, part: str) -> Asked | None:
     if match is None or quantities(part[: match.start()]) or clause.verb in ("cost", "pay", "receive"):
         return None
     after = part[match.end() :].strip()
+    if re.search(r"\b(?:of|on|in|at|for|by|from|until)\s$", part[: match.start()]):
+        return None
     if quantities(after) or after.startswith(("and", "or", "of", "until")):
         return None
     question = clause.ask("How often", subject, f"{part[: match.start()]} {after}")
@@ -142,7 +149,7 @@ def _often_pattern(text: str) -> str:
 
 def _question(clause: Clause, subject: str, place: Place) -> str:
     kind = place.quantity.kind
-    if re.match(r"\s(?:or|and)\s", place.after) and kind != "number":
+    if re.match(r"\s(?:or|and|plus)\s", place.after) and kind != "number":
         after = re.match(r"\sand\s\S+\s", place.after)
         if not after or quantities(place.after):
             return ""
@@ -254,7 +261,7 @@ def _bounded(word: str, bound: str, wh: str) -> str:
         "no more than": "at most",
         "not more than": "at most",
     }.get(bound, bound)
-    if bound == "up to" and word in ("for", "of", "to", "by", "at"):
+    if bound == "up to" and word in ("of", "to", "by", "at"):
         word = "" if word != "by" else "by"
     phrase = " ".join(filter(None, [word, bound, wh]))
     return phrase[0].upper() + phrase[1:]
@@ -339,7 +346,8 @@ def _percent(clause: Clause, subject: str, place: Place) -> str:
 
 def _period(clause: Clause, subject: str, place: Place) -> str:
     before, after, bound = place.before, place.after, place.bound
-    if _more(place) or len(re.findall(r"\S+", before)) > 9:
+    beside = quantities(f"{before} and {after}" if re.search(r"\band\b", after) else before)
+    if any(other.kind == "period" for other in beside) or _more(place) or len(re.findall(r"\S+", before)) > 9:
         return ""
     if place.prep == "of":
         return _of_attribute(clause, subject, place)
@@ -406,6 +414,7 @@ def _measure(clause: Clause, subject: str, place: Place) -> str:
             noun = whole.group().strip().removeprefix("of ")
             rest = place.after[whole.end() :]
             wh = _bounded("", place.bound, f"how many {unit} of" if noun.endswith("s") else "how much")
+            wh += " of" if noun.startswith("the ") and not wh.endswith(" of") else ""
             return "" if re.match(r"\s?(?:and|or)\s", rest) else clause.ask(f"{wh} {noun}", subject, rest)
         return ""
     dimension = place.before.split()[-1].rstrip("s").lower() if place.before else ""
@@ -447,7 +456,8 @@ def _number(clause: Clause, subject: str, place: Place) -> str:
 
 def _more(place: Place) -> bool:
     """Report whether other quantities follow that make the question unclear."""
-    return any(other.kind not in ("date", "period") for other in quantities(place.after))
+    others = [*quantities(place.after), *with_counts(place.after.partition(" and ")[2])]
+    return any(other.kind not in ("date", "period") for other in others)
 
 
 def _is_clean(question: str, place: Place) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pytest_evalstudio.core.plugins.generator import Corpus
 from pytest_evalstudio.formats.condition import Regexp
 from pytest_evalstudio.mrm.generators._conditions import says, says_words
+from pytest_evalstudio.mrm.generators._places import with_counts
 from pytest_evalstudio.mrm.texts.clauses import Clause, clauses
 from pytest_evalstudio.mrm.texts.quantities import quantities
 from pytest_evalstudio.mrm.texts.statements import as_customer, inside, telling_words
@@ -103,9 +104,13 @@ def _fact(question: str, answer: str, condition: str = "") -> Fact | None:
 
 def keywords(text: str, most: int = 2) -> str:
     """Return the condition that an answer has the longest words of a text and its quantities; "" for none."""
-    words = telling_words(text, most) or [word for word in content_words(text) if len(word) > 2][:1]
+    stated = with_counts(text)
+    plain = text
+    for quantity in reversed(stated):
+        plain = f"{plain[: quantity.start]} {plain[quantity.end :]}"
+    words = telling_words(plain, most) or [word for word in content_words(plain) if len(word) > 2][:1]
     parts = [says_words(words)] if words else []
-    parts += [says(quantity.text) for quantity in quantities(text)]
+    parts += [says(quantity.text) for quantity in stated]
     return " AND ".join(parts)
 
 
@@ -296,7 +301,7 @@ def _listed(clause: Clause, subject: str) -> Fact | None:
     words = body.split()
     if (
         re.match(r"(?:up to|at least|more than|\d|about)", body)
-        or re.search(r"\b(?:that|which|who)\b", body)
+        or re.search(r"\b(?:that|which|who|whom|whose)\b", body)
         or len(words) > 16
     ):
         return None

@@ -27,6 +27,8 @@ _BEYOND_BEFORE = re.compile(
     rf"(?i)\b(?:{_BEYOND}|another|further|additional|last|first|next|initial|the|old|than)\s$"
 )
 
+_RANGE_START = re.compile(r"^\S+(?:\s?(?:–|-)\s?(?=\d)|\s(?:to|and)\s(?!a\shalf))")
+
 
 class Place(NamedTuple):
     """A quantity of the rest of a clause, with the words around it."""
@@ -40,7 +42,8 @@ class Place(NamedTuple):
 
     @property
     def unit(self) -> str:
-        return unit_of(self.quantity.text)
+        """Return the unit of the quantity, or of the last number of a range."""
+        return unit_of(_RANGE_START.sub("", self.quantity.text))
 
 
 def places(part: str) -> Iterator[Place]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, generator
 from pytest_evalstudio.mrm.generators._amounts import amounts_asked
 from pytest_evalstudio.mrm.generators._conditions import chooses, says
+from pytest_evalstudio.mrm.generators._places import with_counts
 from pytest_evalstudio.mrm.texts.quantities import (
     Quantity,
     changed,
@@ -23,6 +24,7 @@ from pytest_evalstudio.mrm.texts.quantities import (
 LETTERS = "ABCD"
 FEWEST_WRONG = 2
 _FACTORS = (0.5, 2, 1.5, 3)
+_YEARS = (-1, 1, -2, 2, -3)
 
 
 @generator(
@@ -44,7 +46,8 @@ class MultipleChoice:
             for asked in amounts_asked(sentence, corpus):
                 right = asked.quantity
                 wrong = _wrong(right, sentence, corpus)
-                if len(wrong) < FEWEST_WRONG or len(quantities(right.text)) != 1:
+                is_single = len(quantities(right.text)) == len(with_counts(right.text)) == 1
+                if len(wrong) < FEWEST_WRONG or not is_single:
                     continue
                 choices = [right.text, *rng.sample(wrong, min(len(LETTERS) - 1, len(wrong)))]
                 rng.shuffle(choices)
@@ -67,7 +70,10 @@ def _wrong(right: Quantity, sentence: str, corpus: Corpus) -> list[str]:
         for other in others(right, corpus)
         if unit_of(other) == unit_of(right.text) and _is_comparable(other, right.text)
     ]
-    alike += [other for factor in _FACTORS if (other := changed(right.text, factor))]
+    if re.fullmatch(r"\d{4}", right.text) and right.kind == "date":
+        alike = [str(int(right.text) + years) for years in _YEARS]
+    else:
+        alike += [other for factor in _FACTORS if (other := changed(right.text, factor))]
     distinct: dict[str, str] = {}
     for other in alike:
         is_known = any(re.search(pattern(other), text) for text in (sentence, *distinct.values()))

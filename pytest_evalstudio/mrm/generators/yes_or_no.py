@@ -25,6 +25,8 @@ _UNCLEAR = re.compile(
     r"(?i)\b(?:more|less|fewer|over|than|above|exceed\w*|between|about|around|approximately|nearly|almost|from|until|to|maximum"
     r"|minimum|limit\w*|or|if|unless|except|only|before|after|by|every|once|twice)\b"
 )
+_CONDITION = re.compile(r"(?i)\b(?:when|whenever|while|where|because)\b")
+"""Beginning of a condition: a statement whose condition has another quantity may be true as well."""
 _OBLIGED, _ALLOWED = ("must", "should"), ("can", "may", "could")
 
 
@@ -106,6 +108,8 @@ def _false_factor(clause: Clause, before: str, after: str) -> float:
     An obligation to act within a period is false for a shorter one and follows from a longer one. A
     permission of up to an amount is false for a larger one, and a minimum only if it is set as an obligation.
     """
+    if _CONDITION.search(before):
+        return 0.0
     if _AT_MOST.search(before):
         beyond = _AT_MOST.sub("", before)
         if _UNCLEAR.search(beyond) or _UNCLEAR.search(after):

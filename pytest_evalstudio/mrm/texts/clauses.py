@@ -12,10 +12,12 @@ from pytest_evalstudio.mrm.texts.words import word_set
 _NUMBER_OF_WORDS = range(4, 41)
 _DEICTIC = re.compile(
     r"(?i)\b(?:this|these|those|such|following|latter|former|respectively|also|however|therefore|instead|otherwise|thus"
-    r"|hence|then|afterwards|too|same|other|another|he|she|him|they|them|there|here|my|me|(?:above|below)$)\b"
+    r"|hence|then|afterwards|too|same|other|another|he|she|him|they|them|there|here|my|me|beforehand|(?:above|below)$)\b"
 )
 """Words that depend on other sentences."""
-_HEADING = re.compile(r"^[A-Z][\w-]*(?:\s[a-z][\w-]*){0,4}\s(?=(?:We|You|If|The|A|An|Our|There)\s[a-z])")
+_HEADING = re.compile(
+    r"^[A-Z][\w-]*(?:\s[a-z][\w-]*){0,4}\s(?=(?:We|You|If|The|A(?!\sto\b|\sand\b|\sor\b)|An|Our|There)\s[a-z])"
+)
 """A heading that the reader of a document has joined with the sentence after it."""
 _NEGATIVE = re.compile(r"(?i)\b(?:no|not|never|nothing|nobody|none|neither|nor|cannot|hardly|\w+n['’]t)\b")
 _PREPOSITIONS = word_set(
@@ -34,6 +36,10 @@ _RELATIVE = frozenset({"who", "that", "which", "whose", "whom", "where"})
 _PLURAL_NOUNS = frozenset(
     {"people", "children", "women", "men", "staff", "police", "media", "data", "criteria"}
 )
+_ANAPHORIC = re.compile(
+    r"(?i)the\s(?:results?|fall|rise|drop|differences?|figures?|changes?|reasons?|exceptions?|examples?|remainder|rest)"
+)
+"""Subject that stands for something of the sentence before it."""
 _SINGULAR_ENDINGS = ("ss", "us", "is", "news")
 _ADVERBS = word_set(
     """
@@ -44,7 +50,7 @@ _UNSAFE_STARTS = word_set(
     """
     it he she they i there here that what when where why how who which if unless although though
     while because since as after before until once whether and but or so in on at by for from with
-    during under within to not only
+    during under within to not only whoever whatever whichever wherever
     """
 )
 Kind = Literal["statement", "command"]
@@ -120,7 +126,11 @@ def _plain(sentence: str) -> str | None:
     if not text.endswith(".") or len(text.split()) not in _NUMBER_OF_WORDS:
         return None
     text = _HEADING.sub("", text.removesuffix(".").partition(";")[0])
-    if re.search(r"[:()|“”\"\[\]?!•]|\s[–—-]\s", text) or _DEICTIC.search(text) or " I " in text:
+    if (
+        re.search(r"[:()|“”\"\[\]?!•]|\s[–—-]\s|(?:[\d%°]|°[CF]|[a-z]{3})\s?\.\s[A-Z]", text)
+        or _DEICTIC.search(text)
+        or " I " in text
+    ):
         return None
     return text
 
@@ -276,6 +286,8 @@ def _is_subject(words: list[str]) -> bool:
         return False
     if re.search(r"(?i)\b(?:it|its|their|they|you)\b", text) and text.lower() != "you":
         return False
+    if _ANAPHORIC.fullmatch(text):
+        return False
     return not (len(words) == 1 and (words[0].lower() in _DETERMINERS or words[0].lower() in ("one", "two")))
 
 
@@ -375,10 +387,13 @@ def _phrase(*parts: str) -> str:
 
 def _divided(clause: Clause) -> tuple[Clause, list[str] | None]:
     """Return a clause without a second verb group after "and", and the words of the second one."""
-    for match in re.finditer(r",?\s(?:and|but|or)\s", clause.rest):
+    for match in re.finditer(r"(?:^|,?\s)(?:and|but|or)\s", clause.rest):
         words = clause.rest[match.end() :].split(" ")
         if _continues(clause, words):
             return _with_rest(clause, clause.rest[: match.start()]), words
+        if clause.voice == "passive" and len(words) > 1 and is_participle(words[0].lower()):
+            auxiliaries = [clause.aux, "be"] if clause.aux in MODALS else [clause.aux]
+            return _with_rest(clause, clause.rest[: match.start()]), [*auxiliaries, *words]
         if (
             "base" in forms(words[0])
             and clause.aux in MODALS | {"do", "to"}
@@ -398,8 +413,9 @@ def _continues(clause: Clause, words: list[str]) -> bool:
         return "s" in known and len(words) > 1
     if clause.aux == "did":
         return "past" in known and len(words) > 1
-    if clause.aux in BE and clause.voice == "copula":
-        return "s" in known and not clause.is_plural and words[1:2] != [] and words[1].lower() in _DETERMINERS
+    if clause.aux in BE and not clause.is_plural and "s" in known and words[1:2]:
+        is_amount = clause.voice == "passive" and re.match(r"[£$€]?\d", words[1])
+        return words[1].lower() in _DETERMINERS or bool(is_amount)
     return clause.aux == "do" and "base" in known and words[1:2] != [] and words[1].lower() in _DETERMINERS
 
 

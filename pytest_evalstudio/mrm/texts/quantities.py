@@ -100,6 +100,11 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
     ("number", rf"{_NUMBER}{_SCALE}?"),
 )
 _ANY = re.compile("|".join(rf"(?P<{kind}>(?:{pattern}))" for kind, pattern in _KINDS), re.IGNORECASE)
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_NOUN = re.compile(
+    r"\s(?!(?:and|or|but|to|for|in|on|at|by|with|than|from|until|as|when|if|is|are|was|were|has|had|after|before)\b)[a-z]"
+)
+"""Word after a number that it may count."""
 _PARTS = re.compile(
     rf"(?i)(?P<symbol>[£$€]|(?:CHF|EUR|GBP|USD)\s)?\s?(?P<number>{_POINTED}(?!\d)|{_COUNT})(?P<scale>{_SCALE})?"
     r"(?P<unit>.*)",
@@ -132,6 +137,8 @@ def quantities(sentence: str) -> list[Quantity]:
         if re.search(r"[\w.,/£$€-]$", before) or re.match(r"[\w/]|[.,-]\w", after):
             continue
         kind: Kind = match.lastgroup  # type: ignore[assignment]
+        if kind == "number" and _YEAR.fullmatch(match.group()) and not _NOUN.match(sentence, match.end()):
+            kind = "date"
         hits.append(Quantity(kind, match.group(), match.start(), match.end()))
     return hits
 

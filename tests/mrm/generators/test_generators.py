@@ -5,6 +5,7 @@ pass.
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 
@@ -389,8 +390,10 @@ def test_made_up_answers_to_questions_out_of_scope_fail(answer: str) -> None:
         pytest.param("It costs £5.00 for each card.", id="what it leans on is not there"),
         pytest.param("After that the fee is £5.00 a month.", id="it continues another"),
         pytest.param("Fees of £5.00 and more", id="a heading"),
+        pytest.param("The rise cost £5.00 per customer.", id="its subject was introduced before"),
         pytest.param("Does a card cost £5.00 in the branch?", id="a question"),
         pytest.param("Fee: £5.00.", id="too short"),
+        pytest.param("Whoever breaks a rule can be fined £5.00.", id="its subject is a clause"),
     ],
 )
 @pytest.mark.parametrize(
@@ -415,3 +418,128 @@ def test_every_generator_is_found_and_described() -> None:
         "yes_or_no",
     ]
     assert all(REGISTRY.generators.spec(id).description for id in REGISTRY.generators)
+
+
+def test_the_choices_of_a_year_are_years_near_it() -> None:
+    (draft,) = drafts("multiple_choice", "A total of 61 complaints were received in 2024.")
+    years = re.findall(r"[A-D]\) (\S+)", draft.question)
+    assert "2024" in years
+    assert all(abs(int(year) - 2024) <= 5 for year in years)
+
+
+@pytest.mark.parametrize("word", ["unless", "provided that", "where", "whereas", "so that", "except where"])
+def test_a_date_of_a_subordinate_clause_is_not_asked_of_the_main_clause(word: str) -> None:
+    sentence = f"A berth contract is renewed automatically {word} the holder gives notice by 31 January."
+    assert drafts("temporal_reasoning", sentence) == []
+
+
+def test_a_letter_that_names_something_does_not_begin_a_sentence_after_a_heading() -> None:
+    questions = [
+        draft.question
+        for generator in ("yes_or_no", "numerical_reasoning", "simple_factual")
+        for draft in drafts(generator, "Each berth on pontoons A to E has a 16 amp socket.")
+    ]
+    assert questions
+    assert all("each berth on pontoons A to E" in question for question in questions)
+
+
+def test_two_verbs_after_a_passive_are_two_statements() -> None:
+    sentence = "Electricity is metered and costs 34 pence per kilowatt hour."
+    assert [draft.question for draft in drafts("numerical_reasoning", sentence)] == [
+        "How much does electricity cost per kilowatt hour?"
+    ]
+    assert drafts("yes_or_no", sentence) == []
+
+
+def test_part_of_a_list_is_no_answer_to_what_it_consists_of() -> None:
+    sentence = "The committee consists of five members, three of whom are independent of the festival."
+    assert drafts("simple_factual", sentence) == []
+    assert [draft.question for draft in drafts("numerical_reasoning", sentence)] == [
+        "How many members does the committee consist of?"
+    ]
+
+
+@pytest.mark.parametrize("period", ["ten to fourteen days", "10 to 14 days", "10–14 days"])
+def test_a_range_of_periods_has_one_unit(period: str) -> None:
+    sentence = f"Stitches are removed after {period}."
+    (draft,) = drafts("temporal_reasoning", sentence)
+    assert draft.question == "After how many days are stitches removed?"
+    assert draft.answer == period
+    assert passes(draft, "After 10 to 14 days.")
+    assert not passes(draft, "After 14 days.")
+    assert drafts("multiple_choice", sentence) == []
+
+
+def test_a_condition_with_another_quantity_may_hold_as_well() -> None:
+    """A quorum that is reached with 25 members is reached with 38."""
+    sentence = "A quorum is reached when 25 members are present."
+    assert [
+        d for _ in range(2) for d in drafts("yes_or_no", sentence, elsewhere=(*ELSEWHERE, sentence))
+    ] == []
+
+
+def test_participles_after_one_auxiliary_are_statements_of_their_own() -> None:
+    sentence = "Smoke alarms are tested once a year and replaced after ten years."
+    assert [draft.question for draft in drafts("temporal_reasoning", sentence)] == [
+        "How often are smoke alarms tested?",
+        "After how many years are smoke alarms replaced?",
+    ]
+    sentence = "Claims must be signed and returned within 30 days."
+    assert [draft.question for draft in drafts("temporal_reasoning", sentence)] == [
+        "Within how many days must claims be returned?",
+    ]
+
+
+def test_one_of_two_numbers_is_not_asked_for() -> None:
+    sentence = "Applicants receive ten points for each child and five points for every year on the list."
+    assert drafts("numerical_reasoning", sentence) == []
+
+
+def test_a_frequency_has_no_choices() -> None:
+    assert drafts("multiple_choice", "The committee meets four times a year.") == []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "right", "wrong"),
+    [
+        (
+            "A reminder is sent when an instalment is seven days late.",
+            "When an instalment is 7 days late.",
+            "When an instalment is 9 days late.",
+        ),
+        ("A beginners' course consists of twelve lessons.", "It has 12 lessons.", "It has 10 lessons."),
+    ],
+)
+def test_a_number_word_of_a_fact_may_be_written_in_digits(sentence: str, right: str, wrong: str) -> None:
+    (draft,) = drafts("simple_factual", sentence)
+    assert passes(draft, right)
+    assert not passes(draft, wrong)
+
+
+def test_a_year_is_no_amount_that_can_be_multiplied() -> None:
+    sentence = "A dividend was paid for 2024."
+    assert drafts("yes_or_no", sentence, elsewhere=(*ELSEWHERE, sentence)) == []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        pytest.param(
+            "The depot is kept at 19 °C. Smoke detectors are replaced after eight years.", id="two sentences"
+        ),
+        pytest.param("Lectures are held on the first Thursday of every month.", id="a day of a period"),
+        pytest.param(
+            "Technicians arrive within 24 hours in winter and within three working days in summer.",
+            id="two periods",
+        ),
+        pytest.param("A visit outside warranty costs £95 plus materials.", id="more than the amount"),
+    ],
+)
+@pytest.mark.parametrize("generator", ["numerical_reasoning", "temporal_reasoning", "multiple_choice"])
+def test_a_quantity_that_is_part_of_more_is_not_asked_for(generator: str, sentence: str) -> None:
+    assert drafts(generator, sentence) == []
+
+
+def test_an_amount_of_something_known_has_its_preposition() -> None:
+    (draft,) = drafts("numerical_reasoning", "The appliance contains 1.3 kg of the refrigerant R290.")
+    assert draft.question == "How much of the refrigerant R290 does the appliance contain?"

@@ -16,6 +16,8 @@ from pytest_evalstudio.mrm.texts.quantities import pattern, quantities
         ("You pay 20 euros within 14 working days.", [("money", "20 euros"), ("period", "14 working days")]),
         ("Valid from 1 March 2026 to 2027-01-31.", [("date", "1 March 2026"), ("date", "2027-01-31")]),
         ("After five of them call 0800-123-456, room B12.", []),
+        ("Paid for 2024, not for 2023 and 2022.", [("date", "2024"), ("date", "2023"), ("date", "2022")]),
+        ("The hall seats 2000 people.", [("number", "2000")]),
         ("Form 12 has 3 pages.", [("number", "12"), ("number", "3")]),
         ("A 24-hour line, twelve months a year.", [("period", "24-hour"), ("period", "twelve months")]),
     ],

@@ -114,6 +114,7 @@ def _units(
         cells.append((values.index(value), column))
     sums: Floats = np.zeros((count, len(columns)))
     counts: Floats = np.zeros((count, len(columns)))
+    means: Floats = np.zeros(len(columns))
     scores_of = [{case.key: case.value for case in members} for members, *_ in tables]
     within = [without_shared_part(scores, groups) for scores in scores_of]
     place = dict(zip(keys, unit_of.tolist(), strict=True))
@@ -123,11 +124,25 @@ def _units(
         by_key = scores_of[table] if other is None else within[table]
         scores = sign * np.array([by_key[case.key] for case in chosen])
         at = np.array([place[case.key] for case in chosen], dtype=np.int64)
-        np.add.at(sums[:, column], at, scores - scores.mean())
+        means[column] = scores.mean()
+        np.add.at(sums[:, column], at, scores - means[column])
         np.add.at(counts[:, column], at, 1.0)
     return LabelledUnits(
-        labels=labels, sums=sums, counts=counts, strata=_strata(fixed, first, groups), cells=cells
+        labels=labels,
+        sums=sums,
+        counts=counts,
+        strata=_strata(fixed, first, groups),
+        means=means,
+        pools=_pools(list(columns)),
+        cells=cells,
     )
+
+
+def _pools(columns: Sequence[tuple[int, tuple[str, str] | None]]) -> Integers:
+    """Return the pool of each column: the columns of a metric that are of the same other dimension."""
+    pools: dict[tuple[int, str], int] = {}
+    names = [(table, other[0] if other is not None else "") for table, other in columns]
+    return np.array([pools.setdefault(name, len(pools)) for name in names], dtype=np.int64)
 
 
 def without_shared_part(scores: Mapping[str, float], groups: Mapping[str, str]) -> dict[str, float]:
