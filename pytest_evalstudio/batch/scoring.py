@@ -34,6 +34,7 @@ from pytest_evalstudio.batch.suited import check_suited
 from pytest_evalstudio.batch.writer import BatchResult
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.collecting import uncollected
+from pytest_evalstudio.core.errors import EvalStudioError
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.plugins.evaluator import Labels
 from pytest_evalstudio.engine.pipeline import Pipeline
@@ -92,7 +93,24 @@ class BatchScorer:
         self._models: dict[str, ModelInfo] = {}
 
     def score(self, batch: Batch) -> BatchResult:
-        """Score a batch."""
+        """Score a batch; if that fails twice, its rows are errors.
+
+        Evaluators, judges and models that fail do not come here: each gives an error for its rows alone.
+
+        Raises:
+            EvalStudioError: for a fault that the user can mend.
+        """
+        reason = ""
+        for _ in range(2):
+            try:
+                return self._scored(batch)
+            except EvalStudioError:
+                raise
+            except Exception as exc:  # a fault of this package: other batches go on
+                reason = f"its batch could not be scored: {type(exc).__name__}: {exc}"
+        return self.failed(batch, reason)
+
+    def _scored(self, batch: Batch) -> BatchResult:
         with uncollected():  # a tenth of the time, and a batch is small
             tasks = tasks_of(batch.table, self._models)
             results = self._pipeline.evaluate(tasks)

@@ -30,6 +30,8 @@ from pytest_evalstudio.record.scored import (
 
 JOB = "job.json"
 LOCK = ".lock"
+ENTRY = ".msgpack"
+"""Ending of the entries of finished batches; MessagePack holds infinities and is quick."""
 OWNED = (MANIFEST, SCORES, ANSWERS, PROGRESS)
 """Everything that a scored table consists of."""
 
@@ -179,9 +181,9 @@ class TableWriter:
 
     def finished(self) -> Iterable[BatchEntry]:
         """Return the finished batches of an interrupted run."""
-        decoder = msgspec.json.Decoder(BatchEntry, strict=False)
+        decoder = msgspec.msgpack.Decoder(BatchEntry)
         for name in self._progress.names():
-            if name.startswith("batch-") and name.endswith(".json"):
+            if name.startswith("batch-") and name.endswith(ENTRY):
                 file = self._progress.child(name)
                 try:
                     yield decoder.decode(file.read())
@@ -210,7 +212,7 @@ class TableWriter:
             models=result.models,
             aggregates=result.aggregates,
         )
-        self._progress.child(f"batch-{result.batch:08}.json").write(encode_entry(entry))
+        self._progress.child(f"batch-{result.batch:08}{ENTRY}").write(msgspec.msgpack.encode(entry))
         return entry
 
     def write_part(self, path: str, content: bytes) -> None:
@@ -273,12 +275,3 @@ _SPOKEN = {
     "evaluators": "evaluators, or options of them",
     "sources": "sources, or content of them",
 }
-
-
-def encode_entry(entry: BatchEntry) -> bytes:
-    """Return an entry as JSON; infinities become words."""
-    import json
-
-    from pytest_evalstudio.record.codec import portable
-
-    return json.dumps(portable(msgspec.to_builtins(entry)), allow_nan=False).encode()

@@ -44,7 +44,7 @@ class OutcomeCode(StrEnum):
     OUTCOME_INVALID = "outcome_invalid"
     """The evaluator returned something that is not an outcome of its metrics."""
     WORKER_FAILED = "worker_failed"
-    """The process that scored the batch of a table died, also at the second attempt."""
+    """Scoring the batch of a table failed, or its process died, also at the second attempt."""
 
     # scores
     NOTHING_ENCODED = "nothing_encoded"

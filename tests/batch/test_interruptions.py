@@ -74,7 +74,7 @@ def start(folder: Path, *more: str) -> subprocess.Popen[str]:
 
 def finished_batches(folder: Path) -> set[int]:
     names = os.listdir(folder / "out.parquet" / ".progress") if (folder / "out.parquet").is_dir() else []
-    return {int(name[6:14]) for name in names if name.startswith("batch-") and name.endswith(".json")}
+    return {int(name[6:14]) for name in names if name.startswith("batch-") and name.endswith(".msgpack")}
 
 
 def wait_for_batches(folder: Path, count: int, process: subprocess.Popen[str]) -> None:

@@ -145,4 +145,5 @@ def test_a_cluster_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
             mapping=MAP,
             engine="ray",
             address="127.0.0.1:1",
+            workers=2,
         )

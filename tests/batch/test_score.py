@@ -13,6 +13,9 @@ from pytest_evalstudio.batch.estimates import mean_of, pass_share_of
 from pytest_evalstudio.batch.table import ScoredTable
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tools import Tools
+from pytest_evalstudio.engine.pipeline import Pipeline
+from pytest_evalstudio.engine.scoring.results import Result
+from pytest_evalstudio.engine.scoring.tasks import EvalTask
 from pytest_evalstudio.models.sentences import split_sentences
 from pytest_evalstudio.record.sketches import percentiles
 from support.tables_of_answers import MAP, answers, values_of, write_csv, write_jsonl, write_parquet
@@ -161,3 +164,25 @@ def test_labels_give_the_confusion_matrix_and_macro_figures_of_a_model(tmp_path:
     }
     assert accuracy.value == pytest.approx(0.6)
     assert recall.value == pytest.approx((1 / 2 + 2 / 3) / 2)
+
+
+@pytest.mark.parametrize(("times", "failed"), [(1, set()), (99, set(range(32, 64)))], ids=["once", "always"])
+def test_a_batch_that_fails_is_scored_again_and_then_its_rows_are_errors(
+    times: int, failed: set[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluate, left = Pipeline.evaluate, [times]
+
+    def breaks(self: Pipeline, tasks: list[EvalTask]) -> list[Result]:
+        if tasks[0].case.position == 33 and left[0] > 0:
+            left[0] -= 1
+            raise RuntimeError("a fault, jane.doe@bank.com")
+        return evaluate(self, tasks)
+
+    monkeypatch.setattr(Pipeline, "evaluate", breaks)
+    table = scored(write_parquet(tmp_path / "log.parquet", ROWS), tmp_path / "out.parquet")
+    lines = [row for batch in table.scores() for row in batch.to_pylist()]
+    errors = {row["row_id"]: (row["code"], row["reason"]) for row in lines if row["status"] == "error"}
+    assert set(errors) == failed
+    for code, reason in errors.values():
+        assert code == "worker_failed"
+        assert reason.startswith("its batch could not be scored: RuntimeError: a fault, ****.***@")
