@@ -63,6 +63,7 @@ LOST = {
 }
 LABELS = "answer,label,metric\n" + f'"{NASTY}","{NASTY}",x\n'
 
+SCORED = ["rows.jsonl", "-e", "text_matching", "--workers", "1"]
 COMMANDS = {
     "evaluators": [[], ["--json"]],
     "hosts": [[], ["--json"]],
@@ -100,6 +101,15 @@ COMMANDS = {
         ["suite.json", "-o", "solved.json"],
         ["suite.json", "-o", "solved.json", "--model", NASTY],
         ["broken.json", "-o", "x.json"],
+    ],
+    "score": [
+        [*SCORED, "-o", "scored", "--map", "model=name"],
+        [*SCORED, "-o", "scored", "--map", f"model={NASTY}"],
+        [*SCORED, "-o", "scored", "--keep", f"{NASTY}=name", "--sample", "2", "--by", NASTY],
+        [*SCORED, "-o", "scored", "--map", "input=context"],
+        [*SCORED, "-o", NASTY.replace("\0", "")],
+        [NASTY, "-o", "scored"],
+        [f"{NASTY}://x.parquet", "-o", "scored"],
     ],
     "judge-check": [["labels.csv"], [NASTY]],
     "judge-tune": [["labels.csv"], [NASTY]],
@@ -143,6 +153,8 @@ def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for name, content in files.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
     (tmp_path / "evalstudio.toml").write_text(CONFIG, encoding="utf-8")
+    rows = [{**ROWS[0], "name": NASTY, "error": ""}, {**ROWS[0], "name": "m"}]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "labels.csv").write_text(LABELS, encoding="utf-8", newline="")
     header = {
         "kind": "run",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -96,12 +96,14 @@ class GatedTable:
         checks: in the order of the file.
     """
 
-    def __init__(self, file: ScoresFile, folder: Path, *, models: Sequence[str] = ()) -> None:
+    def __init__(
+        self, file: ScoresFile, folder: Path, *, is_wanted: Callable[[str], bool] = lambda model: True
+    ) -> None:
         """Open the tables and make the checks.
 
         Args:
             folder: of the file.
-            models: names of models to check; all where not given.
+            is_wanted: returns whether a model is checked.
 
         Raises:
             ConfigurationError: if a gate, group or model is not in the table.
@@ -110,8 +112,7 @@ class GatedTable:
         self.file = file
         self.table = opened(file.table, folder, "table")
         self.baseline = opened(file.baseline.table, folder, "baseline") if file.baseline else None
-        names = [entry.key for entry in self.table.manifest.models]
-        self.models = [name for name in names if not models or name in models]
+        self.models = [entry.key for entry in self.table.manifest.models if is_wanted(entry.key)]
         self.checks = [*self._gates(), *self._comparisons()]
 
     def result(self, check: Check) -> CheckResult:
@@ -150,7 +151,7 @@ class GatedTable:
                 yield entry.group, entry.group_value
 
     def _comparisons(self) -> Iterator[Check]:
-        if self.baseline is None or self.file.baseline is None:
+        if self.baseline is None or self.file.baseline is None or not self.models:
             return
         earlier = _earlier_names(self.models, self.baseline.manifest, self.file.baseline)
         for term in self.file.baseline.terms or _primary_terms(self.table.manifest, self.baseline.manifest):

@@ -47,7 +47,7 @@ def _note(manifest: ScoredManifest, *, worst: int, drawn: int, listed: int, seed
     rows = f"{manifest.answers:,} scored answers"
     note = [
         f"Means, shares of passes, numbers of tests and intervals are of all {rows} of a scored table.",
-        f"Cases, failures, findings and lengths are of {listed:,} answers: the {worst:,} worst of each model"
+        f"Listed cases, failures and lengths are of {listed:,} answers: the {worst:,} worst of each model"
         f" and metric, and {drawn:,} drawn at random (seed {seed}).",
     ]
     if manifest.sampling is not None:

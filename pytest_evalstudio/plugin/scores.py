@@ -39,7 +39,7 @@ class ScoresFileCollector(pytest.File):
         except DataError as exc:
             raise CollectionError(str(exc)) from None
         try:
-            gated = GatedTable(file, self.path.parent, models=self.evals.settings.model_names)
+            gated = GatedTable(file, self.path.parent, is_wanted=self.evals.models.is_wanted)
         except (ConfigurationError, DataError) as exc:
             self.evals.usage_errors.append(f"{self.nodeid}: {exc}")
             return

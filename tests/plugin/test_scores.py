@@ -192,6 +192,10 @@ def test_a_model_can_be_selected(gated: Project) -> None:
     write(gated, gates=["rouge >= 0.5"])
 
     gated.run("--evalstudio-model", "m1").assert_outcomes(passed=1)
+    unknown = gated.run("--evalstudio-model", "m3")
+
+    assert unknown.ret == pytest.ExitCode.USAGE_ERROR
+    unknown.stderr.fnmatch_lines(["ERROR: no model named 'm3'. * Known here: m0, m1."])
 
 
 def test_gates_run_beside_suites(gated: Project) -> None:
