@@ -307,9 +307,9 @@ class Watch:
     @pytest.hookimpl(optionalhook=True)
     def pytest_handlecrashitem(self, crashitem: str) -> None:
         """Put an item whose worker died into the record."""
-        evals: Any = self.config.pluginmanager.get_plugin(SESSION)
-        if evals is not None:
-            evals.record_crash(crashitem)
+        hooks: Any = self.config.pluginmanager.get_plugin(SESSION)
+        if hooks is not None:
+            hooks.evals.record_crash(crashitem)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
@@ -386,13 +386,14 @@ class Watch:
 
 def eval_session(config: pytest.Config) -> EvalSession:
     """Return the evaluation services of a pytest session, made by the first call."""
-    evals: Any = config.pluginmanager.get_plugin(SESSION)
-    if evals is None:
+    hooks: Any = config.pluginmanager.get_plugin(SESSION)
+    if hooks is None:
         from pytest_evalstudio.plugin.session import EvalSession
+        from pytest_evalstudio.plugin.session_hooks import SessionHooks
 
-        evals = EvalSession(config)
-        config.pluginmanager.register(evals, SESSION)
-    return evals  # type: ignore[no-any-return]
+        hooks = SessionHooks(EvalSession(config))
+        config.pluginmanager.register(hooks, SESSION)
+    return hooks.evals  # type: ignore[no-any-return]
 
 
 def _wants_fixtures(plugin: object) -> bool:

@@ -6,24 +6,24 @@ import atexit
 import functools
 import gc
 import warnings
-from collections.abc import Collection, Generator, Iterator
+from collections.abc import Collection
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
+from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
 from pytest_evalstudio.engine.perturbing.texts import Perturber
 from pytest_evalstudio.engine.scoring.model_provider import ModelProvider, left_out
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.formats.config import Configuration
-from pytest_evalstudio.plugin import FROZEN, SPENT, chunked
+from pytest_evalstudio.plugin import FROZEN, chunked
 from pytest_evalstudio.plugin.checks import checks_something
-from pytest_evalstudio.plugin.display import SafeTerminal, shown, shown_line, usage_error
-from pytest_evalstudio.plugin.reports import Announced, amend_report, begin_attempt, finish_item
+from pytest_evalstudio.plugin.display import shown, usage_error
+from pytest_evalstudio.plugin.reports import Announced
 from pytest_evalstudio.plugin.settings import Settings
 
 if TYPE_CHECKING:
@@ -230,49 +230,7 @@ class EvalSession:
             self._warned.add(text)
             warnings.warn_explicit(pytest.PytestWarning(shown(text)), None, filename=str(path), lineno=0)
 
-    @pytest.hookimpl(trylast=True)
-    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Leave the items of this shard, numbered as in the whole run."""
-        shard = self.settings.shard
-        if shard is None:
-            return
-        for index, item in enumerate(items):
-            item.stash[chunked.INDEX] = index
-        from pytest_evalstudio.plugin.shards import split
-
-        items[:], others = split(items, shard)
-        config.hook.pytest_deselected(items=others)
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Restore the order of steps, check names, open the models, cut the chunks.
-
-        This runs before other plugins, since under xdist the controller continues as soon as a worker has
-        reported its collection. If only single test cases are broken, the others run; pytest alone would
-        stop here.
-        """
-        from pytest_evalstudio.plugin.items import EvalItem
-        from pytest_evalstudio.plugin.recorded import RecordedItem, restore_order
-
-        restore_order(session.items)
-        items = [item for item in session.items if isinstance(item, EvalItem)]
-        others = [item for item in session.items if isinstance(item, RecordedItem)]
-        if self.broken_cases and session.testsfailed == self.broken_cases:
-            session.config.option.continue_on_collection_errors = True
-        try:
-            self._prepare(session, items, others)
-        except ConfigurationError as exc:
-            self.usage_errors.append(str(exc))
-        if self.usage_errors:
-            self._refuse("\n".join(dict.fromkeys(self.usage_errors)))
-
-    def pytest_report_collectionfinish(self) -> list[str]:
-        """Name under -v, on one line, the files that resemble evaluation files and were left alone."""
-        if not self.left_alone or self.config.option.verbose < 1:
-            return []
-        return [shown_line(f"evalstudio: left alone: {', '.join(self.left_alone)}")]
-
-    def _prepare(self, session: pytest.Session, items: list[EvalItem], others: list[RecordedItem]) -> None:
+    def prepare(self, session: pytest.Session, items: list[EvalItem], others: list[RecordedItem]) -> None:
         if self.usage_errors:
             return
         self.models.check_names(items)
@@ -342,94 +300,3 @@ class EvalSession:
         }
         for gate in gates:
             check_gate(gate, known)
-
-    def _refuse(self, message: str) -> None:
-        if hasattr(self.config, "workerinput"):
-            from pytest_evalstudio.plugin.plans import WorkerPlan
-            from pytest_evalstudio.plugin.scheduling import send_plan
-
-            send_plan(self.config, WorkerPlan(usage_error=shown(message)))
-            return
-        raise usage_error(message)
-
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_fixture_setup(
-        self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
-    ) -> Generator[None, Any, Any]:
-        """Note the event loop of a fixture that may answer for a model."""
-        if fixturedef.argname in self.host_fixtures or "eval_model" in request.fixturenames:
-            return (yield from self.fixture_loops.watched(fixturedef))
-        return (yield)
-
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
-        """Release the result of a finished item; plugins that run it again do so within this hook."""
-        try:
-            return (yield)
-        finally:
-            finish_item(item)
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Begin an attempt at an item."""
-        begin_attempt(item)
-
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> Iterator[None]:
-        """Send a finished item's entry with its report, and give each item its share of its chunk's time."""
-        report = yield
-        amend_report(item, call, report)  # type: ignore[arg-type]
-        return report
-
-    def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> list[str] | None:
-        """Explain a failed comparison of two outcomes by the fields that differ."""
-        from pytest_evalstudio.core.outcomes import Outcome
-        from pytest_evalstudio.plugin.comparisons import differences
-
-        if op == "==" and isinstance(left, Outcome) and isinstance(right, Outcome):
-            return [shown_line(line) for line in differences(left, right)]
-        return None
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Complete the session.
-
-        Write the workflows' artifacts, finish the record, build the report, check the gates, close services.
-        """
-        with self.services:
-            if self.workflows:
-                self._write_artifacts()
-            if "provider" in self.__dict__ and (spent := self.provider.spent()):
-                if hasattr(self.config, "workeroutput"):
-                    self.config.workeroutput[SPENT] = spent
-                else:
-                    self.recorder.add_judging(spent)
-            if "recorder" in self.__dict__:
-                self.recorder.finish(session, exitstatus)
-
-    def _write_artifacts(self) -> None:
-        from pytest_evalstudio.report.workflow import write_workflow_artifacts
-
-        for path, run in self.workflows.items():
-            try:
-                write_workflow_artifacts(run)
-            except (EvalStudioError, OSError) as exc:
-                self.warn(f"{path}: the workflow's artifacts could not be written: {exc}", path)
-
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Write the results of the run and the path of the report."""
-        if "recorder" in self.__dict__:
-            self.recorder.summarise(SafeTerminal(terminalreporter))
-        option = self.config.option
-        has_report = "recorder" in self.__dict__ and self.recorder.has_items
-        if self.collected_files and not (
-            has_report
-            or option.collectonly
-            or option.setuponly
-            or self.settings.estimates
-            or self.usage_errors
-        ):
-            files = "1 file" if self.collected_files == 1 else f"{self.collected_files} files"
-            terminalreporter.write_line(
-                f"evalstudio: nothing was evaluated: no test case of {files} ran", yellow=True, bold=True
-            )

@@ -1,0 +1,160 @@
+"""Hooks of a pytest session that has evaluations."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
+from pytest_evalstudio.plugin import SPENT, chunked
+from pytest_evalstudio.plugin.display import SafeTerminal, shown, shown_line, usage_error
+from pytest_evalstudio.plugin.reports import amend_report, begin_attempt, finish_item
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.plugin.session import EvalSession
+
+
+class SessionHooks:
+    """Reacts to what pytest does with the items of a session.
+
+    Attributes:
+        evals: services and state of the session.
+    """
+
+    def __init__(self, evals: EvalSession) -> None:
+        self.evals = evals
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Leave the items of this shard, numbered as in the whole run."""
+        shard = self.evals.settings.shard
+        if shard is None:
+            return
+        for index, item in enumerate(items):
+            item.stash[chunked.INDEX] = index
+        from pytest_evalstudio.plugin.shards import split
+
+        items[:], others = split(items, shard)
+        config.hook.pytest_deselected(items=others)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Restore the order of steps, check names, open the models, cut the chunks.
+
+        This runs before other plugins, since under xdist the controller continues as soon as a worker has
+        reported its collection. If only single test cases are broken, the others run; pytest alone would
+        stop here.
+        """
+        from pytest_evalstudio.plugin.items import EvalItem
+        from pytest_evalstudio.plugin.recorded import RecordedItem, restore_order
+
+        restore_order(session.items)
+        items = [item for item in session.items if isinstance(item, EvalItem)]
+        others = [item for item in session.items if isinstance(item, RecordedItem)]
+        if self.evals.broken_cases and session.testsfailed == self.evals.broken_cases:
+            session.config.option.continue_on_collection_errors = True
+        try:
+            self.evals.prepare(session, items, others)
+        except ConfigurationError as exc:
+            self.evals.usage_errors.append(str(exc))
+        if self.evals.usage_errors:
+            self._refuse("\n".join(dict.fromkeys(self.evals.usage_errors)))
+
+    def pytest_report_collectionfinish(self) -> list[str]:
+        """Name under -v, on one line, the files that resemble evaluation files and were left alone."""
+        if not self.evals.left_alone or self.evals.config.option.verbose < 1:
+            return []
+        return [shown_line(f"evalstudio: left alone: {', '.join(self.evals.left_alone)}")]
+
+    def _refuse(self, message: str) -> None:
+        if hasattr(self.evals.config, "workerinput"):
+            from pytest_evalstudio.plugin.plans import WorkerPlan
+            from pytest_evalstudio.plugin.scheduling import send_plan
+
+            send_plan(self.evals.config, WorkerPlan(usage_error=shown(message)))
+            return
+        raise usage_error(message)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_fixture_setup(
+        self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+    ) -> Generator[None, Any, Any]:
+        """Note the event loop of a fixture that may answer for a model."""
+        if fixturedef.argname in self.evals.host_fixtures or "eval_model" in request.fixturenames:
+            return (yield from self.evals.fixture_loops.watched(fixturedef))
+        return (yield)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        """Release the result of a finished item; plugins that run it again do so within this hook."""
+        try:
+            return (yield)
+        finally:
+            finish_item(item)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Begin an attempt at an item."""
+        begin_attempt(item)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> Iterator[None]:
+        """Send a finished item's entry with its report, and give each item its share of its chunk's time."""
+        report = yield
+        amend_report(item, call, report)  # type: ignore[arg-type]
+        return report
+
+    def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> list[str] | None:
+        """Explain a failed comparison of two outcomes by the fields that differ."""
+        from pytest_evalstudio.core.outcomes import Outcome
+        from pytest_evalstudio.plugin.comparisons import differences
+
+        if op == "==" and isinstance(left, Outcome) and isinstance(right, Outcome):
+            return [shown_line(line) for line in differences(left, right)]
+        return None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Complete the session.
+
+        Write the workflows' artifacts, finish the record, build the report, check the gates, close services.
+        """
+        with self.evals.services:
+            if self.evals.workflows:
+                self._write_artifacts()
+            if "provider" in self.evals.__dict__ and (spent := self.evals.provider.spent()):
+                if hasattr(self.evals.config, "workeroutput"):
+                    self.evals.config.workeroutput[SPENT] = spent
+                else:
+                    self.evals.recorder.add_judging(spent)
+            if "recorder" in self.evals.__dict__:
+                self.evals.recorder.finish(session, exitstatus)
+
+    def _write_artifacts(self) -> None:
+        from pytest_evalstudio.report.workflow import write_workflow_artifacts
+
+        for path, run in self.evals.workflows.items():
+            try:
+                write_workflow_artifacts(run)
+            except (EvalStudioError, OSError) as exc:
+                self.evals.warn(f"{path}: the workflow's artifacts could not be written: {exc}", path)
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Write the results of the run and the path of the report."""
+        if "recorder" in self.evals.__dict__:
+            self.evals.recorder.summarise(SafeTerminal(terminalreporter))
+        option = self.evals.config.option
+        has_report = "recorder" in self.evals.__dict__ and self.evals.recorder.has_items
+        if self.evals.collected_files and not (
+            has_report
+            or option.collectonly
+            or option.setuponly
+            or self.evals.settings.estimates
+            or self.evals.usage_errors
+        ):
+            files = "1 file" if self.evals.collected_files == 1 else f"{self.evals.collected_files} files"
+            terminalreporter.write_line(
+                f"evalstudio: nothing was evaluated: no test case of {files} ran", yellow=True, bold=True
+            )
