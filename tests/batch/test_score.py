@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import fsspec
+import msgspec
 import pytest
 
 from pytest_evalstudio import make_case, score_table
@@ -186,3 +187,22 @@ def test_a_batch_that_fails_is_scored_again_and_then_its_rows_are_errors(
     for code, reason in errors.values():
         assert code == "worker_failed"
         assert reason.startswith("its batch could not be scored: RuntimeError: a fault, ****.***@")
+
+
+def test_an_interrupted_run_is_continued_with_the_same_result(tmp_path: Path) -> None:
+    source = write_jsonl(tmp_path / "log.jsonl", ROWS)
+    whole = scored(source, tmp_path / "whole.parquet")
+
+    def stop(done: int, total: int | None) -> None:
+        if done == 64:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        scored(source, tmp_path / "out.parquet", progress=stop)
+    seen: list[int] = []
+    table = scored(
+        source, tmp_path / "out.parquet", resume=True, progress=lambda done, total: seen.append(done)
+    )
+    assert seen == [96, 120]
+    same = {"run_id": "", "started": "", "finished": "", "seconds": 0.0}
+    assert msgspec.structs.replace(table.manifest, **same) == msgspec.structs.replace(whole.manifest, **same)
