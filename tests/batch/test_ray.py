@@ -68,9 +68,9 @@ def test_the_table_is_that_of_the_local_engine(tmp_path: Path) -> None:
     table = score_table(source, ["rouge"], tmp_path / "ray.parquet", engine="ray", workers=2, **options)
     assert values_of(table, "rouge_l") == values_of(local, "rouge_l")
     assert table.manifest.sources == local.manifest.sources
-    for one, two in zip(local.manifest.aggregates, table.manifest.aggregates, strict=True):
-        assert (one.identity, one.scored, one.worst) == (two.identity, two.scored, two.worst)
-        assert one.mean == pytest.approx(two.mean)
+    for first, second in zip(local.manifest.aggregates, table.manifest.aggregates, strict=True):
+        assert (first.identity, first.scored, first.worst) == (second.identity, second.scored, second.worst)
+        assert first.mean == pytest.approx(second.mean)
 
 
 def test_a_run_that_was_interrupted_here_is_continued_in_the_cluster(tmp_path: Path) -> None:

@@ -108,9 +108,9 @@ def test_a_pool_of_processes_gives_the_table_of_one_process(tmp_path: Path) -> N
     together = scored(source, tmp_path / "two.parquet", workers=2)
     assert values_of(together, "rouge_l") == values_of(alone, "rouge_l")
     assert [part.path for part in together.manifest.scores] == [part.path for part in alone.manifest.scores]
-    for one, two in zip(alone.manifest.aggregates, together.manifest.aggregates, strict=True):
-        assert one.mean == pytest.approx(two.mean)
-        assert (one.identity, one.passed, one.worst) == (two.identity, two.passed, two.worst)
+    for first, second in zip(alone.manifest.aggregates, together.manifest.aggregates, strict=True):
+        assert first.mean == pytest.approx(second.mean)
+        assert (first.identity, first.passed, first.worst) == (second.identity, second.passed, second.worst)
 
 
 def test_sources_and_output_may_be_in_any_store(tmp_path: Path) -> None:
