@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,7 +56,7 @@ def check_names(mapping: Mapping[str, str], groups: Mapping[str, str]) -> None:
 
 
 def wanted_columns(
-    columns: Sequence[str],
+    columns: Mapping[str, Any],
     mapping: Mapping[str, str],
     groups: Mapping[str, str],
     evaluators: Sequence[ConfiguredEvaluator],
@@ -65,14 +65,14 @@ def wanted_columns(
     """Return the columns to read from a source.
 
     Args:
-        columns: that the source has.
+        columns: that the source has, with their Arrow types as far as they are known.
         mapping: field to column, as the user gave it.
         groups: kept columns.
         evaluators: their needs must have columns.
         source: its name, for messages.
 
     Raises:
-        DataError: if a column is missing; it names the nearest one.
+        DataError: if a column is missing, with the nearest one, or has a type that cannot be used.
     """
     complete = {field: field for field in FIELDS if field in columns} | dict(mapping)
     for field, column in complete.items():
@@ -88,10 +88,21 @@ def wanted_columns(
     for field, reason in needs.items():
         if field not in complete:
             raise _missing(field, reason, columns, source, remedy=f"; map one by --map {field}=COLUMN")
-    return Wanted(mapping=complete, groups=dict(groups))
+    wanted = Wanted(mapping=complete, groups=dict(groups))
+    _check_types(columns, wanted, source)
+    return wanted
 
 
-def _missing(column: str, reason: str, columns: Sequence[str], source: str, remedy: str = "") -> DataError:
+def _check_types(columns: Mapping[str, Any], wanted: Wanted, source: str) -> None:
+    import pyarrow as pa
+
+    kept = [("", column) for column in wanted.groups.values()]
+    for field, column in [*wanted.mapping.items(), *kept]:
+        if columns[column] is not None:
+            array_of(pa.nulls(0, columns[column]), field, column, source)
+
+
+def _missing(column: str, reason: str, columns: Iterable[str], source: str, remedy: str = "") -> DataError:
     hint = nearest(column, columns) or f"Its columns: {', '.join(columns) or 'none'}."
     return DataError(f"has no column {column!r}, {reason}{remedy}. {hint}", source=source)
 

@@ -111,7 +111,7 @@ class CsvReader:
 
     def columns(self) -> dict[str, Any]:
         with _readable(self._location, "CSV"), self._open(None) as reader:
-            return {field.name: field.type for field in reader.schema}
+            return dict.fromkeys(field.name for field in reader.schema)
 
     def read(self, fields: dict[str, str], select: Rows | None) -> Iterator[tuple[Rows, dict[str, Any]]]:
         start = 0

@@ -63,9 +63,7 @@ def run_request(request: ScoreRequest, progress: Progress | None = None) -> Fini
     sources = sources_of(request.sources)
     plan = _plan(request)
     wanted = [
-        wanted_columns(
-            list(source.reader().columns()), request.mapping, request.keep, plan.selected, source.name
-        )
+        wanted_columns(source.reader().columns(), request.mapping, request.keep, plan.selected, source.name)
         for source in sources
     ]
     writer = TableWriter(Location.of(request.output))

@@ -7,15 +7,17 @@ imports the standard library only, since every pytest session may call `likeness
 from __future__ import annotations
 
 import enum
+import json
 import os
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 HEAD_BYTES = 4096
 """Bytes that are read first; a root key must begin in them, else the rest is not read."""
 MAX_GATES_BYTES = 65_536
-"""Bytes of a file with gates in which its keys are looked for."""
+"""Size of a file with gates; larger files are none."""
 CONFIGURATION_FILE = "evalstudio.toml"
 SHARED_FILE = "pyproject.toml"
 
@@ -89,14 +91,24 @@ def likeness(path: Path) -> Likeness:
 
 
 def has_gates(path: Path) -> bool:
-    """Return whether a TOML or JSON file names a scored table and has gates or a baseline for it."""
+    """Return whether a TOML or JSON file names a scored table and has gates or a baseline for it.
+
+    A file with these keys that cannot be parsed has, too, so that its fault is reported.
+    """
     try:
         with open(path, "rb") as file:
-            text = file.read(MAX_GATES_BYTES)
+            raw = file.read(MAX_GATES_BYTES + 1)
     except OSError:
         return False
-    keys = set(_GATE_KEYS.findall(text))
-    return b"table" in keys and bool(keys & {b"gates", b"baseline"})
+    keys = set(_GATE_KEYS.findall(raw))
+    if len(raw) > MAX_GATES_BYTES or b"table" not in keys or not keys & {b"gates", b"baseline"}:
+        return False
+    try:
+        text = raw.decode("utf-8-sig")
+        data = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
+    except (ValueError, RecursionError):
+        return True
+    return isinstance(data, Mapping) and "table" in data and ("gates" in data or "baseline" in data)
 
 
 def _is_object(head: bytes) -> bool:

@@ -9,14 +9,16 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pytest_evalstudio.batch.score import score_table
 from pytest_evalstudio.batch.table import ScoredTable
 from support.kills import children_of
-from support.openai_server import Reply, serve
+from support.openai_server import OpenAIServer, Reply, serve
 from support.tables_of_answers import MAP, answers, values_of, write_parquet
 
 pytestmark = pytest.mark.slow
@@ -176,32 +178,54 @@ def test_a_batch_that_kills_its_worker_twice_is_errors_and_the_others_are_scored
     assert counts(folder)["row-25"] == 2
 
 
-def test_workers_share_the_budget_and_the_stored_replies_of_judges(tmp_path: Path) -> None:
+def judged(folder: Path, url: str, **options: Any) -> ScoredTable:
+    """Score 40 answers by a judge that may be asked 30 times."""
+    judge = {"host": "openai_compatible", "url": url, "llm_model_name": "m", "max_calls": 30}
+    rows = [{**row, "answer": f"Answer {i}."} for i, row in enumerate(answers(40))]
+    return score_table(
+        write_parquet(folder / "log.parquet", rows),
+        ["fit"],
+        folder / "out.parquet",
+        mapping=MAP,
+        config={
+            "evaluator": {"fit": {"type": "byop", "prompt": "Is {actual_output} good?"}},
+            "judge": judge,
+        },
+        folder=folder,
+        batch_rows=5,
+        **options,
+    )
+
+
+@pytest.fixture
+def judge() -> Iterator[OpenAIServer]:
     with serve() as service:
         service.default = Reply(json.dumps({"reason": "it fits", "verdict": "true"}))
-        config = {
-            "evaluator": {"fit": {"type": "byop", "prompt": "Is {actual_output} good?"}},
-            "judge": {
-                "host": "openai_compatible",
-                "url": service.url,
-                "llm_model_name": "m",
-                "max_calls": 30,
-            },
-        }
-        rows = [{**row, "answer": f"Answer {i}."} for i, row in enumerate(answers(40))]
-        table = score_table(
-            write_parquet(tmp_path / "log.parquet", rows),
-            ["fit"],
-            tmp_path / "out.parquet",
-            mapping=MAP,
-            config=config,
-            folder=tmp_path,
-            workers=2,
-            batch_rows=5,
-        )
-        errors = [entry.errors for entry in table.manifest.aggregates if entry.metric == "model_passes"]
-        assert sum(error["budget_exhausted"] for error in errors) == 10
-        assert len(service.requests) == 30
+        yield service
+
+
+def over_budget(table: ScoredTable) -> int:
+    entries = [entry for entry in table.manifest.aggregates if entry.metric == "model_passes"]
+    return sum(entry.errors.get("budget_exhausted", 0) for entry in entries)
+
+
+def test_workers_share_the_budget_of_judges(judge: OpenAIServer, tmp_path: Path) -> None:
+    table = judged(tmp_path, judge.url, workers=2)
+    assert over_budget(table) == 10
+    assert len(judge.requests) == 30
+
+
+def test_a_continued_run_has_what_is_left_of_the_budget(judge: OpenAIServer, tmp_path: Path) -> None:
+    def stop(done: int, total: int | None) -> None:
+        if done == 20:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        judged(tmp_path, judge.url, workers=1, progress=stop)
+    assert len(judge.requests) == 20
+    table = judged(tmp_path, judge.url, workers=1, resume=True)
+    assert over_budget(table) == 10
+    assert len(judge.requests) == 30
 
 
 SCRIPT = """

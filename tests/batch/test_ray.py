@@ -68,9 +68,34 @@ def test_the_table_is_that_of_the_local_engine(tmp_path: Path) -> None:
     table = score_table(source, ["rouge"], tmp_path / "ray.parquet", engine="ray", workers=2, **options)
     assert values_of(table, "rouge_l") == values_of(local, "rouge_l")
     assert table.manifest.sources == local.manifest.sources
-    for one, two in zip(local.manifest.aggregates, table.manifest.aggregates, strict=True):
-        assert (one.identity, one.scored, one.worst) == (two.identity, two.scored, two.worst)
-        assert one.mean == pytest.approx(two.mean)
+    for first, second in zip(local.manifest.aggregates, table.manifest.aggregates, strict=True):
+        assert (first.identity, first.scored, first.worst) == (second.identity, second.scored, second.worst)
+        assert first.mean == pytest.approx(second.mean)
+
+
+def test_a_run_that_was_interrupted_here_is_continued_in_the_cluster(tmp_path: Path) -> None:
+    source = write_parquet(tmp_path / "log.parquet", answers(100))
+    options = {"mapping": MAP, "batch_rows": 10}
+
+    def stop(done: int, total: int | None) -> None:
+        if done == 40:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        score_table(source, ["rouge"], tmp_path / "out.parquet", workers=1, progress=stop, **options)
+    seen: list[int] = []
+    table = score_table(
+        source,
+        ["rouge"],
+        tmp_path / "out.parquet",
+        engine="ray",
+        workers=2,
+        resume=True,
+        progress=lambda done, total: seen.append(done),
+        **options,
+    )
+    assert seen == [50, 60, 70, 80, 90, 100]
+    assert len(values_of(table, "rouge_l")) == 100
 
 
 def fragile(tmp_path: Path, word: str) -> ScoredTable:

@@ -97,10 +97,10 @@ def test_only_the_rows_of_the_sample_are_scored_with_their_weights(write, tmp_pa
     aggregate = manifest.aggregate("looping_detection", "compression_ratio", "m0")
     assert aggregate is not None
     figure = mean_of(aggregate, manifest.sampling)
-    own = [value for i, value in values.items() if all_rows[i]["model"] == "m0"]
-    assert figure.value == pytest.approx(np.mean(own))
+    of_model = [value for i, value in values.items() if all_rows[i]["model"] == "m0"]
+    assert figure.value == pytest.approx(np.mean(of_model))
     assert figure.interval is not None
-    error = np.std(own, ddof=1) / np.sqrt(20) * np.sqrt(1 - 20 / 75)
+    error = np.std(of_model, ddof=1) / np.sqrt(20) * np.sqrt(1 - 20 / 75)
     assert figure.interval == pytest.approx(
-        (np.mean(own) - 2.093 * error, np.mean(own) + 2.093 * error), rel=1e-3
+        (np.mean(of_model) - 2.093 * error, np.mean(of_model) + 2.093 * error), rel=1e-3
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import fsspec
+import msgspec
 import pytest
 
 from pytest_evalstudio import make_case, score_table
@@ -107,9 +108,9 @@ def test_a_pool_of_processes_gives_the_table_of_one_process(tmp_path: Path) -> N
     together = scored(source, tmp_path / "two.parquet", workers=2)
     assert values_of(together, "rouge_l") == values_of(alone, "rouge_l")
     assert [part.path for part in together.manifest.scores] == [part.path for part in alone.manifest.scores]
-    for one, two in zip(alone.manifest.aggregates, together.manifest.aggregates, strict=True):
-        assert one.mean == pytest.approx(two.mean)
-        assert (one.identity, one.passed, one.worst) == (two.identity, two.passed, two.worst)
+    for first, second in zip(alone.manifest.aggregates, together.manifest.aggregates, strict=True):
+        assert first.mean == pytest.approx(second.mean)
+        assert (first.identity, first.passed, first.worst) == (second.identity, second.passed, second.worst)
 
 
 def test_sources_and_output_may_be_in_any_store(tmp_path: Path) -> None:
@@ -186,3 +187,22 @@ def test_a_batch_that_fails_is_scored_again_and_then_its_rows_are_errors(
     for code, reason in errors.values():
         assert code == "worker_failed"
         assert reason.startswith("its batch could not be scored: RuntimeError: a fault, ****.***@")
+
+
+def test_an_interrupted_run_is_continued_with_the_same_result(tmp_path: Path) -> None:
+    source = write_jsonl(tmp_path / "log.jsonl", ROWS)
+    whole = scored(source, tmp_path / "whole.parquet")
+
+    def stop(done: int, total: int | None) -> None:
+        if done == 64:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        scored(source, tmp_path / "out.parquet", progress=stop)
+    seen: list[int] = []
+    table = scored(
+        source, tmp_path / "out.parquet", resume=True, progress=lambda done, total: seen.append(done)
+    )
+    assert seen == [96, 120]
+    same = {"run_id": "", "started": "", "finished": "", "seconds": 0.0}
+    assert msgspec.structs.replace(table.manifest, **same) == msgspec.structs.replace(whole.manifest, **same)

@@ -63,6 +63,11 @@ def write_plain() -> None:
     write_parquet(Path("log.parquet"), answers(20))
 
 
+def write_two_files() -> None:
+    write_parquet(Path("logs/a.parquet"), answers(3))
+    write_parquet(Path("logs/b.parquet"), [{**row, "answer": 5} for row in answers(3)])
+
+
 def write_text() -> None:
     Path("log.parquet").write_text("no table")
 
@@ -123,6 +128,11 @@ BAD: dict[str, Bad] = {
         write_number_as_answer,
         {},
         "log.parquet: column 'answer' is int64; actual_output needs text",
+    ),
+    "wrong type in a later file": (
+        write_two_files,
+        {"source": "logs"},
+        "logs/b.parquet: column 'answer' is int64; actual_output needs text",
     ),
     "corrupt row group": (write_corrupt_row_group, {}, "log.parquet: cannot be read as Parquet (row group"),
     "not Parquet": (write_text, {}, "log.parquet: cannot be read as Parquet:"),
@@ -199,6 +209,8 @@ def test_bad_input_is_one_sentence(name: str, capsys: pytest.CaptureFixture[str]
     assert message in printed
     assert printed.count("\n") == 1, printed
     assert "jane.doe" not in printed
+    if name.startswith("wrong type in a later"):
+        assert not Path("out.parquet").exists()
     if not name.startswith("finished"):
         assert not Path("out.parquet/manifest.json").exists()
 

@@ -210,6 +210,9 @@ def test_gates_run_beside_suites(gated: Project) -> None:
 def test_files_of_others_are_left_alone(gated: Project) -> None:
     gated.write("model_scores.json", '{"scores": [1, 2]}')
     gated.write("team_scores.toml", "[players]\nanna = 3\n")
+    gated.write("run_scores.json", '{"runs": [{"table": "a", "baseline": 0.4, "gates": []}]}')
+    gated.write("league_scores.toml", '[season]\ntable = "a"\n[season.baseline]\npoints = 3\n')
+    gated.write("large_scores.json", '{"table": "t", "gates": [' + '"rouge >= 1",' * 10_000 + '""]}')
 
     assert gated.run().ret == 5
 

@@ -59,16 +59,16 @@ def aggregate(values: list[float], weights: list[float], *, first_row: int = 0) 
     )
 
 
-def same(one: MetricAggregate, other: MetricAggregate) -> None:
+def same(left: MetricAggregate, right: MetricAggregate) -> None:
     """Check that two aggregates are equal up to rounding."""
     for field in ("mean", "m2", "weight"):
-        assert math.isclose(getattr(one, field), getattr(other, field), rel_tol=1e-9, abs_tol=1e-3), field
-    for first, second in zip(one.strata, other.strata, strict=True):
+        assert math.isclose(getattr(left, field), getattr(right, field), rel_tol=1e-9, abs_tol=1e-3), field
+    for first, second in zip(left.strata, right.strata, strict=True):
         assert math.isclose(first.mean, second.mean, rel_tol=1e-9, abs_tol=1e-6)
         assert math.isclose(first.m2, second.m2, rel_tol=1e-9, abs_tol=1e-3)
-    assert percentiles(one.sketch, [0.1, 0.5]) == percentiles(other.sketch, [0.1, 0.5])
+    assert percentiles(left.sketch, [0.1, 0.5]) == percentiles(right.sketch, [0.1, 0.5])
     rounded = {"mean": 0.0, "m2": 0.0, "weight": 0.0, "sketch": "", "strata": ()}
-    assert msgspec.structs.replace(one, **rounded) == msgspec.structs.replace(other, **rounded)
+    assert msgspec.structs.replace(left, **rounded) == msgspec.structs.replace(right, **rounded)
 
 
 @given(VALUES, VALUES, VALUES, st.integers(1, 9))

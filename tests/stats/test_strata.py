@@ -53,17 +53,17 @@ def aggregate_of(values: list[np.ndarray], domains: list[np.ndarray]) -> MetricA
     """Return the aggregate of the rows of a domain in the samples of three strata."""
     strata = []
     for index, (drawn, is_in) in enumerate(zip(values, domains, strict=True)):
-        own = drawn[is_in]
-        mean = float(own.mean()) if len(own) else 0.0
-        passed = int((own >= 0.5).sum())
+        in_domain = drawn[is_in]
+        mean = float(in_domain.mean()) if len(in_domain) else 0.0
+        passed = int((in_domain >= 0.5).sum())
         strata.append(
             StratumMoments(
                 stratum=index,
-                n=len(own),
+                n=len(in_domain),
                 mean=mean,
-                m2=float(((own - mean) ** 2).sum()),
+                m2=float(((in_domain - mean) ** 2).sum()),
                 passed=passed,
-                failed=len(own) - passed,
+                failed=len(in_domain) - passed,
             )
         )
     return MetricAggregate(

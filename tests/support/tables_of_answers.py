@@ -19,14 +19,14 @@ def answers(count: int) -> list[dict[str, Any]]:
     """Return answers of two models about three topics; every fourth one has words that its context lacks."""
     rows = []
     for i in range(count):
-        told = f"The fee of account {i} is {i % 7} euros a month."
+        statement = f"The fee of account {i} is {i % 7} euros a month."
         rows.append(
             {
                 "id": f"row-{i}",
                 "question": f"Which fee has account {i}?",
-                "answer": told if i % 4 else "Elephants swim across wide rivers.",
-                "expected_output": told,
-                "chunks": [told, "Fees are charged at the end of a month."],
+                "answer": statement if i % 4 else "Elephants swim across wide rivers.",
+                "expected_output": statement,
+                "chunks": [statement, "Fees are charged at the end of a month."],
                 "model": f"m{i % 2}",
                 "topic": ("fees", "cards", "loans")[i % 3],
             }

@@ -44,8 +44,8 @@ class Judges:
         reverse_options: name the choices of a reply in the other order.
         budgets: what is left, by configuration; shared by several of these where they spend from one purse.
         examples: in place of those of the configuration, by prompt.
-        run_id: the same for all workers of a run, which spend from one purse in the cache; "" where there is
-            none: then each worker has its part of the budget.
+        run_id: the same for all workers of a run and for its continuation, which spend from one purse in the
+            cache; "" where there is none: then each worker has its part of the budget.
         member: what is asked in place of a session.
     """
 
@@ -128,13 +128,11 @@ class Judges:
         if table is None or (table.max_calls is None and table.max_cost is None):
             return Budget()
         limits = BudgetLimits(max_calls=table.max_calls, max_cost_usd=table.max_cost)
-        if self.workers <= 1:
-            return Budget(limits=limits)
         if self.run_id and self.cache is not None and self.cache.store.is_writable:
             return Budget(
                 limits=limits, purse=SharedPurse(self.cache.store, f"{self.run_id} {config.folder}")
             )
-        return Budget(limits=limits.share(self.workers))
+        return Budget(limits=limits if self.workers <= 1 else limits.share(self.workers))
 
     def _session(
         self, config: Configuration, member: JudgeMember, optional: Mapping[str, Any]

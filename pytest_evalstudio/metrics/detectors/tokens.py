@@ -49,13 +49,15 @@ def token_spans(text: str) -> RawSpans:
     []
     """
     runs = "\n".join(run for run in _LONG_RUN.findall(text) if not _PLAIN_WORD.fullmatch(run))
-    for token in _TOKENS if runs else _WITH_BLANKS:
-        searched = text if token.has_blanks else runs
-        if any(needle in searched for needle in token.needles):
-            for match in token.pattern().finditer(text):
-                start, end = match.span("token") if "token" in match.re.groupindex else match.span()
-                if len(set(_body(text[start:end], token.needles).lower())) >= token.distinct:
-                    yield start, end, token.kind
+    likely = {number for needle, number in _IN_TEXTS if needle in text}
+    if runs:
+        likely.update([number for needle, number in _IN_RUNS if needle in runs])
+    for number in sorted(likely):
+        token = _TOKENS[number]
+        for match in token.pattern().finditer(text):
+            start, end = match.span("token") if "token" in match.re.groupindex else match.span()
+            if len(set(_body(text[start:end], token.needles).lower())) >= token.distinct:
+                yield start, end, token.kind
 
 
 def _body(value: str, needles: tuple[str, ...]) -> str:
@@ -261,4 +263,13 @@ _TOKENS = (
         r"cloudinary://[0-9]{10,20}:[A-Za-z0-9_-]{20,40}@[a-z0-9_-]{2,40}",
     ),
 )
-_WITH_BLANKS = tuple(token for token in _TOKENS if token.has_blanks)
+_IN_RUNS, _IN_TEXTS = (
+    tuple(
+        (needle, number)
+        for number, token in enumerate(_TOKENS)
+        if token.has_blanks is has_blanks
+        for needle in token.needles
+    )
+    for has_blanks in (False, True)
+)
+"""Each needle with the number of its token: those that are in one run, and those that may have blanks."""
