@@ -6,12 +6,15 @@ import html
 import re
 from collections.abc import Callable
 
+from pytest_evalstudio.metrics.function_words import FUNCTION_WORDS
+
 _HYPHENATED = re.compile(r"(?<=[a-z])-\n(?=[a-z])")
 _EMPHASIS = re.compile(r"\*\*|__|`")
 _NUMBERED = re.compile(r"[0-9]{1,9}[.)]")
 _RULES = ("-", "*", "_")
 _BLANKS = " \t"
 _LINK_MARKS = re.compile(r"!?\[|\]\(?|\)")
+_MAX_HEADING_CHARS = 60
 _MAX_TAG_CHARS = 100_000
 MAX_OPEN_TAGS = 100
 """Silent tags that are counted; deeper nesting is not a page that people read."""
@@ -27,19 +30,40 @@ def _nothing() -> None:
 def unwrap(text: str) -> str:
     r"""Return the text with each paragraph on one line and a blank line between paragraphs.
 
-    Words that are hyphenated at the end of a line are joined.
+    Words that are hyphenated at the end of a line are joined. A heading directly above its text is a
+    paragraph of its own.
 
     >>> unwrap("a hyphen-\nated word,\nand more\n\n\nnext")
     'a hyphenated word, and more\n\nnext'
+    >>> unwrap("Opening hours\nThe office is open from nine to five.")
+    'Opening hours\n\nThe office is open from nine to five.'
     """
-    joined = _HYPHENATED.sub("", lines(text))
+    written = [line.strip(_BLANKS) for line in _HYPHENATED.sub("", lines(text)).split("\n")]
     paragraphs: list[list[str]] = [[]]
-    for line in joined.split("\n"):
-        if line.strip(_BLANKS):
-            paragraphs[-1] += line.split()
-        elif paragraphs[-1]:
+    for line, following in zip(written, [*written[1:], ""], strict=True):
+        if not line:
+            paragraphs.append([])
+            continue
+        is_heading = not paragraphs[-1] and _is_heading(line, following)
+        paragraphs[-1] += line.split()
+        if is_heading:
             paragraphs.append([])
     return "\n\n".join(" ".join(words) for words in paragraphs if words)
+
+
+def _is_heading(line: str, following: str) -> bool:
+    """Report whether a line is a heading above the line that follows: short, capitalised, not ended.
+
+    In wrapped text the first word of the line that follows has no room on the line; below a heading it has.
+    """
+    return (
+        len(line) <= _MAX_HEADING_CHARS
+        and len(line) + 1 + len(following.partition(" ")[0]) <= len(following)
+        and line[0].isupper()
+        and following[0].isupper()
+        and line[-1].isalnum()
+        and line.rpartition(" ")[2].casefold() not in FUNCTION_WORDS
+    )
 
 
 def lines(text: str) -> str:

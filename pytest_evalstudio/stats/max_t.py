@@ -48,7 +48,7 @@ def lower_cells(units: LabelledUnits, *, seed: int, draws: int = DRAWS) -> tuple
 
     Whole units change their labels, so that scores within a unit may depend on each other. The mean of each
     cell is divided by its standard deviation over the permutations; the smallest value of all remaining cells
-    is the reference of the step-down procedure. The columns of a pool lend each other strength:
+    is the reference of the step-down procedure. The columns of a pool share information:
 
     * the standard deviation is shrunk towards that of the pool, because a low cell raises the variance of its
       column and would hide itself;
@@ -96,7 +96,7 @@ def lower_cells(units: LabelledUnits, *, seed: int, draws: int = DRAWS) -> tuple
     spread = np.where(deviations > _TOLERANCE, deviations, np.inf)
     scaled = (values - values.mean(axis=0)) / spread
     single = (scaled <= scaled[0] + _TOLERANCE).mean(axis=0)
-    return single.tolist(), _adjusted(_strengthened(scaled, spread, units))
+    return single.tolist(), _adjusted(_pooled(scaled, spread, units))
 
 
 def _orders(strata: Integers, count: int, rng: np.random.Generator) -> Integers:
@@ -124,8 +124,8 @@ def _means(units: LabelledUnits, orders: Integers) -> Floats:
     return result
 
 
-def _strengthened(scaled: Floats, spread: Floats, units: LabelledUnits) -> Floats:
-    """Return the standardised means of cells by permutation with the strength of their pools."""
+def _pooled(scaled: Floats, spread: Floats, units: LabelledUnits) -> Floats:
+    """Return the standardised means of cells by permutation, adjusted by the pools of their columns."""
     counted = units.counts > 0
     sizes = counted.sum(axis=0)
     centred = units.sums / np.maximum(units.counts, 1.0)

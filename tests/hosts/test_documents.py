@@ -390,3 +390,18 @@ def test_a_chain_of_redirects_ends(site, tmp_path):
 )
 def test_an_address_that_is_none_is_told(tmp_path, url):
     assert told_of(lambda: download(url, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("Safety\nSmoke alarms are tested once a year.", ["Safety", "Smoke alarms are tested once a year."]),
+        ("The office moved to\nLondon in the spring of last year.", None),
+        ("Our partners in the City of London\nInsurance Group agree.", None),
+        ("Fees:\nClosing an account costs nothing.", None),
+        ("Ada Jones\nHarbour Road 7", None),
+    ],
+)
+def test_a_heading_above_its_text_is_a_paragraph(read, text, parts):
+    (part,) = read("a.txt", text)
+    assert part.text.split("\n\n") == (parts or [text.replace("\n", " ")])
