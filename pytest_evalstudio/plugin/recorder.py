@@ -56,7 +56,7 @@ class Recorder:
         return self._writer is not None
 
     def import_ahead(self) -> None:
-        """Import what the report needs in a thread, while replies of a judge are waited for.
+        """Import what the report needs in a thread, while replies of a judge or workers are waited for.
 
         A worker builds no report. A fault is met again, and reported, when the report is built.
         """

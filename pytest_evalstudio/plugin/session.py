@@ -278,6 +278,7 @@ class EvalSession:
             self.recorder.claim()
         except ConfigurationError as exc:
             raise pytest.UsageError(str(exc)) from None
+        self.recorder.import_ahead()
 
     def record_crash(self, nodeid: str) -> None:
         """Record an item whose worker died."""
