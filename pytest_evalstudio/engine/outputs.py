@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
@@ -117,12 +117,11 @@ class OutputFolder:
             self.list_files(owned - current)
             return
         self._remove(earlier)
-        moved = {name: f"{PREVIOUS}/{name}" for name in sorted(current, key=lambda name: name != PAGE)}
-        self.list_files([*(owned - earlier), *moved.values()])
-        for name, target in moved.items():
-            self._move(self.path / name, self.path / target)
+        moved = [f"{PREVIOUS}/{name}" for name in current]
+        self.list_files([*(owned - earlier), *moved])
+        _move(self.path, self.path / PREVIOUS, sorted(current, key=lambda name: name != PAGE))
         self._remove_empty_folders(current)
-        self.list_files([*(keep & owned), *moved.values()])
+        self.list_files([*(keep & owned), *moved])
 
     def remove_all(self) -> None:
         """Delete the files of our earlier runs, and the manifest."""
@@ -136,8 +135,7 @@ class OutputFolder:
         if not earlier:
             return
         self.list_files([*owned, *earlier])
-        for name, source in sorted(earlier.items(), key=lambda pair: pair[0] == PAGE):
-            self._move(self.path / source, self.path / name)
+        _move(self.path / PREVIOUS, self.path, sorted(earlier, key=lambda name: name == PAGE))
         self._remove_empty_folders(earlier.values())
         self.list_files(earlier)
 
@@ -162,8 +160,7 @@ class OutputFolder:
         self.set_aside(keep=frozenset([FILE]))
         kept = self.owned()
         self.list_files([*kept, *names])
-        for name in sorted(names, key=lambda name: (name == PAGE, name)):
-            self._move(draft / name, self.path / name)
+        _move(draft, self.path, sorted(names, key=lambda name: (name == PAGE, name)))
         self._remove([name for name in kept if _is_below(name, PREVIOUS)])
         self.list_files([name for name in (*kept, *names) if not _is_below(name, PREVIOUS)])
 
@@ -201,9 +198,33 @@ class OutputFolder:
             with suppress(OSError):  # the folder contains other files
                 (self.path / folder).rmdir()
 
-    def _move(self, source: Path, target: Path) -> None:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        os.replace(source, target)
+
+def _move(source: Path, target: Path, names: Sequence[str]) -> None:
+    """Move files in their order from one folder to another.
+
+    A folder in it that holds nothing else is renamed as a whole, when the first of its files is due.
+    """
+    members: dict[str, set[str]] = {}
+    for name in names:
+        top, slash, _ = name.partition("/")
+        if slash:
+            members.setdefault(top, set()).add(name)
+    whole = {
+        top for top, files in members.items() if not (target / top).exists() and _files(source, top) == files
+    }
+    moves = dict.fromkeys(top if (top := name.partition("/")[0]) in whole else name for name in names)
+    for name in moves:
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        os.replace(source / name, target / name)
+
+
+def _files(folder: Path, top: str) -> set[str]:
+    """Return the paths below a folder in `folder` that are no folders themselves, relative to `folder`."""
+    return {
+        path.relative_to(folder).as_posix()
+        for path in (folder / top).rglob("*")
+        if path.is_symlink() or not path.is_dir()
+    }
 
 
 def _below_here(path: Path) -> list[Path]:
