@@ -179,7 +179,7 @@ def _names(corpus: Corpus) -> frozenset[str]:
     for sentence in corpus.sentences:
         if sentence[-1:] != ".":
             continue
-        words = re.findall(r"\w+(?:['’-]\w+)*", sentence)
+        words = re.findall(r"\w+(?:['’-]\w+)*", without_number(sentence))
         inner.update(word for word in words[1:] if word[0].isupper())
         plain.update(word for word in words if word[0].islower())
     return frozenset(word for word in inner if word[0].lower() + word[1:] not in plain)
