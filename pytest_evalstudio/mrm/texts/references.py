@@ -17,6 +17,8 @@ _INDEFINITE = word_set("a an each every any another no one your my his her our t
 _DETERMINERS = _INDEFINITE | {"the", "all", "both", "this", "that", "these", "those", "many", "most"}
 _COMPLEMENTS = word_set("of for between that which who whose whom where against")
 """Words that begin a complement of a noun wherever the noun stands."""
+_BEARING = word_set("advice ban charge data discount fee information interest limit report rule tax")
+"""Nouns with a complement after "on"."""
 _PREPOSITIONS = word_set(
     """
     of for in on at to with from by under between without within after before during per than as into
@@ -51,7 +53,7 @@ _BODIES = word_set(
 _RELATIONAL = word_set(
     """
     answer application case change confirmation copy decision entry item material matter meeting message
-    notice notification nomination owner procedure reason reminder reply report request response result
+    notice notification nomination owner procedure reminder reply report request response result
     review step visit work
     """
 )
@@ -68,6 +70,9 @@ _MIN_DEFINITE = 3
 _MIN_OF_BODY = 2
 _MIN_TOPICAL = 3
 """Minimum number of sentences with a noun that a document is about."""
+_MIN_OF_SUBJECT = 5
+_SUBJECT_SHARE = 0.2
+"""Minimum number and share of the sentences with a noun that is the subject of a document."""
 _LONGEST_HEADING = 8
 
 
@@ -77,11 +82,13 @@ class _Phrase(NamedTuple):
     Attributes:
         words: without the determiner, as written.
         has_complement: a complement or name follows.
+        in_clause: it begins a subordinate clause.
     """
 
     kind: Literal["definite", "indefinite", "bare"]
     words: Sequence[str]
     has_complement: bool
+    in_clause: bool = False
 
 
 class References:
@@ -95,6 +102,7 @@ class References:
         self._sentences: Counter[str] = Counter()
         self._definite: Counter[str] = Counter()
         self._others: Counter[str] = Counter()
+        self._number = 0
         self._titles: set[str] = set()
         self._headings: set[str] = set()
         for number, sentence in enumerate(sentences):
@@ -104,6 +112,7 @@ class References:
             if is_heading:
                 (self._titles if number == 0 else self._headings).update(stems)
                 continue
+            self._number += 1
             self._sentences.update(set(stems))
             self._count(words, stems)
 
@@ -122,17 +131,26 @@ class References:
 
     def unclear(self, question: str) -> str:
         """Return the first noun phrase of a question that needs its context, "" if there is none."""
+        is_explained = False
         for phrase in _phrases(_CHOICES.sub("", question)):
-            if phrase.words and not phrase.has_complement and not self._is_clear(phrase):
+            # "records of a complaint ... after the case was closed": the clause takes up the complement
+            if phrase.has_complement or (is_explained and phrase.in_clause):
+                is_explained = True
+            elif phrase.words and not self._is_clear(phrase):
                 return " ".join(phrase.words)
         return ""
+
+    def _is_subject(self, head: str) -> bool:
+        """Report whether a document is about a noun: its title or much of its text has it."""
+        count = self._sentences[head]
+        return head in self._titles or count >= max(_MIN_OF_SUBJECT, _SUBJECT_SHARE * self._number)
 
     def _is_clear(self, phrase: _Phrase) -> bool:
         head = singular(phrase.words[-1].lower())
         modifiers = [word.lower() for word in phrase.words[:-1]]
         is_specific = any(word not in _WEAK for word in modifiers)
         is_name = any(word[0].isupper() or not word[0].isalpha() for word in phrase.words)
-        if is_specific or is_name or head in self._titles or head in _UNIQUE:
+        if is_specific or is_name or head in _UNIQUE or self._is_subject(head):
             return True
         if head in _RELATIONAL:
             return False
@@ -157,7 +175,8 @@ def _phrases(question: str) -> Iterator[_Phrase]:
         elif word in _SUBORDINATORS and at:
             verb = "any"
         is_definite = word == "the"
-        is_generic = at > 0 and lowered[at - 1] in _PREPOSITIONS
+        before = lowered[at - 1] if at else ""
+        is_generic = before in _PREPOSITIONS or "ing" in forms(before) or verb == "any"
         if is_definite or (word in ("a", "an", "each") and not is_generic):
             run = _run(words, at + 1)
             kept = _without_verb(run, verb)
@@ -166,10 +185,12 @@ def _phrases(question: str) -> Iterator[_Phrase]:
             has_complement = (
                 after in _COMPLEMENTS
                 or after.startswith("“")
+                or (after == "on" and kept[-1:] != [] and kept[-1].lower() in _BEARING)
                 or (is_subject and len(kept) == len(run) and after in _PREPOSITIONS)
                 or (after in _PREPOSITIONS and _is_name(words, at + 2 + len(kept)))
             )
-            yield _Phrase("definite" if is_definite else "indefinite", kept, has_complement)
+            kind: Literal["definite", "indefinite"] = "definite" if is_definite else "indefinite"
+            yield _Phrase(kind, kept, has_complement, in_clause=verb == "any")
             verb = ""
         elif verb and at and word not in _STOPS and lowered[at - 1] in _STOPS - _PREPOSITIONS - {"who"}:
             kept = _without_verb(_run(words, at), verb)
