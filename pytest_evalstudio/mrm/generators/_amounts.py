@@ -33,6 +33,14 @@ _CHANGES = word_set(
     rise fall increase decrease grow decline drop improve climb reduce change widen narrow
     """
 )
+_ACTING = word_set(
+    """
+    accept answer appeal approve cancel change check choose claim collect complete confirm decide
+    deliver examine inform inspect issue notify order pay provide receive refund register reply report
+    request respond return review send submit
+    """
+)
+"""Verbs that need an object or a complement in a question."""
 _LEVELS = frozenset(["stand", "reach", "total", "amount", "come"])
 _OF_PHRASE = re.compile(
     r"\s?of\s(?:(?!(?:in|on|at|to|for|with|from|by|per|within|after|before|during|when|if|as|and|or|each|every|a|an|that|which|under|until)\b)[^\s,]+\s?|(?:a|an)\s[^\s,]+\s?)+"
@@ -45,6 +53,11 @@ _OFTEN = re.compile(
     r"\s(?:day|week|month|quarter|year)"
     r"|every\s(?:(?:\w+|\d[\d,]*)\s)?(?:days?|weeks?|months?|quarters?|years?|hours?|minutes?|km|miles|cycles|uses))(?=$|[\s,.])"
 )
+_DAY_OR_MONTH = re.compile(
+    r"^(?:in|on)\s(?:(?:the\s)?[a-z]+\s)?(?:[A-Z][a-z]+day|January|February|March|April|May|June|July|August"
+    r"|September|October|November|December)s?$"
+)
+"""A day or month that makes a frequency more precise: "every year in October"."""
 _SUBORDINATE = re.compile(
     r",\s|\s(?:because|when|if|while|which|who|although|though|whichever|unless|whereas|(?:except\s)?where|so\sthat"
     r"|(?:provided|providing)(?:\sthat)?)\s"
@@ -89,16 +102,22 @@ def amounts_asked(sentence: str, corpus: Corpus) -> Iterator[Asked]:
             continue
         for place in places(part):
             question = _question(clause, subject, place)
-            if question and _is_clean(question, place):
-                bound = f"{place.bound} " if place.bound else ""
-                bound = "between " if place.prep == "between" else bound
+            if question and not _lacks_object(question, clause) and _is_clean(question, place):
+                bound = "between" if place.prep == "between" else place.bound
+                rate = "" if place.rate in question else place.rate
                 yield Asked(
                     question=as_customer(question),
                     quantity=place.quantity,
-                    answer=f"{bound}{place.quantity.text}",
+                    answer=" ".join(filter(None, [bound, place.near, place.quantity.text + rate])),
                     condition=place.condition,
                     clause=clause,
                 )
+
+
+def _lacks_object(question: str, clause: Clause) -> bool:
+    """Report whether a question ends with a verb that acts on something: "does the office decide"."""
+    is_acting = clause.voice == "active" and clause.verb in _ACTING
+    return is_acting and question.rstrip("?").endswith(f" {clause.group}")
 
 
 def _often_asked(clause: Clause, subject: str, part: str) -> Asked | None:
@@ -110,6 +129,7 @@ def _often_asked(clause: Clause, subject: str, part: str) -> Asked | None:
         return None
     if quantities(after) or after.startswith(("and", "or", "of", "until")):
         return None
+    after = _DAY_OR_MONTH.sub("", after)
     question = clause.ask("How often", subject, f"{part[: match.start()]} {after}")
     quantity = Quantity("period", match.group(), match.start(), match.end())
     if len(question.split()) > 20:
@@ -197,8 +217,9 @@ def _copula(clause: Clause, subject: str, place: Place) -> str:
         return ""
     if quantities(after) and not all(other.kind in ("date", "period") for other in quantities(after)):
         return ""
-    if kind == "date":
+    if kind == "date" or (kind == "period" and re.match(r"\s(?:before|after|from)\b", after)):
         return ""
+    after = after.removeprefix(place.rate)
     wh = "How long" if kind == "period" and not re.search(r"age$", clause.head) else "What"
     return clause.ask(wh, subject, after)
 
@@ -310,7 +331,7 @@ def _money(clause: Clause, subject: str, place: Place) -> str:
         if place.bound == "up to" and place.before.split()[-1:] != []:
             if place.before.split()[-1].lower() in ATTRIBUTES:
                 return ""
-            return clause.ask("Up to what amount", subject, _remaining(place))
+            return ""
         return _of_attribute(clause, subject, place)
     if not place.before and not place.prep:
         if clause.voice != "active":
@@ -319,7 +340,7 @@ def _money(clause: Clause, subject: str, place: Place) -> str:
         return clause.ask(wh, subject, place.after)
     if place.prep in ("to", "for") and clause.voice == "passive" and not place.before:
         return clause.ask(_bounded(place.prep, place.bound, "what amount"), subject, place.after)
-    if place.prep == "at" and not place.before:
+    if place.prep == "at" and not place.before and re.match(r"\s(?:per|an?)\s", place.after):
         return clause.ask("At what rate", subject, place.after)
     if not place.prep and place.bound == "up to" and not place.before:
         return clause.ask("Up to what amount", subject, place.after)
@@ -425,8 +446,12 @@ def _measure(clause: Clause, subject: str, place: Place) -> str:
             lead = re.sub(r"\s?(?:at\s)?\S+$", "", place.before)
         if place.prep == "between":
             known = f"{known}s" if known == "temperature" else known
-        wh = _bounded(prep, place.bound if place.bound != "up to" else "up to", f"what {known}")
-        return clause.ask(wh, subject, f"{lead} {place.after}")
+        if place.rate:
+            known = "speed" if known == "distance" else "rate"
+        if known in ("amount", "level", "distance") and place.prep in ("at", "between"):
+            return ""
+        wh = _bounded(prep, place.bound, f"what {known}")
+        return clause.ask(wh, subject, f"{lead} {place.after.removeprefix(place.rate)}")
     return ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -44,6 +45,15 @@ _LISTING = word_set(
     record
     """
 )
+_CLASSES = word_set(
+    """
+    capital cause colour color currency fuel goal ingredient language location material medium method
+    motto occupation profession refrigerant resource season source subject substance treatment
+    """
+)
+"""Nouns of which a single noun after "is" names one: "The active substance is ibuprofen"."""
+_NAMING = frozenset({"require", "need", "cause", "exclude", "consist", "comprise", "include"})
+"""Verbs whose object answers "what" even if it is a single thing."""
 _TIME_CLAUSE = re.compile(r"^(?P<before>[^,]*?)\s?\b(?P<word>when|if|as soon as|until)\s(?P<clause>.+)$")
 _WHY = re.compile(r"^(?P<before>[^,]*?),?\s(?:because|since it|as it)\s(?P<clause>.+)$")
 _IF = re.compile(r"If\s(?P<clause>[^,;:()]+),\s(?P<rest>[^,;:()]+)\.")
@@ -89,7 +99,7 @@ def facts_asked(sentence: str, corpus: Corpus) -> Iterator[Fact]:
             _listed,
             _is_what,
         ):
-            fact = build(clause, subject)
+            fact = build(clause, subject, corpus)
             if fact is not None and _is_clean(fact):
                 yield fact
                 break
@@ -114,7 +124,7 @@ def keywords(text: str, most: int = 2) -> str:
     return " AND ".join(parts)
 
 
-def _meaning(clause: Clause, subject: str) -> Fact | None:
+def _meaning(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
     if clause.verb == "mean" and clause.aux in ("does", "do"):
         if clause.rest.startswith("that "):
             return _fact(clause.ask("What", subject), clause.rest.removeprefix("that "))
@@ -126,7 +136,7 @@ def _meaning(clause: Clause, subject: str) -> Fact | None:
     return None
 
 
-def _definition(clause: Clause, subject: str) -> Fact | None:
+def _definition(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
     if clause.voice != "copula" or clause.aux not in ("is", "are") or clause.is_plural:
         return None
     complement = re.match(r"(?:a|an|the)\s(?P<rest>.+)", clause.rest)
@@ -148,7 +158,11 @@ def _definition(clause: Clause, subject: str) -> Fact | None:
     return None
 
 
-def _agent(phrase: str) -> bool:
+def _agent(phrase: str, corpus: Corpus) -> bool:
+    """Report whether a phrase names a person or a body.
+
+    A name with a word that the documents also write in lower case is of a thing: "Zone B", "Green Card".
+    """
     words = phrase.split()
     head = next(
         (
@@ -161,10 +175,20 @@ def _agent(phrase: str) -> bool:
     is_name = len(words) > 1 and all(
         word[0].isupper() or word in ("the", "of", "and", "Dr") for word in words
     )
-    return head.lower() in AGENTS or (is_name and not re.search(r"\d|s$", phrase))
+    if head.lower() in AGENTS:
+        return True
+    is_person = is_name and all(len(word) > 1 for word in words) and not re.search(r"\d|s$", phrase)
+    return is_person and not any(word.lower() in _common_words(corpus) for word in words if word[0].isupper())
 
 
-def _who_by(clause: Clause, subject: str) -> Fact | None:
+@functools.lru_cache(maxsize=1)
+def _common_words(corpus: Corpus) -> frozenset[str]:
+    """Return the words that the documents have in lower case, except function words."""
+    words = (word for sentence in corpus.sentences for word in re.findall(r"\b[a-z]{3,}\b", sentence))
+    return frozenset(words) - {"the", "and"}
+
+
+def _who_by(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
     """Return the question for the agent of a passive: "Who pays parking fines?"."""
     if clause.voice != "passive":
         return None
@@ -173,7 +197,12 @@ def _who_by(clause: Clause, subject: str) -> Fact | None:
         r"(?P<tail>\s(?:free of charge|within|on|in|every|each|before|after|at)\b.*)?$",
         clause.rest,
     )
-    if match is None or "," in match["agent"] or not _agent(match["agent"]) or quantities(match["agent"]):
+    if (
+        match is None
+        or "," in match["agent"]
+        or not _agent(match["agent"], corpus)
+        or quantities(match["agent"])
+    ):
         return None
     if re.search(r"(?i)\b(?:who|that|which)\b", match["agent"]) and len(match["agent"].split()) > 8:
         return None
@@ -200,7 +229,7 @@ def _active(clause: Clause) -> str:
     return ""
 
 
-def _who(clause: Clause, subject: str) -> Fact | None:
+def _who(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
     """Return the question for the subject of an active clause: "Who sets the pay of the directors?"."""
     if (
         clause.voice != "active"
@@ -210,7 +239,7 @@ def _who(clause: Clause, subject: str) -> Fact | None:
         return None
     if (
         clause.head in _TOO_GENERAL
-        or not _agent(clause.subject)
+        or not _agent(clause.subject, corpus)
         or re.search(r"(?i)\b(?:who|that|which)\b", clause.subject)
     ):
         return None
@@ -224,16 +253,19 @@ def _who(clause: Clause, subject: str) -> Fact | None:
         or "," in clause.rest
     ):
         return None
+    if any(quantity.start == 0 for quantity in with_counts(clause.rest)):
+        return None
     return _fact(f"Who {clause.form} {clause.rest}?", clause.subject)
 
 
-def _when(clause: Clause, subject: str) -> Fact | None:
+def _when(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
     match = _TIME_CLAUSE.match(clause.rest)
     if (
         match is None
         or match["word"] not in ("when", "if")
         or _UNCLEAR.search(match["clause"])
-        or quantities(match["before"])
+        or with_counts(match["before"])
+        or (clause.voice == "copula" and match["word"] == "if")
     ):
         return None
     if re.search(r"\b(?:only|even|except|unless|that|which)\b", match["before"]) or "," in match["clause"]:
@@ -242,7 +274,7 @@ def _when(clause: Clause, subject: str) -> Fact | None:
     return _fact(question, f"{match['word']} {match['clause']}", keywords(match["clause"]))
 
 
-def _why(clause: Clause, subject: str) -> Fact | None:
+def _why(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
     match = _WHY.match(clause.rest)
     if match is None or _UNCLEAR.search(match["clause"]) or "," in match["clause"]:
         return None
@@ -251,7 +283,7 @@ def _why(clause: Clause, subject: str) -> Fact | None:
     )
 
 
-def _what_for(clause: Clause, subject: str) -> Fact | None:
+def _what_for(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
     if (
         clause.voice == "passive"
         and clause.verb == "use"
@@ -266,7 +298,7 @@ def _what_for(clause: Clause, subject: str) -> Fact | None:
     return None
 
 
-def _where(clause: Clause, subject: str) -> Fact | None:
+def _where(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
     match = _PLACE_NAME.match(clause.rest)
     if match is None or re.search(
         r"(?i)January|February|March|April|May|June|July|August|September|October|November|December",
@@ -280,7 +312,7 @@ def _where(clause: Clause, subject: str) -> Fact | None:
     )
 
 
-def _listed(clause: Clause, subject: str) -> Fact | None:
+def _listed(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
     """Return the question for the object of a verb that lists or requires something."""
     if (
         clause.voice != "active"
@@ -306,12 +338,13 @@ def _listed(clause: Clause, subject: str) -> Fact | None:
     ):
         return None
     condition = _items_condition(body)
-    if not condition and (len(words) < 2 or quantities(body)):
+    is_named = clause.verb in _NAMING or (clause.verb in ("cover", "show") and clause.aux == "does")
+    if not condition and (len(words) < 2 or quantities(body) or not is_named):
         return None
     return _fact(clause.ask("What", subject, "of" if lead else ""), body, condition or keywords(body))
 
 
-def _is_what(clause: Clause, subject: str) -> Fact | None:
+def _is_what(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
     """Return the question for a list or name after "is": "What are the principal risks?"."""
     if clause.voice != "copula" or clause.aux not in ("is", "are"):
         return None
@@ -334,9 +367,7 @@ def _is_what(clause: Clause, subject: str) -> Fact | None:
             f"{wh} is {subject}?", clause.rest, str(Regexp(rf"(?i){re.escape(clause.rest.rstrip('.'))}"))
         )
     single = re.fullmatch(r"[a-z]{6,}", clause.rest)
-    if single and not clause.rest.endswith(
-        ("able", "ible", "ful", "ed", "ous", "ive", "al", "ary", "ic", "less", "ent", "ant")
-    ):
+    if single and clause.head in _CLASSES:
         return _fact(f"What is {subject}?", clause.rest)
     return None
 

@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from pytest_evalstudio.mrm.texts.quantities import Quantity, pattern, quantities, range_pattern, unit_of
+from pytest_evalstudio.mrm.texts.quantities import (
+    Quantity,
+    is_identifier,
+    pattern,
+    quantities,
+    range_pattern,
+    unit_of,
+)
 
 _NEAR = r"about|around|approximately|nearly|almost|roughly|just|an average of|some|a total of"
 _BOUND = (
@@ -30,6 +37,9 @@ _BEYOND_BEFORE = re.compile(
 _RANGE_START = re.compile(r"^\S+(?:\s?(?:–|-)\s?(?=\d)|\s(?:to|and)\s(?!a\shalf))")
 
 
+_RATE = re.compile(r"\s(?:per|an?|each|every)\s(?:second|minute|hour|day|week|month|year)\b")
+
+
 class Place(NamedTuple):
     """A quantity of the rest of a clause, with the words around it."""
 
@@ -38,6 +48,7 @@ class Place(NamedTuple):
     before: str
     prep: str
     bound: str
+    near: str
     after: str
 
     @property
@@ -45,10 +56,21 @@ class Place(NamedTuple):
         """Return the unit of the quantity, or of the last number of a range."""
         return unit_of(_RANGE_START.sub("", self.quantity.text))
 
+    @property
+    def rate(self) -> str:
+        """Return the words that make a measure or price a rate: " per second", "" if there are none."""
+        match = _RATE.match(self.after) if self.quantity.kind in ("measure", "money") else None
+        return match.group() if match else ""
+
 
 def places(part: str) -> Iterator[Place]:
     """Yield the quantities that a question can ask for, each with its condition."""
     stated = _merged(part, with_counts(part))
+    stated = [
+        (quantity, form)
+        for quantity, form in stated
+        if not is_identifier(quantity, part[: quantity.start], part[quantity.end :])
+    ]
     for quantity, condition in stated:
         before = part[: quantity.start]
         match = _BEFORE.search(before)
@@ -62,7 +84,7 @@ def places(part: str) -> Iterator[Place]:
             continue
         if prep and not head and not before[: match.start("prep")].strip():
             head = ""
-        yield Place(quantity, condition, head, prep, bound, part[quantity.end :])
+        yield Place(quantity, condition, head, prep, bound, match["near"] or "", part[quantity.end :])
 
 
 _COUNT_WORDS = re.compile(

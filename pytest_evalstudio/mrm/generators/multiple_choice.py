@@ -47,7 +47,8 @@ class MultipleChoice:
                 right = asked.quantity
                 wrong = _wrong(right, sentence, corpus)
                 is_single = len(quantities(right.text)) == len(with_counts(right.text)) == 1
-                if len(wrong) < FEWEST_WRONG or not is_single:
+                is_rate = not asked.answer.endswith(right.text)
+                if len(wrong) < FEWEST_WRONG or not is_single or is_rate:
                     continue
                 choices = [right.text, *rng.sample(wrong, min(len(LETTERS) - 1, len(wrong)))]
                 rng.shuffle(choices)

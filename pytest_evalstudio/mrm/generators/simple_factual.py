@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, generator
 from pytest_evalstudio.mrm.generators._facts import facts_asked
+from pytest_evalstudio.mrm.texts.statements import without_number
 
 
 @generator(
@@ -27,5 +28,8 @@ class SimpleFactual:
         for sentence in excerpt.sentences:
             for fact in facts_asked(sentence, corpus):
                 yield Draft(
-                    question=fact.question, answer=sentence, condition=fact.condition, evidence=sentence
+                    question=fact.question,
+                    answer=without_number(sentence),
+                    condition=fact.condition,
+                    evidence=sentence,
                 )

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, generator
 from pytest_evalstudio.mrm.generators._conditions import begins_with
 from pytest_evalstudio.mrm.texts.clauses import Clause, clauses
-from pytest_evalstudio.mrm.texts.quantities import changed, quantities, unit_of, value_of
-from pytest_evalstudio.mrm.texts.statements import as_customer, inside
+from pytest_evalstudio.mrm.texts.quantities import changed, is_identifier, quantities, unit_of, value_of
+from pytest_evalstudio.mrm.texts.statements import as_customer, inside, without_number
 
 _MORE, _LESS = 1.5, 0.5
 _AT_MOST = re.compile(
@@ -57,7 +57,7 @@ class YesOrNo:
             answer = "No" if numbers[sentence] % 2 else "Yes"
             yield Draft(
                 question=pair.false if answer == "No" else pair.true,
-                answer=f"{answer}. {sentence}",
+                answer=f"{answer}. {without_number(sentence)}",
                 condition=begins_with(answer),
                 evidence=sentence,
             )
@@ -85,6 +85,10 @@ def _pair(sentence: str, corpus: Corpus) -> _Pair | None:
     rest = re.split(r",\s|\s(?:because|which|who)\s", clause.rest)[0]
     stated = quantities(rest)
     if len(stated) != 1 or stated[0].kind == "date" or len(sentence.split()) > 20:
+        return None
+    if is_identifier(
+        stated[0], f"{clause.subject} {clause.form} {rest[: stated[0].start]}", rest[stated[0].end :]
+    ):
         return None
     factor = _false_factor(clause, rest[: stated[0].start], rest[stated[0].end :])
     value = value_of(stated[0].text)

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from pytest_evalstudio.mrm.texts.statements import without_number
 from pytest_evalstudio.mrm.texts.verbs import BE, HAVE, MODALS, forms, is_participle
 from pytest_evalstudio.mrm.texts.words import word_set
 
@@ -46,6 +47,8 @@ _ADVERBS = word_set(
     always usually normally often generally still currently automatically typically only already
     """
 )
+_NO_NOUNS = word_set("takes gives keeps makes gets goes becomes brings begins holds says sells pays")
+"""Third persons that no plural noun has."""
 _UNSAFE_STARTS = word_set(
     """
     it he she they i there here that what when where why how who which if unless although though
@@ -125,6 +128,7 @@ def _plain(sentence: str) -> str | None:
     text = " ".join(sentence.split())
     if not text.endswith(".") or len(text.split()) not in _NUMBER_OF_WORDS:
         return None
+    text = without_number(text)
     text = _HEADING.sub("", text.removesuffix(".").partition(";")[0])
     if (
         re.search(r"[:()|“”\"\[\]?!•]|\s[–—-]\s|(?:[\d%°]|°[CF]|[a-z]{3})\s?\.\s[A-Z]", text)
@@ -250,7 +254,8 @@ def _may_be_finite(words: list[str], at: int) -> bool:
     if "past" in forms(after) and "base" not in forms(after):
         return False
     beyond = words[at + 2].lower() if at + 2 < len(words) else ""
-    if "base" in forms(after) and (beyond in _PREPOSITIONS or beyond[:1].isdigit()):
+    is_noun = word not in _NO_NOUNS
+    if is_noun and "base" in forms(after) and (beyond in _PREPOSITIONS or beyond[:1].isdigit()):
         return False
     plural = _is_plural(words[:at])
     if "s" in known and not plural:

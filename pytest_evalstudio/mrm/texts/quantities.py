@@ -112,6 +112,14 @@ _PARTS = re.compile(
 )
 
 
+_IDENTIFIED = re.compile(
+    r"(?i)(?:\b(?:annex|appendix|article|box|call|channel|chapter|clause|code|dial|extension|floor|form|gate|level"
+    r"|line|no\.|number|numbers|page|paragraph|platform|regulation|room|route|rule|section|table|version|zone)"
+    r"|\b(?:code|extension|line|number(?!s?\sof\b))\b[^.,;]{0,60}?\s(?:is|was|at|on))\s$"
+)
+"""Words before a number that names something and counts nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Quantity:
     """A quantity with its position in the sentence."""
@@ -141,6 +149,23 @@ def quantities(sentence: str) -> list[Quantity]:
             kind = "date"
         hits.append(Quantity(kind, match.group(), match.start(), match.end()))
     return hits
+
+
+def is_identifier(quantity: Quantity, before: str, after: str) -> bool:
+    """Report whether a number names something: a telephone number, a form, a section, a house.
+
+    Args:
+        before: words before the quantity.
+        after: words after it.
+
+    >>> is_identifier(quantities("Ask for form 12.")[0], "Ask for form ", ".")
+    True
+    """
+    if quantity.kind != "number":
+        return False
+    is_code = len(quantity.text) > 1 and quantity.text.startswith("0") and quantity.text.isdigit()
+    is_address = re.match(r"\s[A-Z][a-z]+\s[A-Z][a-z]+", after) is not None
+    return is_code or is_address or bool(_IDENTIFIED.search(before))
 
 
 def pattern(quantity: str) -> str:

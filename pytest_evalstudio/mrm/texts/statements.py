@@ -46,6 +46,7 @@ _UNCLEAR = re.compile(
 )
 """Words that the subject of a plain statement does not have."""
 _NEGATIVE = re.compile(r"(?i)\b(?:no|not|never|nothing|nobody|none|neither|nor|cannot|without|\w+n't)\b")
+_SECTION = re.compile(r"^\s*(?:§\s?)?\d{1,2}(?:\.\d{1,2}){1,3}\.?\s(?=[A-Z])")
 _LONGEST_SUBJECT = 9
 
 
@@ -77,6 +78,15 @@ class Statement:
             "include",
             "contain",
         )
+
+
+def without_number(sentence: str) -> str:
+    """Return a sentence without the number of its section.
+
+    >>> without_number("5.2 The permit costs £65.")
+    'The permit costs £65.'
+    """
+    return _SECTION.sub("", sentence)
 
 
 def stands_alone(sentence: str) -> bool:
@@ -134,7 +144,7 @@ _PERSONS = {
     "yours": "mine",
     "yourself": "myself",
 }
-_WE = re.compile(r"(?i)\b(?:we|us|our|ours)\b")
+_WE = re.compile(r"(?i)\b(?:we|us|our|ours|your|yours)\b")
 _PERSON = re.compile(
     r"(?i)(?P<before>\b(?:do|did|may|can|could|must|should|will|have|are|were|if|when|that|which|before|after|as|until|because|than|whether)\s)?\b"
     r"(?P<word>we|us|ours?|yourself|yours?|you)(?P<be>\sare)?\b"
@@ -142,7 +152,7 @@ _PERSON = re.compile(
 
 
 def as_customer(question: str) -> str:
-    """Return a question about "us" as a reader of the documents asks it: we become you, and you become I.
+    """Return a question about "us" or "your" things as a customer asks it: we become you, and you become I.
 
     >>> as_customer("Within how many days do we refund your payment if you ask?")
     'Within how many days do you refund my payment if I ask?'
@@ -169,7 +179,7 @@ def _names(corpus: Corpus) -> frozenset[str]:
     for sentence in corpus.sentences:
         if sentence[-1:] != ".":
             continue
-        words = re.findall(r"\w+(?:['’-]\w+)*", sentence)
+        words = re.findall(r"\w+(?:['’-]\w+)*", without_number(sentence))
         inner.update(word for word in words[1:] if word[0].isupper())
         plain.update(word for word in words if word[0].islower())
     return frozenset(word for word in inner if word[0].lower() + word[1:] not in plain)

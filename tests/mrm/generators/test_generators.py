@@ -543,3 +543,84 @@ def test_a_quantity_that_is_part_of_more_is_not_asked_for(generator: str, senten
 def test_an_amount_of_something_known_has_its_preposition() -> None:
     (draft,) = drafts("numerical_reasoning", "The appliance contains 1.3 kg of the refrigerant R290.")
     assert draft.question == "How much of the refrigerant R290 does the appliance contain?"
+
+
+@pytest.mark.parametrize(
+    ("generator", "sentence"),
+    [
+        pytest.param("simple_factual", "A laboratory coat of cotton is compulsory.", id="an adjective"),
+        pytest.param("simple_factual", "Shoes must cover the whole foot.", id="no list"),
+        pytest.param(
+            "simple_factual", "The lump sum is three times your salary if you die early.", id="no time"
+        ),
+        pytest.param("simple_factual", "The operator employs 29 people.", id="only a count"),
+        pytest.param("yes_or_no", "The emergency number inside the university is 3333.", id="a number"),
+        pytest.param("yes_or_no", "The form is described in section 12.", id="a section"),
+        pytest.param("yes_or_no", "The Parking Office is at 12 Market Row.", id="an address"),
+        pytest.param("temporal_reasoning", "The Parking Office decides within ten days.", id="no object"),
+        pytest.param("temporal_reasoning", "The last entry is one hour before closing time.", id="a point"),
+    ],
+)
+def test_sentences_that_give_no_sensible_question(generator: str, sentence: str) -> None:
+    assert drafts(generator, sentence) == []
+
+
+@pytest.mark.parametrize(
+    ("generator", "sentence", "question", "answer"),
+    [
+        pytest.param(
+            "numerical_reasoning",
+            "The fume cupboards draw air at 0.5 metres per second.",
+            "At what speed do the fume cupboards draw air?",
+            "0.5 metres per second",
+            id="a rate is a speed",
+        ),
+        pytest.param(
+            "temporal_reasoning",
+            "Nitrile gloves resist most acids for about thirty minutes.",
+            "For how long do nitrile gloves resist most acids?",
+            "about thirty minutes",
+            id="about belongs to the answer",
+        ),
+        pytest.param(
+            "temporal_reasoning",
+            "The next election takes place in October 2025.",
+            "When does the next election take place?",
+            "October 2025",
+            id="agreement",
+        ),
+        pytest.param(
+            "temporal_reasoning",
+            "4.4 Charges are reviewed every year in October.",
+            "How often are charges reviewed?",
+            "every year",
+            id="the number of a section",
+        ),
+    ],
+)
+def test_questions_of_sentences_that_were_misread(
+    generator: str, sentence: str, question: str, answer: str
+) -> None:
+    (draft,) = drafts(generator, sentence)
+    assert (draft.question, draft.answer) == (question, answer)
+
+
+def test_who_asks_for_persons_and_bodies_only() -> None:
+    questions = [
+        draft.question
+        for draft in drafts(
+            "simple_factual",
+            "Zone B covers the station quarter between the lane and the railway.",
+            "Green Card covers accidents in every country of the Union.",
+            "The green line on the map is a card.",
+            "Helen Marsh has chaired the board since 2019.",
+        )
+    ]
+    assert [question for question in questions if question.startswith("Who")] == [
+        "Who has chaired the board since 2019?"
+    ]
+
+
+def test_your_things_are_mine_in_a_question() -> None:
+    (draft,) = drafts("yes_or_no", "Your contribution remains at 8.2 percent of salary.")
+    assert draft.question == "Does my contribution remain at 8.2 percent of salary?"

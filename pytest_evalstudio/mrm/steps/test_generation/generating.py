@@ -25,6 +25,7 @@ from pytest_evalstudio.mrm.steps.test_generation.results import ID as TEST_GENER
 from pytest_evalstudio.mrm.steps.topic_modeling.results import ID as TOPIC_MODELING
 from pytest_evalstudio.mrm.steps.topic_modeling.results import Chunk, Topic, read_topics
 from pytest_evalstudio.mrm.texts.answers import ANSWERED, NAME, NEEDS_CONTEXT, rivals, without_choices
+from pytest_evalstudio.mrm.texts.references import References
 from pytest_evalstudio.mrm.texts.retrieval import SentenceIndex, asked_words, stems
 from pytest_evalstudio.mrm.texts.words import content_words, share_in
 from pytest_evalstudio.mrm.workflow.context import StepContext
@@ -191,7 +192,13 @@ def choose(
     clear = relevant
     if not settings.writer and settings.purpose == "ordinary":
         index = SentenceIndex(material.corpus.sentences)
-        clear = [candidate for candidate in relevant if _is_unambiguous(candidate.draft, index)]
+        references = _references(material.corpus)
+        clear = [
+            candidate
+            for candidate in relevant
+            if _is_unambiguous(candidate.draft, index)
+            and not references[candidate.excerpt.title].unclear(candidate.draft.question)
+        ]
     distinct = _distinct(clear, settings, context.workflow.seed)
     chosen = _sampled(distinct, settings, material)
     if not settings.writer and settings.purpose == "ordinary":
@@ -225,6 +232,14 @@ def _is_unambiguous(draft: Draft, index: SentenceIndex) -> bool:
     if not draft.evidence:
         return bool(shares.max(initial=0.0) < ANSWERED)
     return not rivals(draft.question, draft.answer, draft.evidence, index)
+
+
+def _references(corpus: Corpus) -> dict[str, References]:
+    """Return what each document introduces, by its title; documents without a title count as one."""
+    sentences: dict[str, list[str]] = {}
+    for excerpt in corpus.excerpts:
+        sentences.setdefault(excerpt.title, []).extend(excerpt.sentences)
+    return {title: References(texts) for title, texts in sentences.items()}
 
 
 def in_context(candidate: Candidate, corpus: Corpus) -> Candidate:

@@ -1,0 +1,235 @@
+"""Noun phrases of questions that a reader understands only with the sentences around their evidence."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from pytest_evalstudio.engine.corpus import singular
+from pytest_evalstudio.mrm.texts.verbs import BE, HAVE, MODALS, Form, forms, is_participle
+from pytest_evalstudio.mrm.texts.words import word_set
+
+_TOKEN = re.compile(r"“[^”]*”|[£$€]?\d[\d.,]*%?|\w+(?:['’-]\w+)*['’]?|[^\w\s]")
+_CHOICES = re.compile(r"\sA\)\s.*$", re.DOTALL)
+_INDEFINITE = word_set("a an each every any another no one your my his her our their its some whose")
+_DETERMINERS = _INDEFINITE | {"the", "all", "both", "this", "that", "these", "those", "many", "most"}
+_COMPLEMENTS = word_set("of for between that which who whose whom where against")
+"""Words that begin a complement of a noun wherever the noun stands."""
+_BEARING = word_set("advice ban charge data discount fee information interest limit report rule tax")
+"""Nouns with a complement after "on"."""
+_PREPOSITIONS = word_set(
+    """
+    of for in on at to with from by under between without within after before during per than as into
+    onto over through against about among behind beside until since above below across towards via
+    except including excluding inside outside near
+    """
+)
+_SUBORDINATORS = word_set("if when before after until because while whether unless once that which who")
+_DO = frozenset({"do", "does", "did"})
+_LINKS = word_set(
+    "and or but not only now also be been being free there you we i it they me us much many often long"
+)
+_STOPS = _PREPOSITIONS | _SUBORDINATORS | _DETERMINERS | _LINKS | _DO | BE | HAVE | MODALS
+_WEAK = word_set(
+    """
+    next last second third fourth new old other same full whole total remaining current present final
+    good entire previous second-hand such certain different further additional initial single usual
+    smaller larger higher lower two three four five six seven eight nine ten small large long opened
+    broken declined cancelled returned unused expected required needed written finished paid
+    """
+)
+"""Modifiers that do not say which one of several things is meant."""
+_UNIQUE = word_set("amount euro government internet latest police public sun total")
+"""Nouns that need no introduction."""
+_BODIES = word_set(
+    """
+    board company committee council bank society regulator manufacturer hospital museum school operator
+    landlord insurer credit union university department government association trustee town fund
+    """
+)
+"""Nouns of persons and bodies that most documents have one of."""
+_RELATIONAL = word_set(
+    """
+    answer application case change confirmation copy decision entry item material matter meeting message
+    notice notification nomination owner procedure reminder reply report request response result
+    review step visit work
+    """
+)
+"""Nouns of things that are always of or about something else."""
+_GENERAL = word_set(
+    """
+    customer employee guest member patient people staff student user visitor
+    year month week day hour minute morning evening night weekend time
+    """
+)
+"""Nouns of persons and periods that a question can have in general."""
+_MIN_DEFINITE = 3
+"""Minimum number of sentences with "the" and a noun in a document that has one such thing."""
+_MIN_OF_BODY = 2
+_MIN_TOPICAL = 3
+"""Minimum number of sentences with a noun that a document is about."""
+_MIN_OF_SUBJECT = 5
+_SUBJECT_SHARE = 0.2
+"""Minimum number and share of the sentences with a noun that is the subject of a document."""
+_LONGEST_HEADING = 8
+
+
+class _Phrase(NamedTuple):
+    """A noun phrase of a question.
+
+    Attributes:
+        words: without the determiner, as written.
+        has_complement: a complement or name follows.
+        in_clause: it begins a subordinate clause.
+    """
+
+    kind: Literal["definite", "indefinite", "bare"]
+    words: Sequence[str]
+    has_complement: bool
+    in_clause: bool = False
+
+
+class References:
+    """The nouns that a document introduces for all of its text: those of its title and those it has once.
+
+    Args:
+        sentences: of the document with its headings, in order.
+    """
+
+    def __init__(self, sentences: Iterable[str]) -> None:
+        self._sentences: Counter[str] = Counter()
+        self._definite: Counter[str] = Counter()
+        self._others: Counter[str] = Counter()
+        self._number = 0
+        self._titles: set[str] = set()
+        self._headings: set[str] = set()
+        for number, sentence in enumerate(sentences):
+            words = _TOKEN.findall(sentence)
+            is_heading = sentence[-1:] not in ".!?|:;" and len(words) <= _LONGEST_HEADING + 4 * (number == 0)
+            stems = [singular(word.lower()) for word in words]
+            if is_heading:
+                (self._titles if number == 0 else self._headings).update(stems)
+                continue
+            self._number += 1
+            self._sentences.update(set(stems))
+            self._count(words, stems)
+
+    def _count(self, words: Sequence[str], stems: Sequence[str]) -> None:
+        definite, others = set(), set()
+        for at in range(1, len(words)):
+            before = words[at - 1].lower()
+            if before == "the":
+                definite.add(stems[at])
+            elif before in _INDEFINITE or (
+                before[0].isalpha() and before not in _STOPS and not forms(before)
+            ):
+                others.add(stems[at])
+        self._definite.update(definite)
+        self._others.update(others)
+
+    def unclear(self, question: str) -> str:
+        """Return the first noun phrase of a question that needs its context, "" if there is none."""
+        is_explained = False
+        for phrase in _phrases(_CHOICES.sub("", question)):
+            # "records of a complaint ... after the case was closed": the clause takes up the complement
+            if phrase.has_complement or (is_explained and phrase.in_clause):
+                is_explained = True
+            elif phrase.words and not self._is_clear(phrase):
+                return " ".join(phrase.words)
+        return ""
+
+    def _is_subject(self, head: str) -> bool:
+        """Report whether a document is about a noun: its title or much of its text has it."""
+        count = self._sentences[head]
+        return head in self._titles or count >= max(_MIN_OF_SUBJECT, _SUBJECT_SHARE * self._number)
+
+    def _is_clear(self, phrase: _Phrase) -> bool:
+        head = singular(phrase.words[-1].lower())
+        modifiers = [word.lower() for word in phrase.words[:-1]]
+        is_specific = any(word not in _WEAK for word in modifiers)
+        is_name = any(word[0].isupper() or not word[0].isalpha() for word in phrase.words)
+        if is_specific or is_name or head in _UNIQUE or self._is_subject(head):
+            return True
+        if head in _RELATIONAL:
+            return False
+        if phrase.kind == "definite":
+            count, others = self._definite[head], self._others[head]
+            least = _MIN_OF_BODY if head in _BODIES else _MIN_DEFINITE
+            is_single = (head in self._headings and not others) or count >= max(least, 5 * others)
+            return not modifiers and is_single
+        return head in _GENERAL or head in self._headings or self._sentences[head] >= _MIN_TOPICAL
+
+
+def _phrases(question: str) -> Iterator[_Phrase]:
+    """Yield the noun phrases with an article, and bare plurals as subject or as object after "who"."""
+    words = _TOKEN.findall(question.rstrip("?"))
+    lowered = [word.lower() for word in words]
+    verb = ""
+    for at, word in enumerate(lowered):
+        if word in _DO | MODALS:
+            verb = "base"
+        elif word in BE | HAVE:
+            verb = "participle"
+        elif word in _SUBORDINATORS and at:
+            verb = "any"
+        is_definite = word == "the"
+        before = lowered[at - 1] if at else ""
+        is_generic = before in _PREPOSITIONS or "ing" in forms(before) or verb == "any"
+        if is_definite or (word in ("a", "an", "each") and not is_generic):
+            run = _run(words, at + 1)
+            kept = _without_verb(run, verb)
+            after = lowered[at + 1 + len(kept)] if at + 1 + len(kept) < len(words) else ""
+            is_subject = at > 0 and lowered[at - 1] in BE
+            has_complement = (
+                after in _COMPLEMENTS
+                or after.startswith("“")
+                or (after == "on" and kept[-1:] != [] and kept[-1].lower() in _BEARING)
+                or (is_subject and len(kept) == len(run) and after in _PREPOSITIONS)
+                or (after in _PREPOSITIONS and _is_name(words, at + 2 + len(kept)))
+            )
+            kind: Literal["definite", "indefinite"] = "definite" if is_definite else "indefinite"
+            yield _Phrase(kind, kept, has_complement, in_clause=verb == "any")
+            verb = ""
+        elif verb and at and word not in _STOPS and lowered[at - 1] in _STOPS - _PREPOSITIONS - {"who"}:
+            kept = _without_verb(_run(words, at), verb)
+            after = lowered[at + len(kept)] if at + len(kept) < len(words) else ""
+            if len(kept) == 1 and kept[0].endswith("s") and not kept[0].endswith("ss"):
+                yield _Phrase("bare", kept, after in _PREPOSITIONS - {"by"} or after in _COMPLEMENTS)
+            verb = ""
+    if lowered[:1] == ["who"] and len(words) > 2:
+        start = 3 if lowered[1] in MODALS else 2
+        run = _run(words, start)
+        after = lowered[start + len(run)] if start + len(run) < len(words) else ""
+        if len(run) == 1 and run[0].endswith("s"):
+            yield _Phrase("bare", run, after in _COMPLEMENTS)
+
+
+def _is_name(words: Sequence[str], at: int) -> bool:
+    return at < len(words) and words[at][0].isupper()
+
+
+def _run(words: Sequence[str], start: int) -> list[str]:
+    """Return the words from a position up to a word that no noun phrase has inside."""
+    end = start
+    while end < len(words) and words[end].lower() not in _STOPS and re.match(r"[^\W_]", words[end]):
+        end += 1
+    return list(words[start:end])
+
+
+def _without_verb(run: list[str], form: str) -> list[str]:
+    """Return a noun phrase without the verb that its question puts after it, and what follows the verb."""
+    if not form or len(run) < 2:
+        return run
+    wanted: tuple[Form, ...] = {
+        "base": ("base",),
+        "participle": ("participle",),
+        "any": ("base", "s", "past"),
+    }[form]  # type: ignore[assignment]
+    for at in range(len(run) - 1, 0, -1):
+        word = run[at].lower()
+        if any(kind in forms(word) for kind in wanted) or (form == "participle" and is_participle(word)):
+            end = at - 1 if word == "place" and run[at - 1].lower() == "take" else at
+            return run[: end - 1] if end > 1 and run[end - 1].endswith("ly") else run[:end]
+    return run
