@@ -6,32 +6,17 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from pytest_evalstudio.batch.columns import ROW_ID, answer_schema, score_schema
+from pytest_evalstudio.batch.recognition import MANIFEST, PROGRESS
 from pytest_evalstudio.batch.storage import EXTRA, PURPOSE, Location, reaching
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.extras import import_extra
-from pytest_evalstudio.record.scored import MANIFEST, AnswerRow, PartEntry, ScoredManifest, decode_manifest
+from pytest_evalstudio.record.scored import AnswerRow, PartEntry, ScoredManifest, decode_manifest
 
 if TYPE_CHECKING:
     import os
 
-PROGRESS = ".progress"
 SCORES = "scores"
 ANSWERS = "answers"
-
-
-def is_scored_table(path: str | os.PathLike[str]) -> bool:
-    """Return True if a path or URL is a scored table, complete or not.
-
-    `ScoredTable.open` refuses an incomplete one. Needs no optional package for a local path that is none.
-    """
-    from pathlib import Path
-
-    name = str(path)
-    if "://" not in name:
-        folder = Path(name)
-        return (folder / MANIFEST).is_file() or (folder / PROGRESS).is_dir()
-    location = Location.of(name)
-    return location.child(MANIFEST).exists() or location.child(PROGRESS).exists()
 
 
 class ScoredTable:

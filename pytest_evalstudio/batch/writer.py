@@ -13,13 +13,13 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from pytest_evalstudio.batch.recognition import MANIFEST, PROGRESS
 from pytest_evalstudio.batch.storage import Location, reaching
-from pytest_evalstudio.batch.table import ANSWERS, PROGRESS, SCORES
+from pytest_evalstudio.batch.table import ANSWERS, SCORES
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.locking import locked
 from pytest_evalstudio.record.schema import EvaluatorEntry
 from pytest_evalstudio.record.scored import (
-    MANIFEST,
     MetricAggregate,
     PartEntry,
     ScoredManifest,

@@ -44,7 +44,7 @@ def add_to(add: Adds) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
-    from pytest_evalstudio.batch.table import is_scored_table
+    from pytest_evalstudio.batch.recognition import is_scored_table
     from pytest_evalstudio.engine.outputs import OutputFolder
     from pytest_evalstudio.record.reader import read_run, record_path
     from pytest_evalstudio.report.build import build_report

@@ -8,7 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.batch.table import ScoredTable, is_scored_table
+from pytest_evalstudio.batch.recognition import is_scored_table
+from pytest_evalstudio.batch.table import ScoredTable
 from pytest_evalstudio.cli.common import say
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -43,55 +44,44 @@ def compare(base: Side, new: Side, *, limits: Limits | None = None) -> Compariso
     Raises:
         ConfigurationError: if the runs have no item in common.
     """
-    matched = list(_matched(base, new))
-    if not matched:
+    matched = _match(base, new)
+    if not matched.pairs:
         raise ConfigurationError(
             f"the runs have no item in common: {len(base.items):,} items in the base run, {len(new.items):,}"
             " in the new run, none of the same file, key and model; give runs of the same suites, and name"
             " renamed models as OLD=NEW"
         )
-    pairs: dict[str, list[tuple[SideItem, SideItem]]] = {}
-    for identity, earlier, item in matched:
-        pairs.setdefault(identity[2], []).append((earlier, item))
-    metrics = compare_metrics(pairs, new.run.evaluators, limits or Limits())
-    changes = _changes(base, new)
+    metrics = compare_metrics(matched.pairs, new.run.evaluators, limits or Limits())
     not_run = _not_run(base, new)
     documents = tuple(sorted(_changed_documents(base.run, new.run)))
-    cases = [identity[1] for identity, earlier, item in matched if earlier.case != item.case]
+    cases = tuple(dict.fromkeys(matched.changed_cases))
     return Comparison(
         verdict=overall(metrics),
         base=base.label,
         new=new.label,
-        items=changes.counts,
+        items=matched.counts,
         not_run=not_run,
         metrics=tuple(metrics),
-        operations=tuple(compare_operations(pairs)),
+        operations=tuple(compare_operations(matched.pairs)),
         changed=_changed_parts(base.run, new.run, cases=bool(cases), documents=bool(documents)),
-        changed_cases=tuple(dict.fromkeys(cases)),
+        changed_cases=cases,
         changed_documents=documents,
-        document_cases=tuple(
-            dict.fromkeys(
-                identity[1] for identity, _, item in matched if not set(documents).isdisjoint(item.documents)
-            )
-            if documents
-            else ()
-        ),
-        changes=changes.in_order(),
+        document_cases=tuple(dict.fromkeys(_users(base, new, frozenset(documents)))) if documents else (),
+        changes=tuple(itertools.chain.from_iterable(matched.changes.values())),
         notes=tuple(_notes(base, new, not_run)),
     )
 
 
-def _matched(base: Side, new: Side) -> Iterator[tuple[Identity, SideItem, SideItem]]:
-    """Yield the items that both runs evaluated."""
-    earlier_items = base.items
+def _users(base: Side, new: Side, documents: frozenset[str]) -> Iterator[str]:
+    """Yield the keys of the items that both runs evaluated and that use one of the documents."""
     for identity, item in new.items.items():
-        earlier = earlier_items.get(identity)
-        if (
-            earlier is not None
-            and earlier.outcome not in _WITHOUT_VERDICT
-            and item.outcome not in _WITHOUT_VERDICT
-        ):
-            yield identity, earlier, item
+        earlier = base.items.get(identity)
+        if earlier is not None and _has_verdicts(earlier, item) and not documents.isdisjoint(item.documents):
+            yield identity[1]
+
+
+def _has_verdicts(base: SideItem, new: SideItem) -> bool:
+    return base.outcome not in _WITHOUT_VERDICT and new.outcome not in _WITHOUT_VERDICT
 
 
 def _not_run(base: Side, new: Side) -> int:
@@ -181,43 +171,55 @@ def _score_changes(base: Scores, new: Scores, metrics: Sequence[MetricName]) -> 
 
 
 @dataclass(slots=True)
-class _Changes:
-    """Number of items by class, and the changes of those that do not still pass."""
+class _Matched:
+    """Items of both runs.
 
+    Attributes:
+        pairs: by model, the items that both runs evaluated: base and new.
+        changed_cases: keys of those whose question or expectation differs.
+        counts: number of items by class.
+        changes: by class, the changes of the items that do not still pass.
+    """
+
+    pairs: dict[str, list[tuple[SideItem, SideItem]]] = field(default_factory=lambda: defaultdict(list))
+    changed_cases: list[str] = field(default_factory=list)
     counts: dict[ItemClass, int] = field(default_factory=lambda: dict.fromkeys(ITEM_CLASSES, 0))
-    by_class: dict[ItemClass, list[ItemChange]] = field(default_factory=lambda: {k: [] for k in ITEM_CLASSES})
-
-    def in_order(self) -> tuple[ItemChange, ...]:
-        """Return the changes by class."""
-        return tuple(itertools.chain.from_iterable(self.by_class.values()))
+    changes: dict[ItemClass, list[ItemChange]] = field(default_factory=lambda: {k: [] for k in ITEM_CLASSES})
 
 
-def _changes(base: Side, new: Side) -> _Changes:
-    changes = _Changes()
+def _match(base: Side, new: Side) -> _Matched:
+    """Return the items of both runs, in one pass over the new run."""
+    matched = _Matched()
     metrics = deciding_metrics(new.run.evaluators)
+    pairs = matched.pairs
     passing = shared = 0
     earlier_items = base.items
 
     def note(identity: Identity, earlier: SideItem | None, now: SideItem | None) -> None:
         kind = item_class(earlier, now)
         if kind is not None:
-            changes.counts[kind] += 1
-            changes.by_class[kind].append(_change(identity, kind, earlier, now, metrics))
+            matched.counts[kind] += 1
+            matched.changes[kind].append(_change(identity, kind, earlier, now, metrics))
 
     for identity, now in new.items.items():
         earlier = earlier_items.get(identity)
         if earlier is not None:
             shared += 1
-            if earlier.outcome == now.outcome == "passed":
+            still_passes = earlier.outcome == now.outcome == "passed"
+            if still_passes or _has_verdicts(earlier, now):
+                pairs[identity[2]].append((earlier, now))
+                if earlier.case != now.case:
+                    matched.changed_cases.append(identity[1])
+            if still_passes:
                 passing += 1  # most items, without the calls that the others need
                 continue
         note(identity, earlier, now)
-    changes.counts["still_passing"] += passing
+    matched.counts["still_passing"] += passing
     if shared < len(earlier_items):
         for identity, item in earlier_items.items():
             if identity not in new.items:
                 note(identity, item, None)
-    return changes
+    return matched
 
 
 def _change(

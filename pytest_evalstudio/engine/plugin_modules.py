@@ -8,9 +8,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.plugins.registry import Registry
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.core.plugins.registry import Registry
 
 OPTION = "--plugin-module"
 HOOK = "pytest_evalstudio_register"
@@ -25,6 +28,8 @@ def registry_of(modules: Sequence[str]) -> Registry:
     Raises:
         ConfigurationError: if one of them cannot be imported, or registers nothing.
     """
+    from pytest_evalstudio.core.plugins.registry import Registry
+
     registry = Registry()
     for name in modules:
         register = getattr(_imported(name), HOOK, None)

@@ -20,7 +20,6 @@ from pytest_evalstudio.record.sketches import merged_sketch
 
 SCORED_VERSION = 1
 """Version of these types and of the columns of `scores/` and `answers/`."""
-MANIFEST = "manifest.json"
 MAX_WORST = 20
 """Rows that an aggregate refers to as its worst."""
 ScoreStatus = Literal["passed", "failed", "score", "not_applicable", "error"]

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from pytest_evalstudio.batch.recognition import is_scored_table
 from pytest_evalstudio.batch.score import score_table
-from pytest_evalstudio.batch.table import ScoredTable, is_scored_table
+from pytest_evalstudio.batch.table import ScoredTable
 from pytest_evalstudio.core.errors import DataError
 from support.tables_of_answers import MAP, answers, values_of, write_parquet
 

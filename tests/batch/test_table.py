@@ -11,8 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from pytest_evalstudio.batch.columns import answer_schema, score_schema
+from pytest_evalstudio.batch.recognition import is_scored_table
 from pytest_evalstudio.batch.storage import Location
-from pytest_evalstudio.batch.table import ScoredTable, is_scored_table
+from pytest_evalstudio.batch.table import ScoredTable
 from pytest_evalstudio.batch.writer import BatchResult, Job, TableWriter
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.record.schema import Tool
