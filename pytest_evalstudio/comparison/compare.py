@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 import msgspec
+from msgspec import field
 
 from pytest_evalstudio.comparison.metrics import Limits, compare_metrics, compare_operations, overall
 from pytest_evalstudio.comparison.results import (
@@ -170,8 +170,7 @@ def _score_changes(base: Scores, new: Scores, metrics: Sequence[MetricName]) -> 
             yield ScoreChange(evaluator=name[0], metric=name[1], base=earlier, new=now)
 
 
-@dataclass(slots=True)
-class _Matched:
+class _Matched(msgspec.Struct):
     """Items of both runs.
 
     Attributes:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
+import msgspec
 import numpy as np
 
 from pytest_evalstudio.comparison.results import VERDICTS, MetricComparison, OperationComparison, Verdict
@@ -42,8 +43,7 @@ class Limits:
     tolerance: float = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
+class _Column(msgspec.Struct, frozen=True, kw_only=True):
     """The paired scores of one metric of one model.
 
     Attributes:

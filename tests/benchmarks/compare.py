@@ -2,8 +2,8 @@
 
 usage: python tests/benchmarks/compare.py [--rows 30000]
 
-Prints processor seconds of both, their ratio (target at most 2.0), and the peak memory of the comparison
-(target at most 300 MB).
+Prints processor seconds of both, medians of seven rounds, their ratio (target at most 2.0), and the peak
+memory of the comparison (target at most 300 MB).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+ROUNDS = 7
 READ = """
 import sys
 from pathlib import Path
@@ -47,8 +49,14 @@ def main() -> None:
             )
             command = [sys.executable, "-c", code, str(side), str(rows), str(seed)]
             subprocess.run(command, cwd=Path(__file__).parent, check=True)
-        read_s, _ = spent([sys.executable, "-c", READ, *map(str, sides)])
-        compare_s, megabytes = spent([sys.executable, "-c", COMPARE, *map(str, sides)])
+        rounds = [
+            (
+                spent([sys.executable, "-c", READ, *map(str, sides)])[0],
+                *spent([sys.executable, "-c", COMPARE, *map(str, sides)]),
+            )
+            for _ in range(ROUNDS)
+        ]
+    read_s, compare_s, megabytes = (statistics.median(values) for values in zip(*rounds, strict=True))
     print(
         f"two records of {rows:,} rows: reading {read_s:.1f} s, comparison {compare_s:.1f} s of processor,"
         f" ratio {compare_s / read_s:.2f}; {megabytes:.0f} MB"
