@@ -9,8 +9,8 @@ import msgspec
 
 from pytest_evalstudio.comparison.results import RunLabel
 from pytest_evalstudio.core.errors import unknown_name
-from pytest_evalstudio.record.outline import AnyItem, RowOutline
-from pytest_evalstudio.record.schema import Row, Run
+from pytest_evalstudio.record.outline import AnyItem, RowOutline, VerdictOutline
+from pytest_evalstudio.record.schema import ItemVerdict, Row, Run
 
 MAX_ANSWER_CHARS = 4_000
 """Characters of an answer that are kept for a word diff."""
@@ -119,34 +119,35 @@ def read_side(
         if verdict == "not_run":
             side.has_not_run = True
         scores: dict[MetricName, float | None] = {}
+        flaky = item.flaky
         for evaluator, reached in item.verdicts.items():
+            flaky = flaky or (reached.pass_k == 0.0 and _disagrees(reached))
             known = names.setdefault(evaluator, {})
             for metric, value in reached.scores.items():
                 scores[known.get(metric) or known.setdefault(metric, (evaluator, metric))] = value
+        if row is not None and len(rows) == 1:  # most items, without calls of functions
+            duration, cost = None if row.error else row.actual_duration, row.cost
+        else:
+            duration, cost = _mean_duration(rows), _mean_cost(rows)
         sides[file, item.key, renamed.get(label, label), item.part] = SideItem(
             nodeid=item.nodeid,
             outcome=_OUTCOMES[verdict],
-            cluster=(file, _original(row, item.key)),
-            flaky=is_flaky(item),
+            cluster=(file, _original(row, item.key) if row and row.relationships else item.key),
+            flaky=flaky,
             scores=scores,
             case=case_digest(row),
             documents=documents.setdefault(row.corpus, row.corpus) if row else (),
-            duration_s=_mean_duration(rows),
-            cost_usd=_mean_cost(rows),
+            duration_s=duration,
+            cost_usd=cost,
             reason=item.reason,
             answer=row.actual_output[:MAX_ANSWER_CHARS] if row and keeps_answer[verdict] else "",
         )
     return side
 
 
-def is_flaky(item: AnyItem) -> bool:
-    """Return True if repeats or attempts of an item disagree."""
-    if item.flaky:
-        return True
-    for verdict in item.verdicts.values():
-        if verdict.pass_k == 0.0 and (verdict.passed is True or True in verdict.repeats):
-            return True
-    return False
+def _disagrees(verdict: ItemVerdict | VerdictOutline) -> bool:
+    """Return True if a repeat passes although not all of them do; to be asked where `pass_k` is 0.0."""
+    return verdict.passed is True or True in verdict.repeats
 
 
 def case_digest(row: Row | RowOutline | None) -> int:
@@ -183,15 +184,11 @@ def _original(row: Row | RowOutline | None, key: str) -> str:
 
 
 def _mean_duration(rows: Sequence[Row | RowOutline]) -> float | None:
-    if len(rows) == 1:
-        return None if rows[0].error else rows[0].actual_duration
     values = [row.actual_duration for row in rows if not row.error]
     return sum(values) / len(values) if values else None
 
 
 def _mean_cost(rows: Sequence[Row | RowOutline]) -> float | None:
-    if len(rows) == 1:
-        return rows[0].cost
     values = [row.cost for row in rows if row.cost is not None]
     return sum(values) / len(values) if values else None
 

@@ -15,6 +15,8 @@ _NAMED = ATTRIBUTES | word_set(
     revenue profit investment balance weight width height time
     """
 )
+_GENERIC = word_set("type kind category class item name description option")
+"""Heads of first columns that do not say what the rows are."""
 _RULE = re.compile(r":?-{2,}:?")
 
 
@@ -29,7 +31,7 @@ class Cell:
 
 
 def cells_asked(text: str) -> Iterator[Cell]:
-    """Yield a question for each cell that its column and row name, e.g. the fee for the account “Plus”."""
+    """Yield a question for each cell that its column and row name, e.g. the fee for the Plus account."""
     if not text.startswith("|"):
         return
     cells = [cell.strip() for cell in text.strip().strip("|").split("|")]
@@ -39,7 +41,7 @@ def cells_asked(text: str) -> Iterator[Cell]:
     heads = cells[:width]
     rows = [cells[start : start + width] for start in range(2 * width + 2, len(cells), width + 1)]
     label = heads[0].lower()
-    if not re.fullmatch(r"[a-z]+", label) or label.endswith("s"):
+    if not re.fullmatch(r"[a-z]+", label) or label.endswith("s") or label in _GENERIC:
         return
     for row in rows:
         for head, cell in zip(heads[1:], row[1:], strict=False):
@@ -49,8 +51,14 @@ def cells_asked(text: str) -> Iterator[Cell]:
             if head.lower().split()[-1] not in _NAMED:
                 continue
             yield Cell(
-                question=f"What is the {head[0].lower() + head[1:]} for the {label} “{row[0]}”?",
+                question=f"What is the {head[0].lower() + head[1:]} for {_row_name(row[0], label)}?",
                 answer=cell,
                 condition=pattern(cell),
                 kind=stated[0].kind,
             )
+
+
+def _row_name(name: str, label: str) -> str:
+    """Return the name of a row as people say it; a long or lower-case one stays a quotation."""
+    is_name = name[0].isupper() and len(name.split()) <= 2
+    return f"the {name} {label}" if is_name else f"the {label} “{name}”"

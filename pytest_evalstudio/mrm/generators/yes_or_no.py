@@ -27,6 +27,9 @@ _UNCLEAR = re.compile(
 )
 _CONDITION = re.compile(r"(?i)\b(?:when|whenever|while|where|because)\b")
 """Beginning of a condition: a statement whose condition has another quantity may be true as well."""
+_CUT = re.compile(r",\s|\s(?:because|which|who)\s")
+_LIST = re.compile(r",\s[^,;]*(?:,\s[^,;]*)*\s(?:and|or)\s")
+"""Further members of a list: without them the statement would be of the first member alone."""
 _OBLIGED, _ALLOWED = ("must", "should"), ("can", "may", "could")
 
 
@@ -82,7 +85,9 @@ def _pair(sentence: str, corpus: Corpus) -> _Pair | None:
     if len(parsed) != 1 or parsed[0].is_negative or parsed[0].kind == "command":
         return None
     clause = parsed[0]
-    rest = re.split(r",\s|\s(?:because|which|who)\s", clause.rest)[0]
+    rest = _CUT.split(clause.rest)[0]
+    if _LIST.match(clause.rest, len(rest)):
+        return None
     stated = quantities(rest)
     if len(stated) != 1 or stated[0].kind == "date" or len(sentence.split()) > 20:
         return None
