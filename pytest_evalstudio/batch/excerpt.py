@@ -135,15 +135,15 @@ def _items(table: ScoredTable, rows: Sequence[int]) -> Iterator[tuple[int, Item]
 def _scores_of(table: ScoredTable, rows: Sequence[int]) -> dict[int, _Scores]:
     dataset = import_extra("pyarrow.dataset", PURPOSE, extra=EXTRA)
     columns = [ROW_ID, "model", "evaluator", "metric", "value", "status", "code", "reason"]
-    found: dict[int, _Scores] = {}
+    scores_of_row: dict[int, _Scores] = {}
     narrowed = _narrowed(table, rows)
     for batch in narrowed.scores(columns, dataset.field(ROW_ID).isin(list(rows))):
         for entry in batch.to_pylist():
-            scores = found.setdefault(entry[ROW_ID], _Scores(entry["model"]))
+            scores = scores_of_row.setdefault(entry[ROW_ID], _Scores(entry["model"]))
             scores.metrics[entry["evaluator"], entry["metric"]] = entry["value"], entry["status"]
             if entry["code"] or entry["reason"]:
                 scores.texts[entry["evaluator"]] = entry["code"] or "", entry["reason"] or ""
-    return found
+    return scores_of_row
 
 
 def _narrowed(table: ScoredTable, rows: Sequence[int]) -> ScoredTable:

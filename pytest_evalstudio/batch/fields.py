@@ -12,7 +12,7 @@ from pytest_evalstudio.core.errors import ConfigurationError, DataError, nearest
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 
 FIELDS = ("key", "model", "input", "actual_output", "expected_output", "context", "output_condition", "error")
-"""What a row can have; a column of the same name is used where `--map` names no other one."""
+"""Fields of a row; a column of the same name is used where `--map` names no other one."""
 ANSWER = "actual_output"
 NAMES = ("key", "model")
 CONTEXT = "context"
