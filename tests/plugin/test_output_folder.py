@@ -7,7 +7,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 
 import pytest
 
@@ -25,20 +26,38 @@ def ask(prompt):
         time.sleep(0.02)
     return "4"
 """
+LONGEST_START_S = 120.0
 FOUR = {"key": "four", "prompt": "2+2?", "condition": '"4"'}
 REPORT = ("interpretation.html", "interpretation.json", "summary.md", "evalstudio-report.zip")
 
-
-def started(project: Project, *arguments: str) -> subprocess.Popen[bytes]:
-    """A pytest of its own, whose model waits for the file `hold` to go."""
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
-    return subprocess.Popen(command, cwd=project.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+Start = Callable[..., subprocess.Popen[bytes]]
 
 
-def wait_until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < end
+@pytest.fixture
+def start(project: Project) -> Iterator[Start]:
+    """Start pytest in a process of its own, whose model waits until the file `hold` is deleted."""
+    with ExitStack() as processes:
+
+        def run(*arguments: str) -> subprocess.Popen[bytes]:
+            command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
+            process = subprocess.Popen(
+                command, cwd=project.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+            )
+            processes.enter_context(process)
+            processes.callback(process.kill)
+            return process
+
+        yield run
+
+
+def wait_for_questions(project: Project, process: subprocess.Popen[bytes], count: int = 1) -> None:
+    """Wait until the models were asked `count` questions, in any order: they are asked concurrently."""
+    asked = project.folder / "asked.txt"
+    end = time.monotonic() + LONGEST_START_S
+    while not asked.is_file() or asked.read_text().count("\n") < count:
+        if process.poll() is not None:
+            pytest.fail(f"the run ended before it asked:\n{process.communicate()[0].decode()}")
+        assert time.monotonic() < end, f"{count} questions were not asked in {LONGEST_START_S} s"
         time.sleep(0.02)
 
 
@@ -50,11 +69,13 @@ def waiting_suite(project: Project) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("more", [(), ("-n", "2")], ids=["one process", "two workers"])
-def test_a_second_run_in_the_same_folder_is_a_usage_error(project: Project, more: tuple[str, ...]) -> None:
+def test_a_second_run_in_the_same_folder_is_a_usage_error(
+    project: Project, start: Start, more: tuple[str, ...]
+) -> None:
     waiting_suite(project)
-    first = started(project)
+    first = start()
+    wait_for_questions(project, first, 2)
     asked = project.folder / "asked.txt"
-    wait_until(lambda: asked.is_file() and asked.read_text().endswith("wait\n"))
     before = asked.read_text()
 
     second = project.run(*more)
@@ -63,7 +84,7 @@ def test_a_second_run_in_the_same_folder_is_a_usage_error(project: Project, more
     second.stderr.fnmatch_lines(["*the folder is in use by another run*--evalstudio-output*"])
     assert asked.read_text() == before, "no model was asked"
     (project.folder / "hold").unlink()
-    first.communicate(timeout=60)
+    first.communicate(timeout=LONGEST_START_S)
     assert first.returncode == 0
     assert len(project.record()[1]) == 2
     assert (project.folder / "evalstudio-report" / "interpretation.html").is_file()
@@ -78,20 +99,20 @@ def test_answer(eval_model, eval_text_matching):
 @pytest.mark.slow
 @pytest.mark.parametrize("more", [(), ("-n", "2")], ids=["one process", "two workers"])
 def test_tests_written_in_python_are_kept_out_of_a_folder_in_use_as_well(
-    project: Project, more: tuple[str, ...]
+    project: Project, start: Start, more: tuple[str, ...]
 ) -> None:
     project.write("app.py", WAITING)
     project.write("hold", "")
     project.write("test_answers.py", CHECKING)
-    first = started(project)
-    wait_until(lambda: (project.folder / "asked.txt").is_file())
+    first = start()
+    wait_for_questions(project, first)
 
     second = project.run(*more)
 
     assert second.ret == pytest.ExitCode.USAGE_ERROR
     assert (project.folder / "asked.txt").read_text() == "wait\n"
     (project.folder / "hold").unlink()
-    first.communicate(timeout=60)
+    first.communicate(timeout=LONGEST_START_S)
     assert first.returncode == 0
 
 
@@ -103,7 +124,7 @@ def test_listing_the_tests_neither_locks_nor_makes_the_folder(project: Project) 
     assert not (project.folder / "evalstudio-report").exists()
 
 
-def test_a_killed_run_leaves_the_earlier_report_aside_and_no_lock(project: Project) -> None:
+def test_a_killed_run_leaves_the_earlier_report_aside_and_no_lock(project: Project, start: Start) -> None:
     waiting_suite(project)
     (project.folder / "hold").unlink()
     project.run().assert_outcomes(passed=2)
@@ -112,8 +133,8 @@ def test_a_killed_run_leaves_the_earlier_report_aside_and_no_lock(project: Proje
     project.write("hold", "")
     (project.folder / "asked.txt").unlink()
 
-    killed = started(project)
-    wait_until(lambda: (project.folder / "asked.txt").is_file())
+    killed = start()
+    wait_for_questions(project, killed)
     killed.send_signal(signal.SIGKILL)
     killed.communicate()
 
@@ -237,14 +258,14 @@ def test_a_report_from_the_shell_refuses_foreign_files_and_the_folder_of_another
 
 
 def test_workers_leave_nothing_in_the_temporary_folder(
-    project: Project, monkeypatch: pytest.MonkeyPatch
+    project: Project, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waiting_suite(project)
     temporary = project.folder / "tmp"
     temporary.mkdir()
     monkeypatch.setenv("TMPDIR", str(temporary))
-    run = started(project, "-n", "2")
-    wait_until(lambda: (project.folder / "asked.txt").is_file())
+    run = start("-n", "2")
+    wait_for_questions(project, run)
 
     run.send_signal(signal.SIGKILL)
     (project.folder / "hold").unlink()
