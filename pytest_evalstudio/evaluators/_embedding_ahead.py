@@ -38,11 +38,10 @@ class EmbeddingAhead(Generic[T]):
         self._texts = texts
         self._waiting = [judges * len(cases[start : start + GROUP]) for start in range(0, len(cases), GROUP)]
         self._ready: list[set[str]] = [set() for _ in self._waiting]
+        self._is_loading = False
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="evalstudio-embedding")
 
     def __enter__(self) -> EmbeddingAhead[T]:
-        questions = sorted({case.question for case in self._cases[:GROUP]})
-        self._thread.submit(self._embed, questions)  # loads the model
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -52,13 +51,33 @@ class EmbeddingAhead(Generic[T]):
         """Return the judgement of a case; its texts are embedded when its group has ended."""
         group = index // GROUP
         try:
-            result = yield from consider(self._cases[index])
+            result = yield from self._noticed(consider(self._cases[index]))
             self._ready[group].update(self._texts(self._cases[index], result))
             return result
         finally:
             self._waiting[group] -= 1
             if not self._waiting[group]:
                 self._thread.submit(self._embed, sorted(self._ready[group]))
+
+    def _noticed(self, flow: Flow[T]) -> Flow[T]:
+        """Forward a judgement; start to load the model at its first reply.
+
+        Loading takes seconds of the interpreter, which would delay the first questions.
+        """
+        try:
+            questions = next(flow)
+            while True:
+                replies = yield questions
+                self._load()
+                questions = flow.send(replies)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+
+    def _load(self) -> None:
+        if not self._is_loading:
+            self._is_loading = True
+            self._thread.submit(self._embed, sorted({case.question for case in self._cases[:GROUP]}))
 
     def _embed(self, texts: Sequence[str]) -> None:
         # The evaluator asks for the same vectors again, and reports what is wrong.

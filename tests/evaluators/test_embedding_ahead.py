@@ -55,8 +55,21 @@ def test_groups_of_consecutive_cases_are_embedded_in_the_background() -> None:
     ahead = [texts for thread, texts in embedder.noted if thread.startswith("evalstudio-embedding")]
     written = {"What is it?", "How?", "Why?"}
     groups = [{case.question for case in CASES[start : start + 8]} for start in (0, 8, 16)]
-    assert set(ahead[0]) == groups[0], "the model is loaded while the first questions are asked"
+    assert set(ahead[0]) == groups[0], "the model is loaded after the first reply"
     assert sorted(map(sorted, ahead[1:])) == sorted(sorted(group | written) for group in groups)
+
+
+@pytest.mark.usefixtures("small_groups")
+def test_the_model_is_not_loaded_before_a_reply_has_come() -> None:
+    embedder = Noting()
+    loaded_before: list[int] = []
+
+    def said(prompt: Prompt) -> Any:
+        loaded_before.append(len(embedder.noted))
+        return replied(prompt)
+
+    scored(embedder, said)
+    assert loaded_before[0] == 0
 
 
 def test_a_small_batch_is_embedded_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
