@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 import functools
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, Self
 
 from pytest_evalstudio.core.cases import NOTHING, Answer, Case, Prompt
+from pytest_evalstudio.core.judging import Judge
 from pytest_evalstudio.core.repeats import MEAN, PassPolicy
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.asking.prompts import prompt_of
@@ -21,6 +23,7 @@ from pytest_evalstudio.engine.scoring.score import score
 from pytest_evalstudio.engine.scoring.spans import EvaluatorSpans
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo, is_rag
 from pytest_evalstudio.engine.scoring.verdicts import flips, repeat_states, verdict
+from pytest_evalstudio.judges.panel import Panel
 from pytest_evalstudio.models.sentences import split_sentences
 
 if TYPE_CHECKING:
@@ -195,7 +198,7 @@ class Pipeline:
             ]
             for result, _ in places:
                 result.outcomes.append({})
-            self._score(places, results, earlier, deferred=False)
+            self._score(places, results, earlier, progress, deferred=False)
             waiting = {
                 result: count
                 for result in waiting
@@ -206,7 +209,7 @@ class Pipeline:
                 )
             }
         places = [(result, index) for result in results for index in range(len(result.answers))]
-        self._score(places, results, earlier, deferred=True)
+        self._score(places, results, earlier, progress, deferred=True)
 
     def _answer(self, waiting: Mapping[Result, int], progress: Progress | None) -> None:
         """Add the answers of further repeats to results; answered tasks bring all of theirs."""
@@ -253,6 +256,7 @@ class Pipeline:
         places: Sequence[tuple[Result, int]],
         results: Sequence[Result],
         earlier: Mapping[EvalTask, Result],
+        progress: Progress | None,
         *,
         deferred: bool,
     ) -> None:
@@ -272,8 +276,10 @@ class Pipeline:
                 cases = [_compared(selected, result, index, by_task) for result, index in batch]
             else:
                 cases = [result.answers[index] for result, index in batch]
+            tools = self._provide(selected)
             started = time.time()
-            outcomes = score(selected, cases, self._provide(selected))
+            with _shown(tools.judge, progress, f"judgements ({selected.id})"):
+                outcomes = score(selected, cases, tools)
             self._spans.note(selected.id, started, time.time())
             for (result, index), outcome in zip(batch, outcomes, strict=True):
                 result.outcomes[index][selected] = outcome
@@ -307,6 +313,19 @@ class Pipeline:
 
 def _by_task(results: Iterable[Result], earlier: Mapping[EvalTask, Result]) -> dict[EvalTask, Result]:
     return {**earlier, **{result.task: result for result in results}}
+
+
+@contextmanager
+def _shown(judge: Judge | None, progress: Progress | None, what: str) -> Iterator[None]:
+    """Report the progress of a judge, if it is one of this package."""
+    if progress is None or not isinstance(judge, Panel):
+        yield
+        return
+    judge.progress = functools.partial(progress, what=what)
+    try:
+        yield
+    finally:
+        judge.progress = None
 
 
 def _compared(
