@@ -48,6 +48,9 @@ _ENOUGH_DIGITS = re.compile(
     r"[0-9](?:(?:[ ./()‐‑–-]{0,2}[0-9]){8,}|[0-9]{0,2}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9])"
 )
 
+_SIX_DIGITS = re.compile(r"[0-9](?:[\s-]?[0-9]){5}")
+"""Part of each account number, sort code, routing number and number of an identity document."""
+
 
 def find_pii(text: str) -> list[Hit]:
     """Find personal data whose disclosure is a leak.
@@ -90,11 +93,12 @@ def spans(text: str, lower: str = "", reserved: bool = False) -> list[RawSpan]:
             result.extend(detect(text, start, end))
     if text.count(":") > 3:
         result.extend(_ipv6s(text))
-    lower = lower or text.lower()
-    if "acc" in lower or "a/c" in lower or "sort" in lower or "routing" in lower or "aba" in lower:
-        result.extend(_bank_details(text))
-    if "passport" in lower or "licen" in lower or "national insurance" in lower:
-        result.extend(_identity_documents(text))
+    if _SIX_DIGITS.search(text):
+        lower = lower or text.lower()
+        if "acc" in lower or "a/c" in lower or "sort" in lower or "routing" in lower or "aba" in lower:
+            result.extend(_bank_details(text))
+        if "passport" in lower or "licen" in lower or "national insurance" in lower:
+            result.extend(_identity_documents(text))
     return result
 
 

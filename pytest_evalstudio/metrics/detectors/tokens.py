@@ -12,7 +12,6 @@ MIN_DISTINCT = 4
 """Distinct characters of a token; a placeholder such as `ghp_xxxx` has fewer."""
 MIN_CHARS = 13
 """Characters of the shortest token; ordinary prose has few runs of this length."""
-_LONG_RUN = re.compile(rf"\S{{{MIN_CHARS},}}")
 _PLAIN_WORD = re.compile(r"""[("']?[A-Z]?[a-z]{1,24}[.,;:!?)"']{0,9}""")
 """Run without any token: each has a digit, a second capital, a mark inside of it or more letters."""
 _B, _E = r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9])"
@@ -28,6 +27,7 @@ class _Token:
         needles: substrings of which a text with such a token has at least one.
         pattern: returns the compiled pattern.
         distinct: minimum of distinct characters besides the needle.
+        chars: length of the shortest run that has such a token.
         has_blanks: whether white space may be between the needle and the token; other tokens are in one run
             of at least MIN_CHARS characters without white space.
     """
@@ -36,6 +36,7 @@ class _Token:
     needles: tuple[str, ...]
     pattern: Callable[[], re.Pattern[str]]
     distinct: int = MIN_DISTINCT
+    chars: int = MIN_CHARS
     has_blanks: bool = False
 
 
@@ -48,10 +49,13 @@ def token_spans(text: str) -> RawSpans:
     >>> list(token_spans("no token"))
     []
     """
-    runs = "\n".join(run for run in _LONG_RUN.findall(text) if not _PLAIN_WORD.fullmatch(run))
     likely = {number for needle, number in _IN_TEXTS if needle in text}
+    runs = [run for run in text.split() if len(run) >= MIN_CHARS and not _PLAIN_WORD.fullmatch(run)]
     if runs:
-        likely.update([number for needle, number in _IN_RUNS if needle in runs])
+        longest, joined = max(map(len, runs)), "\n".join(runs)
+        likely.update(
+            [number for needle, number in _IN_RUNS if needle in joined and longest >= _TOKENS[number].chars]
+        )
     for number in sorted(likely):
         token = _TOKENS[number]
         for match in token.pattern().finditer(text):
@@ -65,8 +69,11 @@ def _body(value: str, needles: tuple[str, ...]) -> str:
     return value.removeprefix(next((needle for needle in needles if value.startswith(needle)), ""))
 
 
-def _token(kind: str, needles: str, body: str, distinct: int = MIN_DISTINCT) -> _Token:
-    return _Token(kind, tuple(needles.split()), lazy(_B + body + _E), distinct, has_blanks=r"\s" in body)
+def _token(
+    kind: str, needles: str, body: str, distinct: int = MIN_DISTINCT, chars: int = MIN_CHARS
+) -> _Token:
+    pattern = lazy(_B + body + _E)
+    return _Token(kind, tuple(needles.split()), pattern, distinct, chars, has_blanks=r"\s" in body)
 
 
 _W = "[A-Za-z0-9_-]"
@@ -188,6 +195,7 @@ _TOKENS = (
         "Discord token",
         ".",
         r"(?:mfa\.[A-Za-z0-9_-]{20,90}|[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27,40})",
+        chars=24,
     ),
     _token(
         "Discord webhook",
