@@ -153,6 +153,7 @@ class SessionHooks:
             or option.setuponly
             or self.evals.settings.estimates
             or self.evals.usage_errors
+            or terminalreporter.stats.get("error")
         ):
             files = "1 file" if self.evals.collected_files == 1 else f"{self.evals.collected_files} files"
             terminalreporter.write_line(
