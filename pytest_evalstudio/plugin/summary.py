@@ -1,11 +1,12 @@
-"""The run's summary on the terminal: leaderboards, problems, flips, gates and the path of the report."""
+"""The run's summary on the terminal: leaderboards, findings, flips, gates and the path of the report."""
 
 from __future__ import annotations
 
 import os
 import shlex
+import textwrap
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,11 @@ if TYPE_CHECKING:
     from pytest_evalstudio.engine.analysis.flip_rates import FlipRate
     from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
     from pytest_evalstudio.report.build import Report
+    from pytest_evalstudio.report.findings import Finding
 
 ROWS = 10
+FINDINGS = 3
+TITLE_CHARS = 120
 LABEL_CHARS = 40
 
 
@@ -40,7 +44,7 @@ def write_summary(terminal: Any, report: Report, start: Path, root: Path) -> Non
         terminal.write_line(text)
     for text in review_lines(analysis, os.path.relpath(report.page.parent, start)):
         terminal.write_line(text)
-    for text in problem_lines(analysis) if analysis.dataset.items or analysis.problems else ():
+    for text in finding_lines(report.findings) if analysis.dataset.items or report.findings else ():
         terminal.write_line(text)
     for text in workflow_lines(analysis, root):
         terminal.write_line(text)
@@ -177,15 +181,15 @@ def judging_lines(analysis: Analysis) -> Iterator[str]:
         )
 
 
-def problem_lines(analysis: Analysis) -> Iterator[str]:
-    """Yield the number of problems by severity."""
-    counts = Counter(problem.severity for problem in analysis.problems)
-    if not counts:
-        yield "problems: none"
-    else:
-        yield "problems: " + ", ".join(
-            f"{counts[severity]} {severity}" for severity in SEVERITIES if counts[severity]
-        )
+def finding_lines(findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield the number of findings by severity, and the most severe ones."""
+    counts = Counter(finding.severity for finding in findings)
+    numbers = [f"{counts[severity]} {severity}" for severity in SEVERITIES if counts[severity]]
+    yield f"findings: {', '.join(numbers) or 'none'}"
+    for finding in findings[:FINDINGS]:
+        yield f"    {finding.severity:<6} {textwrap.shorten(finding.title, TITLE_CHARS, placeholder='…')}"
+    if len(findings) > FINDINGS:
+        yield f"    … and {len(findings) - FINDINGS:,} more in the report"
 
 
 def not_run_lines(analysis: Analysis) -> Iterator[str]:

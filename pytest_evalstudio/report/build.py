@@ -42,7 +42,7 @@ from pytest_evalstudio.report.exports import (
 )
 from pytest_evalstudio.report.failed_items import FailedItems
 from pytest_evalstudio.report.failures import FailureBook
-from pytest_evalstudio.report.findings import grouped
+from pytest_evalstudio.report.findings import Finding, grouped
 from pytest_evalstudio.report.folders import Archive, ExplainerFolder, describe_format, tree
 from pytest_evalstudio.report.labels import natural_key
 from pytest_evalstudio.report.results import ResultsWriter, open_text, write_json
@@ -65,6 +65,7 @@ class Report:
     """The built report and its location.
 
     Attributes:
+        findings: problems grouped over models and metrics, the most severe first.
         warnings: a line for each exporter that failed; its file is missing or incomplete.
     """
 
@@ -74,6 +75,7 @@ class Report:
     archive: Path
     explainers: Mapping[str, Path]
     analysis: Analysis
+    findings: tuple[Finding, ...] = ()
     warnings: tuple[str, ...] = ()
     ratings: Ratings | None = None
 
@@ -123,7 +125,7 @@ def build_report(
     _check_record(output, record, run)
     ratings = ratings_of(run)
     with target.building() as draft:
-        analysis, warnings = _write_files(
+        content = _write_files(
             draft,
             record,
             run,
@@ -144,8 +146,9 @@ def build_report(
         summary=output / SUMMARY,
         archive=output / ARCHIVE,
         explainers={id: folder.path for id, folder in _folders(output, run, evaluators).items()},
-        analysis=analysis,
-        warnings=warnings,
+        analysis=content.analysis,
+        findings=tuple(content.findings),
+        warnings=tuple(content.warnings),
         ratings=ratings,
     )
 
@@ -179,11 +182,8 @@ def _write_files(
     history: History | None,
     ratings: Ratings | None,
     population: Population | None,
-) -> tuple[Analysis, tuple[str, ...]]:
-    """Write all files of a report into an empty folder.
-
-    Returns its analysis, and a warning for each exporter that failed.
-    """
+) -> Content:
+    """Write all files of a report into an empty folder; return what they are made of."""
     folders = _folders(output, run, evaluators)
     exports = Exports()
     with Archive(output / ARCHIVE) as archive, TextStore() as texts:
@@ -255,7 +255,7 @@ def _write_files(
                 archive.add(
                     output / name, name, compress=name != PAGE or (output / name).stat().st_size < LARGE_PAGE
                 )
-    return analysis, tuple(exports.warnings)
+    return content
 
 
 def _pack(archive: Archive, output: Path, files: Iterable[Path]) -> None:

@@ -114,3 +114,24 @@ def test_a_junit_file_has_scores_thresholds_model_and_key(project: Project) -> N
             "evalstudio.text_matching.model_passes.threshold": "0.5",
         }
         assert properties.items() >= expected.items()
+
+
+def test_the_most_severe_findings_follow_the_leaderboards(project: Project) -> None:
+    rows = [
+        {"key": f"c{n}", "input": "2+2?", "actual_output": "five", "expected_output": "4", "model_key": model}
+        for n in range(3)
+        for model in ("a", "b")
+    ]
+    project.lab(*rows)
+    result = project.run("--evalstudio-evaluators", "rouge,bleu", "--tb=no")
+    lines = result.stdout.lines
+    first = next(index for index, line in enumerate(lines) if line.startswith("findings: "))
+    assert lines[first].endswith(" high")
+    titles = lines[first + 1 : first + 4]
+    assert all(line.startswith("    high   ") and "2 of 2 models below 0.75" in line for line in titles)
+    assert lines[first + 4].endswith(" more in the report")
+
+
+def test_a_run_without_problems_has_no_findings(project: Project) -> None:
+    project.suite({"key": "four", "prompt": "2+2?", "condition": '"4"'})
+    project.run().stdout.fnmatch_lines(["findings: none"])

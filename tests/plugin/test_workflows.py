@@ -272,7 +272,7 @@ def test_the_page_shows_pictures_and_problems_of_steps(workflow: Project) -> Non
     )
     assert "Scores below 0.5." in section
     assert "demo, Fifth: Scores below 0.5" in page.partition('id="problems"')[2].partition("</section>")[0]
-    result.stdout.fnmatch_lines(["problems: 1 low"])
+    result.stdout.fnmatch_lines(["findings: 1 low", "    low    demo, Fifth: Scores below 0.5*"])
 
 
 def test_a_workflow_leaves_artifacts_that_say_what_was_found(workflow: Project) -> None:
