@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 FONT_SIZE = 13
 """Pixels."""
 _CHAR_WIDTH = 0.56
@@ -22,7 +24,7 @@ def fitted(text: str, width: float, size: float = FONT_SIZE) -> str:
     """
     if text_width(text, size) <= width:
         return text
-    kept = text
-    while kept and text_width(kept + "…", size) > width:
-        kept = kept[:-1]
-    return kept.rstrip() + "…"
+    room = width - text_width("…", size)
+    used = accumulate(text_width(char, size) for char in text)
+    end = next(end for end, pixels in enumerate(used) if pixels > room)
+    return text[:end].rstrip() + "…"
