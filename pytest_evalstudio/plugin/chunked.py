@@ -232,5 +232,6 @@ def assign(evals: EvalSession, items: Sequence[EvalItem]) -> tuple[dict[str, str
         chunk = Chunk(name, evals, pipeline, members, by_question=by_question)
         for member in members:
             member.chunk = chunk
+            member.locate()
             names[member.nodeid] = name
     return names, list(used)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import html
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 
 PREFIX = "evalstudio"
+CASE = f"{PREFIX}.case"
 EXTRAS = "extras"
 """Attribute of a report that pytest-html shows."""
 
@@ -42,17 +44,23 @@ def _properties(
     result: Result, evaluators: Iterable[ConfiguredEvaluator]
 ) -> Iterator[tuple[str, str | float]]:
     task = result.task
-    yield f"{PREFIX}.case", shown_line(task.key)
-    yield f"{PREFIX}.model", shown_line(task.model.label)
+    yield CASE, shown_line(task.key)
+    yield _property("model", shown_line(task.model.label))
     for selected in evaluators:
         verdict = result.verdicts[selected]
         if verdict.status != "score":
-            yield f"{PREFIX}.{selected.id}.status", verdict.status
+            yield _property(f"{selected.id}.status", verdict.status)
         for metric, value in verdict.scores.items():
             if value is not None:
-                yield f"{PREFIX}.{selected.id}.{metric}", value
+                yield _property(f"{selected.id}.{metric}", value)
         for metric in sorted(selected.asserted):
-            yield f"{PREFIX}.{selected.id}.{metric}.threshold", selected.thresholds[metric]
+            yield _property(f"{selected.id}.{metric}.threshold", selected.thresholds[metric])
+
+
+@functools.lru_cache(maxsize=4096, typed=True)
+def _property(name: str, value: str | float) -> tuple[str, str | float]:
+    """Return a property; items that share it share its memory, since pytest keeps them to the end."""
+    return f"{PREFIX}.{name}", value
 
 
 def primary_scores(result: Result) -> str:
@@ -69,7 +77,8 @@ def show_figures(report: pytest.TestReport, config: pytest.Config, result: Resul
     """Attach the scores for `-v` and pytest-html to a report."""
     if result is None:
         return
-    setattr(report, SCORE, primary_scores(result))
+    if config.option.verbose > 0:
+        setattr(report, SCORE, primary_scores(result))
     if config.pluginmanager.hasplugin("html"):
         ours = [pair for pair in report.user_properties if str(pair[0]).startswith(f"{PREFIX}.")]
         setattr(report, EXTRAS, [*getattr(report, EXTRAS, []), _table(ours)])

@@ -7,6 +7,7 @@ items that are not functions, and for the encoding of the terminal. These were t
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -45,6 +46,11 @@ class FixtureItem(pytest.Item):
     """
 
     expected_faults: tuple[type[BaseException], ...] = ()
+
+    def locate(self) -> None:
+        """Set the location, which pytest would add at its first use to a larger dictionary of the item."""
+        path, line, name = self.reportinfo()
+        self.location = self.session._node_location_to_relpath(Path(path)), line, name
 
     def enable_fixtures(self) -> None:
         """Prepare the item for `fixture_value`, while it is collected."""

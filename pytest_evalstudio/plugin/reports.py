@@ -34,7 +34,8 @@ CHECKS = pytest.StashKey[Checks]()
 def amend_report(item: pytest.Item, call: pytest.CallInfo[Any], report: pytest.TestReport) -> None:
     """Attach the entry of an item that is decided by this report, correct its duration and what it shows."""
     if isinstance(item, EvalItem | RecordedItem):
-        setattr(report, OURS, True)
+        if hasattr(item.config, "workerinput"):
+            setattr(report, OURS, True)
         clean_report(report)
     else:
         _shorten(call, report)
@@ -52,7 +53,9 @@ def amend_report(item: pytest.Item, call: pytest.CallInfo[Any], report: pytest.T
 
 
 def finish_item(item: pytest.Item) -> None:
-    """Release the result of an item of which no further attempt follows."""
+    """Release the result and the attempts of an item that is not run again."""
+    if ATTEMPTS in item.stash:
+        del item.stash[ATTEMPTS]
     if isinstance(item, EvalItem) and hasattr(item, "chunk"):
         item.chunk.release(item)
 
