@@ -74,6 +74,7 @@ class EvalFileCollector(pytest.File):
             file = read(source)
         except DataError as exc:
             raise CollectionError(str(exc)) from None
+        del source  # the text and the parsed file need more memory than the items
         self.kind = file.kind
         self.title = str(getattr(file.content, "name", "") or "")
         self.description = str(getattr(file.content, "description", "") or "")
@@ -98,6 +99,7 @@ class EvalFileCollector(pytest.File):
             return
         if not collected and not file.errors and self._named and not self.evals.settings.model_names:
             self.evals.warn(f"{self.nodeid}: there is no test case in it", self.path)
+        del file
         if all(task.choice is None for task in collected):
             self._mark(self, domains)
         for task in collected:
