@@ -284,7 +284,7 @@ class Watch:
     def pytest_report_to_serializable(self, report: object) -> Generator[None, Any, Any]:
         """Send the reports of our items from a worker in a compact form."""
         data = yield
-        if data is not None and hasattr(report, OURS):
+        if data is not None and hasattr(report, OURS) and hasattr(self.config, "workerinput"):
             from pytest_evalstudio.plugin.packing import pack
 
             pack(data)

@@ -1,6 +1,31 @@
 from __future__ import annotations
 
+import pytest
+
 from pytest_evalstudio.plugin.packing import PACKED, pack, unpack
+from support.project import Project
+
+LOG = """
+import json
+
+
+def pytest_runtest_logreport(report):
+    import log_of
+
+    if hasattr(log_of.config, "workerinput"):
+        return
+
+    with open("log.jsonl", "a") as file:
+        data = log_of.config.hook.pytest_report_to_serializable(config=log_of.config, report=report)
+        file.write(json.dumps(sorted(data)) + "\\n")
+
+
+def pytest_configure(config):
+    import log_of
+
+    log_of.config = config
+"""
+"""What plugins that log reports do in the process that pytest reports in."""
 
 FIELDS = {
     "nodeid": "a_lab.json::k[m]",
@@ -32,3 +57,14 @@ def test_a_report_with_the_value_of_another_plugin_is_sent_as_it_is():
     sent = dict(data)
     pack(data)
     assert data == sent
+
+
+@pytest.mark.slow
+def test_a_plugin_that_logs_reports_sees_their_fields_under_xdist(project: Project) -> None:
+    project.write("log_of.py", "config = None")
+    project.write("conftest.py", LOG)
+    project.suite({"key": "four", "prompt": "2+2?", "condition": '"4"'})
+    project.run("-n", "2").assert_outcomes(passed=1)
+    lines = (project.folder / "log.jsonl").read_text().splitlines()
+    assert len(lines) == 3, "set-up, call and tear-down"
+    assert all("user_properties" in line and PACKED not in line for line in lines)
