@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pytest_evalstudio.mrm.generators._amounts import ATTRIBUTES
+from pytest_evalstudio.mrm.generators._vocabulary import ATTRIBUTES
 from pytest_evalstudio.mrm.texts.quantities import Kind, pattern, quantities
 from pytest_evalstudio.mrm.texts.words import word_set
 

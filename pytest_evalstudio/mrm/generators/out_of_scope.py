@@ -10,9 +10,11 @@ from dataclasses import dataclass
 
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, generator
 from pytest_evalstudio.formats.condition import Regexp
-from pytest_evalstudio.mrm.generators._amounts import ATTRIBUTES, amounts_asked
-from pytest_evalstudio.mrm.generators._facts import AGENTS, facts_asked
+from pytest_evalstudio.mrm.generators._amounts import amounts_asked
+from pytest_evalstudio.mrm.generators._facts import facts_asked
+from pytest_evalstudio.mrm.generators._persons import AGENTS
 from pytest_evalstudio.mrm.generators._tables import cells_asked
+from pytest_evalstudio.mrm.generators._vocabulary import ATTRIBUTES
 from pytest_evalstudio.mrm.texts.clauses import Clause, clauses
 from pytest_evalstudio.mrm.texts.quantities import quantities
 from pytest_evalstudio.mrm.texts.statements import inside
