@@ -11,11 +11,19 @@ from pytest_evalstudio.mrm.texts.quantities import (
     UNITS,
     quantities,
 )
+from pytest_evalstudio.mrm.texts.words import word_set
 
 OF_PHRASE = re.compile(
     r"\s?of\s(?:(?!(?:in|on|at|to|for|with|from|by|per|within|after|before|during|when|if|as|and|or|each|every|a|an|that|which|under|until)\b)[^\s,]+\s?|(?:a|an)\s[^\s,]+\s?)+"
 )
 
+_PAYING = frozenset(["charge", "reimburse", "pay", "bill", "invoice"])
+_FOR_A_PURPOSE = frozenset({"aim", "apply", "ask", "call", "look", "pay", "provide", "plan", "allow"})
+"""Verbs whose "for" names an object or a purpose, not a duration."""
+_VAGUE = word_set("amount rate level sum term limit maximum minimum increase rise length total size share")
+"""Attributes that need a modifier: "a rate of 3 %" may be of anything."""
+
+_OF_THINGS = re.compile(r"\sof\s(?!the\s)(?:(?!(?:a|an|per|in|to|for|within|on|at|from)\s)[^\s,]+\s?)+")
 _COUNTED = re.compile(
     r"\s(?P<noun>(?:[a-z]+(?:-[a-z]+)*\s){0,2}?(?:[A-Za-z]+(?:-[a-z]+)*s|people|children|women|men|staff))(?=$|\s|,)"
 )
@@ -26,16 +34,12 @@ def _remaining(place: Place) -> str:
 
 
 def _bounded(word: str, bound: str, wh: str) -> str:
-    """Return a question phrase with preposition and bound in front."""
-    bound = {
-        "a maximum of": "up to",
-        "a minimum of": "at least",
-        "no more than": "at most",
-        "not more than": "at most",
-    }.get(bound, bound)
-    if bound == "up to" and word in ("of", "to", "by", "at"):
-        word = "" if word != "by" else "by"
-    phrase = " ".join(filter(None, [word, bound, wh]))
+    """Return a question phrase with its preposition.
+
+    The answer has the bound; people ask "How long does delivery take?", not "Up to how long …".
+    """
+    is_up_to = bound in ("up to", "a maximum of") and word in ("of", "to", "at")
+    phrase = f"up to {wh}" if is_up_to else f"{word} {wh}".strip()
     return phrase[0].upper() + phrase[1:]
 
 
@@ -62,17 +66,27 @@ def _of_attribute(clause: Clause, subject: str, place: Place) -> str:
         lead = re.sub(r"\s?\b(?:a|an|the|its)$", "", lead)
     if place.quantity.kind == "period" and not lead:
         if clause.verb == "have":
-            return f"How long is the {noun} of {subject}?"
+            return f"How long is {_possessive(noun, subject)}?"
         verb = clause.form if clause.aux in ("does", "do", "did") else ""
-        return f"How long is the {noun} that {subject} {verb}?" if verb else ""
+        return f"How long is {_possessive(noun, subject)}?" if verb else ""
     if place.bound:
         return ""
     whole = OF_PHRASE.match(place.after)
     after = place.after[whole.end() :] if whole and place.quantity.kind == "percent" else place.after
-    if lead and not re.fullmatch(r"(?:up\s)?(?:to|at|for|by|with|up to)", lead):
+    words = noun.split()
+    is_vague = len(words) == 1 and noun in _VAGUE
+    if lead or is_vague or any(word.endswith("s") and not word.endswith("ss") for word in words[:-1]):
         return ""
-    wh = " ".join(filter(None, [lead, f"what {noun}"]))
-    return clause.ask(wh[0].upper() + wh[1:], subject, after)
+    return clause.ask(f"What {noun}", subject, after)
+
+
+def _possessive(noun: str, subject: str) -> str:
+    """Return a noun with its owner."""
+    owner = {"we": "our", "you": "your"}.get(subject.lower())
+    if owner:
+        return f"{owner} {noun}"
+    is_short = len(subject.split()) <= 4 and not subject.endswith("s")
+    return f"{subject}'s {noun}" if is_short else f"the {noun} of {subject}"
 
 
 def money(clause: Clause, subject: str, place: Place) -> str:
@@ -86,16 +100,22 @@ def money(clause: Clause, subject: str, place: Place) -> str:
             return ""
         return _of_attribute(clause, subject, place)
     if not place.before and not place.prep:
-        if clause.voice != "active":
+        if clause.voice != "active" or clause.verb == "take":
             return ""
         wh = _bounded("", place.bound, "how much")
         return clause.ask(wh, subject, place.after)
-    if place.prep in ("to", "for") and clause.voice == "passive" and not place.before:
-        return clause.ask(_bounded(place.prep, place.bound, "what amount"), subject, place.after)
-    if place.prep == "at" and not place.before and re.match(r"\s(?:per|an?)\s", place.after):
-        return clause.ask("At what rate", subject, place.after)
-    if not place.prep and place.bound == "up to" and not place.before:
-        return clause.ask("Up to what amount", subject, place.after)
+    if place.before or clause.voice != "passive":
+        return ""
+    if place.prep == "to" and clause.verb == "limit" and clause.aux in ("is", "are"):
+        return f"What is the limit on {subject}{place.after}?"
+    if place.prep == "to":
+        return clause.ask(_bounded("to", place.bound, "what amount"), subject, place.after)
+    if place.prep == "at" and clause.verb in _PAYING and clause.aux in ("is", "are"):
+        return (
+            f"How much is {clause.group}{place.after} for {subject}?"
+            if re.match(r"\s(?:per|an?)\s", place.after)
+            else ""
+        )
     return ""
 
 
@@ -129,28 +149,29 @@ def period(clause: Clause, subject: str, place: Place) -> str:
     unit = place.unit
     units = unit if unit.endswith("s") else f"{unit}s"
     ahead = re.match(r"\s(?:(?:before|after|of|from|following|prior to)\s\S|in advance).*", after)
-    if not place.prep and not before and clause.voice == "active" and clause.verb in ("take", "last"):
-        wh = "How long"
-        return clause.ask(wh if not bound else _bounded("", bound, "how long"), subject, after)
+    if not place.prep and not before and clause.voice == "active":
+        if whole := _OF_THINGS.match(after):
+            return clause.ask(f"How many {units}{whole.group().rstrip()}", subject, after[whole.end() :])
+        if clause.verb in ("take", "last"):
+            return clause.ask("How long", subject, after)
     if not place.prep and ahead and not after.startswith((" of", " from")) and "-" not in place.quantity.text:
-        wh = _bounded("", bound, f"how {'long' if not bound else f'many {units}'}{ahead.group()}")
-        return clause.ask(wh, subject, before)
+        wh = "How far" if ahead.group().startswith(" in advance") else "How long"
+        return clause.ask(f"{wh}{ahead.group()}", subject, before)
     if place.prep == "within":
         attached = ahead.group() if ahead and len(ahead.group().split()) < 12 else ""
         rest = after[len(attached) :] if attached else after
         return clause.ask(f"Within how many {units}{attached}", subject, f"{before} {rest}")
-    if place.prep == "after":
+    if place.prep == "after" and clause.aux != "did":
         since = re.match(r"\s(?:of|from)\s.*", after)
         rest = "" if since else after
         tail = since.group() if since else ""
         return clause.ask(f"After how many {units}{tail}", subject, f"{before} {rest}")
     if place.prep == "for":
-        if re.match(r"\s(?:of|a|or)\b", after) or quantities(after):
+        if re.match(r"\s(?:of|a|or)\b", after) or quantities(after) or clause.verb in _FOR_A_PURPOSE:
             return ""
-        wh = "For how long" if not bound else _bounded("for", bound, f"how many {units}")
-        return clause.ask(wh, subject, f"{before} {after}")
+        return clause.ask("For how long", subject, f"{before} {after}")
     if place.prep == "by" and bound == "up to":
-        return clause.ask(f"By up to how many {units}", subject, f"{before} {after}")
+        return clause.ask(f"By how many {units}", subject, f"{before} {after}")
     return ""
 
 

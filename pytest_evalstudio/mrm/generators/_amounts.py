@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from pytest_evalstudio.core.plugins.generator import Corpus
 from pytest_evalstudio.mrm.generators._amount_kinds import (
@@ -18,12 +19,15 @@ from pytest_evalstudio.mrm.generators._amount_kinds import (
 from pytest_evalstudio.mrm.generators._asked import Asked
 from pytest_evalstudio.mrm.generators._frequencies import often_asked
 from pytest_evalstudio.mrm.generators._places import Place, places
+from pytest_evalstudio.mrm.generators._qualifiers import condition_after, has_exception, with_condition
 from pytest_evalstudio.mrm.generators._vocabulary import CHANGES
 from pytest_evalstudio.mrm.texts.clauses import Clause, clauses
 from pytest_evalstudio.mrm.texts.quantities import (
     quantities,
+    unit_of,
 )
 from pytest_evalstudio.mrm.texts.statements import as_customer, inside
+from pytest_evalstudio.mrm.texts.verbs import BE, MODALS, forms
 from pytest_evalstudio.mrm.texts.words import word_set
 
 _ACTING = word_set(
@@ -38,10 +42,14 @@ _ACTING = word_set(
 _LEVELS = frozenset(["stand", "reach", "total", "amount", "come"])
 
 _SUBORDINATE = re.compile(
-    r",\s|\s(?:because|when|if|while|which|who|although|though|whichever|unless|whereas|(?:except\s)?where|so\sthat"
-    r"|(?:provided|providing)(?:\sthat)?)\s"
+    r",\s|(?:^|\s)(?:because|when|if|while|which|who|although|though|whichever|unless|whereas|(?:except\s)?where|so\sthat"
+    r"|once(?!\s(?:a|per|each|every)\s(?:hour|day|week|month|quarter|year)\b)"
+    r"|as\s(?:long|soon)\sas|(?:provided|providing)(?:\sthat)?)\s"
 )
 """Beginning of a clause with a subject of its own, whose quantities the main clause does not have."""
+
+_TIME_CLAUSE = re.compile(r"\b(?:after|before|until|since)\s.*\b(?:is|are|was|were|has|have|had)\b")
+"""A clause of time, whose quantities the main clause does not have."""
 
 _ADJECTIVES = {
     "long": "long",
@@ -57,15 +65,21 @@ _ADJECTIVES = {
 def amounts_asked(sentence: str, corpus: Corpus) -> Iterator[Asked]:
     """Yield natural questions for the quantities of a sentence; none where the rules are not sure."""
     for clause in clauses(sentence):
-        if clause.is_negative:
+        if clause.is_negative or has_exception(sentence):
             continue
         subject = inside(clause.subject, corpus)
         part = _SUBORDINATE.split(clause.rest)[0]
+        condition = condition_after(clause.rest[len(part) :])
+        if condition is None:
+            continue
         if often := often_asked(clause, subject, part):
-            yield often
+            yield replace(often, question=with_condition(often.question, as_customer(condition)))
             continue
         for place in places(part):
-            question = _question(clause, subject, place)
+            is_of_time_clause = _TIME_CLAUSE.search(part[: place.quantity.start])
+            if is_of_time_clause or _has_second(place, clause.rest[len(part) :]):
+                continue
+            question = with_condition(_question(clause, subject, place), condition)
             if question and not _lacks_object(question, clause) and _is_clean(question, place):
                 bound = "between" if place.prep == "between" else place.bound
                 rate = "" if place.rate in question else place.rate
@@ -78,9 +92,23 @@ def amounts_asked(sentence: str, corpus: Corpus) -> Iterator[Asked]:
                 )
 
 
+def _has_second(place: Place, tail: str) -> bool:
+    """Report whether the sentence goes on with another quantity of the same unit: "and 36 months if …"."""
+    if not re.match(r",?\s(?:and|or|but|then)\s", tail):
+        return False
+    return any(
+        unit_of(other.text) == place.unit and not _has_verb(tail[: other.start]) for other in quantities(tail)
+    )
+
+
+def _has_verb(text: str) -> bool:
+    return any(word in BE | MODALS or "s" in forms(word) or "past" in forms(word) for word in text.split())
+
+
 def _lacks_object(question: str, clause: Clause) -> bool:
     """Report whether a question ends with a verb that acts on something: "does the office decide"."""
-    is_acting = clause.voice == "active" and clause.verb in _ACTING
+    asks_for_object = question.startswith(("How many ", "How much ", "What "))
+    is_acting = clause.voice == "active" and clause.verb in _ACTING and not asks_for_object
     return is_acting and question.rstrip("?").endswith(f" {clause.group}")
 
 
@@ -149,11 +177,7 @@ def _change(clause: Clause, subject: str, place: Place) -> str:
     ):
         return ""
     kind = place.quantity.kind
-    after = re.sub(
-        r"^\s(?:to|from|by)\s(?:[£$€]?[\d.,]+%?(?:\s(?:million|billion))?(?:\s(?:litres|km|kg|days|tonnes))?(?:\s(?:a|per)\s(?:day|year|month|week))?)",
-        "",
-        place.after,
-    )
+    after = _without_other_end(place.after)
     if quantities(re.sub(r"\b(?:19|20)\d\d\b", "", after)) and not all(
         other.kind in ("date", "period") for other in quantities(after)
     ):
@@ -170,6 +194,14 @@ def _change(clause: Clause, subject: str, place: Place) -> str:
         if noun
         else ""
     )
+
+
+def _without_other_end(after: str) -> str:
+    """Return the words after a change without where it began or ended: "to 742,000 pounds in 2024"."""
+    if not re.match(r"\s(?:to|from|by)\s", after):
+        return after
+    end = next((other.end for other in quantities(after) if not after[: other.start].split()[1:]), 0)
+    return re.sub(r"^\s(?:a|per)\s(?:day|year|month|week)\b", "", after[end:])
 
 
 def _level(clause: Clause, subject: str, place: Place) -> str:

@@ -31,7 +31,7 @@ _CLASSES = word_set(
 )
 """Nouns of which a single noun after "is" names one: "The active substance is ibuprofen"."""
 
-_NAMING = frozenset({"require", "need", "cause", "exclude", "consist", "comprise", "include"})
+_NAMING = frozenset({"require", "cause", "exclude", "consist", "comprise"})
 """Verbs whose object answers "what" even if it is a single thing."""
 
 _TIME_CLAUSE = re.compile(r"^(?P<before>[^,]*?)\s?\b(?P<word>when|if|as soon as|until)\s(?P<clause>.+)$")
@@ -190,7 +190,7 @@ def _listed(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
     ):
         return None
     condition = items_condition(body)
-    is_named = clause.verb in _NAMING or (clause.verb in ("cover", "show") and clause.aux == "does")
+    is_named = clause.verb in _NAMING
     if not condition and (len(words) < 2 or quantities(body) or not is_named):
         return None
     return make_fact(clause.ask("What", subject, "of" if lead else ""), body, condition or keywords(body))
@@ -224,6 +224,12 @@ def _is_what(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
     return None
 
 
+def _is_elliptical(clause: str) -> bool:
+    """Report whether a condition does not say what happens to what: "you cannot come", "nobody answers"."""
+    words = clause.lower().split()
+    return words[0] in ("nobody", "someone", "anyone", "everyone") or len(words) < 3 + (words[0] == "you")
+
+
 def _what_if(sentence: str) -> Fact | None:
     """Return the question for an instruction or permission after a condition."""
     match = _IF.fullmatch(" ".join(sentence.split()))
@@ -232,7 +238,7 @@ def _what_if(sentence: str) -> Fact | None:
     rest = match["rest"]
     first = rest.split(" ")[0].lower()
     has_pronoun = re.search(r"(?i)\b(?:this|these|we|us|our|them)\b", rest)
-    if has_pronoun or len(match["clause"].split()) < 3:
+    if has_pronoun or _is_elliptical(match["clause"]):
         return None
     if "base" in forms(first) and first not in ("cost", "charge") and len(rest.split()) > 2:
         return make_fact(f"What should you do if {match['clause']}?", rest)

@@ -30,6 +30,10 @@ AGENTS = word_set(
 )
 """Nouns for people and bodies that act."""
 
+_WITHOUT_OBJECT = re.compile(
+    r"^(?:\w+ times|in|on|at|for|with|from|to|by|after|before|until|once|twice|every)\b|\bwithin\b"
+)
+"""Rest of a clause that does not say what a person does something to: "meets once a month"."""
 _TOO_GENERAL = word_set(
     """
     group company firm employees people customers patients you users members society bank organisation
@@ -124,7 +128,8 @@ def who(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
     ):
         return None
     if (clause.is_plural and clause.aux == "do") or re.search(
-        r"^(?:\w+ times|in|on|at|for)\b|\bwithin\b", clause.rest
+        r"^(?:\w+ times|in|on|at|for|with|from|to|by|after|before|until|once|twice|every)\b|\bwithin\b",
+        clause.rest,
     ):
         return None
     if (
@@ -135,4 +140,5 @@ def who(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
         return None
     if any(quantity.start == 0 for quantity in with_counts(clause.rest)):
         return None
-    return make_fact(f"Who {clause.form} {clause.rest}?", clause.subject)
+    verb = re.sub(r"^have\b", "has", clause.form)
+    return make_fact(f"Who {verb} {clause.rest}?", clause.subject)

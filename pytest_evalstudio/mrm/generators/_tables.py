@@ -17,6 +17,18 @@ _NAMED = ATTRIBUTES | word_set(
 )
 _GENERIC = word_set("type kind category class item name description option")
 """Heads of first columns that do not say what the rows are."""
+_PLACE_LABELS = word_set(
+    """
+    destination city country location branch site town
+    """
+)
+"""Heads of first columns whose rows are places."""
+_AREA_LABELS = frozenset({"area", "district", "region", "zone"})
+_INHERENT = word_set(
+    "balance capacity duration height length power range speed temperature volume weight width"
+)
+"""Properties that something has: "the weight of the Plus model"."""
+_LONGEST_NAME = 2
 _RULE = re.compile(r":?-{2,}:?")
 
 
@@ -50,15 +62,23 @@ def cells_asked(text: str) -> Iterator[Cell]:
                 continue
             if head.lower().split()[-1] not in _NAMED:
                 continue
+            row_name = _row_name(row[0], label, head.lower().split()[-1])
+            if not row_name:
+                continue
             yield Cell(
-                question=f"What is the {head[0].lower() + head[1:]} for {_row_name(row[0], label)}?",
+                question=f"What is the {head[0].lower() + head[1:]} {row_name}?",
                 answer=cell,
                 condition=pattern(cell),
                 kind=stated[0].kind,
             )
 
 
-def _row_name(name: str, label: str) -> str:
-    """Return the name of a row as people say it; a long or lower-case one stays a quotation."""
-    is_name = name[0].isupper() and len(name.split()) <= 2
-    return f"the {name} {label}" if is_name else f"the {label} “{name}”"
+def _row_name(name: str, label: str, property_: str) -> str:
+    """Return a row with its preposition as people say it: "for the Plus account"; "" for long names."""
+    if not name[0].isupper() or len(name.split()) > _LONGEST_NAME:
+        return ""
+    if label in _PLACE_LABELS:
+        return f"in {name}"
+    if label in _AREA_LABELS:
+        return f"in the {name} {label}"
+    return f"{'of' if property_ in _INHERENT else 'for'} the {name} {label}"

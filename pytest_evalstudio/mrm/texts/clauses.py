@@ -22,8 +22,9 @@ from pytest_evalstudio.mrm.texts.words import word_set
 _NUMBER_OF_WORDS = range(4, 41)
 
 _DEICTIC = re.compile(
-    r"(?i)\b(?:this|these|those|such|following|latter|former|respectively|also|however|therefore|instead|otherwise|thus"
-    r"|hence|then|afterwards|too|same|other|another|he|she|him|they|them|there|here|my|me|beforehand|(?:above|below)$)\b"
+    r"(?i)\b(?:this|these|those|such|following(?!\s(?:day|week|month|year)\b)|latter|former|respectively|also|however|therefore|instead|otherwise|thus"
+    r"|hence|then|afterwards|too|same(?!-)|other|another|he|she|him|they|them|there|here|my|me|beforehand|meanwhile|(?:above|below)$"
+    r"|(?:in|of|for|at|on|by|with|to|from|under|after|since|during)\sthat(?=\s[a-z]))\b"
 )
 """Words that depend on other sentences."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pytest_evalstudio.mrm.texts.verbs import forms
+from pytest_evalstudio.mrm.texts.verbs import BE, HAVE, MODALS, forms
 from pytest_evalstudio.mrm.texts.words import word_set
 
 PREPOSITIONS = word_set(
@@ -23,6 +23,7 @@ DETERMINERS = word_set(
 
 RELATIVE = frozenset({"who", "that", "which", "whose", "whom", "where"})
 
+_NO_LAST_WORDS = DETERMINERS | PREPOSITIONS | MODALS | BE | HAVE | {"and", "or"}
 _PLURAL_NOUNS = frozenset(
     {"people", "children", "women", "men", "staff", "police", "media", "data", "criteria"}
 )
@@ -39,9 +40,11 @@ def is_noun_phrase(words: list[str]) -> bool:
     """Report whether words are a complete noun phrase that stands for itself."""
     text = " ".join(words)
     last = words[-1].lower()
-    if last in DETERMINERS | PREPOSITIONS | {"and", "or"} or len(words) > 14 or "," in text:
+    if last in _NO_LAST_WORDS or len(words) > 14 or "," in text:
         return False
     if re.search(r"(?i)\b(?:it|its|their|they|you)\b", text) and text.lower() != "you":
+        return False
+    if len(words) > 1 and last in ("we", "i"):
         return False
     if _ANAPHORIC.fullmatch(text):
         return False

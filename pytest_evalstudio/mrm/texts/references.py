@@ -41,6 +41,8 @@ _WEAK = word_set(
     """
 )
 """Modifiers that do not say which one of several things is meant."""
+_COUNTS = word_set("two three four five six seven eight nine ten eleven twelve")
+"""Number words, which begin a noun phrase of their own: "the flat two weeks before"."""
 _UNIQUE = word_set("amount euro government internet latest police public sun total")
 """Nouns that need no introduction."""
 _BODIES = word_set(
@@ -214,6 +216,9 @@ def _run(words: Sequence[str], start: int) -> list[str]:
     """Return the words from a position up to a word that no noun phrase has inside."""
     end = start
     while end < len(words) and words[end].lower() not in _STOPS and re.match(r"[^\W_]", words[end]):
+        is_count = words[end].lower() in _COUNTS or words[end][0].isdigit()
+        if is_count and end > start and words[end + 1 : end + 2]:
+            break
         end += 1
     return list(words[start:end])
 

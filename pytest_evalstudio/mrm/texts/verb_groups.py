@@ -78,6 +78,8 @@ def _may_be_finite(words: list[str], at: int) -> bool:
     is_noun = word not in _NO_NOUNS
     if is_noun and "base" in forms(after) and (beyond in PREPOSITIONS or beyond[:1].isdigit()):
         return False
+    if is_noun and "s" in forms(after) and (beyond in DETERMINERS or beyond[:1].isdigit()):
+        return False
     plural = is_plural(words[:at])
     if "s" in known and not plural:
         return True
@@ -154,10 +156,15 @@ def _simple_group(words: list[str], at: int, word: str, *, plural: bool) -> Verb
     elif "past" in known and not (known.get("base") and plural and word not in ("put", "set", "cut")):
         aux, base = "did", known["past"]
     elif "base" in known and plural:
-        aux, base = "do", known["base"]
+        aux, base = ("did" if "past" in known and _is_past(words) else "do"), known["base"]
     else:
         return None
     return VerbGroup(aux, base, base, word, "active", at + 1)
+
+
+def _is_past(words: list[str]) -> bool:
+    """Report whether a word can only be past: "Repairs cost £900, of which the insurer paid half"."""
+    return any("past" in forms(word) and "base" not in forms(word) for word in words)
 
 
 def _is_adjective(words: list[str], at: int) -> bool:

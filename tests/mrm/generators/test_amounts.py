@@ -194,3 +194,89 @@ def test_a_quantity_that_is_part_of_more_is_not_asked_for(generator: str, senten
 def test_an_amount_of_something_known_has_its_preposition() -> None:
     (draft,) = drafts("numerical_reasoning", "The appliance contains 1.3 kg of the refrigerant R290.")
     assert draft.question == "How much of the refrigerant R290 does the appliance contain?"
+
+
+@pytest.mark.parametrize(
+    ("generator", "sentence", "question", "answer"),
+    [
+        pytest.param(
+            "numerical_reasoning",
+            "A day ticket costs £6 if you book online.",
+            "How much does a day ticket cost if you book online?",
+            "£6",
+            id="a condition is kept",
+        ),
+        pytest.param(
+            "numerical_reasoning",
+            "Turnover fell by 11 per cent to 742,000 pounds.",
+            "By what percentage did turnover fall?",
+            "11 per cent",
+            id="no unit is left over",
+        ),
+        pytest.param(
+            "temporal_reasoning",
+            "Deliveries to islands take up to five working days.",
+            "How long do deliveries to islands take?",
+            "up to five working days",
+            id="the bound is in the answer",
+        ),
+        pytest.param(
+            "temporal_reasoning",
+            "Carers can take two weeks of unpaid leave a year.",
+            "How many weeks of unpaid leave can carers take a year?",
+            "two weeks",
+            id="a period of something",
+        ),
+        pytest.param(
+            "temporal_reasoning",
+            "The manufacturer grants a warranty of two years.",
+            "How long is the manufacturer's warranty?",
+            "two years",
+            id="the owner of an attribute",
+        ),
+        pytest.param(
+            "numerical_reasoning",
+            "Private cars are reimbursed at 45 pence per mile.",
+            "How much is reimbursed per mile for private cars?",
+            "45 pence",
+            id="a rate of payment",
+        ),
+        pytest.param(
+            "numerical_reasoning",
+            "Cover for valuables is limited to £1,000.",
+            "What is the limit on cover for valuables?",
+            "£1,000",
+            id="a limit",
+        ),
+        pytest.param(
+            "numerical_reasoning",
+            "Repairs to the turbine cost £186,000, of which the insurer paid half.",
+            "How much did repairs to the turbine cost?",
+            "£186,000",
+            id="the tense of the sentence",
+        ),
+    ],
+)
+def test_questions_are_worded_as_people_ask(
+    generator: str, sentence: str, question: str, answer: str
+) -> None:
+    (draft,) = drafts(generator, sentence)
+    assert (draft.question, draft.answer) == (question, answer)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        pytest.param("A day ticket costs £6 unless it rains.", id="an exception"),
+        pytest.param("A lost card costs £2.50; for children the replacement is free.", id="a second case"),
+        pytest.param("The warranty lasts 24 months, and 36 months if a service is made.", id="an extension"),
+        pytest.param("Claims can be made once a parcel has been missing for ten days.", id="another clause"),
+        pytest.param("The Board proposes a rate of 3.5% for 2025.", id="a rate of anything"),
+        pytest.param("The price in that contract is fixed at 8.9 pence per unit.", id="what is named before"),
+        pytest.param("Each year we put aside 5,000 pounds per megawatt.", id="no subject at the beginning"),
+        pytest.param("The trustees aim for nine months.", id="no duration"),
+    ],
+)
+@pytest.mark.parametrize("generator", ["numerical_reasoning", "temporal_reasoning", "yes_or_no"])
+def test_amounts_that_hold_in_part_are_not_asked_for(generator: str, sentence: str) -> None:
+    assert drafts(generator, sentence) == []

@@ -11,12 +11,17 @@ from typing import NamedTuple
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft
 from pytest_evalstudio.engine.scoring.masking import masked
+from pytest_evalstudio.mrm.steps.test_generation.clarity import clear_candidates
 from pytest_evalstudio.mrm.steps.test_generation.distinct import DistinctSets
-from pytest_evalstudio.mrm.steps.test_generation.generating import Candidate, GenerationSettings, Material
+from pytest_evalstudio.mrm.steps.test_generation.generating import (
+    MAX_OF_A_KIND,
+    Candidate,
+    GenerationSettings,
+    Material,
+)
 from pytest_evalstudio.mrm.steps.test_generation.results import GenerationResults
-from pytest_evalstudio.mrm.texts.answers import ANSWERED, NAME, NEEDS_CONTEXT, rivals, without_choices
-from pytest_evalstudio.mrm.texts.references import References
-from pytest_evalstudio.mrm.texts.retrieval import SentenceIndex, asked_words, stems
+from pytest_evalstudio.mrm.texts.answers import NAME, NEEDS_CONTEXT, without_choices
+from pytest_evalstudio.mrm.texts.retrieval import asked_words, stems
 from pytest_evalstudio.mrm.texts.words import content_words, share_in
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.stats.strata import allocate, interleave
@@ -53,16 +58,9 @@ def choose(
     ]
     clear = relevant
     if not settings.writer and settings.purpose == "ordinary":
-        index = SentenceIndex(material.corpus.sentences)
-        references = _references(material.corpus)
-        clear = [
-            candidate
-            for candidate in relevant
-            if _is_unambiguous(candidate.draft, index)
-            and not references[candidate.excerpt.title].unclear(candidate.draft.question)
-        ]
+        clear = list(clear_candidates(relevant, material.corpus))
     distinct = _distinct(clear, settings, context.workflow.seed)
-    chosen = _sampled(distinct, settings, material)
+    chosen = _sampled(_few_of_a_kind(distinct), settings, material)
     if not settings.writer and settings.purpose == "ordinary":
         chosen = [in_context(candidate, material.corpus) for candidate in chosen]
     if not chosen:
@@ -86,22 +84,6 @@ def choose(
             other_languages=dict(material.foreign),
         ),
     )
-
-
-def _is_unambiguous(draft: Draft, index: SentenceIndex) -> bool:
-    """Report whether the documents answer a draft's question once, or not at all if it has no evidence."""
-    shares = index.shares(draft.question)
-    if not draft.evidence:
-        return bool(shares.max(initial=0.0) < ANSWERED)
-    return not rivals(draft.question, draft.answer, draft.evidence, index)
-
-
-def _references(corpus: Corpus) -> dict[str, References]:
-    """Return what each document introduces, by its title; documents without a title count as one."""
-    sentences: dict[str, list[str]] = {}
-    for excerpt in corpus.excerpts:
-        sentences.setdefault(excerpt.title, []).extend(excerpt.sentences)
-    return {title: References(texts) for title, texts in sentences.items()}
 
 
 def in_context(candidate: Candidate, corpus: Corpus) -> Candidate:
@@ -141,6 +123,18 @@ def _distinct(candidates: Sequence[Candidate], settings: GenerationSettings, see
         if group not in groups:
             groups[group] = DistinctSets(settings.max_similarity, words)
         if groups[group].keep(question):
+            kept.append(candidate)
+    return kept
+
+
+def _few_of_a_kind(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the first candidates of each kind on each chunk."""
+    counts: Counter[tuple[str, str]] = Counter()
+    kept = []
+    for candidate in candidates:
+        place = (candidate.generator, candidate.excerpt.id)
+        counts[place] += 1
+        if counts[place] <= MAX_OF_A_KIND:
             kept.append(candidate)
     return kept
 

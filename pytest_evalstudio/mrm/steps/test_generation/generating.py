@@ -127,13 +127,15 @@ def read_material(context: StepContext, settings: GenerationSettings) -> Materia
 
 
 def extracted(context: StepContext, material: Material) -> Iterator[Candidate]:
-    """Yield the drafts of the generators, a few of each kind on each chunk."""
+    """Yield the drafts of the generators; of attacks a few of each kind on each chunk."""
     generators = {id: context.registry.generators.get(id)() for id in material.generators}
     for number, excerpt in enumerate(material.excerpts, 1):
         for id in material.generators:
             rng = random.Random(f"{context.workflow.seed}/{id}/{excerpt.id}")
             drafts = list(generators[id].drafts(excerpt, material.corpus, rng))
-            for draft in rng.sample(drafts, min(len(drafts), MAX_OF_A_KIND)):
+            is_attack = context.registry.generators.spec(id).purpose == "adversarial"
+            number_of_drafts = min(len(drafts), MAX_OF_A_KIND) if is_attack else len(drafts)
+            for draft in rng.sample(drafts, number_of_drafts):
                 yield Candidate(id, excerpt, draft)
         context.progress(number, len(material.excerpts), "chunks")
 
