@@ -41,6 +41,13 @@ _WEAK = word_set(
     """
 )
 """Modifiers that do not say which one of several things is meant."""
+_MEASURING = word_set(
+    """
+    average typical usual normal standard largest smallest highest lowest maximum minimum annual monthly
+    weekly daily yearly overall general
+    """
+)
+"""Modifiers that say how something is measured, not what it is."""
 _COUNTS = word_set("two three four five six seven eight nine ten eleven twelve")
 """Number words, which begin a noun phrase of their own: "the flat two weeks before"."""
 _UNIQUE = word_set("amount euro government internet latest police public sun total")
@@ -150,7 +157,8 @@ class References:
     def _is_clear(self, phrase: _Phrase) -> bool:
         head = singular(phrase.words[-1].lower())
         modifiers = [word.lower() for word in phrase.words[:-1]]
-        is_specific = any(word not in _WEAK for word in modifiers)
+        weak = _WEAK | _MEASURING if phrase.kind == "definite" else _WEAK
+        is_specific = any(word not in weak for word in modifiers)
         is_name = any(word[0].isupper() or not word[0].isalpha() for word in phrase.words)
         if is_specific or is_name or head in _UNIQUE or self._is_subject(head):
             return True

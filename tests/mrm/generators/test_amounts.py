@@ -280,3 +280,37 @@ def test_questions_are_worded_as_people_ask(
 @pytest.mark.parametrize("generator", ["numerical_reasoning", "temporal_reasoning", "yes_or_no"])
 def test_amounts_that_hold_in_part_are_not_asked_for(generator: str, sentence: str) -> None:
     assert drafts(generator, sentence) == []
+
+
+def test_the_rows_of_a_table_of_types_are_named_by_the_sentence_before() -> None:
+    table = "| Type | Monthly fee | | --- | --- | | Single | £41 | | Family | £96 |"
+    made = drafts("numerical_reasoning", "We offer two types of membership:", table)
+    assert {draft.question: draft.answer for draft in made} == {
+        "What is the monthly fee for the Single membership?": "£41",
+        "What is the monthly fee for the Family membership?": "£96",
+    }
+    assert drafts("numerical_reasoning", table) == []
+
+
+def test_columns_of_years_and_of_models_are_asked_for() -> None:
+    rule = " | --- | --- | --- | "
+    years = f"| | 2024 | 2023 |{rule}| Active members | 11,420 | 11,655 | | Cost per member | £94 | £101 |"
+    models = f"| | Duo 2 S | Duo 2 T |{rule}| Power | 3.4 kW | 5.2 kW | | Voltage | 230 V, 50 Hz | 400 V |"
+    made = drafts("numerical_reasoning", years, models)
+    assert [(draft.question, draft.answer) for draft in made] == [
+        ("How many active members were there in 2024?", "11,420"),
+        ("How many active members were there in 2023?", "11,655"),
+        ("What was the cost per member in 2024?", "£94"),
+        ("What was the cost per member in 2023?", "£101"),
+        ("What is the power of the Duo 2 S?", "3.4 kW"),
+        ("What is the power of the Duo 2 T?", "5.2 kW"),
+    ]
+
+
+def test_codes_of_a_table_have_a_meaning() -> None:
+    rule = " | --- | --- | --- | "
+    table = f"| Code | Meaning | What to do |{rule}| E01 | Steam boiler not filled | Check the tap |"
+    (draft,) = drafts("simple_factual", table)
+    assert (draft.question, draft.answer) == ("What does code E01 mean?", "Steam boiler not filled")
+    assert passes(draft, "The steam boiler is not filled.")
+    assert not passes(draft, "Check the tap.")
