@@ -92,7 +92,11 @@ def meanings_asked(text: str) -> Iterator[tuple[str, str]]:
     if table is None or label is None or not column:
         return
     for row in table.rows:
-        if len(row) > column and re.fullmatch(r"[A-Z]+-?\d+", row[0]) and len(row[column].split()) > 1:
+        if (
+            len(row) > column
+            and re.fullmatch(r"[A-Z]+-?\d+", row[0])
+            and re.fullmatch(r"\D+\s\D+", row[column])
+        ):
             yield f"What does {label.group().removesuffix('s')} {row[0]} mean?", row[column]
 
 

@@ -149,7 +149,7 @@ def _properties(clause: Clause, corpus: Corpus) -> Iterator[str]:
     if not is_definite or clause.is_plural or re.search(r"\b(?:that|which|who)\b|\d", clause.subject):
         return
     head = clause.head
-    if head in _FIRMS or clause.subject == _organisation(corpus):
+    if head in _FIRMS or (len(words) > 1 and clause.subject == _organisation(corpus)):
         if not re.search(r"\b(?:founded|established|set up|since)\b", text):
             yield f"When was {subject} founded?"
         if not re.search(r"\b(?:chief executive|managing director|ceo)\b", text):

@@ -33,6 +33,8 @@ _HEADING = re.compile(
 )
 """A heading that the reader of a document has joined with the sentence after it."""
 
+_RELATIVE_BEFORE = re.compile(r"\b(?:which|who|whose|whom)\s")
+"""Beginning of a clause that a second verb may belong to."""
 _NEGATIVE = re.compile(r"(?i)\b(?:no|not|never|nothing|nobody|none|neither|nor|cannot|hardly|\w+n['’]t)\b")
 
 _UNSAFE_STARTS = word_set(
@@ -194,6 +196,8 @@ def _divided(clause: Clause) -> tuple[Clause, list[str] | None]:
     """Return a clause without a second verb group after "and", and the words of the second one."""
     for match in re.finditer(r"(?:^|,?\s)(?:and|but|or)\s", clause.rest):
         words = clause.rest[match.end() :].split(" ")
+        if _RELATIVE_BEFORE.search(clause.rest[: match.start()]):
+            break
         if _continues(clause, words):
             return _with_rest(clause, clause.rest[: match.start()]), words
         if clause.voice == "passive" and len(words) > 1 and is_participle(words[0].lower()):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from pytest_evalstudio.mrm.texts.verbs import BE, HAVE, MODALS, forms
+
 _GENERIC = re.compile(
     r"(?i)\b(?:report|accounts?|annual|yearly|terms|handbook|policy|manual|guide|review|rules|letter|statement|conditions"
     r"|leaflet|information|instructions|chapter|questions|fees|sheet|by-laws|year|quarter|edition|version)\b"
@@ -12,6 +14,8 @@ _GENERIC = re.compile(
 _SEPARATOR = re.compile(r"\s[–—|-]\s|:\s|,\s|\(")
 _SMALL = frozenset({"of", "the", "and", "for", "in", "on"})
 _HEADINGS = 3
+_LONGEST_NAME = 4
+_LONGEST_TITLE = 12
 _MIN_MENTIONS = 3
 """Minimum number of sentences with a name of one word."""
 _MIN_WE = 3
@@ -23,27 +27,49 @@ _SINGULAR = {"do": "does", "have": "has", "are": "is", "were": "was"}
 
 
 def organisation_of(sentences: Sequence[str]) -> str:
-    """Return the name of the organisation that heads a document and that its text has, "" if there is none.
+    """Return the name of the organisation that heads a document, "" if there is none.
+
+    It is the line above the kind of document ("Annual Report"), or the beginning of a title if the text
+    has it, too; a single word must be the subject of several sentences.
 
     >>> organisation_of(["TARN WATER", "Annual Report", "Tarn Water serves the north."])
     'Tarn Water'
     """
+    first, others = sentences[:1], sentences[1:_HEADINGS]
+    if first and not _GENERIC.search(first[0]) and any(map(_GENERIC.search, others)):
+        words = _SEPARATOR.split(first[0])[0].split()
+        if 1 < len(words) <= _LONGEST_NAME and all(word[0].isupper() or word in _SMALL for word in words):
+            return _capitalised(words)
     text = [sentence for sentence in sentences if sentence[-1:] in (".", "!", "?")]
     for heading in sentences[:_HEADINGS]:
-        title = _SEPARATOR.split(heading)[0].strip()
-        words = title.split()
-        if title.endswith((".", "!", "?")) or not 0 < len(words) <= 12:
+        words = _SEPARATOR.split(heading)[0].split()
+        if heading.endswith((".", "!", "?")) or len(words) > _LONGEST_TITLE:
             continue
         for end in range(len(words), 0, -1):
             name = _capitalised(words[:end])
-            if _GENERIC.search(name) or words[end - 1].lower() in _SMALL or words[0].lower() in _SMALL:
-                continue
-            mentions = sum(
-                re.search(rf"(?<!\w){re.escape(name)}(?!\w)", sentence) is not None for sentence in text
-            )
-            if mentions >= (1 if end > 1 else _MIN_MENTIONS):
+            if _is_name(name) and _is_mentioned(name, text):
                 return name
     return ""
+
+
+def _is_name(name: str) -> bool:
+    words = name.lower().split()
+    return not (_GENERIC.search(name) or re.search(r"\d", name) or {words[0], words[-1]} & _SMALL)
+
+
+def _is_mentioned(name: str, text: Sequence[str]) -> bool:
+    """Report whether sentences have a name of several words, or a name of one word as their subject."""
+    if " " in name:
+        pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+        return any(map(pattern.search, text))
+    pattern = re.compile(rf"(?<!\w){re.escape(name)}\s(?P<verb>[a-z]+)")
+    matches = [match for match in map(pattern.search, text) if match is not None]
+    return sum(_is_verb(match["verb"]) for match in matches) >= _MIN_MENTIONS
+
+
+def _is_verb(word: str) -> bool:
+    known = forms(word)
+    return word in BE | HAVE | MODALS or "s" in known or "past" in known
 
 
 def speaks_of_itself(sentences: Sequence[str]) -> bool:

@@ -69,7 +69,8 @@ _RELATIONAL = word_set(
 """Nouns of things that are always of or about something else."""
 _GENERAL = word_set(
     """
-    customer employee guest member patient people staff student user visitor
+    applicant carer child customer driver employee guest member nurse parent passenger patient people pupil
+    reader resident staff student teacher tenant user visitor volunteer
     year month week day hour minute morning evening night weekend time
     """
 )

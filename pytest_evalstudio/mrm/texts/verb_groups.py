@@ -125,7 +125,7 @@ def verb_group(words: list[str], at: int, *, plural: bool) -> VerbGroup | None:
         if word in ("being", "due") or forms(word).get("ing"):
             return None
         return VerbGroup(first, "", "be", first, "copula", at + 1)
-    if first in HAVE and word == "been":
+    if first in HAVE and (word == "been" or (word.endswith("ed") and not forms(word))):
         return None
     if first in HAVE and is_participle(word) and "participle" in forms(word):
         group = _phrase(adverbs, word)

@@ -17,7 +17,9 @@ from pytest_evalstudio.mrm.texts.organisations import of_organisation, organisat
         (["Ashdown School – Policy on Trips", "Parents of Ashdown School are told."], "Ashdown School"),
         (["Annual Report 2024", "The Annual Report is published in May."], ""),
         (["Terms of the Loan", "We lend up to £500."], ""),
-        (["Larkfield Care", "Larkfield pays.", "At Larkfield we care.", "Ask Larkfield."], "Larkfield"),
+        (["Larkfield Care", *("Larkfield pays for jury service.",) * 3], "Larkfield"),
+        (["Eastmere Libraries", *("Join in the district of Eastmere.",) * 3], ""),
+        (["ROWAN HOSPICE", "Review of the year", "We cared for 642 people."], "Rowan Hospice"),
     ],
 )
 def test_the_name_is_in_the_title_and_in_the_text(sentences: list[str], name: str) -> None:
