@@ -192,7 +192,7 @@ def date(clause: Clause, subject: str, place: Place) -> str:
         or clause.voice == "copula"
     ):
         return ""
-    rest = _remaining(place)
+    rest = re.sub(r"^\s+by\s(?:an?|the)\s[^,]+$", "", _remaining(place))
     return "" if with_counts(rest) or clause.verb in CHANGES else clause.ask(wh, subject, rest)
 
 
@@ -211,7 +211,11 @@ def measure(clause: Clause, subject: str, place: Place) -> str:
         if whole:
             noun = whole.group().strip().removeprefix("of ")
             rest = place.after[whole.end() :]
-            wh = _bounded("", place.bound, f"how many {unit} of" if noun.endswith("s") else "how much")
+            wh = _bounded(
+                "",
+                place.bound,
+                f"how many {unit} of" if noun.endswith("s") or known == "distance" else "how much",
+            )
             wh += " of" if noun.startswith("the ") and not wh.endswith(" of") else ""
             return "" if re.match(r"\s?(?:and|or)\s", rest) else clause.ask(f"{wh} {noun}", subject, rest)
         return ""

@@ -19,15 +19,18 @@ from pytest_evalstudio.mrm.generators._amount_kinds import (
 from pytest_evalstudio.mrm.generators._asked import Asked
 from pytest_evalstudio.mrm.generators._frequencies import often_asked
 from pytest_evalstudio.mrm.generators._places import Place, places
-from pytest_evalstudio.mrm.generators._qualifiers import condition_after, has_exception, with_condition
+from pytest_evalstudio.mrm.generators._qualifiers import (
+    condition_after,
+    has_exception,
+    has_second_case,
+    with_condition,
+)
 from pytest_evalstudio.mrm.generators._vocabulary import CHANGES
 from pytest_evalstudio.mrm.texts.clauses import Clause, clauses
 from pytest_evalstudio.mrm.texts.quantities import (
     quantities,
-    unit_of,
 )
 from pytest_evalstudio.mrm.texts.statements import as_customer, inside
-from pytest_evalstudio.mrm.texts.verbs import BE, MODALS, forms
 from pytest_evalstudio.mrm.texts.words import word_set
 
 _ACTING = word_set(
@@ -77,7 +80,7 @@ def amounts_asked(sentence: str, corpus: Corpus) -> Iterator[Asked]:
             continue
         for place in places(part):
             is_of_time_clause = _TIME_CLAUSE.search(part[: place.quantity.start])
-            if is_of_time_clause or _has_second(place, clause.rest[len(part) :]):
+            if is_of_time_clause or has_second_case(place.unit, clause.rest[len(part) :]):
                 continue
             question = with_condition(_question(clause, subject, place), condition)
             if question and not _lacks_object(question, clause) and _is_clean(question, place):
@@ -90,19 +93,6 @@ def amounts_asked(sentence: str, corpus: Corpus) -> Iterator[Asked]:
                     condition=place.condition,
                     clause=clause,
                 )
-
-
-def _has_second(place: Place, tail: str) -> bool:
-    """Report whether the sentence goes on with another quantity of the same unit: "and 36 months if …"."""
-    if not re.match(r",?\s(?:and|or|but|then)\s", tail):
-        return False
-    return any(
-        unit_of(other.text) == place.unit and not _has_verb(tail[: other.start]) for other in quantities(tail)
-    )
-
-
-def _has_verb(text: str) -> bool:
-    return any(word in BE | MODALS or "s" in forms(word) or "past" in forms(word) for word in text.split())
 
 
 def _lacks_object(question: str, clause: Clause) -> bool:

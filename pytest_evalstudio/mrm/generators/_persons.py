@@ -31,7 +31,8 @@ AGENTS = word_set(
 """Nouns for people and bodies that act."""
 
 _WITHOUT_OBJECT = re.compile(
-    r"^(?:\w+ times|in|on|at|for|with|from|to|by|after|before|until|once|twice|every)\b|\bwithin\b"
+    r"^(?:\w+ times|in|on|at|for|with|from|to|by|after|before|until|once|twice"
+    r"|every\s(?:day|week|month|quarter|year))\b|\bwithin\b"
 )
 """Rest of a clause that does not say what a person does something to: "meets once a month"."""
 _TOO_GENERAL = word_set(
@@ -127,10 +128,7 @@ def who(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
         or re.search(r"(?i)\b(?:who|that|which)\b", clause.subject)
     ):
         return None
-    if (clause.is_plural and clause.aux == "do") or re.search(
-        r"^(?:\w+ times|in|on|at|for|with|from|to|by|after|before|until|once|twice|every)\b|\bwithin\b",
-        clause.rest,
-    ):
+    if (clause.is_plural and clause.aux == "do") or _WITHOUT_OBJECT.search(clause.rest):
         return None
     if (
         re.search(r"\b(?:because|if|when|its|their|his|her|your|itself)\b", clause.rest)

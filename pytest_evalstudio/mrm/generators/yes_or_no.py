@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, generator
 from pytest_evalstudio.mrm.generators._conditions import begins_with
-from pytest_evalstudio.mrm.generators._qualifiers import condition_after, has_exception
+from pytest_evalstudio.mrm.generators._qualifiers import condition_after, has_exception, has_second_case
 from pytest_evalstudio.mrm.texts.clauses import Clause, clauses
 from pytest_evalstudio.mrm.texts.quantities import changed, is_identifier, quantities, unit_of, value_of
 from pytest_evalstudio.mrm.texts.statements import as_customer, inside, without_number
@@ -92,6 +92,8 @@ def _pair(sentence: str, corpus: Corpus) -> _Pair | None:
     if _LIST.match(clause.rest, len(rest)) or condition_after(clause.rest[len(rest) :]) != "":
         return None
     stated = quantities(rest)
+    if any(has_second_case(unit_of(quantity.text), clause.rest[len(rest) :]) for quantity in stated):
+        return None
     if len(stated) != 1 or stated[0].kind == "date" or len(sentence.split()) > 20:
         return None
     if is_identifier(

@@ -43,6 +43,7 @@ _WITHOUT_NOUN = re.compile(
     r"(?i)\b(?:each|both|some|neither)(?=\s(?:for|in|at|on|with|from|to|by)\b|\?)|\b[ap]\.m\?$"
     r"|(?:['’]s|\b(?:your|my|its|the))\s(?:target|goal|aim|average|figure|total|result|share|rate|level)"
     r"(?:\s[£$€\d]\S*(?:\s\w+)?|\s(?:one|two|three)\s\w+)?\?$|['’]s\b.*['’]s\b|\bspend of\b"
+    r"|\b(?:new|old|second|larger|smaller)\sones?\b"
 )
 """A quantifier or a figure without what it is of, and a name that is hard to read with its genitive."""
 _RELATIVE = re.compile(r"(?i)\b(?:who|which|that|whose|whom)\b")

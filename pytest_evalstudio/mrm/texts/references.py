@@ -226,7 +226,8 @@ def _run(words: Sequence[str], start: int) -> list[str]:
     end = start
     while end < len(words) and words[end].lower() not in _STOPS and re.match(r"[^\W_]", words[end]):
         is_count = words[end].lower() in _COUNTS or words[end][0].isdigit()
-        if is_count and end > start and words[end + 1 : end + 2]:
+        is_ordinal = words[end - 1].lower() in ("first", "last", "next")
+        if is_count and not is_ordinal and end > start and words[end + 1 : end + 2]:
             break
         end += 1
     return list(words[start:end])

@@ -275,6 +275,7 @@ def test_questions_are_worded_as_people_ask(
         pytest.param("The price in that contract is fixed at 8.9 pence per unit.", id="what is named before"),
         pytest.param("Each year we put aside 5,000 pounds per megawatt.", id="no subject at the beginning"),
         pytest.param("The trustees aim for nine months.", id="no duration"),
+        pytest.param("Members pay £30 a year, students £12.", id="a second case without a verb"),
     ],
 )
 @pytest.mark.parametrize("generator", ["numerical_reasoning", "temporal_reasoning", "yes_or_no"])

@@ -104,3 +104,17 @@ def test_who_asks_for_persons_and_bodies_only() -> None:
     assert [question for question in questions if question.startswith("Who")] == [
         "Who has chaired the board since 2019?"
     ]
+
+
+def test_who_has_a_singular_verb_and_an_object() -> None:
+    questions = [
+        draft.question
+        for sentence in ("The trustees have approved a budget for the ward.", "The panel meets once a month.")
+        for draft in drafts("simple_factual", sentence)
+    ]
+    assert questions == ["Who has approved a budget for the ward?"]
+
+
+def test_a_condition_that_does_not_say_what_happens_is_not_asked_about() -> None:
+    assert drafts("simple_factual", "If you cannot come, cancel the class four hours before.") == []
+    assert drafts("simple_factual", "If nobody answers within five minutes, call the number below.") == []
