@@ -162,7 +162,7 @@ def period(clause: Clause, subject: str, place: Place) -> str:
         rest = after[len(attached) :] if attached else after
         return clause.ask(f"Within how many {units}{attached}", subject, f"{before} {rest}")
     if place.prep == "after" and clause.aux != "did":
-        since = re.match(r"\s(?:of|from)\s.*", after)
+        since = re.match(r"\s(?:of|from|without)\s.*", after)
         rest = "" if since else after
         tail = since.group() if since else ""
         return clause.ask(f"After how many {units}{tail}", subject, f"{before} {rest}")
@@ -258,6 +258,8 @@ def number(clause: Clause, subject: str, place: Place) -> str:
         return clause.ask(wh, subject, f"{place.before} for")
     if place.prep or place.before or clause.voice != "active":
         return ""
+    if re.match(r"\s(?:by|of|with|about)\s", rest):
+        return clause.ask(f"{wh}{rest}", subject)
     return clause.ask(wh, subject, rest)
 
 

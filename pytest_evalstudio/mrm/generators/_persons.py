@@ -32,9 +32,11 @@ AGENTS = word_set(
 
 _WITHOUT_OBJECT = re.compile(
     r"^(?:\w+ times|in|on|at|for|with|from|to|by|after|before|until|once|twice"
-    r"|every\s(?:day|week|month|quarter|year))\b|\bwithin\b"
+    r"|every\s(?:\w+\s)?(?:minute|hour|day|week|month|quarter|year)s?)\b|\bwithin\b"
 )
 """Rest of a clause that does not say what a person does something to: "meets once a month"."""
+_MEANS = re.compile(r"(?:courier|post|mail|hand|carrier|agent)")
+"""Words after "by" that without an article name a means: "by courier"."""
 _TOO_GENERAL = word_set(
     """
     group company firm employees people customers patients you users members society bank organisation
@@ -84,6 +86,7 @@ def who_by(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
     )
     if (
         match is None
+        or _MEANS.fullmatch(match["agent"])
         or "," in match["agent"]
         or not _agent(match["agent"], corpus)
         or quantities(match["agent"])
