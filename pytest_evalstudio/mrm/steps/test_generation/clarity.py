@@ -21,7 +21,7 @@ _CHANGED = re.compile(
     r"|shorter|higher|lower|from the second|(?:after|for) (?:that|more)"
     r"|(?:ris|increas|extend|doubl|reduc|fall|drop|chang)(?:e|es|ed|s)?)\b"
 )
-"""Words of a sentence that changes an amount of the sentence before it."""
+"""Words of a sentence that changes an amount of a sentence before it."""
 
 
 def clear_candidates(candidates: Iterable[Candidate], corpus: Corpus) -> Iterator[Candidate]:
@@ -76,11 +76,11 @@ def _is_unambiguous(draft: Draft, index: SentenceIndex) -> bool:
 
 
 def _is_changed_later(draft: Draft, sentences: Sequence[str]) -> bool:
-    """Report whether the next sentence changes the answer: "After five years the leave rises to 30 days"."""
+    """Report whether one of the next two sentences changes the answer: "After five years the leave rises to 30 days"."""
     units = {unit_of(quantity.text) for quantity in quantities(draft.answer)}
     if not units or draft.evidence not in sentences:
         return False
-    after = sentences[sentences.index(draft.evidence) + 1 :][:1]
+    after = sentences[sentences.index(draft.evidence) + 1 :][:2]
     return any(
         _CHANGED.search(sentence)
         and any(unit_of(quantity.text) in units for quantity in quantities(sentence))
