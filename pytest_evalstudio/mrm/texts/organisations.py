@@ -97,9 +97,9 @@ def of_organisation(question: str, name: str) -> str:
             singular = _SINGULAR.get(aux.lower(), aux.lower()) if word == "you" else aux.lower()
             aux = f"{singular.capitalize() if aux[0].isupper() else singular} "
         possessive = f"{name}’s" if "’" in question else f"{name}'s"
-        own = ("its" if is_named else possessive) if word != "you" else ("it" if is_named else name)
+        owner = ("its" if is_named else possessive) if word != "you" else ("it" if is_named else name)
         is_named = True
-        return f"{aux}{own}"
+        return f"{aux}{owner}"
 
     return _PERSON.sub(named, question)
 

@@ -76,7 +76,7 @@ def _is_unambiguous(draft: Draft, index: SentenceIndex) -> bool:
 
 
 def _is_changed_later(draft: Draft, sentences: Sequence[str]) -> bool:
-    """Report whether one of the next two sentences changes the answer: "After five years the leave rises to 30 days"."""
+    """Report whether one of the next two sentences changes the answer: "It rises to 30 days"."""
     units = {unit_of(quantity.text) for quantity in quantities(draft.answer)}
     if not units or draft.evidence not in sentences:
         return False
