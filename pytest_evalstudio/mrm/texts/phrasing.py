@@ -37,7 +37,7 @@ _STRANDED = re.compile(r"(?i)(?:what|how (?:many|much)|who)\b.*\b(?:of|for|again
 _STIFF = re.compile(
     r"(?i)(?:at what cost|for what amount|with what|in what|to what (?:fee|price|power|tariff)"
     r"|by what (?!percentage))\b|^(?:is|are|was|were|do|does|did) (?:there|each year|every year)\b"
-    r"|^when (?:was|were) an? total\b"
+    r"|^when (?:was|were) an? total\b|^what (?:is|are) (?:each|every|all|both)\b"
 )
 _WITHOUT_NOUN = re.compile(
     r"(?i)\b(?:each|both|some|neither)(?=\s(?:for|in|at|on|with|from|to|by)\b|\?)|\b[ap]\.m\?$"

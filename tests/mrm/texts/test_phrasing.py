@@ -34,6 +34,7 @@ def test_questions_that_people_ask_are_natural(question: str) -> None:
         pytest.param("How long before departure must the last arrive?", id="no noun"),
         pytest.param("How much does each further child cost a month?", id="it continues another sentence"),
         pytest.param("At what temperature is the temperature of the room kept?", id="the same noun twice"),
+        pytest.param("What is each weak cell?", id="a definition of each"),
         pytest.param("At what cost are lost key cards replaced?", id="stiff"),
         pytest.param("Within how many days do you answer my request?", id="a request for what"),
         pytest.param("How often does the mobile library stop in each for half an hour?", id="each of what"),
