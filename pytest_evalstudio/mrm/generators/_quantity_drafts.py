@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt
 from pytest_evalstudio.formats.condition import Regexp
 from pytest_evalstudio.mrm.generators._amounts import amounts_asked
-from pytest_evalstudio.mrm.generators._tables import cells_asked
+from pytest_evalstudio.mrm.generators._tables import cells_asked, text_before
 from pytest_evalstudio.mrm.texts.quantities import Kind
 
 
@@ -22,7 +22,7 @@ def quantity_drafts(excerpt: Excerpt, corpus: Corpus, kinds: Container[Kind]) ->
                     condition=str(Regexp(asked.condition)),
                     evidence=sentence,
                 )
-        for cell in cells_asked(sentence):
+        for cell in cells_asked(sentence, text_before(sentence, corpus)):
             if cell.kind in kinds:
                 yield Draft(
                     question=cell.question,

@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, generator
+from pytest_evalstudio.mrm.generators._fact import keywords
 from pytest_evalstudio.mrm.generators._facts import facts_asked
+from pytest_evalstudio.mrm.generators._tables import meanings_asked
 from pytest_evalstudio.mrm.texts.statements import without_number
 
 
@@ -33,3 +35,6 @@ class SimpleFactual:
                     condition=fact.condition,
                     evidence=sentence,
                 )
+            for question, meaning in meanings_asked(sentence):
+                if condition := keywords(meaning):
+                    yield Draft(question=question, answer=meaning, condition=condition, evidence=sentence)

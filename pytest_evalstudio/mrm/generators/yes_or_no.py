@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, generator
 from pytest_evalstudio.mrm.generators._conditions import begins_with
+from pytest_evalstudio.mrm.generators._qualifiers import condition_after, has_exception, has_second_case
 from pytest_evalstudio.mrm.texts.clauses import Clause, clauses
 from pytest_evalstudio.mrm.texts.quantities import changed, is_identifier, quantities, unit_of, value_of
 from pytest_evalstudio.mrm.texts.statements import as_customer, inside, without_number
@@ -30,6 +31,8 @@ _CONDITION = re.compile(r"(?i)\b(?:when|whenever|while|where|because)\b")
 _CUT = re.compile(r",\s|\s(?:because|which|who)\s")
 _LIST = re.compile(r",\s[^,;]*(?:,\s[^,;]*)*\s(?:and|or)\s")
 """Further members of a list: without them the statement would be of the first member alone."""
+_AIMING = frozenset({"aim", "ask", "apply", "look", "plan"})
+"""Verbs whose "for" names an object, which other sentences explain."""
 _OBLIGED, _ALLOWED = ("must", "should"), ("can", "may", "could")
 
 
@@ -82,18 +85,22 @@ def _numbers(corpus: Corpus) -> dict[str, int]:
 
 def _pair(sentence: str, corpus: Corpus) -> _Pair | None:
     parsed = clauses(sentence)
-    if len(parsed) != 1 or parsed[0].is_negative or parsed[0].kind == "command":
+    if len(parsed) != 1 or has_exception(sentence) or parsed[0].is_negative or parsed[0].kind == "command":
         return None
     clause = parsed[0]
     rest = _CUT.split(clause.rest)[0]
-    if _LIST.match(clause.rest, len(rest)):
+    if _LIST.match(clause.rest, len(rest)) or condition_after(clause.rest[len(rest) :]) != "":
         return None
     stated = quantities(rest)
+    if any(has_second_case(unit_of(quantity.text), clause.rest[len(rest) :]) for quantity in stated):
+        return None
     if len(stated) != 1 or stated[0].kind == "date" or len(sentence.split()) > 20:
         return None
     if is_identifier(
         stated[0], f"{clause.subject} {clause.form} {rest[: stated[0].start]}", rest[stated[0].end :]
     ):
+        return None
+    if clause.verb in _AIMING and rest[: stated[0].start].endswith("for "):
         return None
     factor = _false_factor(clause, rest[: stated[0].start], rest[stated[0].end :])
     value = value_of(stated[0].text)

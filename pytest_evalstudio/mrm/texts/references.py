@@ -41,6 +41,15 @@ _WEAK = word_set(
     """
 )
 """Modifiers that do not say which one of several things is meant."""
+_MEASURING = word_set(
+    """
+    average typical usual normal standard largest smallest highest lowest maximum minimum annual monthly
+    weekly daily yearly overall general
+    """
+)
+"""Modifiers that say how something is measured, not what it is."""
+_COUNTS = word_set("two three four five six seven eight nine ten eleven twelve")
+"""Number words, which begin a noun phrase of their own: "the flat two weeks before"."""
 _UNIQUE = word_set("amount euro government internet latest police public sun total")
 """Nouns that need no introduction."""
 _BODIES = word_set(
@@ -60,7 +69,8 @@ _RELATIONAL = word_set(
 """Nouns of things that are always of or about something else."""
 _GENERAL = word_set(
     """
-    customer employee guest member patient people staff student user visitor
+    applicant carer child customer driver employee guest member nurse parent passenger patient people pupil
+    reader resident staff student teacher tenant user visitor volunteer
     year month week day hour minute morning evening night weekend time
     """
 )
@@ -148,7 +158,8 @@ class References:
     def _is_clear(self, phrase: _Phrase) -> bool:
         head = singular(phrase.words[-1].lower())
         modifiers = [word.lower() for word in phrase.words[:-1]]
-        is_specific = any(word not in _WEAK for word in modifiers)
+        weak = _WEAK | _MEASURING if phrase.kind == "definite" else _WEAK
+        is_specific = any(word not in weak for word in modifiers)
         is_name = any(word[0].isupper() or not word[0].isalpha() for word in phrase.words)
         if is_specific or is_name or head in _UNIQUE or self._is_subject(head):
             return True
@@ -214,6 +225,10 @@ def _run(words: Sequence[str], start: int) -> list[str]:
     """Return the words from a position up to a word that no noun phrase has inside."""
     end = start
     while end < len(words) and words[end].lower() not in _STOPS and re.match(r"[^\W_]", words[end]):
+        is_count = words[end].lower() in _COUNTS or words[end][0].isdigit()
+        is_ordinal = words[end - 1].lower() in ("first", "last", "next")
+        if is_count and not is_ordinal and end > start and words[end + 1 : end + 2]:
+            break
         end += 1
     return list(words[start:end])
 

@@ -36,13 +36,10 @@ from pytest_evalstudio.mrm.steps.robustness_adversarial.results import (
     SUITE,
     AdversarialResults,
 )
-from pytest_evalstudio.mrm.steps.test_generation.generating import (
-    PLAIN_KIND,
-    PLANTED_WORD,
-    GenerationSettings,
-    NoQuestions,
-)
+from pytest_evalstudio.mrm.steps.test_generation.choosing import NoQuestions
+from pytest_evalstudio.mrm.steps.test_generation.generating import GenerationSettings
 from pytest_evalstudio.mrm.steps.test_generation.making import Product, make
+from pytest_evalstudio.mrm.steps.test_generation.suites import PLAIN_KIND, PLANTED_WORD
 from pytest_evalstudio.mrm.steps.topic_modeling.results import ID as TOPIC_MODELING
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.mrm.workflow.parameters import Count, Level, Names

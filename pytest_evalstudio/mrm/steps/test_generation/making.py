@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 from pytest_evalstudio.core.errors import DataError, EvaluationError
 from pytest_evalstudio.formats.suite import TestSuite
+from pytest_evalstudio.mrm.steps.test_generation.choosing import choose
 from pytest_evalstudio.mrm.steps.test_generation.generating import (
     GenerationSettings,
     Material,
-    choose,
     extracted,
     read_material,
-    suite_of,
 )
 from pytest_evalstudio.mrm.steps.test_generation.origins import describe_languages
 from pytest_evalstudio.mrm.steps.test_generation.results import GenerationResults
+from pytest_evalstudio.mrm.steps.test_generation.suites import suite_of
 from pytest_evalstudio.mrm.steps.test_generation.writing import Written, open_writer, write, writer_results
 from pytest_evalstudio.mrm.workflow.context import StepContext
 

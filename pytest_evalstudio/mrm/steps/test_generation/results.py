@@ -48,7 +48,7 @@ class GenerationResults:
         irrelevant: number of drafts whose question has too few words of its chunk.
         duplicates: number of drafts that are too similar to others.
         ambiguous: number of drafts that several sentences answer, that need the sentences around them,
-            or that should have no answer and have one.
+            that nobody would type, or that should have no answer and have one.
         other_languages: language code by document, of documents that no question is made from.
         writer: unset if questions are extracted from the documents.
     """

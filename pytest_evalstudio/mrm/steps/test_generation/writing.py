@@ -19,11 +19,7 @@ from pytest_evalstudio.engine.asking.judging import describe_judge
 from pytest_evalstudio.mrm.generators._attacks import planted
 from pytest_evalstudio.mrm.generators._conditions import derived, without
 from pytest_evalstudio.mrm.generators.out_of_scope import ANSWER, refuses
-from pytest_evalstudio.mrm.steps.test_generation.generating import (
-    Candidate,
-    GenerationSettings,
-    Material,
-)
+from pytest_evalstudio.mrm.steps.test_generation.generating import Candidate, GenerationSettings, Material
 from pytest_evalstudio.mrm.steps.test_generation.results import WriterResults
 from pytest_evalstudio.mrm.texts.answers import ANSWERED
 from pytest_evalstudio.mrm.texts.quantities import pattern, quantities

@@ -15,7 +15,7 @@ from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.engine.scoring.score import score
 from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.suite import TestCase
-from pytest_evalstudio.mrm.steps.test_generation.generating import WRITTEN_BY
+from pytest_evalstudio.mrm.steps.test_generation.suites import WRITTEN_BY
 from pytest_evalstudio.mrm.steps.test_validation.round_trip import RoundTrip, support_by_evidence
 from pytest_evalstudio.mrm.texts.answers import bare_question
 from pytest_evalstudio.mrm.texts.vectors import pair_cosines

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from pytest_evalstudio.formats.suite import TestCase
 from pytest_evalstudio.models.sentences import split_sentences
-from pytest_evalstudio.mrm.steps.test_generation.generating import WRITTEN_BY
+from pytest_evalstudio.mrm.steps.test_generation.suites import WRITTEN_BY
 from pytest_evalstudio.mrm.texts.answers import ANSWERED, bare_question, rivals
 from pytest_evalstudio.mrm.texts.quantities import pattern, quantities
 from pytest_evalstudio.mrm.texts.retrieval import SentenceIndex, asked_words, stems

@@ -12,9 +12,9 @@ from pytest_evalstudio.core.errors import DataError, nearest, unknown_name
 from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
-from pytest_evalstudio.mrm.steps.test_generation.generating import GENERATED_DIGEST, content_digest
 from pytest_evalstudio.mrm.steps.test_generation.results import ID as TEST_GENERATION
 from pytest_evalstudio.mrm.steps.test_generation.results import SUITE
+from pytest_evalstudio.mrm.steps.test_generation.suites import GENERATED_DIGEST, content_digest
 from pytest_evalstudio.mrm.steps.test_validation.faults import planted_faults
 from pytest_evalstudio.mrm.steps.test_validation.method import CUTOFFS, Measured, lacks, measure
 from pytest_evalstudio.mrm.steps.test_validation.plot import PICTURE, validation_picture

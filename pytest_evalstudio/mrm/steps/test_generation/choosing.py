@@ -1,0 +1,171 @@
+"""Choice of test cases from drafts: relevant, unambiguous, distinct, and in proportion to the topics."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.plugins.generator import Corpus, Draft
+from pytest_evalstudio.engine.scoring.masking import masked
+from pytest_evalstudio.mrm.steps.test_generation.clarity import clear_candidates
+from pytest_evalstudio.mrm.steps.test_generation.distinct import DistinctSets
+from pytest_evalstudio.mrm.steps.test_generation.generating import (
+    MAX_OF_A_KIND,
+    Candidate,
+    GenerationSettings,
+    Material,
+)
+from pytest_evalstudio.mrm.steps.test_generation.results import GenerationResults
+from pytest_evalstudio.mrm.texts.answers import NAME, NEEDS_CONTEXT, without_choices
+from pytest_evalstudio.mrm.texts.retrieval import asked_words, stems
+from pytest_evalstudio.mrm.texts.words import content_words, share_in
+from pytest_evalstudio.mrm.workflow.context import StepContext
+from pytest_evalstudio.stats.strata import allocate, interleave
+
+
+class NoQuestions(DataError):
+    """No question can be made from the documents with these generators."""
+
+
+class Choice(NamedTuple):
+    """The chosen candidates, and counts of the others."""
+
+    candidates: Sequence[Candidate]
+    results: GenerationResults
+
+
+def choose(
+    context: StepContext,
+    settings: GenerationSettings,
+    material: Material,
+    candidates: Iterable[Candidate],
+) -> Choice:
+    """Choose test cases in proportion to the topics, with generators and chunks in turns.
+
+    Raises:
+        NoQuestions: if there is none.
+    """
+    drafts = list(candidates)
+    safe = [candidate for candidate in drafts if not _holds_personal_data(candidate.draft)]
+    relevant = [
+        candidate
+        for candidate in safe
+        if settings.writer or not candidate.draft.evidence or relevance(candidate) >= settings.min_relevance
+    ]
+    clear = relevant
+    if not settings.writer and settings.purpose == "ordinary":
+        clear = list(clear_candidates(relevant, material.corpus))
+    distinct = _distinct(clear, settings, context.workflow.seed)
+    chosen = _sampled(_few_of_a_kind(distinct), settings, material)
+    if not settings.writer and settings.purpose == "ordinary":
+        chosen = [in_context(candidate, material.corpus) for candidate in chosen]
+    if not chosen:
+        raise NoQuestions(
+            "no question can be made of these chunks; include more topics, generators or documents, or name a"
+            " `writer` if they are not in English",
+            source=str(context.folder),
+        )
+    by_topic = Counter(candidate.excerpt.topic for candidate in chosen)
+    by_generator = Counter(candidate.generator for candidate in chosen)
+    return Choice(
+        chosen,
+        GenerationResults(
+            cases=len(chosen),
+            by_topic={id: by_topic[id] for id in material.topics},
+            by_generator={id: by_generator[id] for id in material.generators},
+            drafts=len(drafts),
+            irrelevant=len(safe) - len(relevant),
+            ambiguous=len(relevant) - len(clear),
+            duplicates=len(clear) - len(distinct),
+            other_languages=dict(material.foreign),
+        ),
+    )
+
+
+def in_context(candidate: Candidate, corpus: Corpus) -> Candidate:
+    """Name the document in a question about "the limit" or the past, if there are several documents."""
+    title, question = candidate.excerpt.title, candidate.draft.question
+    titles = {excerpt.title for excerpt in corpus.excerpts}
+    plain = without_choices(question)
+    if not title or len(titles) < 2 or NAME.search(plain) or not NEEDS_CONTEXT.search(plain):
+        return candidate
+    asked = f"According to “{title}”, {question[0].lower()}{question[1:]}"
+    return candidate._replace(draft=replace(candidate.draft, question=asked))
+
+
+def _holds_personal_data(draft: Draft) -> bool:
+    """Report whether a draft has personal data or secrets; masked questions would have no right answer."""
+    texts = (draft.question, draft.answer, draft.condition, draft.evidence, draft.plain)
+    return any(masked(text) != text for text in texts)
+
+
+def relevance(candidate: Candidate) -> float:
+    """Return the share of the content words of a question, without the generator's, that its chunk has."""
+    return share_in(asked_words(candidate.plain), stems(" ".join(candidate.excerpt.sentences)))
+
+
+def _distinct(candidates: Sequence[Candidate], settings: GenerationSettings, seed: int) -> list[Candidate]:
+    """Shuffle the candidates and leave out those that are too similar to an earlier one.
+
+    The same question may be attacked in several ways.
+    """
+    shuffled = list(candidates)
+    random.Random(seed).shuffle(shuffled)
+    words = [frozenset(content_words(without_choices(candidate.plain))) for candidate in shuffled]
+    groups: dict[str, DistinctSets] = {}
+    kept = []
+    for candidate, question in zip(shuffled, words, strict=True):
+        group = candidate.generator if settings.purpose == "adversarial" else ""
+        if group not in groups:
+            groups[group] = DistinctSets(settings.max_similarity, words)
+        if groups[group].keep(question):
+            kept.append(candidate)
+    return kept
+
+
+def _few_of_a_kind(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the first candidates of each kind on each chunk."""
+    counts: Counter[tuple[str, str]] = Counter()
+    kept = []
+    for candidate in candidates:
+        place = (candidate.generator, candidate.excerpt.id)
+        counts[place] += 1
+        if counts[place] <= MAX_OF_A_KIND:
+            kept.append(candidate)
+    return kept
+
+
+def _sampled(
+    candidates: Sequence[Candidate], settings: GenerationSettings, material: Material
+) -> list[Candidate]:
+    by_topic = {
+        id: [candidate for candidate in candidates if candidate.excerpt.topic == id] for id in material.topics
+    }
+    weights = {id: topic.size * float(settings.weights.get(id, 1)) for id, topic in material.topics.items()}
+    quota = allocate(settings.count, weights, {id: len(members) for id, members in by_topic.items()})
+    chosen = []
+    for number, (id, members) in enumerate(by_topic.items()):
+        groups = [
+            _spread([candidate for candidate in members if candidate.generator == generator])
+            for generator in _rotated(material.generators, number)
+        ]
+        chosen += interleave(groups, quota[id])
+    return chosen
+
+
+def _spread(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Put each chunk's first candidate first, then each chunk's second, so that few cases use many chunks."""
+    chunks: dict[str, list[Candidate]] = {}
+    for candidate in candidates:
+        chunks.setdefault(candidate.excerpt.id, []).append(candidate)
+    return interleave(list(chunks.values()), len(candidates))
+
+
+def _rotated(ids: Sequence[str], by: int) -> Sequence[str]:
+    """Start the list elsewhere, so that small topics do not all get the first kinds of question."""
+    start = by % len(ids)
+    return [*ids[start:], *ids[:start]]

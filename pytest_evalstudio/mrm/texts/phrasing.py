@@ -1,0 +1,96 @@
+"""Questions that nobody would type: too long, with leftovers of a sentence, or about things not named."""
+
+from __future__ import annotations
+
+import re
+
+from pytest_evalstudio.engine.corpus import singular
+from pytest_evalstudio.mrm.texts.answers import bare_question
+from pytest_evalstudio.mrm.texts.words import word_set
+
+_LONGEST = 18
+_LONGEST_WITH_RELATIVE = 15
+_LONGEST_WITH_GENITIVES = 15
+"""Maximum number of words of a question: of any, with a relative clause, and with two genitives."""
+_NUMBER = (
+    r"(?:[\d.,]+\S*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|million|billion|half"
+    r"|cubic|square)"
+)
+_LEANING = re.compile(
+    rf"(?i)\b(?:also|further|such|this|these|those|others?|another|latter|former|respective(?:ly)?"
+    r"|following(?!\s(?:day|week|month|year)\b)"
+    rf"|remaining|previous(?:ly)?|meanwhile|then|therefore|otherwise|however|instead|too|only"
+    rf"|same(?!-|\s(?:day|time|price|rate))|last(?!\s{_NUMBER}|\?|\sfrom\s)|next(?!\s{_NUMBER}|\sto\s))\b"
+    rf"|\b(?:above|below)\?$"
+)
+"""Words that point to the text around a sentence."""
+_UNIT = re.compile(
+    r"(?i)(?<!\bmany)(?<!\bwhat)(?<!\d)\s"
+    r"(?<!\bin\s)(?:pounds|euros?|dollars|pence|cents|per\scent|percent|%|kg|km|kw|kwh|°c)\b"
+)
+"""A unit, which a question has only after a number."""
+_ENDS_WITH_NUMBER = re.compile(rf"(?i)\b{_NUMBER}$")
+_DANGLING = word_set(
+    "to by in on at with from a an the and or than as per into within after before until since about is are"
+)
+_STRANDED = re.compile(r"(?i)(?:what|how (?:many|much)|who)\b.*\b(?:of|for|against)\?$")
+_STIFF = re.compile(
+    r"(?i)(?:at what cost|for what amount|with what|in what|to what (?:fee|price|power|tariff)"
+    r"|by what (?!percentage))\b|^(?:is|are|was|were|do|does|did) (?:there|each year|every year)\b"
+    r"|^when (?:was|were) an? total\b|^what (?:is|are) (?:each|every|all|both)\b"
+)
+_WITHOUT_NOUN = re.compile(
+    r"(?i)\b(?:each|both|some|neither)(?=\s(?:for|in|at|on|with|from|to|by)\b|\?)|\b[ap]\.m\?$"
+    r"|(?:['’]s|\b(?:your|my|its|the))\s(?:target|goal|aim|average|figure|total|result|share|rate|level)"
+    r"(?:\s[£$€\d]\S*(?:\s\w+)?|\s(?:one|two|three)\s\w+)?\?$|['’]s\b.*['’]s\b|\bspend of\b"
+    r"|\b(?:new|old|second|larger|smaller)\sones?\b"
+)
+"""A quantifier or a figure without what it is of, and a name that is hard to read with its genitive."""
+_RELATIVE = re.compile(r"(?i)\b(?:who|which|that|whose|whom)\b")
+_ASKED_NOUN = re.compile(r"(?i)\b(?:what|how many|how much)\s(?P<noun>[a-z]{4,})\b")
+_UNSAID = re.compile(
+    r"(?i)\bmy (?:request|application|answer|notice|case|claim|decision|message|report)"
+    r"(?!\s(?:for|to|about|of)\b)"
+)
+"""Something of the asker's that only the section around the sentence explains."""
+
+
+def is_natural(question: str) -> bool:
+    """Report whether a person could type a question as it is; False in doubt.
+
+    >>> is_natural("How long does delivery take?"), is_natural("For how long do members pay only?")
+    (True, False)
+    >>> is_natural("By what percentage did the average bill rise pounds?")
+    False
+    """
+    text = bare_question(question)
+    words = text.rstrip("?").split()
+    if len(words) > _limit(text) or any(
+        pattern.search(text) for pattern in (_LEANING, _STIFF, _UNSAID, _WITHOUT_NOUN)
+    ):
+        return False
+    last = words[-1].lower()
+    if last in _DANGLING or (last in ("of", "for", "against") and not _STRANDED.match(text)):
+        return False
+    return not _has_bare_unit(text) and not _repeats_asked_noun(text)
+
+
+def _limit(text: str) -> int:
+    """Return the maximum number of words of a question, by the clauses and genitives that it has."""
+    is_who = text.lower().startswith("who ")
+    if len(_RELATIVE.findall(text)) > is_who:
+        return _LONGEST_WITH_RELATIVE
+    return _LONGEST_WITH_GENITIVES if len(re.findall(r"\bof\b", text)) > 1 else _LONGEST
+
+
+def _has_bare_unit(text: str) -> bool:
+    return any(not _ENDS_WITH_NUMBER.search(text[: match.start()]) for match in _UNIT.finditer(text))
+
+
+def _repeats_asked_noun(text: str) -> bool:
+    """Report whether a question has the noun that it asks for twice."""
+    match = _ASKED_NOUN.search(text)
+    if match is None:
+        return False
+    rest = [singular(word) for word in re.findall(r"[a-z]+", text[match.end() :].lower())]
+    return singular(match["noun"].lower()) in rest

@@ -1,0 +1,51 @@
+"""Questions that a person could type, and those that show how they were made."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_evalstudio.mrm.texts.phrasing import is_natural
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How long does delivery take?",
+        "How much does sending a payment in euro cost?",
+        "Does the control unit store the last 24 error codes?",
+        "How long does maternity leave last?",
+        "Below what temperature should you store the tablets?",
+        "What percentage of revenue do export sales account for?",
+        "How many place settings does the dishwasher have room for?",
+        "Are Off-Peak members who enter during peak hours charged £9 per visit?",
+        "Within how many hours must every accident be entered in the accident book?",
+        "By what percentage did leakage fall? A) 7% B) 9% C) 12% D) 14%",
+    ],
+)
+def test_questions_that_people_ask_are_natural(question: str) -> None:
+    assert is_natural(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        pytest.param("By what percentage did the average bill rise pounds?", id="a unit without a number"),
+        pytest.param("For how long do members who pay in advance pay only?", id="an adverb left over"),
+        pytest.param("How long before departure must the last arrive?", id="no noun"),
+        pytest.param("How much does each further child cost a month?", id="it continues another sentence"),
+        pytest.param("At what temperature is the temperature of the room kept?", id="the same noun twice"),
+        pytest.param("What is each weak cell?", id="a definition of each"),
+        pytest.param("At what cost are lost key cards replaced?", id="stiff"),
+        pytest.param("Within how many days do you answer my request?", id="a request for what"),
+        pytest.param("How often does the mobile library stop in each for half an hour?", id="each of what"),
+        pytest.param("How long is the hospice's target?", id="a target for what"),
+        pytest.param("When were a total of 61 complaints received?", id="a count that nobody knows before"),
+        pytest.param(
+            "How much can employees who stay with friends or family claim per night as a gift allowance?",
+            id="too long with a relative clause",
+        ),
+        pytest.param("When is the rent that is due for the first month paid to?", id="dangling"),
+    ],
+)
+def test_questions_that_nobody_would_type_are_not_natural(question: str) -> None:
+    assert not is_natural(question)
