@@ -158,6 +158,7 @@ def _strata(
                 m2=float(((values - mean) ** 2).sum()),
                 passed=int((column.statuses[rows] == PASSED).sum()),
                 failed=int((column.statuses[rows] == FAILED).sum()),
+                sketch=sketch_of(values),
             )
         )
     return tuple(moments)

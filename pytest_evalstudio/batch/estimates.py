@@ -1,14 +1,22 @@
-"""Means and shares of passes of aggregates, with 95 % intervals."""
+"""Means, percentiles and shares of passes of aggregates, with 95 % intervals."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
 
 from pytest_evalstudio.record.scored import MetricAggregate, Sampling, StratumMoments
+from pytest_evalstudio.record.sketches import percentiles, values_of
 from pytest_evalstudio.stats.intervals import student_quantile, wilson_interval
-from pytest_evalstudio.stats.strata import Estimate, SampledStratum, stratified_mean
-from pytest_evalstudio.stats.types import LEVEL, Interval
+from pytest_evalstudio.stats.strata import Estimate, SampledStratum, stratified_mean, weighted_quantiles
+from pytest_evalstudio.stats.types import LEVEL, Floats, Interval
+
+_Z = 1.959964
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +70,72 @@ def pass_share_of(aggregate: MetricAggregate, sampling: Sampling | None = None) 
         return Figure(n=n, value=aggregate.passed / n, interval=wilson_interval(aggregate.passed, n))
     estimate = stratified_mean([_sampled(_passes(each), sampling) for each in aggregate.strata])
     return _figure(n, estimate, is_share=True)
+
+
+def percentile_of(aggregate: MetricAggregate, share: float, sampling: Sampling | None = None) -> Figure:
+    """Return a percentile of the finite values, with the values at the ends of the interval of its rank.
+
+    The rank's interval is binomial, by the normal approximation. With a sample the rows have their weights,
+    and the rank's standard error is that of a stratified share.
+
+    Args:
+        share: from 0.0 to 1.0.
+        sampling: of the table.
+
+    Source: Woodruff, 1952 (Journal of the American Statistical Association 47, 635–646).
+    """
+    n = aggregate.scored - aggregate.infinite
+    if not n or not aggregate.sketch:
+        return Figure(n=0, value=None, interval=None)
+    error = math.sqrt(share * (1 - share) / n)
+    half_width = _Z * error
+    if sampling is not None and has_weighted_percentiles(aggregate):
+        (value,) = percentiles_of(aggregate, [share], sampling)
+        estimate = stratified_mean([_up_to(value, each, sampling) for each in aggregate.strata])
+        if estimate is not None:
+            half_width = student_quantile(0.5 + LEVEL / 2, estimate.degrees) * estimate.standard_error
+    shares = (max(0.0, share - half_width), share, min(1.0, share + half_width))
+    low, value, high = percentiles_of(aggregate, shares, sampling)
+    return Figure(n=n, value=value, interval=(low, high))
+
+
+def percentiles_of(
+    aggregate: MetricAggregate, shares: Sequence[float], sampling: Sampling | None = None
+) -> tuple[float, ...]:
+    """Return the values below which these shares of the rows are, weighted in a sample; () without values."""
+    if sampling is None or not has_weighted_percentiles(aggregate):
+        return percentiles(aggregate.sketch, shares)
+    weighted = [_weighted(each, sampling) for each in aggregate.strata if each.n]
+    if not weighted:
+        return ()
+    values = np.concatenate([each.values for each in weighted])
+    weights = np.concatenate([np.full(len(each.values), each.weight) for each in weighted])
+    return weighted_quantiles(values, weights, shares)
+
+
+def has_weighted_percentiles(aggregate: MetricAggregate) -> bool:
+    """Return True if the strata of a sample have sketches; tables of earlier versions have none."""
+    return bool(aggregate.strata) and all(each.sketch for each in aggregate.strata if each.n)
+
+
+class _Weighted(NamedTuple):
+    """Values of a stratum, and the number of rows that each of them stands for."""
+
+    values: Floats
+    weight: float
+
+
+def _weighted(moments: StratumMoments, sampling: Sampling) -> _Weighted:
+    stratum = sampling.strata[moments.stratum]
+    values = values_of(moments.sketch)
+    return _Weighted(values, stratum.population / stratum.sample * moments.n / len(values))
+
+
+def _up_to(value: float, moments: StratumMoments, sampling: Sampling) -> SampledStratum:
+    """Return the moments of 1 for each row of a stratum up to a value, and 0 for the others."""
+    n = moments.n
+    share = float((values_of(moments.sketch) <= value).mean()) if n else 0.0
+    return _sampled(msgspec.structs.replace(moments, mean=share, m2=n * share * (1 - share)), sampling)
 
 
 def _cut(figure: Figure, limits: Interval) -> Figure:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_evalstudio.batch.estimates import Figure
+from pytest_evalstudio.batch.estimates import Figure, has_weighted_percentiles
 from pytest_evalstudio.batch.gates import Check, CheckResult, GatedTable, worst_segments
 from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.record.scored import AnswerRow, WorstRow
@@ -68,8 +68,9 @@ def _about_rows(gated: GatedTable, check: Check) -> list[str]:
     if manifest.sampling is not None:
         population = sum(stratum.population for stratum in manifest.sampling.strata)
         sample = f"estimated from a sample of {manifest.answers:,} of {population:,} rows"
-        is_unweighted = check.gate.function == "percentile"
-        lines.append(f"{sample}{'; percentiles do not use the weights' if is_unweighted else ''}")
+        is_weighted = aggregate is not None and has_weighted_percentiles(aggregate)
+        is_plain = check.gate.function == "percentile" and not is_weighted
+        lines.append(f"{sample}{'; the table has no weights of percentiles' if is_plain else ''}")
     return lines
 
 

@@ -7,17 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_evalstudio.batch.estimates import Figure, mean_of, pass_share_of
+from pytest_evalstudio.batch.estimates import Figure, mean_of, pass_share_of, percentile_of
 from pytest_evalstudio.batch.table import ScoredTable
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, unknown_name
 from pytest_evalstudio.engine.analysis.gates import Gate, check_gate, parse_gate
 from pytest_evalstudio.formats.scores import ScoresBaseline, ScoresFile, resolved
 from pytest_evalstudio.record.schema import MetricEntry
 from pytest_evalstudio.record.scored import MetricAggregate, ScoredManifest
-from pytest_evalstudio.record.sketches import percentiles
 from pytest_evalstudio.stats.types import Interval
-
-Z = 1.959964
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,19 +267,8 @@ def _figure(manifest: ScoredManifest, check: Check, aggregate: MetricAggregate) 
     if check.gate.function == "pass_rate":
         return pass_share_of(aggregate, manifest.sampling)
     if check.gate.function == "percentile":
-        return _percentile(aggregate, check.gate.percent / 100)
+        return percentile_of(aggregate, check.gate.percent / 100, manifest.sampling)
     return mean_of(aggregate, manifest.sampling, check.metric.range)
-
-
-def _percentile(aggregate: MetricAggregate, share: float) -> Figure:
-    """Return a percentile with the interval of its rank (binomial, normal approximation)."""
-    n = aggregate.scored - aggregate.infinite
-    if not n or not aggregate.sketch:
-        return Figure(n=0, value=None, interval=None)
-    half_width = Z * math.sqrt(share * (1 - share) / n)
-    shares = (max(0.0, share - half_width), share, min(1.0, share + half_width))
-    low, value, high = percentiles(aggregate.sketch, shares)
-    return Figure(n=n, value=value, interval=(low, high))
 
 
 def _is_worse(change: Change | None, better: str, allowed_drop: float) -> bool:

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from pytest_evalstudio.batch.estimates import mean_of, pass_share_of
+from pytest_evalstudio.batch.estimates import mean_of, pass_share_of, percentiles_of
 from pytest_evalstudio.batch.table import ScoredTable
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.engine.analysis.leaderboards import Cell, Leaderboard, Standing
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.record.schema import VERDICTS, EvaluatorEntry
-from pytest_evalstudio.record.scored import MetricAggregate, ScoredManifest
-from pytest_evalstudio.record.sketches import percentiles
+from pytest_evalstudio.record.scored import MetricAggregate, Sampling, ScoredManifest
 from pytest_evalstudio.stats.ranking import ranks
 from pytest_evalstudio.stats.types import Floats
 
@@ -131,7 +130,11 @@ def _board(manifest: ScoredManifest, info: EvaluatorInfo) -> Leaderboard:
     ]
     standings.sort(key=lambda line: (line.cells[info.primary.key].rank or len(models) + 1, line.name))
     values_of = {
-        model: {key: _values(entry) for key, by in found.items() if (entry := by[model]) is not None}
+        model: {
+            key: _values(entry, manifest.sampling)
+            for key, by in found.items()
+            if (entry := by[model]) is not None
+        }
         for model in models
     }
     return Leaderboard(evaluator=info, standings=tuple(standings), values=values_of)
@@ -199,11 +202,11 @@ def _confusion(primary: MetricAggregate) -> dict[str, Any]:
     return {"labels": labels, "matrix": matrix}
 
 
-def _values(aggregate: MetricAggregate) -> Floats:
+def _values(aggregate: MetricAggregate, sampling: Sampling | None) -> Floats:
     """Return percentiles that stand for the values of a metric, least and greatest value included."""
     if not aggregate.sketch or aggregate.min is None or aggregate.max is None:
         return np.empty(0)
-    values = np.array(percentiles(aggregate.sketch, _SHARES))
+    values = np.array(percentiles_of(aggregate, _SHARES, sampling))
     values[0], values[-1] = aggregate.min, aggregate.max
     return values
 

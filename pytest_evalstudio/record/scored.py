@@ -97,6 +97,7 @@ class StratumMoments(Struct, frozen=True, kw_only=True):
         n: scored rows with a finite value.
         m2: sum of squared deviations from the mean, unweighted.
         passed, failed: rows whose value meets its threshold or not.
+        sketch: of the finite values; "" in tables that were written without.
     """
 
     stratum: int
@@ -105,6 +106,7 @@ class StratumMoments(Struct, frozen=True, kw_only=True):
     m2: float
     passed: int
     failed: int
+    sketch: str = ""
 
 
 class MetricAggregate(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -121,7 +123,7 @@ class MetricAggregate(Struct, frozen=True, kw_only=True, omit_defaults=True):
         mean: weighted.
         m2: weighted sum of squared deviations from the mean.
         min, max: None without a finite value.
-        sketch: of the values, unweighted; see `sketches.percentiles`.
+        sketch: of the values, unweighted; see `sketches.percentiles`. Those of `strata` serve a sample.
         labels: confusion counts, only of the primary metric of an evaluator with labels.
         figure: model-wide value that is not a mean of rows, e.g. a macro F1; None for others.
         strata: the scores by stratum, only of a sample.
@@ -356,4 +358,5 @@ def _merged_stratum(first: StratumMoments, second: StratumMoments) -> StratumMom
         m2=m2,
         passed=first.passed + second.passed,
         failed=first.failed + second.failed,
+        sketch=merged_sketch(first.sketch, second.sketch),
     )

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
-from pytest_evalstudio.batch.estimates import mean_of
+from pytest_evalstudio.batch.estimates import (
+    has_weighted_percentiles,
+    mean_of,
+    percentile_of,
+    percentiles_of,
+)
 from pytest_evalstudio.batch.fields import Wanted
 from pytest_evalstudio.batch.sampling import Sample, draw
 from pytest_evalstudio.batch.score import score_table
@@ -104,3 +110,67 @@ def test_only_the_rows_of_the_sample_are_scored_with_their_weights(write, tmp_pa
     assert figure.interval == pytest.approx(
         (np.mean(of_model) - 2.093 * error, np.mean(of_model) + 2.093 * error), rel=1e-3
     )
+
+
+SHARES = (0.05, 0.21, 0.5, 0.77, 0.95)
+
+
+def test_percentiles_of_a_sample_are_weighted(tmp_path: Path) -> None:
+    """Eight rare models with long answers have a third of the sample and a twentieth of the rows."""
+    rows = [
+        {
+            "answer": "word " * (1 + i % 23 + (40 if i < 24 else 0)),
+            "model": f"m{i // 3 if i < 24 else 9}",
+            "topic": "all",
+        }
+        for i in range(480)
+    ]
+    table = score_table(
+        write_jsonl(tmp_path / "log.jsonl", rows),
+        ["looping_detection"],
+        tmp_path / "out.parquet",
+        mapping={"actual_output": "answer", "key": "topic", "model": "topic"},
+        keep={"who": "model"},
+        sample=48,
+        by=["who"],
+        workers=1,
+        batch_rows=16,
+    )
+    manifest = table.manifest
+    assert manifest.sampling is not None
+    lines = [row for batch in table.scores() for row in batch.to_pylist()]
+    of_metric = [row for row in lines if row["metric"] == "compression_ratio"]
+    values = np.array([row["value"] for row in of_metric])
+    weights = np.array([row["weight"] for row in of_metric])
+    aggregate = manifest.aggregate("looping_detection", "compression_ratio", "all")
+    assert aggregate is not None
+    assert weights.max() > 5 * weights.min()
+
+    expected = np.quantile(values, SHARES, weights=weights, method="inverted_cdf")
+
+    assert percentiles_of(aggregate, SHARES, manifest.sampling) == pytest.approx(tuple(expected))
+    assert percentiles_of(aggregate, SHARES) != pytest.approx(tuple(expected), rel=0.1)
+    figure = percentile_of(aggregate, 0.5, manifest.sampling)
+    assert figure.value == expected[2]
+    assert figure.interval is not None
+    assert figure.interval[0] <= expected[2] <= figure.interval[1]
+
+
+def test_percentiles_of_a_table_without_sketches_of_strata_are_unweighted(tmp_path: Path) -> None:
+    table = score_table(
+        write_jsonl(tmp_path / "log.jsonl", answers(60)),
+        ["looping_detection"],
+        tmp_path / "out.parquet",
+        mapping=MAP,
+        sample=20,
+        workers=1,
+    )
+    aggregate = table.manifest.aggregate("looping_detection", "compression_ratio", "m0")
+    assert aggregate is not None
+    assert has_weighted_percentiles(aggregate)
+    earlier = msgspec.structs.replace(
+        aggregate, strata=tuple(msgspec.structs.replace(each, sketch="") for each in aggregate.strata)
+    )
+
+    assert not has_weighted_percentiles(earlier)
+    assert percentiles_of(earlier, SHARES, table.manifest.sampling) == percentiles_of(earlier, SHARES)
