@@ -27,7 +27,11 @@ ANSWER_COLUMNS = (
     "actual_output",
     "expected_output",
     "context",
+    "case_digest",
+    "context_digest",
 )
+DIGESTS = ("case_digest", "context_digest")
+"""Digests of question and expectation, and of the context; null in tables of earlier versions."""
 RESERVED = frozenset((*SCORE_COLUMNS, *ANSWER_COLUMNS))
 """Names that a kept column cannot have."""
 
@@ -53,6 +57,7 @@ def answer_schema(groups: Sequence[str]) -> Any:
         "source_row": pa.int64(),
         "model": word,
         "context": pa.list_(pa.string()),
+        **dict.fromkeys(DIGESTS, pa.int64()),
     }
     fields = [(name, kinds.get(name, pa.string())) for name in ANSWER_COLUMNS]
     return pa.schema([*fields, *((name, word) for name in groups)])

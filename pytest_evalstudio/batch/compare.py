@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from pytest_evalstudio.batch.columns import ROW_ID
+from pytest_evalstudio.batch.columns import DIGESTS, ROW_ID
 from pytest_evalstudio.batch.estimates import Figure, mean_of
 from pytest_evalstudio.batch.excerpt import run_of
 from pytest_evalstudio.batch.gates import change_of
@@ -35,12 +35,18 @@ _NORMAL = NormalDist()
 
 
 class _Keyed(NamedTuple):
-    """An answer with the hash of its key, by which answers are drawn."""
+    """An answer with the hash of its key, by which answers are drawn.
+
+    Attributes:
+        case, context: digests; None where the table has none.
+    """
 
     digest: bytes
     key: str
     model: str
     row: int
+    case: int | None
+    context: int | None
 
 
 def compare_tables(
@@ -71,7 +77,7 @@ def compare_tables(
             _side(new, [row for row in second if row.digest <= end], {}),
         )
         if not sides[0].items.keys().isdisjoint(sides[1].items):
-            return _with_note(compare(*sides, limits=used), base, new)
+            return _with_notes(compare(*sides, limits=used), sides, (base, new))
     return _independent(base, new, renamed, used)
 
 
@@ -100,12 +106,12 @@ def _drawn(table: ScoredTable) -> list[_Keyed]:
     """
     kept: list[_Keyed] = []
     end = b"\xff" * _HASH_BYTES
-    for batch in table.answers([ROW_ID, "key", "model"]):
-        columns = (batch[name].to_pylist() for name in ("key", "model", ROW_ID))
-        for key, model, row in zip(*columns, strict=True):
+    names = ["key", "model", ROW_ID, *DIGESTS]
+    for batch in table.answers(names):
+        for key, *values in zip(*(batch[name].to_pylist() for name in names), strict=True):
             digest = blake2b((key or "").encode("utf-8", "replace"), digest_size=_HASH_BYTES).digest()
             if key and digest <= end:
-                kept.append(_Keyed(digest, key, model, row))
+                kept.append(_Keyed(digest, key, *values))
         if len(kept) > 2 * MAX_ANSWERS:
             kept = _least(kept)
             end = kept[-1].digest
@@ -113,7 +119,7 @@ def _drawn(table: ScoredTable) -> list[_Keyed]:
 
 
 def _least(rows: list[_Keyed]) -> list[_Keyed]:
-    return sorted(rows)[:MAX_ANSWERS]
+    return sorted(rows, key=lambda row: row[:4])[:MAX_ANSWERS]
 
 
 def _side(table: ScoredTable, rows: Sequence[_Keyed], renamed: Mapping[str, str]) -> Side:
@@ -141,7 +147,8 @@ def _side(table: ScoredTable, rows: Sequence[_Keyed], renamed: Mapping[str, str]
             cluster=("", entry.key),
             flaky=False,
             scores=scores[entry.row],
-            case=0,
+            case=entry.case,
+            context=entry.context,
             documents=(),
             duration_s=None,
             cost_usd=None,
@@ -160,8 +167,21 @@ def _outcome(known: str, status: str, *, decides: bool) -> str:
     return known if status == "not_applicable" else "passed"
 
 
-def _with_note(comparison: Comparison, base: ScoredTable, new: ScoredTable) -> Comparison:
+def _with_notes(
+    comparison: Comparison, sides: tuple[Side, Side], tables: tuple[ScoredTable, ScoredTable]
+) -> Comparison:
+    base, new = tables
     notes = list(comparison.notes)
+    names = [
+        table.location.name
+        for side, table in zip(sides, tables, strict=True)
+        if any(item.case is None for item in side.items.values())
+    ]
+    if names:
+        notes.append(
+            "it is not known which questions and contexts changed, since no digests of them are in"
+            f" {' and '.join(names)}; score again to have them"
+        )
     compared = comparison.new.items
     if compared < new.manifest.answers or comparison.base.items < base.manifest.answers:
         notes.append(

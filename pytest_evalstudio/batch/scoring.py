@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -294,9 +295,27 @@ def _answer_table(table: Any, cases: Sequence[Case], kept: Any, groups: Mapping[
         "context": text_array(
             [[masked(chunk) for chunk in case.context] for case in chosen], pa.list_(pa.string())
         ),
+        "case_digest": pa.array([_case_digest(case) for case in chosen], pa.int64()),
+        "context_digest": pa.array([_digest(map(masked, case.context)) for case in chosen], pa.int64()),
         **{name: _words([values[index] for index in kept]) for name, values in groups.items()},
     }
     return pa.Table.from_arrays([arrays[name] for name in schema.names], schema=schema)
+
+
+def _case_digest(case: Case) -> int:
+    return _digest(masked(text) for text in (case.question, case.expected_output, case.condition))
+
+
+def _digest(texts: Iterable[str]) -> int:
+    """Return a digest of texts that is the same in all runs.
+
+    The texts are masked, so that no secret can be guessed from the digest.
+    """
+    state = blake2b(digest_size=8)
+    for text in texts:
+        content = text.encode("utf-8", "surrogatepass")
+        state.update(len(content).to_bytes(8, "big") + content)
+    return int.from_bytes(state.digest(), "big", signed=True)
 
 
 def _words(values: Sequence[str | None]) -> Any:

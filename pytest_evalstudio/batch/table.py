@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-from pytest_evalstudio.batch.columns import ROW_ID, answer_schema, score_schema
+from pytest_evalstudio.batch.columns import DIGESTS, ROW_ID, answer_schema, score_schema
 from pytest_evalstudio.batch.recognition import MANIFEST, PROGRESS
 from pytest_evalstudio.batch.storage import EXTRA, PURPOSE, Location, reaching
 from pytest_evalstudio.core.errors import DataError
@@ -99,10 +99,11 @@ class ScoredTable:
             for values in batch.to_pylist():
                 groups = {name: values.pop(name) or "" for name in self.manifest.groups}
                 context = tuple(values.pop("context") or ())
+                digests = {name: values.pop(name) for name in DIGESTS}
                 texts: dict[str, Any] = {
                     name: "" if value is None else value for name, value in values.items()
                 }
-                rows[values[ROW_ID]] = AnswerRow(**texts, context=context, groups=groups)
+                rows[values[ROW_ID]] = AnswerRow(**texts, **digests, context=context, groups=groups)
         return rows
 
     def _batches(

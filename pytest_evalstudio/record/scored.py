@@ -232,6 +232,8 @@ class AnswerRow(Struct, frozen=True, kw_only=True):
         source: index in `ScoredManifest.sources`.
         source_row: number of the row in its source, from 0.
         groups: kept column to value.
+        case_digest: of question, expected answer and condition, masked; None where the table has none.
+        context_digest: of the context, masked; None where the table has none.
     """
 
     row_id: int
@@ -244,6 +246,8 @@ class AnswerRow(Struct, frozen=True, kw_only=True):
     expected_output: str
     context: tuple[str, ...]
     groups: dict[str, str]
+    case_digest: int | None = None
+    context_digest: int | None = None
 
 
 def merge(first: MetricAggregate, second: MetricAggregate) -> MetricAggregate:

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from pytest_evalstudio import score_table
 from pytest_evalstudio.batch import compare as comparing
+from pytest_evalstudio.batch.columns import DIGESTS
 from pytest_evalstudio.batch.compare import compare_tables
 from pytest_evalstudio.batch.excerpt import random_rows, write_excerpt
 from pytest_evalstudio.batch.population import verdicts_of
@@ -155,6 +157,42 @@ def test_of_many_keys_the_same_are_drawn_in_both_tables(
     assert sum(comparison.items.values()) <= 100
     assert comparison.items["new"] == comparison.items["gone"] == 0
     assert "100 of 300 answers of the base table" in comparison.notes[-1]
+
+
+def test_changed_questions_and_contexts_of_a_key_are_named(
+    tmp_path: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content = rows(1)
+    content[0]["question"] = "What is another fee?"
+    content[3]["expected_output"] = "Nothing."
+    content[9]["chunks"] = [GOOD, "Another chunk."]
+    scored(tmp_path, "changed", content)
+
+    main(["compare", str(folder / "old.parquet"), str(tmp_path / "changed.parquet")])
+
+    printed = capsys.readouterr().out
+    assert "changed: case, context" in printed
+    assert "  cases: k0, k1\n" in printed
+    assert "  contexts: k4\n" in printed
+    main(["compare", str(folder / "old.parquet"), str(folder / "new.parquet")])
+    assert "changed: nothing that the records show" in capsys.readouterr().out
+
+
+def test_changes_are_not_known_of_a_table_without_digests(tmp_path: Path, folder: Path) -> None:
+    """Tables of earlier versions do not have the columns."""
+    scored(tmp_path, "earlier", [{**row, "question": "Another one?"} for row in rows(1)])
+    for part in (tmp_path / "earlier.parquet" / "answers").iterdir():
+        pq.write_table(pq.read_table(part).drop_columns(list(DIGESTS)), part)
+    earlier = ScoredTable.open(tmp_path / "earlier.parquet")
+
+    comparison = compare_tables(earlier, ScoredTable.open(folder / "old.parquet"))
+
+    assert comparison.changed == ()
+    assert comparison.notes == (
+        "it is not known which questions and contexts changed, since no digests of them are in"
+        f" {tmp_path}/earlier.parquet; score again to have them",
+    )
+    assert earlier.answers_of([0])[0].case_digest is None
 
 
 def test_tables_without_keys_are_independent_groups(tmp_path: Path) -> None:
