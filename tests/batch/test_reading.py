@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,25 @@ def test_the_report_has_the_means_of_all_rows_and_says_so(
     means = {f"m{model}": np.mean([values[row] or 0.0 for row in range(model, 300, 2)]) for model in (0, 1)}
     assert means["m0"] != pytest.approx(means["m1"])
     assert {model: scores["rouge_l"] for model, scores in data.items()} == pytest.approx(means)
+
+
+@pytest.mark.parametrize(
+    ("size", "listed", "words"),
+    [("0", 20, "80 cases, 20 of them listed"), ("100", 80, "80 cases")],
+    ids=["some", "all"],
+)
+def test_a_finding_says_how_many_of_its_cases_the_page_lists(
+    size: str, listed: int, words: str, tmp_path: Path
+) -> None:
+    scored(tmp_path, "bad", rows(8, models=1, count=100))
+
+    main(["report", str(tmp_path / "bad.parquet"), "-o", str(tmp_path / "page"), "--rows", size])
+
+    page = (tmp_path / "page" / "interpretation.html").read_text()
+    assert f'<a href="#matrix?evaluator=rouge&amp;show=failures">show {words}</a>' in page
+    with zipfile.ZipFile(tmp_path / "page" / "evalstudio-report.zip") as archive:
+        items = RecordReader(Path(archive.extract("record.jsonl", tmp_path))).items()
+        assert sum(item.verdicts["rouge"].passed is False for item in items) == listed
 
 
 def test_verdicts_are_counted_over_all_parts(folder: Path) -> None:
