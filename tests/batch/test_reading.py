@@ -12,12 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from pytest_evalstudio import score_table
-from pytest_evalstudio.batch import compare as comparing
-from pytest_evalstudio.batch.columns import DIGESTS
-from pytest_evalstudio.batch.compare import compare_tables
-from pytest_evalstudio.batch.excerpt import random_rows, write_excerpt
-from pytest_evalstudio.batch.population import verdicts_of
-from pytest_evalstudio.batch.table import ScoredTable
+from pytest_evalstudio.batch.comparison import compare as comparing
+from pytest_evalstudio.batch.comparison.compare import compare_tables
+from pytest_evalstudio.batch.pages.excerpt import random_rows, write_excerpt
+from pytest_evalstudio.batch.pages.population import verdicts_of
+from pytest_evalstudio.batch.table.columns import DIGESTS
+from pytest_evalstudio.batch.table.reader import ScoredTable
 from pytest_evalstudio.cli.main import main
 from pytest_evalstudio.record.reader import RecordReader
 from support.tables_of_answers import MAP, values_of, write_jsonl

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_evalstudio.batch.estimates import mean_of, pass_share_of, percentile_of
+from pytest_evalstudio.batch.figures.estimates import mean_of, pass_share_of, percentile_of
 from pytest_evalstudio.record.scored import MetricAggregate, Sampling, Stratum, StratumMoments
 from pytest_evalstudio.record.sketches import sketch_of
 from pytest_evalstudio.stats.intervals import student_quantile

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pytest_evalstudio.batch.table import ScoredTable
+from pytest_evalstudio.batch.table.reader import ScoredTable
 
 MAP = {"input": "question", "actual_output": "answer", "context": "chunks"}
 
