@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
-import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,159 +16,138 @@ import pytest
 
 from pytest_evalstudio.batch.score import score_table
 from pytest_evalstudio.batch.table.reader import ScoredTable
+from support import noting_plugin
+from support.children import Child, Children, wait_until
 from support.kills import children_of
 from support.openai_server import OpenAIServer, Reply, serve
 from support.tables_of_answers import MAP, answers, values_of, write_parquet
 
 pytestmark = pytest.mark.slow
 BATCH = 10
-PLUGIN = '''
-import os
-import signal
-import time
-from dataclasses import dataclass
-from pathlib import Path
-from typing import ClassVar
-
-from pytest_evalstudio.core.outcomes import Metric, Outcome
-from pytest_evalstudio.core.plugins.evaluator import evaluator
-
-HERE = Path(__file__).parent
-
-
-@evaluator("noting", name="Noting", domain="generation", needs=("actual_output",))
-@dataclass(frozen=True)
-class Noting:
-    """Notes each answer that it scores; an answer "die" ends its process."""
-
-    metrics: ClassVar = (Metric("length", primary=True, range=(0.0, 1e9), threshold=1.0),)
-    seconds: float = 0.0
-
-    def score(self, cases, tools):
-        with open(HERE / "scored.txt", "a") as file:
-            file.write("".join(case.key + "\\n" for case in cases))
-        if any(case.actual_output == "die" for case in cases):
-            os.kill(os.getpid(), signal.SIGKILL)
-        time.sleep(self.seconds * len(cases))
-        return [Outcome.score({"length": float(len(case.actual_output))}) for case in cases]
-
-
-def pytest_evalstudio_register(registry):
-    registry.add_evaluator(Noting)
-'''
+HELD_FROM = 60
+"""First row that waits for the end of `hold`."""
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "noting.py").write_text(PLUGIN)
-    (tmp_path / "evalstudio.toml").write_text('evaluators = ["noting"]\n[evaluator.noting]\nseconds = 0.02\n')
-    write_parquet(tmp_path / "log.parquet", answers(200))
+    shutil.copy(noting_plugin.__file__, tmp_path / "noting.py")
+    (tmp_path / "evalstudio.toml").write_text('evaluators = ["noting"]\n')
     return tmp_path
 
 
-def start(folder: Path, *more: str) -> subprocess.Popen[str]:
+def held(folder: Path) -> list[dict[str, Any]]:
+    """Write 200 answers, of which all after the sixth batch wait; return their rows."""
+    rows = answers(200)
+    for row in rows[HELD_FROM:]:
+        row["answer"] = f"wait for {row['id']}"
+    write_parquet(folder / "log.parquet", rows)
+    (folder / "hold").touch()
+    return rows
+
+
+def score(*more: str) -> list[str]:
     command = [sys.executable, "-m", "pytest_evalstudio.cli", "score", "log.parquet", "-o", "out.parquet"]
     command += ["--map", "actual_output=answer,key=id", "--plugin-module", "noting.py"]
-    command += ["--batch-rows", str(BATCH), "--workers", "2", *more]
-    return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return [*command, "--batch-rows", str(BATCH), "--workers", "2", *more]
 
 
 def finished_batches(folder: Path) -> set[int]:
-    names = os.listdir(folder / "out.parquet" / ".progress") if (folder / "out.parquet").is_dir() else []
-    return {int(name[6:14]) for name in names if name.startswith("batch-") and name.endswith(".msgpack")}
+    progress = folder / "out.parquet" / ".progress"  # it may not be there yet
+    return {int(path.name[6:14]) for path in progress.glob("batch-*.msgpack")}
 
 
-def wait_for_batches(folder: Path, count: int, process: subprocess.Popen[str]) -> None:
-    end = time.monotonic() + 60
-    while len(finished_batches(folder)) < count and process.poll() is None and time.monotonic() < end:
-        time.sleep(0.01)
+def wait_for_batches(folder: Path, process: Child) -> None:
+    """Wait until all batches before the held ones are scored, and both workers score held ones."""
+
+    def is_held() -> bool:
+        is_scored = len(finished_batches(folder)) == HELD_FROM // BATCH
+        return is_scored and len(counts(folder)) == HELD_FROM + 2 * BATCH
+
+    process.wait_until(is_held, "the held batches")
 
 
 def counts(folder: Path) -> Counter[str]:
     return Counter((folder / "scored.txt").read_text().split())
 
 
-def wait_for_end(pids: list[int]) -> list[int]:
-    """Return the processes that are still there after ten seconds."""
-    end = time.monotonic() + 10
-    while time.monotonic() < end:
-        pids = [pid for pid in pids if Path(f"/proc/{pid}/stat").exists() and not is_zombie(pid)]
-        if not pids:
-            break
-        time.sleep(0.05)
-    return pids
+def wait_for_end(pids: list[int]) -> None:
+    wait_until(lambda: all(is_gone(pid) for pid in pids), f"end of the workers {pids}")
 
 
-def is_zombie(pid: int) -> bool:
+def is_gone(pid: int) -> bool:
+    """Return True for a process that has ended, also if nobody has asked for its exit status."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except OSError:
         return True
 
 
-def test_a_killed_run_is_continued_without_scoring_a_batch_twice(folder: Path) -> None:
-    process = start(folder)
-    wait_for_batches(folder, 5, process)
+def test_a_killed_run_is_continued_without_scoring_a_batch_twice(folder: Path, children: Children) -> None:
+    rows = held(folder)
+    process = children.start(score(), folder)
+    wait_for_batches(folder, process)
     workers = children_of(process.pid)
     process.send_signal(signal.SIGKILL)
-    process.communicate()
-    assert not wait_for_end(workers), "workers outlive their parent"
+    process.finish()
+    wait_for_end(workers)
     done = finished_batches(folder)
-    assert 5 <= len(done) < 20
-    refused = start(folder)
-    assert "is an incomplete scored table; use --resume" in refused.communicate()[1]
-    again = start(folder, "--resume")
-    output, errors = again.communicate(timeout=60)
-    assert again.returncode == 0, errors
-    assert f"200 answers, 200 scores; {200 - BATCH * len(done)} answers scored" in output
+    assert done == set(range(HELD_FROM // BATCH))
+    refused = children.start(score(), folder)
+    assert "is an incomplete scored table; use --resume" in refused.finish().err
+    (folder / "hold").unlink()
+    again = children.start(score("--resume"), folder).finish()
+    assert again.returncode == 0, again.err
+    assert f"200 answers, 200 scores; {200 - HELD_FROM} answers scored" in again.out
     scored = counts(folder)
     assert len(scored) == 200
-    assert {
-        scored[f"row-{row}"] for batch in done for row in range(batch * BATCH, batch * BATCH + BATCH)
-    } == {1}
+    assert {scored[f"row-{row}"] for row in range(HELD_FROM)} == {1}
     table = ScoredTable.open(folder / "out.parquet")
-    assert values_of(table, "length") == {i: float(len(row["answer"])) for i, row in enumerate(answers(200))}
+    assert values_of(table, "length") == {i: float(len(row["answer"])) for i, row in enumerate(rows)}
     assert sum(entry.scored for entry in table.manifest.aggregates) == 200
     assert not (folder / "out.parquet" / ".progress").exists()
 
 
-def test_ctrl_c_ends_with_130_and_names_the_remedy(folder: Path) -> None:
-    process = start(folder)
-    wait_for_batches(folder, 2, process)
-    second = start(folder, "--resume")
-    assert "another process writes this table" in second.communicate(timeout=30)[1]
+def test_ctrl_c_ends_with_130_and_names_the_remedy(folder: Path, children: Children) -> None:
+    held(folder)
+    process = children.start(score(), folder)
+    wait_for_batches(folder, process)
+    second = children.start(score("--resume"), folder)
+    assert "another process writes this table" in second.finish().err
     workers = children_of(process.pid)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=30)
-    assert process.returncode == 130, errors
-    assert "the same command with --resume continues" in errors
-    assert "Traceback" not in errors
-    assert not wait_for_end(workers)
+    ended = process.finish()
+    assert ended.returncode == 130, ended.err
+    assert "the same command with --resume continues" in ended.err
+    assert "Traceback" not in ended.err
+    wait_for_end(workers)
 
 
-def test_a_dead_worker_is_replaced_and_its_batch_scored_again(folder: Path) -> None:
-    process = start(folder)
-    wait_for_batches(folder, 3, process)
+def test_a_dead_worker_is_replaced_and_its_batch_scored_again(folder: Path, children: Children) -> None:
+    held(folder)
+    process = children.start(score(), folder)
+    wait_for_batches(folder, process)
     # The first child of a spawned pool may be the tracker of resources.
     workers = [
         pid for pid in children_of(process.pid) if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
     ]
     os.kill(workers[0], signal.SIGKILL)
-    output, errors = process.communicate(timeout=60)
-    assert process.returncode == 0, errors
-    assert "200 answers, 200 scores" in output
+    (folder / "hold").unlink()
+    ended = process.finish()
+    assert ended.returncode == 0, ended.err
+    assert "200 answers, 200 scores" in ended.out
     table = ScoredTable.open(folder / "out.parquet")
     assert sum(entry.scored for entry in table.manifest.aggregates) == 200
-    assert max(counts(folder).values()) <= 2
+    assert max(counts(folder).values()) == 2
 
 
-def test_a_batch_that_kills_its_worker_twice_is_errors_and_the_others_are_scored(folder: Path) -> None:
+def test_a_batch_that_kills_its_worker_twice_is_errors_and_the_others_are_scored(
+    folder: Path, children: Children
+) -> None:
     rows = answers(60)
     rows[25]["answer"] = "die"
     write_parquet(folder / "log.parquet", rows)
-    process = start(folder)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 0, errors
+    ended = children.start(score(), folder).finish()
+    assert ended.returncode == 0, ended.err
     lines = [row for batch in ScoredTable.open(folder / "out.parquet").scores() for row in batch.to_pylist()]
     failed = {row["row_id"]: (row["code"], row["reason"]) for row in lines if row["status"] == "error"}
     assert set(failed) == set(range(20, 30))
@@ -236,10 +214,9 @@ score_table("log.parquet", ["rouge"], "out.parquet", mapping=columns, workers=2,
 """
 
 
-def test_a_script_without_a_main_guard_is_told_so(folder: Path) -> None:
+def test_a_script_without_a_main_guard_is_told_so(folder: Path, children: Children) -> None:
+    write_parquet(folder / "log.parquet", answers(20))
     (folder / "script.py").write_text(SCRIPT)
-    done = subprocess.run(
-        [sys.executable, "script.py"], cwd=folder, capture_output=True, text=True, timeout=60
-    )
-    assert done.returncode == 1
-    assert "the worker processes do not start; a script calls score_table below" in done.stderr
+    ended = children.start([sys.executable, "script.py"], folder).finish()
+    assert ended.returncode == 1
+    assert "the worker processes do not start; a script calls score_table below" in ended.err

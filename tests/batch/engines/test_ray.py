@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from pytest_evalstudio.batch.score import score_table
-from pytest_evalstudio.batch.table.reader import ScoredTable
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from support import noting_plugin
 from support.openai_server import Reply, serve
 from support.tables_of_answers import MAP, answers, values_of, write_jsonl, write_parquet
 
@@ -18,38 +20,6 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore"),
 ]
-KILLER = '''
-import os
-import signal
-from dataclasses import dataclass
-from pathlib import Path
-from typing import ClassVar
-
-from pytest_evalstudio.core.outcomes import Metric, Outcome
-from pytest_evalstudio.core.plugins.evaluator import evaluator
-
-HERE = Path(__file__).parent
-
-
-@evaluator("fragile", name="Fragile", domain="generation", needs=("actual_output",))
-@dataclass(frozen=True)
-class Fragile:
-    """Ends its process at some answers, at "once" only the first time."""
-
-    metrics: ClassVar = (Metric("length", primary=True, range=(0.0, 1e9), threshold=1.0),)
-
-    def score(self, cases, tools):
-        for case in cases:
-            marker = HERE / "died"
-            if case.actual_output == "die" or (case.actual_output == "once" and not marker.exists()):
-                marker.touch()
-                os.kill(os.getpid(), signal.SIGKILL)
-        return [Outcome.score({"length": float(len(case.actual_output))}) for case in cases]
-
-
-def pytest_evalstudio_register(registry):
-    registry.add_evaluator(Fragile)
-'''
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -98,34 +68,27 @@ def test_a_run_that_was_interrupted_here_is_continued_in_the_cluster(tmp_path: P
     assert len(values_of(table, "rouge_l")) == 100
 
 
-def fragile(tmp_path: Path, word: str) -> ScoredTable:
-    (tmp_path / "fragile.py").write_text(KILLER)
+def test_lost_actors_are_replaced_and_a_batch_that_always_loses_its_actor_is_errors(tmp_path: Path) -> None:
+    shutil.copy(noting_plugin.__file__, tmp_path / "noting.py")
     rows = answers(60)
-    rows[25]["answer"] = word
-    return score_table(
+    rows[25]["answer"], rows[45]["answer"] = "die", "once"
+    table = score_table(
         write_parquet(tmp_path / "log.parquet", rows),
-        ["fragile"],
+        ["noting"],
         tmp_path / "out.parquet",
-        mapping=MAP,
-        plugin_modules=[str(tmp_path / "fragile.py")],
+        mapping={**MAP, "key": "id"},
+        plugin_modules=[str(tmp_path / "noting.py")],
         engine="ray",
         workers=2,
         batch_rows=10,
     )
-
-
-def test_a_lost_actor_is_replaced_and_nothing_is_lost(tmp_path: Path) -> None:
-    table = fragile(tmp_path, "once")
-    assert (tmp_path / "died").exists()
-    assert sum(entry.scored for entry in table.manifest.aggregates) == 60
-
-
-def test_a_batch_that_always_loses_its_actor_is_errors(tmp_path: Path) -> None:
-    table = fragile(tmp_path, "die")
     lines = [row for batch in table.scores() for row in batch.to_pylist()]
     failed = {row["row_id"]: row["code"] for row in lines if row["status"] == "error"}
     assert failed == dict.fromkeys(range(20, 30), "worker_failed")
     assert sum(entry.scored for entry in table.manifest.aggregates) == 50
+    attempts = Counter((tmp_path / "scored.txt").read_text().split())
+    assert attempts["row-25"] > 1
+    assert attempts["row-45"] > 1, "the batch that lost its actor once was scored again"
 
 
 def test_bad_input_in_a_task_is_the_same_sentence(tmp_path: Path) -> None:

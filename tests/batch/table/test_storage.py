@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import secrets
+import shutil
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +15,8 @@ from pytest_evalstudio.batch.score import score_table
 from pytest_evalstudio.batch.table.reader import ScoredTable
 from pytest_evalstudio.batch.table.recognition import is_scored_table
 from pytest_evalstudio.core.errors import DataError
+from support import noting_plugin
+from support.children import Children
 from support.tables_of_answers import MAP, answers, values_of, write_parquet
 
 pytestmark = [
@@ -60,32 +62,27 @@ def test_a_table_is_scored_from_a_bucket_to_a_bucket(s3: str, tmp_path: Path) ->
     assert not table.location.child(".progress").exists()
 
 
-def test_a_killed_run_in_a_bucket_is_continued(s3: str, tmp_path: Path) -> None:
-    write_parquet(tmp_path / "log.parquet", answers(3_000))
-    command = [
-        sys.executable,
-        "-m",
-        "pytest_evalstudio.cli",
-        "score",
-        "log.parquet",
-        "-o",
-        f"{s3}/out.parquet",
-    ]
-    command += ["-e", "rouge", "--map", "actual_output=answer", "--batch-rows", "50", "--workers", "1"]
-    process = subprocess.Popen(command, cwd=tmp_path)
+def test_a_killed_run_in_a_bucket_is_continued(s3: str, tmp_path: Path, children: Children) -> None:
     import s3fs
 
+    shutil.copy(noting_plugin.__file__, tmp_path / "noting.py")
+    rows = [{**row, "answer": "wait" if i >= 60 else row["answer"]} for i, row in enumerate(answers(200))]
+    write_parquet(tmp_path / "log.parquet", rows)
+    (tmp_path / "hold").touch()
+    command = [sys.executable, "-m", "pytest_evalstudio.cli", "score", "log.parquet"]
+    command += ["-o", f"{s3}/out.parquet", "-e", "noting", "--plugin-module", "noting.py"]
+    command += ["--map", "actual_output=answer", "--batch-rows", "20", "--workers", "1"]
+    process = children.start(command, tmp_path)
     store = s3fs.S3FileSystem(use_listings_cache=False)
-    while process.poll() is None and len(store.glob(f"{s3}/out.parquet/.progress/batch-*")) < 3:
-        pass
+    process.wait_until(lambda: len(store.glob(f"{s3}/out.parquet/.progress/batch-*")) == 3, "three batches")
     process.send_signal(signal.SIGKILL)
-    process.wait()
+    process.finish()
     with pytest.raises(DataError, match="is incomplete"):
         ScoredTable.open(f"{s3}/out.parquet")
-    done = subprocess.run([*command, "--resume"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    assert "3,000 answers, 9,000 scores" in done.stdout
-    assert "; 3,000 answers scored" not in done.stdout
+    (tmp_path / "hold").unlink()
+    done = children.start([*command, "--resume"], tmp_path).finish()
+    assert done.returncode == 0, done.err
+    assert "200 answers, 200 scores; 140 answers scored" in done.out
 
 
 def test_an_unreachable_bucket_is_one_sentence(s3: str, monkeypatch: pytest.MonkeyPatch) -> None:
