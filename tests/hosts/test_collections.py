@@ -17,8 +17,8 @@ from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.hosts import open_model
 from support.children import LONGEST_WAIT_S
 from support.h2ogpte_server import H2OGPTe, H2OGPTeHandler
+from support.openai_protocol import OpenAIFiles
 from support.project import Project
-from support.protocols import OpenAIFiles
 from support.service import ANSWER, KEY, running
 
 
