@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pytest_evalstudio.batch.score import score_table
-    from pytest_evalstudio.batch.table import ScoredTable
+    from pytest_evalstudio.batch.table.reader import ScoredTable
     from pytest_evalstudio.core.cases import Answer, Case, Prompt, Relationship, Turn
     from pytest_evalstudio.core.errors import (
         ConfigurationError,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "batch.score": ("score_table",),
-    "batch.table": ("ScoredTable",),
+    "batch.table.reader": ("ScoredTable",),
     "core.cases": ("Answer", "Case", "Prompt", "Relationship", "Turn"),
     "core.tools": ("Tools",),
     "core.plugins.evaluator": ("ModelScore", "ScoredRow", "evaluator"),

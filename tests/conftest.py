@@ -10,6 +10,7 @@ import runpy
 import shutil
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from typing import Any
 import hypothesis
 import pytest
 from _pytest.pytester import SysModulesSnapshot
+
+from support.children import Children
 
 NO_NETWORK = Path(__file__).parent / "no_network"
 
@@ -59,6 +62,13 @@ def pytester(pytester: Any, tmp_path_factory: pytest.TempPathFactory) -> pytest.
     pytester._sys_modules_snapshot = take()
     kept: pytest.Pytester = pytester
     return kept
+
+
+@pytest.fixture
+def children() -> Iterator[Children]:
+    """Start processes that end with the test."""
+    with closing(Children()) as started:
+        yield started
 
 
 @pytest.fixture(scope="session")

@@ -12,19 +12,19 @@ from pathlib import Path
 
 import msgspec
 
-from pytest_evalstudio.batch.aggregates import MergedAggregates
-from pytest_evalstudio.batch.fields import Wanted, check_names, wanted_columns
-from pytest_evalstudio.batch.figures import with_figures
-from pytest_evalstudio.batch.local import score_here, score_in_pool
+from pytest_evalstudio.batch.engines.local import score_here, score_in_pool
+from pytest_evalstudio.batch.input.fields import Wanted, check_names, wanted_columns
+from pytest_evalstudio.batch.input.sampling import Sample, draw
+from pytest_evalstudio.batch.input.sources import Source, Stream, sources_of
 from pytest_evalstudio.batch.request import ScoreRequest
-from pytest_evalstudio.batch.rows import model_info
-from pytest_evalstudio.batch.sampling import Sample, draw
-from pytest_evalstudio.batch.scoring import BatchScorer, ScorerSetup
-from pytest_evalstudio.batch.sources import Source, Stream, sources_of
-from pytest_evalstudio.batch.storage import EXTRA, PURPOSE, Location
-from pytest_evalstudio.batch.table import ScoredTable
-from pytest_evalstudio.batch.worst import keep_worst
-from pytest_evalstudio.batch.writer import BatchEntry, BatchResult, Job, TableWriter
+from pytest_evalstudio.batch.scoring.aggregates import MergedAggregates
+from pytest_evalstudio.batch.scoring.model_wide import with_figures
+from pytest_evalstudio.batch.scoring.rows import model_info
+from pytest_evalstudio.batch.scoring.scorer import BatchScorer, ScorerSetup
+from pytest_evalstudio.batch.table.reader import ScoredTable
+from pytest_evalstudio.batch.table.storage import EXTRA, PURPOSE, Location
+from pytest_evalstudio.batch.table.worst import keep_worst
+from pytest_evalstudio.batch.table.writer import BatchEntry, BatchResult, Job, TableWriter
 from pytest_evalstudio.core.extras import import_extra
 from pytest_evalstudio.engine.run_header import TOOL, evaluator_entry, model_entry, now
 from pytest_evalstudio.engine.scoring.plan import Plan
@@ -137,7 +137,7 @@ class _Run:
         setup = setup_of(self._request, total, run_id=self._job.run_id)
         done = frozenset(self._entries)
         if self._request.engine == "ray":
-            from pytest_evalstudio.batch.ray_engine import score_with_ray
+            from pytest_evalstudio.batch.engines.ray import score_with_ray
 
             return score_with_ray(self._stream, done, setup, self._request)
         waiting = (batch for batch in self._stream.batches() if batch.number not in done)

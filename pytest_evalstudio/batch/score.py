@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pytest_evalstudio.batch.job import Progress, run_request
 from pytest_evalstudio.batch.request import BATCH_ROWS, ScoreRequest
-from pytest_evalstudio.batch.table import ScoredTable
+from pytest_evalstudio.batch.table.reader import ScoredTable
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.record.scored import TextsWord
 

@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _compared(arguments: argparse.Namespace) -> Comparison:
-    from pytest_evalstudio.batch.recognition import is_scored_table
+    from pytest_evalstudio.batch.table.recognition import is_scored_table
     from pytest_evalstudio.comparison.compare import compare, with_rescored
     from pytest_evalstudio.comparison.metrics import Limits
 
@@ -110,9 +110,9 @@ def _compared(arguments: argparse.Namespace) -> Comparison:
 
 def _of_tables(arguments: argparse.Namespace, limits: Limits) -> Comparison:
     """Compare two scored tables, or two models of one."""
-    from pytest_evalstudio.batch.compare import compare_tables, side_of
-    from pytest_evalstudio.batch.recognition import is_scored_table
-    from pytest_evalstudio.batch.table import ScoredTable
+    from pytest_evalstudio.batch.comparison.compare import compare_tables, side_of
+    from pytest_evalstudio.batch.table.reader import ScoredTable
+    from pytest_evalstudio.batch.table.recognition import is_scored_table
     from pytest_evalstudio.comparison.compare import compare
     from pytest_evalstudio.comparison.sides import of_model
 

@@ -44,7 +44,7 @@ def add_to(add: Adds) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
-    from pytest_evalstudio.batch.recognition import is_scored_table
+    from pytest_evalstudio.batch.table.recognition import is_scored_table
     from pytest_evalstudio.engine.outputs import OutputFolder
     from pytest_evalstudio.record.reader import read_run, record_path
     from pytest_evalstudio.report.build import build_report
@@ -64,8 +64,8 @@ def _of_table(arguments: argparse.Namespace, registry: Registry) -> Report:
     """Build the report of a scored table from its aggregates, its worst answers and a random sample."""
     from tempfile import TemporaryDirectory
 
-    from pytest_evalstudio.batch.page import excerpt_of
-    from pytest_evalstudio.batch.table import ScoredTable
+    from pytest_evalstudio.batch.pages.page import excerpt_of
+    from pytest_evalstudio.batch.table.reader import ScoredTable
     from pytest_evalstudio.engine.outputs import OutputFolder
     from pytest_evalstudio.report.build import build_report
 

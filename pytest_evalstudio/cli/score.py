@@ -179,7 +179,7 @@ def listed(names: str) -> list[str]:
 
 
 def _print_result(finished: Finished, output: str) -> None:
-    from pytest_evalstudio.batch.text import leaderboard_lines
+    from pytest_evalstudio.batch.figures.leaderboards import leaderboard_lines
     from pytest_evalstudio.engine.scoring.model_provider import left_out
 
     manifest = finished.table.manifest

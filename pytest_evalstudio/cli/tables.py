@@ -8,8 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.batch.recognition import is_scored_table
-from pytest_evalstudio.batch.table import ScoredTable
+from pytest_evalstudio.batch.table.reader import ScoredTable
+from pytest_evalstudio.batch.table.recognition import is_scored_table
 from pytest_evalstudio.cli.common import say
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def at_random(rows: int, seed: int) -> Choice:
     """Return a choice of rows at random, which says how many of how many it took."""
 
     def choose(table: ScoredTable) -> Collection[int]:
-        from pytest_evalstudio.batch.excerpt import random_rows
+        from pytest_evalstudio.batch.pages.excerpt import random_rows
 
         chosen = random_rows(table, rows, seed=seed)
         if len(chosen) < table.manifest.answers:
@@ -60,7 +60,7 @@ def with_keys(keys: Collection[str]) -> Choice:
     """Return a choice of the rows with given keys."""
 
     def choose(table: ScoredTable) -> Collection[int]:
-        from pytest_evalstudio.batch.excerpt import rows_with_keys
+        from pytest_evalstudio.batch.pages.excerpt import rows_with_keys
 
         return rows_with_keys(table, keys)
 
@@ -68,7 +68,7 @@ def with_keys(keys: Collection[str]) -> Choice:
 
 
 def _record(place: str, choose: Choice, folder: Path) -> str:
-    from pytest_evalstudio.batch.excerpt import write_excerpt
+    from pytest_evalstudio.batch.pages.excerpt import write_excerpt
 
     table = ScoredTable.open(place)
     return str(write_excerpt(table, choose(table), folder))

@@ -55,7 +55,7 @@ def _validator(name: str) -> Callable[[str, Registry], int]:
 
 def _validate_scores(name: str, registry: Registry) -> int:
     """Check a file with gates, its gates and its tables."""
-    from pytest_evalstudio.batch.gates import GatedTable
+    from pytest_evalstudio.batch.gates.checks import GatedTable
     from pytest_evalstudio.formats.scores import read_scores_file
 
     path = local(name)

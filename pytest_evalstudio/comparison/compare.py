@@ -55,6 +55,7 @@ def compare(base: Side, new: Side, *, limits: Limits | None = None) -> Compariso
     not_run = _not_run(base, new)
     documents = tuple(sorted(_changed_documents(base.run, new.run)))
     cases = tuple(dict.fromkeys(matched.changed_cases))
+    contexts = tuple(dict.fromkeys(matched.changed_contexts))
     return Comparison(
         verdict=overall(metrics),
         base=base.label,
@@ -63,8 +64,11 @@ def compare(base: Side, new: Side, *, limits: Limits | None = None) -> Compariso
         not_run=not_run,
         metrics=tuple(metrics),
         operations=tuple(compare_operations(matched.pairs)),
-        changed=_changed_parts(base.run, new.run, cases=bool(cases), documents=bool(documents)),
+        changed=_changed_parts(
+            base.run, new.run, cases=bool(cases), contexts=bool(contexts), documents=bool(documents)
+        ),
         changed_cases=cases,
+        changed_contexts=contexts,
         changed_documents=documents,
         document_cases=tuple(dict.fromkeys(_users(base, new, frozenset(documents)))) if documents else (),
         changes=tuple(itertools.chain.from_iterable(matched.changes.values())),
@@ -176,12 +180,14 @@ class _Matched(msgspec.Struct):
     Attributes:
         pairs: by model, the items that both runs evaluated: base and new.
         changed_cases: keys of those whose question or expectation differs.
+        changed_contexts: keys of those whose context differs.
         counts: number of items by class.
         changes: by class, the changes of the items that do not still pass.
     """
 
     pairs: dict[str, list[tuple[SideItem, SideItem]]] = field(default_factory=lambda: defaultdict(list))
     changed_cases: list[str] = field(default_factory=list)
+    changed_contexts: list[str] = field(default_factory=list)
     counts: dict[ItemClass, int] = field(default_factory=lambda: dict.fromkeys(ITEM_CLASSES, 0))
     changes: dict[ItemClass, list[ItemChange]] = field(default_factory=lambda: {k: [] for k in ITEM_CLASSES})
 
@@ -207,8 +213,10 @@ def _match(base: Side, new: Side) -> _Matched:
             still_passes = earlier.outcome == now.outcome == "passed"
             if still_passes or _has_verdicts(earlier, now):
                 pairs[identity[2]].append((earlier, now))
-                if earlier.case != now.case:
+                if earlier.case != now.case and earlier.case is not None and now.case is not None:
                     matched.changed_cases.append(identity[1])
+                if earlier.context != now.context and earlier.context is not None and now.context is not None:
+                    matched.changed_contexts.append(identity[1])
             if still_passes:
                 passing += 1  # most items, without the calls that the others need
                 continue
@@ -251,10 +259,11 @@ def _changed_documents(base: Run, new: Run) -> Iterator[str]:
             yield name
 
 
-def _changed_parts(base: Run, new: Run, *, cases: bool, documents: bool) -> tuple[Part, ...]:
+def _changed_parts(base: Run, new: Run, *, cases: bool, contexts: bool, documents: bool) -> tuple[Part, ...]:
     shared = [(base.evaluators[id], entry) for id, entry in new.evaluators.items() if id in base.evaluators]
     changed: dict[Part, bool] = {
         "case": cases,
+        "context": contexts,
         "documents": documents,
         "model": _models(base) != _models(new),
         "evaluator": any(_evaluator(earlier) != _evaluator(entry) for earlier, entry in shared)

@@ -13,7 +13,7 @@ ITEM_CLASSES: tuple[ItemClass, ...] = get_args(ItemClass)
 Verdict = Literal["worse", "inconclusive", "not worse"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 """From the worst to the best."""
-Part = Literal["case", "documents", "model", "evaluator", "judge", "embedder"]
+Part = Literal["case", "context", "documents", "model", "evaluator", "judge", "embedder"]
 PARTS: tuple[Part, ...] = get_args(Part)
 
 
@@ -131,6 +131,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
         metrics: by evaluator, metric and model.
         changed: what else differs between the runs.
         changed_cases: keys of the matched items whose question or expectation differs.
+        changed_contexts: keys of the matched answers of tables whose context differs.
         changed_documents: names of the documents whose content differs.
         document_cases: keys of the items that use such a document.
         measure: today's evaluators on the base run's answers, against its stored scores; the drift of the
@@ -150,6 +151,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
     operations: tuple[OperationComparison, ...] = ()
     changed: tuple[Part, ...] = ()
     changed_cases: tuple[str, ...] = ()
+    changed_contexts: tuple[str, ...] = ()
     changed_documents: tuple[str, ...] = ()
     document_cases: tuple[str, ...] = ()
     measure: tuple[MetricComparison, ...] = ()

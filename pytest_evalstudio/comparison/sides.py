@@ -32,7 +32,8 @@ class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         cluster: file and key of the original case, which perturbations and repeats belong to.
         flaky: whether repeats or attempts disagree.
         scores: by evaluator and metric, None where a metric was not scored.
-        case: digest of question and expectation.
+        case: digest of question and expectation; None where it is not known.
+        context: digest of the context that was given with the answer; None where it is not compared.
         documents: names of the documents that the item uses.
     """
 
@@ -41,12 +42,13 @@ class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     cluster: tuple[str, str]
     flaky: bool
     scores: Scores
-    case: int
+    case: int | None
     documents: tuple[str, ...]
     duration_s: float | None
     cost_usd: float | None
     reason: str
     answer: str
+    context: int | None = None
 
 
 @dataclass(slots=True)

@@ -58,6 +58,8 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
     yield f"changed: {', '.join(comparison.changed) or 'nothing that the records show'}"
     if comparison.changed_cases:
         yield f"  cases: {_listed(comparison.changed_cases)}"
+    if comparison.changed_contexts:
+        yield f"  contexts: {_listed(comparison.changed_contexts)}"
     if comparison.changed_documents:
         yield f"  documents: {_listed(comparison.changed_documents)}"
         yield f"  cases that use them: {_listed(comparison.document_cases)}"

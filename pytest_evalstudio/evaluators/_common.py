@@ -9,7 +9,8 @@ from typing import Any
 from pytest_evalstudio.core.cases import NOTHING, Case
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.outcomes import Finding, Fragment, Metric, Outcome
-from pytest_evalstudio.formats.condition import Condition, parse_condition, substring_condition
+from pytest_evalstudio.formats.condition import Condition, parse_condition
+from pytest_evalstudio.formats.condition_writing import substring_condition
 from pytest_evalstudio.metrics.detectors import Hit, describe
 from pytest_evalstudio.metrics.quoting import one_line
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 import functools
 import re
 import warnings
-from collections.abc import Sequence
 
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.formats.condition_terms import (
@@ -28,7 +27,6 @@ from pytest_evalstudio.formats.condition_terms import (
     Or,
     PatternTimeout,
     Regexp,
-    escaped,
 )
 from pytest_evalstudio.formats.patterns import end_of_class, excess
 
@@ -43,10 +41,7 @@ __all__ = [
     "Or",
     "PatternTimeout",
     "Regexp",
-    "constraints_to_condition",
     "parse_condition",
-    "pattern_condition",
-    "substring_condition",
 ]
 
 MAX_DEPTH = 100
@@ -68,63 +63,6 @@ def parse_condition(text: str) -> Condition:
     '("a" OR "b") AND NOT regexp("^c.*")'
     """
     return _Parser(text).parse()
-
-
-def substring_condition(text: str) -> str:
-    r"""Return the condition that the answer contains a text, with any characters.
-
-    >>> print(substring_condition('say "hi"'))
-    "say \"hi\""
-    """
-    return f'"{escaped(text)}"'
-
-
-def pattern_condition(pattern: str) -> str:
-    r"""Return the condition that a regular expression matches somewhere in the answer.
-
-    >>> print(pattern_condition('^"a"'))
-    regexp("^\"a\"")
-    """
-    return f'regexp("{escaped(pattern)}")'
-
-
-def constraints_to_condition(constraints: Sequence[object] | str) -> str:
-    """Return the condition that is equivalent to a list of constraints, or "" for an empty list.
-
-    Args:
-        constraints: a list is AND, a list inside it is OR, a string is a substring, `REGEXP:x` a regular
-            expression.
-
-    Raises:
-        DataError: if an entry is neither a string nor a list of strings.
-
-    >>> constraints_to_condition(["a", "REGEXP:b?", ["C", "c"]])
-    '"a" AND regexp("b?") AND ("C" OR "c")'
-    """
-    items = [constraints] if isinstance(constraints, str) else constraints
-    if not isinstance(items, list | tuple):
-        raise DataError(f"constraints are a list of strings and lists of strings, not {_named_type(items)}")
-    operands = []
-    for index, item in enumerate(items):
-        if isinstance(item, list | tuple):
-            choices = [_operand(choice, f"/{index}/{place}") for place, choice in enumerate(item)]
-            if choices:
-                operands.append(f"({' OR '.join(choices)})" if len(choices) > 1 else choices[0])
-        else:
-            operands.append(_operand(item, f"/{index}"))
-    return " AND ".join(operands)
-
-
-def _operand(item: object, pointer: str) -> str:
-    if not isinstance(item, str):
-        raise DataError(
-            "a constraint is a string, or a list of strings of which one must be met, not"
-            f" {_named_type(item)}",
-            pointer=pointer,
-        )
-    if item.startswith("REGEXP:"):
-        return pattern_condition(item.removeprefix("REGEXP:"))
-    return substring_condition(item)
 
 
 _TOKEN = re.compile(r"\w+")
@@ -310,9 +248,3 @@ def _end_of_bare_pattern(text: str, start: int) -> int:
                 return at
         at += 1
     return -1
-
-
-def _named_type(value: object) -> str:
-    return {bool: "a boolean", dict: "an object", int: "a number", float: "a number", type(None): "null"}.get(
-        type(value), type(value).__name__
-    )

@@ -10,7 +10,8 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, Field, field_validator
 
 from pytest_evalstudio.core.errors import DataError
-from pytest_evalstudio.formats.condition import constraints_to_condition, parse_condition
+from pytest_evalstudio.formats.condition import parse_condition
+from pytest_evalstudio.formats.condition_writing import constraints_to_condition
 from pytest_evalstudio.formats.fields import (
     Constraints,
     Conversation,

@@ -5,7 +5,7 @@ Source: https://github.com/openai/evals, https://platform.openai.com/docs/guides
 
 from __future__ import annotations
 
-from pytest_evalstudio.formats.condition import substring_condition
+from pytest_evalstudio.formats.condition_writing import substring_condition
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.importers.common import (
     ANSWER_KEYS,

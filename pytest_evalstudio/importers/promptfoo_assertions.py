@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from pytest_evalstudio.formats.condition import pattern_condition, substring_condition
+from pytest_evalstudio.formats.condition_writing import pattern_condition, substring_condition
 from pytest_evalstudio.importers.common import Json, Omissions, items_of, text_of, texts_of
 
 _CELL = re.compile(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_evalstudio.batch.gate_text import explanation, headline
-from pytest_evalstudio.batch.gates import Check, CheckResult, GatedTable
+from pytest_evalstudio.batch.gates.checks import Check, CheckResult, GatedTable
+from pytest_evalstudio.batch.gates.messages import explanation, headline
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
 from pytest_evalstudio.formats.scores import read_scores_file
 from pytest_evalstudio.plugin import GATE

@@ -97,6 +97,7 @@ class StratumMoments(Struct, frozen=True, kw_only=True):
         n: scored rows with a finite value.
         m2: sum of squared deviations from the mean, unweighted.
         passed, failed: rows whose value meets its threshold or not.
+        sketch: of the finite values; "" in tables that were written without.
     """
 
     stratum: int
@@ -105,6 +106,7 @@ class StratumMoments(Struct, frozen=True, kw_only=True):
     m2: float
     passed: int
     failed: int
+    sketch: str = ""
 
 
 class MetricAggregate(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -121,7 +123,7 @@ class MetricAggregate(Struct, frozen=True, kw_only=True, omit_defaults=True):
         mean: weighted.
         m2: weighted sum of squared deviations from the mean.
         min, max: None without a finite value.
-        sketch: of the values, unweighted; see `sketches.percentiles`.
+        sketch: of the values, unweighted; see `sketches.percentiles`. Those of `strata` serve a sample.
         labels: confusion counts, only of the primary metric of an evaluator with labels.
         figure: model-wide value that is not a mean of rows, e.g. a macro F1; None for others.
         strata: the scores by stratum, only of a sample.
@@ -230,6 +232,8 @@ class AnswerRow(Struct, frozen=True, kw_only=True):
         source: index in `ScoredManifest.sources`.
         source_row: number of the row in its source, from 0.
         groups: kept column to value.
+        case_digest: of question, expected answer and condition, masked; None where the table has none.
+        context_digest: of the context, masked; None where the table has none.
     """
 
     row_id: int
@@ -242,6 +246,8 @@ class AnswerRow(Struct, frozen=True, kw_only=True):
     expected_output: str
     context: tuple[str, ...]
     groups: dict[str, str]
+    case_digest: int | None = None
+    context_digest: int | None = None
 
 
 def merge(first: MetricAggregate, second: MetricAggregate) -> MetricAggregate:
@@ -356,4 +362,5 @@ def _merged_stratum(first: StratumMoments, second: StratumMoments) -> StratumMom
         m2=m2,
         passed=first.passed + second.passed,
         failed=first.failed + second.failed,
+        sketch=merged_sketch(first.sketch, second.sketch),
     )

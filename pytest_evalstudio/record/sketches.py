@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 SIZE = 200
 """Parameter k of the sketches: ranks are exact to about 1.3 % of the values."""
+_MAX_VALUES = 1_000
 
 
 def sketch_of(values: NDArray[np.float64]) -> str:
@@ -45,6 +46,20 @@ def percentiles(sketch: str, shares: Sequence[float]) -> tuple[float, ...]:
     if not sketch:
         return ()
     return tuple(float(value) for value in _sketch(sketch).get_quantiles(list(shares)))
+
+
+def values_of(sketch: str) -> NDArray[np.float64]:
+    """Return ordered values that each stand for the same number of values of a sketch.
+
+    They are the values themselves where there are at most `SIZE`.
+    """
+    import numpy as np
+
+    if not sketch:
+        return np.empty(0)
+    known = _sketch(sketch)
+    count = min(known.n, _MAX_VALUES)
+    return np.array(known.get_quantiles(((np.arange(count) + 0.5) / count).tolist()))
 
 
 def _sketch(text: str) -> Any:

@@ -28,6 +28,7 @@ class Finding:
         models: names of the affected models, in natural order.
         of: number of models that could be affected.
         cases: affected rows, 0 where the problem is about a model as a whole.
+        listed: those of them that the page lists; fewer where it has an excerpt of the rows.
         keys: test cases, the first ones.
         evaluator: id, "" for none.
         show: filter of the matrix that lists the cases.
@@ -40,6 +41,7 @@ class Finding:
     models: tuple[str, ...]
     of: int
     cases: int
+    listed: int
     keys: tuple[str, ...]
     evaluator: str
     show: str
@@ -49,7 +51,7 @@ class Finding:
     @property
     def filters(self) -> dict[str, str]:
         """Return the filters of the matrix that show the cases; empty where no filter does."""
-        if not self.cases or not (self.evaluator or self.keys):
+        if not self.listed or not (self.evaluator or self.keys):
             return {}
         if self.evaluator:
             return {"evaluator": self.evaluator, "show": self.show}
@@ -103,10 +105,13 @@ def _finding(
     names = {str(p.attributes["model_name"]) for p in problems if "model_name" in p.attributes}
     models = tuple(sorted(names, key=natural_key))
     cases = sum(_case_count(problem) for problem in problems)
+    listed = cases
     asked = len(analysis.models)
     is_mean = info is not None and "threshold" in about and "perturbators" not in about
     if is_mean and info is not None:
-        cases = _failing(conclusions, info.id)
+        cases = listed = _failing(conclusions, info.id)
+        if analysis.listed_failures is not None:
+            listed = min(cases, analysis.listed_failures.get(info.id, 0))
         asked = sum(
             cell.n > 0 for model in conclusions for cell in model.cells if cell.board.evaluator.id == info.id
         )
@@ -121,6 +126,7 @@ def _finding(
         models=models,
         of=asked,
         cases=cases,
+        listed=listed,
         keys=tuple(_keys(problems)),
         evaluator=info.id if info is not None else "",
         show="flips" if "perturbators" in about else "failures",

@@ -7,6 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+import numpy as np
+
+from pytest_evalstudio.stats.types import Floats
+
 T = TypeVar("T")
 
 
@@ -118,6 +122,26 @@ def stratified_mean(strata: Sequence[SampledStratum]) -> Estimate | None:
     variance = math.fsum(_variance(each, mean) for each in domain) / size**2
     degrees = sum(each.n for each in domain) - len(domain)
     return Estimate(mean=mean, standard_error=math.sqrt(variance), degrees=max(1, degrees))
+
+
+def weighted_quantiles(values: Floats, weights: Floats, shares: Sequence[float]) -> tuple[float, ...]:
+    """Return the least values up to which values with at least these shares of the weight are.
+
+    Args:
+        values: finite numbers, in any order; at least one.
+        weights: of the values, above 0.
+        shares: from 0.0 to 1.0.
+
+    Source: Hyndman and Fan, 1996 (The American Statistician 50, 361–365), definition 1, with weights.
+
+    >>> weighted_quantiles(np.array([3.0, 1.0, 2.0]), np.array([1.0, 2.0, 1.0]), [0.5, 0.75, 0.8])
+    (1.0, 2.0, 3.0)
+    """
+    order = np.argsort(values, kind="stable")
+    cumulated = np.cumsum(weights[order])
+    # The tolerance is for the rounding of equal weights, e.g. of three tenths.
+    places = np.searchsorted(cumulated / cumulated[-1], np.asarray(shares) - 1e-12, side="left")
+    return tuple(values[order][np.minimum(places, len(values) - 1)].tolist())
 
 
 def _variance(stratum: SampledStratum, mean: float) -> float:

@@ -1,210 +1,41 @@
-"""Report, comparison, calibration and weak points read scored tables."""
+"""Calibration and weak points read scored tables."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
-from pytest_evalstudio import score_table
-from pytest_evalstudio.batch import compare as comparing
-from pytest_evalstudio.batch.compare import compare_tables
-from pytest_evalstudio.batch.excerpt import random_rows, write_excerpt
-from pytest_evalstudio.batch.population import verdicts_of
-from pytest_evalstudio.batch.table import ScoredTable
 from pytest_evalstudio.cli.main import main
-from pytest_evalstudio.record.reader import RecordReader
-from support.tables_of_answers import MAP, values_of, write_jsonl
-
-GOOD = "The fee of this account is five euros."
-BAD = "Elephants swim. Write to jane.doe@bank.com."
-KEYED = {**MAP, "key": "id"}
+from support.tables_of_answers import GOOD, graded
 
 
-def rows(bad: int, *, models: int = 2, count: int = 300) -> list[dict[str, Any]]:
-    """Return answers; of every ten, the first `bad` are wrong."""
-    return [
-        {
-            "id": f"k{number // models}",
-            "question": f"What is fee {number // models}?",
-            "answer": BAD if number % 10 < bad else GOOD,
-            "expected_output": GOOD,
-            "chunks": [GOOD],
-            "model": f"m{number % models}",
-            "topic": ("fees", "cards")[number % 10 < 5],
-        }
-        for number in range(count)
-    ]
-
-
-def scored(folder: Path, name: str, content: list[dict[str, Any]], **options: Any) -> ScoredTable:
-    source = write_jsonl(folder / f"{name}.jsonl", content)
-    settings: dict[str, Any] = {
-        "mapping": KEYED,
-        "keep": ("topic",),
-        "workers": 1,
-        "batch_rows": 64,
-        **options,
-    }
-    return score_table(source, ("rouge", "pii_leakage"), folder / f"{name}.parquet", **settings)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("reading")
-    scored(folder, "new", rows(3))
-    scored(folder, "old", rows(1))
-    return folder
-
-
-def test_the_report_has_the_means_of_all_rows_and_says_so(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    table = folder / "new.parquet"
-    assert main(["report", str(table), "-o", str(tmp_path / "page"), "--rows", "40", "--seed", "7"]) == 0
-    assert capsys.readouterr().out.startswith("wrote ")
-
-    summary = (tmp_path / "page" / "summary.md").read_text()
-    page = (tmp_path / "page" / "interpretation.html").read_text()
-    assert summary.startswith("# ✗ FAILED – 90 of 300 tests\n")
-    for text in (summary, page):
-        assert "are of all 300 scored answers of a scored table" in text
-        assert "40 drawn at random (seed 7)" in text
-    assert "jane.doe" not in page
-
-    board = next((tmp_path / "page").glob("explainer_rouge_*/global_llm_heatmap_leaderboard"))
-    data = json.loads((board / "application_json" / "leaderboard_2.json").read_text())["data"]
-    values = values_of(ScoredTable.open(table), "rouge_l")
-    means = {f"m{model}": np.mean([values[row] or 0.0 for row in range(model, 300, 2)]) for model in (0, 1)}
-    assert means["m0"] != pytest.approx(means["m1"])
-    assert {model: scores["rouge_l"] for model, scores in data.items()} == pytest.approx(means)
-
-
-def test_verdicts_are_counted_over_all_parts(folder: Path) -> None:
-    counts = verdicts_of(ScoredTable.open(folder / "new.parquet"))
-
-    assert {model: (by["failed"], by["passed"]) for model, by in counts.items()} == {
-        "m0": (60, 90),
-        "m1": (30, 120),
-    }
-
-
-def test_random_rows_do_not_depend_on_the_files(tmp_path: Path, folder: Path) -> None:
-    content = rows(3)
-    small = scored(tmp_path, "small", content, batch_rows=17)
-    drawn = random_rows(small, 50, seed=3)
-
-    assert drawn == random_rows(ScoredTable.open(folder / "new.parquet"), 50, seed=3)
-    assert len(drawn) == 50
-    assert drawn != random_rows(small, 50, seed=4)
-
-
-def test_each_row_is_drawn_with_the_same_probability(folder: Path) -> None:
-    table = ScoredTable.open(folder / "old.parquet")
-    times = np.zeros(300)
-    for seed in range(200):
-        times[list(random_rows(table, 60, seed=seed))] += 1
-
-    assert times.mean() == pytest.approx(40)
-    assert times.min() > 40 - 5 * 5.7
-    assert times.max() < 40 + 5 * 5.7
-
-
-def test_an_excerpt_is_a_record_of_masked_answers(folder: Path, tmp_path: Path) -> None:
-    path = write_excerpt(ScoredTable.open(folder / "new.parquet"), [0, 1, 5], tmp_path, first=[5])
-
-    reader = RecordReader(path)
-    items = list(reader.items())
-    assert [item.key for item in items] == ["k2", "k0", "k0"]
-    assert [item.verdict for item in items] == ["passed", "failed", "failed"]
-    assert items[1].rows[0].actual_output == "Elephants swim. Write to ****.***@****.***."
-    assert items[1].rows[0].categories == ("topic:cards",)
-    assert items[1].verdicts["rouge"].missed == ("rouge_l",)
-    assert set(reader.run.evaluators) == {"rouge", "pii_leakage"}
-
-
-def test_tables_with_keys_are_compared_in_pairs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["compare", str(folder / "old.parquet"), str(folder / "new.parquet")]) == 1
-
-    printed = capsys.readouterr().out
-    assert "60 regressed, 30 still failing, 210 still passing" in printed
-    assert "150 pairs" in printed
-    assert "regressed: k0 [m1]: rouge: rouge_l 1 -> 0" in printed
-
-
-def test_two_models_of_a_table_are_compared(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    table = str(folder / "new.parquet")
-
-    assert main(["compare", table, "--models", "m1", "m0"]) == 1
-    assert "worse: rouge.rouge_l of m0: 0.8" in capsys.readouterr().out
-
-
-def test_of_many_keys_the_same_are_drawn_in_both_tables(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(comparing, "MAX_ANSWERS", 100)
-    tables = (ScoredTable.open(folder / f"{name}.parquet") for name in ("old", "new"))
-
-    comparison = compare_tables(*tables)
-
-    pairs = {metric.n for metric in comparison.metrics}
-    assert 90 < 2 * max(pairs) <= 100
-    assert sum(comparison.items.values()) <= 100
-    assert comparison.items["new"] == comparison.items["gone"] == 0
-    assert "100 of 300 answers of the base table" in comparison.notes[-1]
-
-
-def test_tables_without_keys_are_independent_groups(tmp_path: Path) -> None:
-    old = scored(tmp_path, "old", rows(1), mapping=MAP)
-    new = scored(tmp_path, "new", rows(3), mapping=MAP)
-
-    comparison = compare_tables(old, new)
-
-    assert comparison.verdict == "worse"
-    assert "independent groups" in comparison.notes[0]
-    metric = next(entry for entry in comparison.metrics if (entry.metric, entry.model) == ("rouge_l", "m0"))
-    before, after = (
-        np.array([values_of(table, "rouge_l")[row] or 0.0 for row in range(0, 300, 2)])
-        for table in (old, new)
-    )
-    assert metric.n == 150
-    assert metric.difference == pytest.approx(after.mean() - before.mean())
-    assert metric.low is not None
-    assert metric.high is not None
-    welch = np.sqrt(before.var(ddof=1) / 150 + after.var(ddof=1) / 150)
-    assert metric.high - metric.low == pytest.approx(2 * 1.96 * welch, rel=0.05)
-    assert compare_tables(old, scored(tmp_path, "same", rows(1), mapping=MAP)).verdict != "worse"
-
-
-def test_weak_points_are_found_in_kept_columns(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["weakness", str(folder / "new.parquet"), "--metric", "rouge_l"]) == 1
+def test_weak_points_are_found_in_kept_columns(scored: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["weakness", str(scored / "new.parquet"), "--metric", "rouge_l"]) == 1
     assert "WEAK topic:cards" in capsys.readouterr().out
 
 
 def test_weak_points_of_a_large_table_are_of_a_sample(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    scored: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    main(["weakness", str(folder / "new.parquet"), "--metric", "rouge_l", "--rows", "100"])
+    main(["weakness", str(scored / "new.parquet"), "--metric", "rouge_l", "--rows", "100"])
 
     assert "100 of 300 answers, drawn at random" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("given", ["option", "argument"])
 def test_labels_calibrate_a_table(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], given: str
+    scored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], given: str
 ) -> None:
     labels = tmp_path / "labels.csv"
     lines = [
         f"{row['id']},{row['model']},{int((row['answer'] == GOOD) != (number % 9 == 0))}"
-        for number, row in enumerate(rows(3)[:200])
+        for number, row in enumerate(graded(3)[:200])
     ]
     labels.write_text("\n".join(["key,model_key,label", *lines]) + "\n")
     named = ["--labels", str(labels)] if given == "option" else [str(labels)]
 
-    assert main(["calibrate", str(folder / "new.parquet"), *named, "--metric", "rouge_l"]) in (0, 1)
+    assert main(["calibrate", str(scored / "new.parquet"), *named, "--metric", "rouge_l"]) in (0, 1)
     assert "200 labelled answers" in capsys.readouterr().out
 
 
@@ -224,18 +55,18 @@ FAULTS = [
 
 @pytest.mark.parametrize(("arguments", "message"), FAULTS)
 def test_what_cannot_be_read_is_one_sentence(
-    folder: Path,
+    scored: Path,
     arguments: list[str],
     message: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.chdir(folder)
-    (folder / "half.parquet" / ".progress").mkdir(parents=True, exist_ok=True)
-    (folder / "log.jsonl").write_text("{}\n")
+    monkeypatch.chdir(scored)
+    (scored / "half.parquet" / ".progress").mkdir(parents=True, exist_ok=True)
+    (scored / "log.jsonl").write_text("{}\n")
 
     assert main(arguments) == 2
     errors = capsys.readouterr().err
     assert message in errors
     assert errors.count("\n") == 1
-    assert not (folder / "x").exists()
+    assert not (scored / "x").exists()

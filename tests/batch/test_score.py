@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from pytest_evalstudio import make_case, score_table
-from pytest_evalstudio.batch.estimates import mean_of, pass_share_of
-from pytest_evalstudio.batch.table import ScoredTable
+from pytest_evalstudio.batch.figures.estimates import mean_of, pass_share_of
+from pytest_evalstudio.batch.table.reader import ScoredTable
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.pipeline import Pipeline

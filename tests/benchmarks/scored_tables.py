@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pytest_evalstudio import score_table
-from pytest_evalstudio.batch.table import ScoredTable
+from pytest_evalstudio.batch.table.reader import ScoredTable
 from pytest_evalstudio.record.scored import MetricAggregate, PartEntry, encode_manifest, merge
 
 SIZE = 2_000

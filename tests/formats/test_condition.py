@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 from pytest_evalstudio.core.errors import DataError, EvaluationError
 from pytest_evalstudio.formats.condition import (
     PatternTimeout,
-    constraints_to_condition,
     parse_condition,
-    substring_condition,
 )
+from pytest_evalstudio.formats.condition_writing import constraints_to_condition, substring_condition
 
 
 @pytest.mark.parametrize(

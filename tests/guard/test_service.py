@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import signal
 import socket
-import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +14,7 @@ import httpx
 import pytest
 
 from pytest_evalstudio.guard.service import ServiceLimits
+from support.children import LONGEST_WAIT_S, Children, wait_until
 from support.guard_server import Serving, configure, serving
 
 SECRET = "the passphrase is swordfish"
@@ -79,7 +77,10 @@ def test_malformed_requests_are_refused_and_not_repeated(
     service: Serving, content: bytes, status: int
 ) -> None:
     response = httpx.post(
-        f"{service.url}/v1/check", content=content, headers={"Content-Type": "application/json"}, timeout=20
+        f"{service.url}/v1/check",
+        content=content,
+        headers={"Content-Type": "application/json"},
+        timeout=LONGEST_WAIT_S,
     )
     assert response.status_code in (status, 400)
     assert "error" in response.json() or "detail" in response.json()
@@ -91,7 +92,7 @@ def test_a_chunked_body_has_the_same_limit(service: Serving) -> None:
         for _ in range(20):
             yield b"a" * 100_000
 
-    response = httpx.post(f"{service.url}/v1/check", content=parts(), timeout=20)
+    response = httpx.post(f"{service.url}/v1/check", content=parts(), timeout=LONGEST_WAIT_S)
     assert response.status_code == 413
 
 
@@ -114,7 +115,7 @@ def test_a_thousand_requests_at_once_are_answered(service: Serving) -> None:
 
     async def ask_all() -> list[int]:
         # One client takes time in the square of its open requests.
-        clients = [httpx.AsyncClient(base_url=service.url, timeout=60) for _ in range(20)]
+        clients = [httpx.AsyncClient(base_url=service.url, timeout=LONGEST_WAIT_S) for _ in range(20)]
         try:
             return await asyncio.gather(*(ask(clients[number % 20], number) for number in range(1000)))
         finally:
@@ -142,7 +143,7 @@ def test_a_body_that_never_ends_is_given_up(tmp_path: Path) -> None:
     file = configure(tmp_path / "guardrails.json", "pii_leakage")
     with serving(file, limits=ServiceLimits(body_s=0.3)) as service:
         host, port = service.url.removeprefix("http://").split(":")
-        with socket.create_connection((host, int(port)), timeout=10) as connection:
+        with socket.create_connection((host, int(port)), timeout=LONGEST_WAIT_S) as connection:
             connection.sendall(b"POST /v1/check HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
             assert connection.recv(1000).startswith(b"HTTP/1.1 408")
 
@@ -151,8 +152,10 @@ def test_a_slow_check_is_given_up(tmp_path: Path) -> None:
     file = configure(tmp_path / "guardrails.json", "moody")
     with serving(file, limits=ServiceLimits(check_s=0.1)) as service:
         assert service.post("/v1/check", {"answer": "wait"}).status_code == 504
-        time.sleep(0.5)
-        assert service.post("/v1/check", {"answer": "fine"}).status_code == 200
+        wait_until(
+            lambda: service.post("/v1/check", {"answer": "fine"}).status_code == 200,
+            "answer after the slow check",
+        )
 
 
 def test_a_changed_configuration_is_taken_and_a_broken_one_refused(tmp_path: Path) -> None:
@@ -160,13 +163,9 @@ def test_a_changed_configuration_is_taken_and_a_broken_one_refused(tmp_path: Pat
     with serving(file) as service:
 
         def noted(word: str) -> str:
-            end = time.monotonic() + 10
-            while time.monotonic() < end:
-                for note in service.notes:
-                    if word in note:
-                        return note
-                time.sleep(0.05)
-            raise AssertionError(service.notes)
+            return wait_until(
+                lambda: next((note for note in service.notes if word in note), ""), f"note with {word!r}"
+            )
 
         file.write_text('{"evaluator_ids": ["nobody"]}')
         assert "the earlier one stays in force" in noted("refused")
@@ -176,28 +175,22 @@ def test_a_changed_configuration_is_taken_and_a_broken_one_refused(tmp_path: Pat
         assert service.get("/readyz").json()["evaluators"] == ["looping_detection"]
 
 
-def command(*arguments: str, folder: Path, **environment: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "pytest_evalstudio.cli", "guard", *arguments],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, **environment},
-    )
+def guard(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "pytest_evalstudio.cli", "guard", *arguments]
 
 
-def test_the_command_prints_its_address_and_ends_with_sigterm(tmp_path: Path) -> None:
+def test_the_command_prints_its_address_and_ends_with_sigterm(tmp_path: Path, children: Children) -> None:
     configure(tmp_path / "g.json", "pii_leakage")
-    process = command("serve", "--config", "g.json", folder=tmp_path)
-    assert process.stdout is not None
-    line = process.stdout.readline()
+    process = children.start(guard("serve", "--config", "g.json"), tmp_path)
+    process.wait_until(lambda: "\n" in process.out, "the address")
+    line = process.out.splitlines()[0]
     assert line.startswith("the guard is ready at http://127.0.0.1:")
     url = line.split()[-1]
-    assert httpx.post(f"{url}/v1/check", json={"answer": SECRET}, timeout=20).status_code == 200
+    response = httpx.post(f"{url}/v1/check", json={"answer": SECRET}, timeout=LONGEST_WAIT_S)
+    assert response.status_code == 200
     process.send_signal(signal.SIGTERM)
-    out, err = process.communicate(timeout=30)
-    assert process.returncode == 0
+    out, err, status = process.finish()
+    assert status == 0
     assert SECRET not in out + err
 
 
@@ -212,21 +205,21 @@ def test_the_command_prints_its_address_and_ends_with_sigterm(tmp_path: Path) ->
         (["--max-kb", "0"], "--max-kb"),
     ],
 )
-def test_what_cannot_be_served_is_a_usage_error(tmp_path: Path, arguments: list[str], words: str) -> None:
+def test_what_cannot_be_served_is_a_usage_error(
+    tmp_path: Path, arguments: list[str], words: str, children: Children
+) -> None:
     configure(tmp_path / "g.json", "pii_leakage")
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         given = [part.replace("{taken}", str(taken.getsockname()[1])) for part in arguments]
-        process = command("serve", "--config", "g.json", *given, folder=tmp_path)
-        _, err = process.communicate(timeout=30)
-    assert process.returncode == 2
+        _, err, status = children.start(guard("serve", "--config", "g.json", *given), tmp_path).finish()
+    assert status == 2
     assert words in err
     assert "Traceback" not in err
 
 
-def test_guard_check_names_the_evaluators(tmp_path: Path) -> None:
+def test_guard_check_names_the_evaluators(tmp_path: Path, children: Children) -> None:
     configure(tmp_path / "g.json", "pii_leakage", "looping_detection")
-    process = command("check", "g.json", folder=tmp_path)
-    out, _ = process.communicate(timeout=30)
-    assert (process.returncode, out) == (0, "g.json: fine; it checks pii_leakage, looping_detection\n")
+    out, _, status = children.start(guard("check", "g.json"), tmp_path).finish()
+    assert (status, out) == (0, "g.json: fine; it checks pii_leakage, looping_detection\n")

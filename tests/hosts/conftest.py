@@ -30,3 +30,12 @@ def model(tmp_path: Path) -> Iterator[Callable[..., ModelSession]]:
     yield make
     for session in opened:
         session.close()
+
+
+@pytest.fixture
+def chat(model, service):
+    """A model on the scripted service."""
+    return lambda **settings: model(
+        "openai_compatible",
+        **{"url": service.url, "llm_model_name": "m", "api_key": "sk-very-secret-1234", **settings},
+    )

@@ -15,9 +15,10 @@ from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking import corpora, retrying
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.hosts import open_model
+from support.children import LONGEST_WAIT_S
 from support.h2ogpte_server import H2OGPTe, H2OGPTeHandler
+from support.openai_protocol import OpenAIFiles
 from support.project import Project
-from support.protocols import OpenAIFiles
 from support.service import ANSWER, KEY, running
 
 
@@ -157,7 +158,7 @@ def test_two_runs_at_once_share_a_collection(ask, service):
     answers = []
 
     def run():
-        answers.append(ask(before_close=lambda session: barrier.wait(timeout=20)))
+        answers.append(ask(before_close=lambda session: barrier.wait(LONGEST_WAIT_S)))
 
     threads = [threading.Thread(target=run) for _ in range(2)]
     for thread in threads:

@@ -157,25 +157,25 @@ def test_a_callable_may_ask_for_another_try(application, model):
 def test_blocking_callables_run_at_the_same_time(application, model):
     session = model(
         "python",
-        target=application("import time\ndef f(prompt):\n    time.sleep(0.2)\n    return 'ok'") + ":f",
+        target=application("import time\ndef f(prompt):\n    time.sleep(0.4)\n    return 'ok'") + ":f",
         concurrency=16,
     )
     start = time.perf_counter()
     assert len(session.ask([Prompt(text=str(n)) for n in range(32)])) == 32
-    assert time.perf_counter() - start < 1.5  # one after the other: 6.4 s
+    assert time.perf_counter() - start < 6.4  # ideal: 0.8 s; one after the other: 12.8 s
 
 
 def test_a_callable_that_hangs_delays_neither_other_cases_nor_the_end(application, model):
     name = application(
-        "import time\ndef f(prompt):\n    time.sleep(30 if prompt == 'hang' else 0)\n    return 'ok'"
+        "import time\ndef f(prompt):\n    time.sleep(120 if prompt == 'hang' else 0)\n    return 'ok'"
     )
-    session = model("python", target=name + ":f", concurrency=1, timeout_s=0.2, retries=0)
+    session = model("python", target=name + ":f", concurrency=1, timeout_s=1.5, retries=0)
     start = time.perf_counter()
     hung, fine = session.ask([Prompt(text="hang"), Prompt(text="fine")])
     session.close()
-    assert "no answer within 0.2 s" in hung.error
+    assert "no answer within 1.5 s" in hung.error
     assert fine.text == "ok"
-    assert time.perf_counter() - start < 5
+    assert time.perf_counter() - start < 60
 
 
 def test_a_running_event_loop_is_no_hindrance(application, model):

@@ -8,7 +8,8 @@ from pytest_evalstudio.core.cases import Prompt, Turn
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.lab_models import TRUSTED, LabModel, settings_of_lab_model
-from support.protocols import PROTOCOLS, anthropic_parts, completion_parts
+from support.openai_protocol import completion_parts
+from support.protocols import PROTOCOLS, anthropic_parts
 from support.service import ANSWER, KEY, Response, running
 
 BY_ID = {protocol.id: protocol for protocol in PROTOCOLS}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.purse import SharedPurse
 from pytest_evalstudio.judges import budget
 from pytest_evalstudio.judges.budget import Budget, BudgetLimits, Grant, LocalPurse
+from support.children import LONGEST_WAIT_S, Children
 from support.judging import ScriptedJudge, outcomes, verdicts
 from support.openai_server import Reply, serve
 
@@ -110,7 +110,7 @@ def test_reservations_of_others_are_spent_where_nothing_of_ours_is_open() -> Non
         killed, other = Budget(limits=limits, purse=purse), Budget(limits=limits, purse=purse)
         await killed.reserve(1)
         await killed.reserve(1)
-        return await asyncio.wait_for(other.reserve(1), 5)
+        return await asyncio.wait_for(other.reserve(1), LONGEST_WAIT_S)
 
     assert "judge.max_cost" in str(asyncio.run(admitted()))
 
@@ -139,8 +139,10 @@ print(asyncio.run(spend(sys.argv[1])))
 """
 
 
-def test_processes_spend_all_calls_of_one_purse_and_no_more(tmp_path: Path) -> None:
+def test_processes_spend_all_calls_of_one_purse_and_no_more(tmp_path: Path, children: Children) -> None:
     command = [sys.executable, "-c", SPEND, str(tmp_path)]
-    workers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    counts = [int(worker.communicate(timeout=60)[0]) for worker in workers]
+    workers = [children.start(command, tmp_path) for _ in range(2)]
+    ended = [worker.finish() for worker in workers]
+    assert [each.returncode for each in ended] == [0, 0], ended
+    counts = [int(each.out) for each in ended]
     assert sum(counts) == 45

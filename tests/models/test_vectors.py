@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 
 from pytest_evalstudio.models.vectors import FILE_NAME, VectorCache, key_of
+from support.children import Children
 
 
 def row(value: float) -> np.ndarray:
@@ -57,11 +57,11 @@ def test_many_keys_are_found_at_once(tmp_path: Path) -> None:
     assert [found[key_of("m", str(place))][0] for place in range(1700)] == list(range(1700))
 
 
-def test_several_processes_write_at_the_same_time(tmp_path: Path) -> None:
-    workers = [
-        subprocess.Popen([sys.executable, "-c", STORE, str(tmp_path), str(start)]) for start in (0, 25, 50)
-    ]
-    assert [worker.wait(60) for worker in workers] == [0, 0, 0]
+def test_several_processes_write_at_the_same_time(tmp_path: Path, children: Children) -> None:
+    command = [sys.executable, "-c", STORE, str(tmp_path)]
+    workers = [children.start([*command, str(start)], tmp_path) for start in (0, 25, 50)]
+    ended = [worker.finish() for worker in workers]
+    assert [each.returncode for each in ended] == [0, 0, 0], ended
     assert len(VectorCache(tmp_path).get([key_of("m", str(value)) for value in range(100)])) == 100
 
 

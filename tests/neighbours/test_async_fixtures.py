@@ -103,11 +103,11 @@ def test_an_async_fixture_is_awaited_on_its_own_loop(
 def test_a_hung_async_fixture_is_one_timed_out_item(project: Project) -> None:
     prepare(project, ASYNCIO)
     conftest = (project.folder / "conftest.py").read_text()
-    project.write("conftest.py", conftest.replace("sleep(0.05)", "sleep(60 if prompt == '1?' else 0.05)"))
+    project.write("conftest.py", conftest.replace("sleep(0.05)", "sleep(120 if prompt == '1?' else 0.05)"))
     project.write("test_answers.py", "")
     project.suite(*({"key": f"k{n}", "prompt": f"{n}?", "condition": '"4"'} for n in range(3)))
 
-    result = project.run(*arguments("asyncio"), "--timeout=2", "--timeout-method=signal")
+    result = project.run(*arguments("asyncio"), "--timeout=5", "--timeout-method=signal")
 
     result.assert_outcomes(passed=2, errors=1)
 

@@ -8,6 +8,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from support.project import Project
+from support.workflow_steps import STEPS, write
 
 
 @pytest.fixture
@@ -31,3 +32,11 @@ def httpserver_folder(project: Project) -> Iterator[str]:
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
         thread.join()
+
+
+@pytest.fixture
+def workflow(project: Project) -> Project:
+    project.write("conftest.py", STEPS)
+    project.write("text.md", "Some text.")
+    write(project)
+    return project

@@ -6,12 +6,11 @@ import json
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable
 
 import pytest
 
+from support.children import Child, Children
 from support.project import Project
 
 WAITING = """
@@ -26,39 +25,29 @@ def ask(prompt):
         time.sleep(0.02)
     return "4"
 """
-LONGEST_START_S = 120.0
 FOUR = {"key": "four", "prompt": "2+2?", "condition": '"4"'}
 REPORT = ("interpretation.html", "interpretation.json", "summary.md", "evalstudio-report.zip")
 
-Start = Callable[..., subprocess.Popen[bytes]]
+Start = Callable[..., Child]
 
 
 @pytest.fixture
-def start(project: Project) -> Iterator[Start]:
+def start(project: Project, children: Children) -> Start:
     """Start pytest in a process of its own, whose model waits until the file `hold` is deleted."""
-    with ExitStack() as processes:
 
-        def run(*arguments: str) -> subprocess.Popen[bytes]:
-            command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
-            process = subprocess.Popen(
-                command, cwd=project.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-            )
-            processes.enter_context(process)
-            processes.callback(process.kill)
-            return process
+    def run(*arguments: str) -> Child:
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
+        return children.start(command, project.folder)
 
-        yield run
+    return run
 
 
-def wait_for_questions(project: Project, process: subprocess.Popen[bytes], count: int = 1) -> None:
+def wait_for_questions(project: Project, process: Child, count: int = 1) -> None:
     """Wait until the models were asked `count` questions, in any order: they are asked concurrently."""
     asked = project.folder / "asked.txt"
-    end = time.monotonic() + LONGEST_START_S
-    while not asked.is_file() or asked.read_text().count("\n") < count:
-        if process.poll() is not None:
-            pytest.fail(f"the run ended before it asked:\n{process.communicate()[0].decode()}")
-        assert time.monotonic() < end, f"{count} questions were not asked in {LONGEST_START_S} s"
-        time.sleep(0.02)
+    process.wait_until(
+        lambda: asked.is_file() and asked.read_text().count("\n") >= count, f"{count} questions"
+    )
 
 
 def waiting_suite(project: Project) -> None:
@@ -84,8 +73,7 @@ def test_a_second_run_in_the_same_folder_is_a_usage_error(
     second.stderr.fnmatch_lines(["*the folder is in use by another run*--evalstudio-output*"])
     assert asked.read_text() == before, "no model was asked"
     (project.folder / "hold").unlink()
-    first.communicate(timeout=LONGEST_START_S)
-    assert first.returncode == 0
+    assert first.finish().returncode == 0
     assert len(project.record()[1]) == 2
     assert (project.folder / "evalstudio-report" / "interpretation.html").is_file()
 
@@ -112,8 +100,7 @@ def test_tests_written_in_python_are_kept_out_of_a_folder_in_use_as_well(
     assert second.ret == pytest.ExitCode.USAGE_ERROR
     assert (project.folder / "asked.txt").read_text() == "wait\n"
     (project.folder / "hold").unlink()
-    first.communicate(timeout=LONGEST_START_S)
-    assert first.returncode == 0
+    assert first.finish().returncode == 0
 
 
 def test_listing_the_tests_neither_locks_nor_makes_the_folder(project: Project) -> None:
@@ -136,7 +123,7 @@ def test_a_killed_run_leaves_the_earlier_report_aside_and_no_lock(project: Proje
     killed = start()
     wait_for_questions(project, killed)
     killed.send_signal(signal.SIGKILL)
-    killed.communicate()
+    killed.finish()
 
     assert not any((report / name).exists() for name in REPORT)
     assert (
@@ -269,6 +256,6 @@ def test_workers_leave_nothing_in_the_temporary_folder(
 
     run.send_signal(signal.SIGKILL)
     (project.folder / "hold").unlink()
-    run.communicate()
+    run.finish()
 
     assert list(temporary.iterdir()) == []

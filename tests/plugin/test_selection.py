@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
+from support.children import Children
 from support.project import Project
 
 CASES = [
@@ -148,32 +147,24 @@ def test_a_wrong_configuration_is_a_usage_error_that_names_the_place(
 
 
 @pytest.mark.slow
-def test_after_ctrl_c_the_report_holds_what_was_finished(project: Project) -> None:
+def test_after_ctrl_c_the_report_holds_what_was_finished(project: Project, children: Children) -> None:
     project.write(
         "app.py",
-        "import time\n\n\ndef ask(prompt):\n    time.sleep(20 if prompt == 'slow' else 0)\n    return '4'\n",
+        "import time\n\n\ndef ask(prompt):\n    if prompt == 'slow':\n"
+        "        open('asked.txt', 'w').close()\n        time.sleep(600)\n    return '4'\n",
     )
     project.suite(CASES[0], name="a_suite.json")
     project.suite({**CASES[2], "prompt": "slow"}, name="b_suite.json")
 
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"],
-        cwd=project.folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    process = children.start([sys.executable, "-m", "pytest", "-p", "no:cacheprovider"], project.folder)
     record = project.folder / "evalstudio-report" / "record.jsonl"
-    deadline = time.monotonic() + 30
-    while not (record.is_file() and '{"kind":"item"' in record.read_text()):
-        assert time.monotonic() < deadline, "the first item was not recorded"
-        time.sleep(0.05)
-    time.sleep(0.3)
-    os.kill(process.pid, signal.SIGINT)
-    output, _ = process.communicate(timeout=30)
+    process.wait_until((project.folder / "asked.txt").exists, "the slow question")
+    assert '{"kind":"item"' in record.read_text(), "the first item was not recorded"
+    process.send_signal(signal.SIGINT)
+    ended = process.finish()
 
-    assert process.returncode == pytest.ExitCode.INTERRUPTED, output
-    assert "report: evalstudio-report/interpretation.html" in output
+    assert ended.returncode == pytest.ExitCode.INTERRUPTED, ended
+    assert "report: evalstudio-report/interpretation.html" in ended.out
     header, items = project.record()
     assert header["interrupted"] is True
     assert list(items) == ["one[app]"]

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import shutil
 import socket
-import subprocess
 import sys
-import time
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from plugin.test_xdist import lines
+from support.children import Children
 from support.project import Project
 
 pytestmark = pytest.mark.slow
@@ -39,28 +37,20 @@ cache = true
 class Machine:
     """A socket server of execnet in a folder of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, children: Children) -> None:
         folder.mkdir()
         self.folder = folder
         with closing(socket.socket()) as free:
             free.bind(("127.0.0.1", 0))
             self.address = f"127.0.0.1:{free.getsockname()[1]}"
         command = [sys.executable, "-m", "execnet.script.socketserver", self.address]
-        self._log = (folder / "log.txt").open("w")
-        self._process = subprocess.Popen(command, cwd=folder, stdout=self._log, stderr=self._log)
+        self._process = children.start(command, folder)
 
     def wait(self) -> None:
         """Return when the server accepts a connection; a probe would be taken for a gateway."""
-        for _ in range(200):
-            if "Accept loop" in (self.folder / "log.txt").read_text():
-                return
-            time.sleep(0.05)
-        raise AssertionError((self.folder / "log.txt").read_text())
-
-    def stop(self) -> None:
-        self._process.kill()
-        self._process.wait()
-        self._log.close()
+        self._process.wait_until(
+            lambda: "Accept loop" in self._process.out + self._process.err, "the gateway"
+        )
 
     @property
     def asked(self) -> list[str]:
@@ -71,17 +61,13 @@ class Machine:
 
 @pytest.fixture
 def machines(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[list[Machine]]:
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, children: Children
+) -> list[Machine]:
     monkeypatch.setenv("PYTHONUNBUFFERED", "1")
-    servers = [Machine(tmp_path_factory.mktemp("machine") / name) for name in "ab"]
-    try:
-        for server in servers:
-            server.wait()
-        yield servers
-    finally:
-        for server in servers:
-            server.stop()
+    servers = [Machine(tmp_path_factory.mktemp("machine") / name, children) for name in "ab"]
+    for server in servers:
+        server.wait()
+    return servers
 
 
 @pytest.fixture

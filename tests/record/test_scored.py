@@ -51,6 +51,7 @@ def aggregate(values: list[float], weights: list[float], *, first_row: int = 0) 
                 m2=float(((data - data.mean()) ** 2).sum()),
                 passed=0,
                 failed=0,
+                sketch=sketch_of(data),
             ),
         )
         if values
@@ -66,6 +67,7 @@ def same(left: MetricAggregate, right: MetricAggregate) -> None:
     for first, second in zip(left.strata, right.strata, strict=True):
         assert math.isclose(first.mean, second.mean, rel_tol=1e-9, abs_tol=1e-6)
         assert math.isclose(first.m2, second.m2, rel_tol=1e-9, abs_tol=1e-3)
+        assert percentiles(first.sketch, [0.1, 0.5]) == percentiles(second.sketch, [0.1, 0.5])
     assert percentiles(left.sketch, [0.1, 0.5]) == percentiles(right.sketch, [0.1, 0.5])
     rounded = {"mean": 0.0, "m2": 0.0, "weight": 0.0, "sketch": "", "strata": ()}
     assert msgspec.structs.replace(left, **rounded) == msgspec.structs.replace(right, **rounded)

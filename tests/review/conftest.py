@@ -20,7 +20,7 @@ def visit(chromium: Any) -> Iterator[Callable[..., Any]]:
         where = chromium.new_context(
             **{"viewport": {"width": 1200, "height": 900}, "reduced_motion": "reduce", **context}
         )
-        where.set_default_timeout(10_000)
+        where.set_default_timeout(60_000)
         page, trouble = where.new_page(), []
         own = re.match(r"http://[^/]+/", address)
         assert own is not None

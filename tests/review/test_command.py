@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import re
 import signal
-import subprocess
 import sys
 import urllib.request
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 
 from pytest_evalstudio.cli import main
 from pytest_evalstudio.formats.labels import read_ratings
+from support.children import LONGEST_WAIT_S, Children
 from support.review_workflows import labels_file, workflow
 
 
@@ -109,7 +109,7 @@ def test_labels_with_levels_are_given_in_a_sheet(tmp_path: Path, capsys: pytest.
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT for one process")
-def test_it_ends_with_a_sentence(flow: Path) -> None:
+def test_it_ends_with_a_sentence(flow: Path, children: Children) -> None:
     command = [
         sys.executable,
         "-m",
@@ -120,22 +120,19 @@ def test_it_ends_with_a_sentence(flow: Path) -> None:
         "--rater",
         "al",
     ]
-    with subprocess.Popen(
-        command, cwd=flow.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        first = process.stdout.readline()
-        address = re.search(r"http://127\.0\.0\.1:\d+/", process.stdout.readline())
-        assert address is not None
-        with urllib.request.urlopen(address.group(), timeout=10) as response:
-            assert b"<title>Review of answers</title>" in response.read()
-        process.send_signal(signal.SIGINT)
-        rest, errors = process.communicate(timeout=20)
+    process = children.start(command, flow.parent)
+    pattern = re.compile(r"http://127\.0\.0\.1:\d+/(?=.*\n)")
+    address = process.wait_until(lambda: pattern.search(process.out), "the address")
+    with urllib.request.urlopen(address.group(), timeout=LONGEST_WAIT_S) as response:
+        assert b"<title>Review of answers</title>" in response.read()
+    process.send_signal(signal.SIGINT)
+    printed, errors, status = process.finish()
+    first, _, *lines = printed.splitlines(keepends=True)
+    rest = "".join(lines)
     assert first == f"0 of 40 answers labelled by al, in {labels_file(flow)}\n"
     assert (
         rest
         == f"\n0 of 40 answers labelled by al, in {labels_file(flow)}; `evalstudio review bank_workflow.json`"
         " goes on\n"
     )
-    assert (process.returncode, errors) == (0, "")
+    assert (status, errors) == (0, "")

@@ -5,15 +5,15 @@ out.
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pytest_evalstudio.formats.labels import read_ratings
+from support.children import Child, Children
 from support.labelled_answers import drawn_scores
 from support.review_workflows import labels_file, workflow
 from tests.review.reports import report
@@ -26,41 +26,20 @@ ATTACKS = (
 )
 
 
-class Reviews:
-    """Servers in processes of their own, as people start them."""
-
-    def __init__(self) -> None:
-        self._running: list[subprocess.Popen[str]] = []
-
-    def start(self, path: Path, *options: str) -> tuple[subprocess.Popen[str], str]:
-        command = [
-            sys.executable,
-            "-m",
-            "pytest_evalstudio.cli",
-            "review",
-            path.name,
-            "--no-browser",
-            *options,
-        ]
-        process = subprocess.Popen(command, cwd=path.parent, stdout=subprocess.PIPE, text=True)
-        self._running.append(process)
-        assert process.stdout is not None
-        process.stdout.readline()
-        found = re.search(r"http://\S+", process.stdout.readline())
-        assert found is not None
-        return process, found.group()
-
-    def end(self) -> None:
-        for process in self._running:
-            process.kill()
-            process.communicate(timeout=10)
+Start = Callable[..., tuple[Child, str]]
 
 
 @pytest.fixture
-def reviews() -> Iterator[Reviews]:
-    made = Reviews()
-    yield made
-    made.end()
+def start(children: Children) -> Start:
+    """Start a server in a process of its own, as people do; return it with its address."""
+
+    def run(path: Path, *options: str) -> tuple[Child, str]:
+        command = [sys.executable, "-m", "pytest_evalstudio.cli", "review", path.name, "--no-browser"]
+        process = children.start([*command, *options], path.parent)
+        address = process.wait_until(lambda: re.search(r"http://\S+(?=\s)", process.out), "the address")
+        return process, address.group()
+
+    return run
 
 
 def count(page: Any) -> int:
@@ -85,10 +64,10 @@ def shown(page: Any) -> str:
 
 
 def test_fifty_labels_by_keyboard_and_a_killed_server(
-    tmp_path: Path, reviews: Reviews, visit: Callable[..., Any]
+    tmp_path: Path, start: Start, visit: Callable[..., Any]
 ) -> None:
     path = workflow(tmp_path, sample_size=50, rounds=5)
-    process, address = reviews.start(path, "--rater", "al")
+    process, address = start(path, "--rater", "al")
     page = visit(address)
     given: dict[str, int] = {}
 
@@ -104,8 +83,7 @@ def test_fifty_labels_by_keyboard_and_a_killed_server(
     label(23)
     last = shown(page)
     page.keyboard.press("g")  # and nobody waits for the answer
-    process.kill()
-    process.wait(10)
+    process.end()
     kept = {rating.key: rating.label for rating in read_ratings(labels_file(path))}
     kept.pop(
         last, None
@@ -114,7 +92,7 @@ def test_fifty_labels_by_keyboard_and_a_killed_server(
     page.keyboard.press("g")
     page.locator("#trouble").get_by_text("The server cannot be reached").wait_for()
 
-    _, address = reviews.start(path, "--rater", "al")
+    _, address = start(path, "--rater", "al")
     page = visit(address)
     given = {rating.key: rating.label for rating in read_ratings(labels_file(path))}
     assert count(page) == len(given) in (23, 24)
@@ -128,9 +106,9 @@ def test_fifty_labels_by_keyboard_and_a_killed_server(
     assert given[shown(page)] == int(page.locator("#label-now.good").count() == 1)
 
 
-def test_undo_skip_and_moving(tmp_path: Path, reviews: Reviews, visit: Callable[..., Any]) -> None:
+def test_undo_skip_and_moving(tmp_path: Path, start: Start, visit: Callable[..., Any]) -> None:
     path = workflow(tmp_path)
-    page = visit(reviews.start(path)[1])
+    page = visit(start(path)[1])
     first = shown(page)
     page.keyboard.press("s")
     page.locator("#status", has_text="Skipped.").wait_for()
@@ -156,9 +134,9 @@ def test_undo_skip_and_moving(tmp_path: Path, reviews: Reviews, visit: Callable[
     page.locator("#place", has_text="Answer 1 of").wait_for()
 
 
-def test_help_and_keys_that_are_off(tmp_path: Path, reviews: Reviews, visit: Callable[..., Any]) -> None:
+def test_help_and_keys_that_are_off(tmp_path: Path, start: Start, visit: Callable[..., Any]) -> None:
     path = workflow(tmp_path)
-    page = visit(reviews.start(path)[1])
+    page = visit(start(path)[1])
     page.keyboard.press("?")
     page.get_by_role("dialog", name="How to label").wait_for()
     page.keyboard.press("g")
@@ -176,9 +154,9 @@ def test_help_and_keys_that_are_off(tmp_path: Path, reviews: Reviews, visit: Cal
 
 
 def test_good_and_bad_keep_their_places_whatever_the_metric_says(
-    tmp_path: Path, reviews: Reviews, visit: Callable[..., Any]
+    tmp_path: Path, start: Start, visit: Callable[..., Any]
 ) -> None:
-    page = visit(reviews.start(workflow(tmp_path))[1])
+    page = visit(start(workflow(tmp_path))[1])
     verdicts = set()
     for _ in range(10):
         good, bad = page.locator("#good").bounding_box(), page.locator("#bad").bounding_box()
@@ -190,10 +168,8 @@ def test_good_and_bad_keep_their_places_whatever_the_metric_says(
     assert verdicts == {"good", "bad"}
 
 
-def test_a_key_that_is_held_down_labels_once(
-    tmp_path: Path, reviews: Reviews, visit: Callable[..., Any]
-) -> None:
-    page = visit(reviews.start(workflow(tmp_path))[1])
+def test_a_key_that_is_held_down_labels_once(tmp_path: Path, start: Start, visit: Callable[..., Any]) -> None:
+    page = visit(start(workflow(tmp_path))[1])
     for _ in range(5):
         page.keyboard.down("g")
     page.wait_for_timeout(500)
@@ -201,9 +177,9 @@ def test_a_key_that_is_held_down_labels_once(
 
 
 def test_the_token_leaves_the_address(
-    tmp_path: Path, reviews: Reviews, visit: Callable[..., Any], chromium: Any
+    tmp_path: Path, start: Start, visit: Callable[..., Any], chromium: Any
 ) -> None:
-    address = reviews.start(workflow(tmp_path))[1]
+    address = start(workflow(tmp_path))[1]
     page = visit(address)
     assert page.url == address.partition("#")[0]
     stranger = chromium.new_context().new_page()
@@ -213,11 +189,9 @@ def test_the_token_leaves_the_address(
     stranger.context.close()
 
 
-def test_the_blind_are_asked_for_good_or_bad(
-    tmp_path: Path, reviews: Reviews, visit: Callable[..., Any]
-) -> None:
+def test_the_blind_are_asked_for_good_or_bad(tmp_path: Path, start: Start, visit: Callable[..., Any]) -> None:
     path = workflow(tmp_path)
-    page = visit(reviews.start(path, "--blind")[1])
+    page = visit(start(path, "--blind")[1])
     assert page.locator("#verdict").text_content() == "Is this answer good?"
     page.keyboard.press("v")
     page.wait_for_timeout(200)
@@ -226,8 +200,8 @@ def test_the_blind_are_asked_for_good_or_bad(
     page.locator("#status", has_text="Labelled bad. 1 of 40.").wait_for()
 
 
-def test_uncertain_answers_of_a_report(tmp_path: Path, reviews: Reviews, visit: Callable[..., Any]) -> None:
-    page = visit(reviews.start(report(tmp_path / "evalstudio-report"))[1])
+def test_uncertain_answers_of_a_report(tmp_path: Path, start: Start, visit: Callable[..., Any]) -> None:
+    page = visit(start(report(tmp_path / "evalstudio-report"))[1])
     assert page.locator("#title").text_content() == "Suite: words.calibrated_probability: review of answers"
     assert page.locator("#place").text_content() == "Answer 1 of 3"
     assert page.locator("#verdict").text_content() == "Is this answer good?"
@@ -259,10 +233,10 @@ def test_uncertain_answers_of_a_report(tmp_path: Path, reviews: Reviews, visit: 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1200, 320])
 def test_texts_stay_texts_and_everything_fits(
-    tmp_path: Path, reviews: Reviews, visit: Callable[..., Any], scheme: str, width: int
+    tmp_path: Path, start: Start, visit: Callable[..., Any], scheme: str, width: int
 ) -> None:
     path = workflow(tmp_path, drawn_scores(40), text=ATTACKS + "long" * 300)
-    page = visit(reviews.start(path)[1], viewport={"width": width, "height": 700}, color_scheme=scheme)
+    page = visit(start(path)[1], viewport={"width": width, "height": 700}, color_scheme=scheme)
     assert (
         page.locator("#answer")
         .text_content()
@@ -275,9 +249,9 @@ def test_texts_stay_texts_and_everything_fits(
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(
-    tmp_path: Path, reviews: Reviews, visit: Callable[..., Any], axe: str, scheme: str
+    tmp_path: Path, start: Start, visit: Callable[..., Any], axe: str, scheme: str
 ) -> None:
-    page = visit(reviews.start(workflow(tmp_path))[1], color_scheme=scheme, bypass_csp=True)
+    page = visit(start(workflow(tmp_path))[1], color_scheme=scheme, bypass_csp=True)
     page.evaluate(axe)
     for step in ("v", "g", "?"):
         page.keyboard.press(step)
@@ -290,9 +264,9 @@ def test_axe_finds_nothing(
 
 
 def test_focus_and_what_is_said_follow_the_answer(
-    tmp_path: Path, reviews: Reviews, visit: Callable[..., Any]
+    tmp_path: Path, start: Start, visit: Callable[..., Any]
 ) -> None:
-    page = visit(reviews.start(workflow(tmp_path))[1])
+    page = visit(start(workflow(tmp_path))[1])
     press(page, "g")
     assert page.evaluate("document.activeElement.id") == "question-title"
     assert page.locator("[role=status]").text_content() == "Labelled good. 1 of 40."

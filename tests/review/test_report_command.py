@@ -9,7 +9,6 @@ import json
 import re
 import shlex
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -18,6 +17,7 @@ import pytest
 from pytest_evalstudio.cli import main
 from pytest_evalstudio.formats.labels import read_labels, read_ratings
 from pytest_evalstudio.review.server import ReviewServer
+from support.children import LONGEST_WAIT_S, Children
 from support.labelled_answers import record_of
 from support.project import Project
 from support.review_workflows import workflow
@@ -178,16 +178,14 @@ def test_a_report_needs_no_configuration(place: Path, capsys: pytest.CaptureFixt
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT for one process")
-def test_the_page_ends_with_the_command_that_goes_on(place: Path, tmp_path: Path) -> None:
+def test_the_page_ends_with_the_command_that_goes_on(place: Path, tmp_path: Path, children: Children) -> None:
     command = [sys.executable, "-m", "pytest_evalstudio.cli", "review", str(place), "--no-browser"]
-    with subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        first = process.stdout.readline()
-        assert "the page is at http://127.0.0.1:" in process.stdout.readline()
-        process.send_signal(signal.SIGINT)
-        rest, errors = process.communicate(timeout=20)
+    process = children.start(command, tmp_path)
+    process.wait_until(lambda: "the page is at http://127.0.0.1:" in process.out, "the address")
+    process.send_signal(signal.SIGINT)
+    printed, errors, status = process.finish()
+    first, _, *lines = printed.splitlines(keepends=True)
+    rest = "".join(lines)
     assert first == f"0 of 3 answers labelled, in {tmp_path / 'labels.csv'}\n"
     goes_on = (
         "`evalstudio calibrate evalstudio-report labels.csv --metric words.supported` goes on when there are"
@@ -197,7 +195,7 @@ def test_the_page_ends_with_the_command_that_goes_on(place: Path, tmp_path: Path
         f"{goes_on}; the same review asks for the others\nlabels of uncertain answers alone are no sample"
         in rest
     )
-    assert (process.returncode, errors) == (0, "")
+    assert (status, errors) == (0, "")
 
 
 def test_the_page_is_served_and_labels_are_kept(tmp_path: Path) -> None:
@@ -226,4 +224,4 @@ def test_the_page_is_served_and_labels_are_kept(tmp_path: Path) -> None:
         shown[0]["answer_id"],
     )
     server.close()
-    thread.join(5)
+    thread.join(LONGEST_WAIT_S)

@@ -18,6 +18,7 @@ import pytest
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.formats.labels import read_labels, read_ratings
 from pytest_evalstudio.review.server import LONGEST_BODY, ReviewServer
+from support.children import LONGEST_WAIT_S
 from support.review_workflows import labels_file, session, workflow
 
 
@@ -46,7 +47,7 @@ class Client:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         kept = {name: value for name, value in {**sent, **named}.items() if value is not None}
         content = raw if raw is not None else None if body is None else json.dumps(body).encode()
-        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=LONGEST_WAIT_S)
         try:
             connection.putrequest(
                 method or ("GET" if content is None else "POST"),
@@ -85,7 +86,7 @@ def client(flow: Path) -> Iterator[Client]:
     thread = server.start()
     yield Client(server)
     server.close()
-    thread.join(5)
+    thread.join(LONGEST_WAIT_S)
     assert not thread.is_alive()
 
 
@@ -256,7 +257,7 @@ def test_nothing_else_is_served(client: Client, path: str) -> None:
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "OPTIONS", "TRACE", "HEAD"])
 def test_other_methods_are_none(client: Client, method: str) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", client.server.port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", client.server.port, timeout=LONGEST_WAIT_S)
     connection.request(method, "/api/state")
     response = connection.getresponse()
     assert response.status == 501
@@ -298,7 +299,7 @@ def test_two_reviewers_at_the_same_time(flow: Path) -> None:
     for one in people:
         one.start()
     for one in people:
-        one.join(60)
+        one.join(LONGEST_WAIT_S)
     counts = {
         rater: sum(rating.rater == rater for rating in read_ratings(labels_file(flow)))
         for rater in ("al", "bo")
@@ -308,7 +309,7 @@ def test_two_reviewers_at_the_same_time(flow: Path) -> None:
     assert (state["raters"], state["divided"]) == (2, 10)
     for server, thread in zip(servers, threads, strict=True):
         server.close()
-        thread.join(5)
+        thread.join(LONGEST_WAIT_S)
 
 
 def test_scores_are_kept_from_the_blind(flow: Path) -> None:
@@ -319,7 +320,7 @@ def test_scores_are_kept_from_the_blind(flow: Path) -> None:
     assert (case["metrics"], case["verdict"]) == ([], None)
     assert "scores" not in case
     server.close()
-    thread.join(5)
+    thread.join(LONGEST_WAIT_S)
 
 
 def test_it_listens_to_this_machine_alone(client: Client) -> None:

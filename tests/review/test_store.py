@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.formats.labels import Label, read_labels
 from pytest_evalstudio.review.store import LabelStore, Merged
+from support.children import Children
 
 
 def label(key: str, value: int = 1, rater: str = "al") -> Label:
@@ -85,10 +85,12 @@ for number in range(25):
 """
 
 
-def test_processes_do_not_lose_each_others_labels(tmp_path: Path) -> None:
+def test_processes_do_not_lose_each_others_labels(tmp_path: Path, children: Children) -> None:
     path = tmp_path / "labels.csv"
     writers = [
-        subprocess.Popen([sys.executable, "-c", WRITER, str(path), rater]) for rater in ("al", "bo", "cy")
+        children.start([sys.executable, "-c", WRITER, str(path), rater], tmp_path)
+        for rater in ("al", "bo", "cy")
     ]
-    assert [writer.wait(60) for writer in writers] == [0, 0, 0]
+    ended = [writer.finish() for writer in writers]
+    assert [each.returncode for each in ended] == [0, 0, 0], ended
     assert len(LabelStore(path).ratings()) == 75

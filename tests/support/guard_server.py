@@ -23,6 +23,7 @@ from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.guard.checking import Guard
 from pytest_evalstudio.guard.service import ServiceLimits, create_app
 from pytest_evalstudio.guard.watching import Watched
+from support.children import LONGEST_WAIT_S
 
 
 @evaluator("moody", name="Moody", domain="generation", needs=("actual_output",))
@@ -57,10 +58,10 @@ class Serving:
     notes: list[str] = field(default_factory=list)
 
     def post(self, path: str, body: Any, **more: Any) -> httpx.Response:
-        return httpx.post(f"{self.url}{path}", json=body, timeout=20, **more)
+        return httpx.post(f"{self.url}{path}", json=body, timeout=LONGEST_WAIT_S, **more)
 
     def get(self, path: str, **more: Any) -> httpx.Response:
-        return httpx.get(f"{self.url}{path}", timeout=20, **more)
+        return httpx.get(f"{self.url}{path}", timeout=LONGEST_WAIT_S, **more)
 
 
 def configure(file: Path, *ids: str, **thresholds: dict[str, float]) -> Path:
@@ -91,13 +92,13 @@ def serving(
     server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_keep_alive=60))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
-    if not ready.wait(30):
-        raise AssertionError("the guard was not ready within 30 s")
+    if not ready.wait(LONGEST_WAIT_S):
+        raise AssertionError(f"the guard was not ready within {LONGEST_WAIT_S} s")
     try:
         yield running
     finally:
         server.should_exit = True
-        thread.join(30)
+        thread.join(LONGEST_WAIT_S)
         listening.close()
         if thread.is_alive():
             raise AssertionError("the guard did not stop")

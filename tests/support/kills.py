@@ -12,15 +12,21 @@ import os
 import random
 import resource
 import signal
-import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+
+from support.children import Child, Children
 
 APP = """
 import time
+
+from pytest_evalstudio.engine.asking import answers, claims
+
+answers.LEASE_S = claims.LEASE_S = 2.0  # the next run waits until the leases of a killed one expire
 
 
 def ask(prompt):
@@ -42,7 +48,6 @@ cache = true
 concurrency = 4
 """
 QUESTIONS = 24
-LONGEST_RUN_S = 60.0
 REPORT = "evalstudio-report"
 PAGE = "interpretation.html"
 
@@ -58,13 +63,14 @@ class Scene:
     def __init__(self, folder: Path, seed: int) -> None:
         self.folder = folder
         self.random = random.Random(seed)
+        self.children = Children()
         cases = [{"key": f"k{n}", "prompt": f"q{n}", "condition": '"4"'} for n in range(QUESTIONS)]
         suite = {"name": "S", "tests": [{"key": "t", "documents": [], "test_cases": cases}]}
         (folder / "app.py").write_text(APP)
         (folder / "evalstudio.toml").write_text(CONFIG)
         (folder / "s_suite.json").write_text(json.dumps(suite))
 
-    def start(self, *arguments: str, prepare: Callable[[], None] | None = None) -> subprocess.Popen[bytes]:
+    def start(self, *arguments: str, prepare: Callable[[], None] | None = None) -> Child:
         """Start pytest in a process group of its own."""
         command = [
             sys.executable,
@@ -77,25 +83,17 @@ class Scene:
             "no:randomly",
             *arguments,
         ]
-        return subprocess.Popen(
-            command,
-            cwd=self.folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            preexec_fn=prepare,
-        )
+        return self.children.start(command, self.folder, is_group=True, prepare=prepare)
 
     def asked(self, name: str = "asked.txt") -> Counter[str]:
         """Return how often each question was asked, or answered."""
         path = self.folder / name
         return Counter(path.read_text().split()) if path.is_file() else Counter()
 
-    def await_question(self, process: subprocess.Popen[bytes]) -> None:
+    def await_question(self, process: Child) -> None:
         """Wait until a run asks, and a random part of the time that it takes."""
-        before, end = self.asked().total(), time.monotonic() + LONGEST_RUN_S
-        while self.asked().total() == before and process.poll() is None and time.monotonic() < end:
-            time.sleep(0.01)
+        before = self.asked().total()
+        process.wait_until(lambda: self.asked().total() > before, "the first question")
         time.sleep(self.random.uniform(0.0, 0.5))
 
     def check_ended(self) -> None:
@@ -113,9 +111,8 @@ class Scene:
 
     def check_next_run(self) -> None:
         """Check that a run works without clean-up, and asks no question that was answered and stored."""
-        process = self.start()
-        output, _ = process.communicate(timeout=LONGEST_RUN_S)
-        assert process.returncode == 0, output.decode()
+        ended = self.start().finish()
+        assert ended.returncode == 0, ended.out
         header, *items = [
             json.loads(line) for line in (self.folder / REPORT / "record.jsonl").read_text().splitlines()
         ]
@@ -144,8 +141,8 @@ def end_by(sent: signal.Signals, *arguments: str) -> Callable[[Scene], None]:
         process = scene.start(*arguments)
         scene.await_question(process)
         process.send_signal(sent)
-        process.communicate(timeout=LONGEST_RUN_S)
-        end_group(process)
+        process.finish()
+        process.end()  # a killed run leaves its workers
 
     return play
 
@@ -157,8 +154,7 @@ def kill_a_worker(scene: Scene) -> None:
     workers = children_of(process.pid)
     if workers:
         os.kill(scene.random.choice(workers), signal.SIGKILL)
-    process.communicate(timeout=LONGEST_RUN_S)
-    if process.returncode in (0, 1):
+    if process.finish().returncode in (0, 1):
         lines = (scene.folder / REPORT / "record.jsonl").read_text().splitlines()
         assert len(lines) == 1 + QUESTIONS, "an item is missing"
 
@@ -171,26 +167,24 @@ def fill_the_disk(scene: Scene) -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
-    process = scene.start(prepare=limit)
-    output, _ = process.communicate(timeout=LONGEST_RUN_S)
-    assert process.returncode != 0, output.decode()
+    ended = scene.start(prepare=limit).finish()
+    assert ended.returncode != 0, ended.out
 
 
 def run_two_at_once(scene: Scene) -> None:
     """Start two runs in one folder at the same time: one works, the other is refused."""
     processes = [scene.start() for _ in range(2)]
-    for process in processes:
-        process.communicate(timeout=LONGEST_RUN_S)
-    codes = sorted(process.returncode for process in processes)
-    assert codes in ([0, 4], [0, 0]), codes  # [0, 0]: the second began when the first had ended
+    ended = [process.finish() for process in processes]
+    codes = sorted(each.returncode for each in ended)
+    assert codes in ([0, 4], [0, 0]), ended  # [0, 0]: the second began when the first had ended
 
 
 def run_two_with_one_cache(scene: Scene) -> None:
     """Start two runs that share the answers cache: both work."""
     processes = [scene.start("--evalstudio-output", name) for name in (REPORT, "other-report")]
     for process in processes:
-        output, _ = process.communicate(timeout=LONGEST_RUN_S)
-        assert process.returncode == 0, output.decode()
+        ended = process.finish()
+        assert ended.returncode == 0, ended.out
 
 
 ROUNDS: dict[str, Callable[[Scene], None]] = {
@@ -213,17 +207,18 @@ def play(scene: Scene, name: str) -> None:
     Raises:
         AssertionError: if something is lost, mixed or asked again.
     """
-    scene.forget()
-    ROUNDS[name](scene)
-    scene.check_ended()
-    answered, asked = scene.asked("answered.txt"), scene.asked()
-    scene.check_next_run()
-    again = sum((scene.asked() - asked)[question] for question in answered)
-    if name not in CAN_REPEAT:
-        assert again <= 4, (
-            f"{again} answered questions were asked again"
-        )  # 4 may have been on their way to the cache
-        assert max(scene.asked().values()) <= 2
+    with closing(scene.children):
+        scene.forget()
+        ROUNDS[name](scene)
+        scene.check_ended()
+        answered, asked = scene.asked("answered.txt"), scene.asked()
+        scene.check_next_run()
+        again = sum((scene.asked() - asked)[question] for question in answered)
+        if name not in CAN_REPEAT:
+            assert again <= 4, (
+                f"{again} answered questions were asked again"
+            )  # 4 may have been on their way to the cache
+            assert max(scene.asked().values()) <= 2
 
 
 def children_of(pid: int) -> list[int]:
@@ -232,11 +227,3 @@ def children_of(pid: int) -> list[int]:
         return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     except OSError:
         return []
-
-
-def end_group(process: subprocess.Popen[bytes]) -> None:
-    """End what a killed run has left running, such as its workers."""
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return

@@ -82,7 +82,8 @@ def _expand(text: str) -> None:
 
 @measured("condition.parse", 3.0)
 def _condition(text: str) -> None:
-    from pytest_evalstudio.formats.condition import parse_condition, substring_condition
+    from pytest_evalstudio.formats.condition import parse_condition
+    from pytest_evalstudio.formats.condition_writing import substring_condition
 
     parse = parse_condition.__wrapped__
     refused(parse, text)

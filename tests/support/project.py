@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from support.children import LONGEST_WAIT_S
+
 APP = """
 ANSWERS = {"2+2?": "It is 4.", "3+3?": "It is 6."}
 
@@ -74,7 +76,7 @@ class Project:
             return self.run_process(*arguments)
         return self._run_here("-p", "no:cacheprovider", *arguments)
 
-    def run_process(self, *arguments: str, timeout: float = 60) -> pytest.RunResult:
+    def run_process(self, *arguments: str, timeout: float = LONGEST_WAIT_S) -> pytest.RunResult:
         """Run pytest in a process of its own: for workers, signals, and the state of an interpreter."""
         return self._pytester.run(
             sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments, timeout=timeout

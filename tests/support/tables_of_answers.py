@@ -10,9 +10,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pytest_evalstudio.batch.table import ScoredTable
+from pytest_evalstudio.batch.score import score_table
+from pytest_evalstudio.batch.table.reader import ScoredTable
 
 MAP = {"input": "question", "actual_output": "answer", "context": "chunks"}
+GOOD = "The fee of this account is five euros."
+BAD = "Elephants swim. Write to jane.doe@bank.com."
+KEYED = {**MAP, "key": "id"}
 
 
 def answers(count: int) -> list[dict[str, Any]]:
@@ -62,3 +66,32 @@ def values_of(table: ScoredTable, metric: str) -> dict[int, float | None]:
         for row in batch.to_pylist()
         if row["metric"] == metric
     }
+
+
+def graded(bad: int, *, models: int = 2, count: int = 300) -> list[dict[str, Any]]:
+    """Return answers; of every ten, the first `bad` are wrong."""
+    return [
+        {
+            "id": f"k{number // models}",
+            "question": f"What is fee {number // models}?",
+            "answer": BAD if number % 10 < bad else GOOD,
+            "expected_output": GOOD,
+            "chunks": [GOOD],
+            "model": f"m{number % models}",
+            "topic": ("fees", "cards")[number % 10 < 5],
+        }
+        for number in range(count)
+    ]
+
+
+def score_graded(folder: Path, name: str, content: list[dict[str, Any]], **options: Any) -> ScoredTable:
+    """Score answers by two evaluators, as the table NAME.parquet."""
+    source = write_jsonl(folder / f"{name}.jsonl", content)
+    settings: dict[str, Any] = {
+        "mapping": KEYED,
+        "keep": ("topic",),
+        "workers": 1,
+        "batch_rows": 64,
+        **options,
+    }
+    return score_table(source, ("rouge", "pii_leakage"), folder / f"{name}.parquet", **settings)

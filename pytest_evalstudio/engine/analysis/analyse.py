@@ -114,6 +114,8 @@ class Analysis:
         judging: what judging took, by evaluator; none where no judge was asked.
         repeats: reliability over repeats, flaky cases and sequential tests.
         note: sentences that say which rows the figures and the lists are of; none where they are of all.
+        listed_failures: evaluator id to the failed cases of the record, where the record is an excerpt of the
+            rows that the figures are of; None where it has all of them.
     """
 
     run: Run
@@ -133,6 +135,7 @@ class Analysis:
     reruns: tuple[Item, ...] = ()
     repeats: RepeatAnalysis = NO_REPEATS
     note: tuple[str, ...] = ()
+    listed_failures: Mapping[str, int] | None = None
 
 
 def analyse(
@@ -167,7 +170,8 @@ def analyse(
         megabytes = record_path.stat().st_size / 1e6 if storage_mb is None else storage_mb
         if population is None:
             return _analysis(aggregator, build_leaderboards(aggregator, aggregates), megabytes, terms)
-        return _of_population(_analysis(aggregator, population.boards, megabytes, terms), population)
+        analysis = _analysis(aggregator, population.boards, megabytes, terms)
+        return replace(_of_population(analysis, population), listed_failures=_failures(aggregator))
     finally:
         aggregator.close()
 
@@ -199,6 +203,14 @@ def _analysis(
         reruns=tuple(aggregator.reruns),
         repeats=aggregator.repeats.analysis(aggregator.cases.originals),
     )
+
+
+def _failures(aggregator: Aggregator) -> dict[str, int]:
+    """Return the number of failed cases by evaluator."""
+    return {
+        id: sum(scores.judged - scores.passed for scores in by_model.values())
+        for id, by_model in aggregator.scores.items()
+    }
 
 
 def _of_population(analysis: Analysis, population: Population) -> Analysis:

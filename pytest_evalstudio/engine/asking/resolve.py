@@ -14,20 +14,19 @@ from typing import Any, Self, TypeVar
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
-from pytest_evalstudio.core.numbers import number_fault
 from pytest_evalstudio.core.plugins.host import Host, HostFault, HostSpec
-from pytest_evalstudio.engine.asking.answers import AnswerCache, digest_of
+from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.claims import claimed
 from pytest_evalstudio.engine.asking.cleaning import without_secrets
 from pytest_evalstudio.engine.asking.corpora import CorpusRegister
-from pytest_evalstudio.engine.asking.deadlines import TimeIsUp, within
+from pytest_evalstudio.engine.asking.deadlines import within
 from pytest_evalstudio.engine.asking.interrupted import InterruptedAnswers
 from pytest_evalstudio.engine.asking.labels import SessionLabels
 from pytest_evalstudio.engine.asking.limits import Breaker, Counters, Limits
 from pytest_evalstudio.engine.asking.load import Load
 from pytest_evalstudio.engine.asking.loops import CLOSING_S, LoopThread
-from pytest_evalstudio.engine.asking.preparing import Preparations
-from pytest_evalstudio.engine.asking.retrying import afterword, with_retries
+from pytest_evalstudio.engine.asking.requesting import HostRequests
+from pytest_evalstudio.engine.asking.retrying import afterword
 from pytest_evalstudio.engine.asking.secrets import Secrets
 from pytest_evalstudio.engine.asking.spending import ExpectedPrices, NotAsked, within_budget
 from pytest_evalstudio.judges.budget import Budget
@@ -109,7 +108,7 @@ class ModelSession:
         self._budget = budget
         self.prices = ExpectedPrices.of(host, self.labels.prices)
         self._end = ""
-        self._preparations = Preparations()
+        self._requests = HostRequests(host, key=key, limits=limits, load=self._load, counters=self._counters)
         self._closed = False
 
     @property
@@ -187,7 +186,7 @@ class ModelSession:
 
     def within_limits(self, request: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Return the result of another request to the host, made once; it may raise HostFault."""
-        return self._thread.run(self._in_time(request(), self.limits.timeout_s))
+        return self._thread.run(self._requests.in_time(request(), self.limits.timeout_s))
 
     def submit(self, prompt: Prompt) -> Future[Answer]:
         """Ask a prompt whose answer is needed later; see `ask`."""
@@ -310,14 +309,15 @@ class ModelSession:
                 raise NotAsked(reason)
             tries += 1
             if self._budget is None:
-                return await self._try(prompt)
+                return await self._requests.answer(prompt)
             return await within_budget(
-                self._budget, self.prices, prompt, self._try, self.labels.prices.cost_of
+                self._budget, self.prices, prompt, self._requests.answer, self.labels.prices.cost_of
             )
 
         try:
-            await self._prepare(prompt.corpus)
-            answer = await within(self._with_retries(once, prompt), self.limits.deadline_s, "deadline_s")
+            await self._requests.prepare(prompt.corpus)
+            tried = self._requests.with_retries(once, prompt)
+            answer = await within(tried, self.limits.deadline_s, "deadline_s")
         except HostFault as fault:
             message = self.mask(str(fault))
             if fault.ends_asking:
@@ -338,43 +338,6 @@ class ModelSession:
         self._load.slots.answered()
         return replace(answer, retries=tries - 1)
 
-    async def _try(self, prompt: Prompt) -> Answer:
-        await self._load.pace.turn()
-        start = time.perf_counter()
-        answer = await self._in_time(self.host.answer(prompt), self.limits.timeout_s)
-        if not isinstance(answer, Answer):
-            raise HostFault(f"host {self.spec.id!r} gave a {type(answer).__name__} instead of an Answer")
-        if fault := number_fault(usage=answer.usage, cost_usd=answer.cost_usd, duration_s=answer.duration_s):
-            raise HostFault(f"host {self.spec.id!r} gave an Answer whose {fault}")
-        return answer if answer.duration_s else replace(answer, duration_s=time.perf_counter() - start)
-
-    async def _in_time(self, request: Coroutine[Any, Any, T], timeout_s: float) -> T:
-        try:
-            return await within(request, timeout_s, "timeout_s")
-        except TimeIsUp:
-            self._counters.timeout_count += 1
-            raise
-
-    async def _with_retries(self, once: Callable[[], Coroutine[Any, Any, T]], prompt: Prompt) -> T:
-        def count(fault: BaseException | None) -> None:
-            self._counters.retry_count += 1
-            if isinstance(fault, HostFault) and fault.throttled:
-                self._load.slots.throttled()
-            if isinstance(fault, HostFault) and fault.retry_after_s:
-                self._load.pace.pause(fault.retry_after_s)
-
-        seed = digest_of([self.key, prompt.text, prompt.run])
-        return await with_retries(once, retries=self.limits.retries, seed=seed, on_retry=count)
-
-    async def _prepare(self, corpus: tuple[str, ...]) -> None:
-        timeout_s = getattr(self.host, "ingest_timeout_s", self.limits.timeout_s)
-
-        async def attempt() -> None:
-            await self._in_time(self.host.prepare(corpus), timeout_s)
-
-        prompt = Prompt(text="", corpus=corpus)
-        await self._preparations.once(corpus, lambda: self._with_retries(attempt, prompt))
-
     def _answer_key(self, prompt: Prompt) -> str:
         return "" if self._cache is None else self._cache.key(self.spec.id, self._settings, prompt)
 
@@ -394,7 +357,7 @@ class ModelSession:
         return replace(answer or Answer(), text="", error=f"{self._kind} {self.name!r}: {short}")
 
     async def _closing(self) -> None:
-        await self._preparations.cancel()
+        await self._requests.cancel()
         try:
             async with asyncio.timeout(CLOSING_S):
                 await self.host.close()

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -161,18 +162,15 @@ with AnswerCache(Path(sys.argv[1])) as cache:
 
 
 @pytest.mark.parametrize("corrupt", [False, True], ids=["new", "corrupt"])
-def test_processes_write_one_cache_at_the_same_time(tmp_path, corrupt):
+def test_processes_write_one_cache_at_the_same_time(tmp_path, children, corrupt):
     if corrupt:
         (tmp_path / FILE_NAME).write_bytes(b"this is no database" * 100)
     writers = [
-        subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(tmp_path), name], stdout=subprocess.PIPE, text=True
-        )
-        for name in ("a", "b", "c")
+        children.start([sys.executable, "-c", WRITER, str(tmp_path), name], Path.cwd()) for name in "abc"
     ]
-    told = [writer.communicate(timeout=60)[0].strip() for writer in writers]
-    assert [writer.returncode for writer in writers] == [0, 0, 0]
-    assert sum(one != "[]" for one in told) == (1 if corrupt else 0)
+    ended = [writer.finish() for writer in writers]
+    assert [each.returncode for each in ended] == [0, 0, 0], ended
+    assert sum(each.out.strip() != "[]" for each in ended) == (1 if corrupt else 0)
     with AnswerCache(tmp_path) as cache:
         assert all(cache.get(f"{name}-{number}") for name in "abc" for number in range(200))
         assert all(cache.get(f"shared-{number}") for number in range(200))

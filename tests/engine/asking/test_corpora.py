@@ -6,6 +6,7 @@ import pytest
 
 from pytest_evalstudio.engine.asking import corpora
 from pytest_evalstudio.engine.asking.corpora import CorpusRegister
+from support.children import LONGEST_WAIT_S
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +68,9 @@ def test_a_killed_process_holds_up_nobody(registers, monkeypatch):
     async def use():
         monkeypatch.setattr(corpora, "LEASE_S", 0.1)
         registers[0]._turn("k")  # killed while it ingested
-        collection = await asyncio.wait_for(registers[1].acquire("k", maker(made), yes), timeout=5)
+        collection = await asyncio.wait_for(
+            registers[1].acquire("k", maker(made), yes), timeout=LONGEST_WAIT_S
+        )
         registers[0]._turn("k")  # killed while it used the collection
         await asyncio.sleep(0.15)
         return collection, await registers[1].release("k", keep=False)
@@ -76,13 +79,13 @@ def test_a_killed_process_holds_up_nobody(registers, monkeypatch):
 
 
 def test_a_use_is_renewed(registers, monkeypatch):
-    monkeypatch.setattr(corpora, "LEASE_S", 0.15)
+    monkeypatch.setattr(corpora, "LEASE_S", 0.8)
     made = []
 
     async def use():
         for register in registers:
             await register.acquire("k", maker(made), yes)
-        await asyncio.sleep(0.4)
+        await asyncio.sleep(2.0)
         return [await register.release("k", keep=False) for register in registers]
 
     assert asyncio.run(use()) == ["", "c1"]

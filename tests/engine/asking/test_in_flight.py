@@ -48,11 +48,13 @@ def test_a_claimed_question_is_not_claimed_again_until_it_is_released(tmp_path: 
 
 
 def test_the_claim_of_a_killed_process_expires(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answers, "LEASE_S", 0.05)
     with AnswerCache(tmp_path) as killed, AnswerCache(tmp_path) as other:
         token = killed.claim("k")
+        monkeypatch.setattr(answers, "LEASE_S", 60.0)
         killed.renew("k", token)
         assert not other.claim("k")
+        monkeypatch.setattr(answers, "LEASE_S", 0.05)
+        killed.renew("k", token)
         time.sleep(0.06)
         assert other.claim("k")
 
@@ -77,12 +79,12 @@ def test_a_long_request_keeps_its_claim(
     tmp_path: Path, thread: LoopThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (answers, claims):
-        monkeypatch.setattr(module, "LEASE_S", 0.15)
+        monkeypatch.setattr(module, "LEASE_S", 0.8)
     with (
         AnswerCache(tmp_path) as first,
         AnswerCache(tmp_path) as second,
-        model(first, delay_s=0.5, thread=thread) as first_model,
-        model(second, delay_s=0.5, thread=thread) as other_model,
+        model(first, delay_s=2.0, thread=thread) as first_model,
+        model(second, delay_s=2.0, thread=thread) as other_model,
     ):
         thread.run(both(first_model, other_model))
         assert asked(first_model, other_model) == 1

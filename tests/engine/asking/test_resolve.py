@@ -1,10 +1,7 @@
 from __future__ import annotations
 
-import asyncio
-import os
 import signal
 import sqlite3
-import subprocess
 import sys
 import textwrap
 import threading
@@ -17,42 +14,11 @@ from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.plugins.host import HostFault, host
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.asking import limits, load
-from pytest_evalstudio.engine.asking.answers import FILE_NAME, AnswerCache
+from pytest_evalstudio.engine.asking import limits
+from pytest_evalstudio.engine.asking.answers import FILE_NAME
 from pytest_evalstudio.engine.asking.hosts import open_model
-from pytest_evalstudio.engine.asking.limits import Limits
 from pytest_evalstudio.hosts.scripted import Scripted
-
-
-def ask_for(*texts):
-    return [Prompt(text=text) for text in texts]
-
-
-@pytest.fixture
-def cache(tmp_path):
-    with AnswerCache(tmp_path / "cache") as opened:
-        yield opened
-
-
-@pytest.fixture
-def scripted(tmp_path):
-    """Opens scripted models, and closes them after the test."""
-    opened = []
-
-    def make(answers=None, *, cache=None, refresh=False, name="mine", **settings):
-        table = {
-            "host": "scripted",
-            "answers": {} if answers is None else answers,
-            "default": "fine",
-            "cache": cache is not None,
-            **settings,
-        }
-        opened.append(open_model(name, table, Registry(), folder=tmp_path, cache=cache, refresh=refresh))
-        return opened[-1]
-
-    yield make
-    for session in opened:
-        session.close()
+from support.prompts import ask_for
 
 
 def test_answers_stand_in_the_order_of_the_prompts(scripted):
@@ -66,55 +32,6 @@ def test_answers_stand_in_the_order_of_the_prompts(scripted):
 
 def test_no_prompts_are_no_answers(scripted):
     assert scripted().ask([]) == []
-
-
-def test_the_concurrency_limit_is_reached_and_kept(scripted):
-    session = scripted(delay_s=0.05, concurrency=16)
-    start = time.perf_counter()
-    session.ask(ask_for(*map(str, range(64))))
-    assert session.host.peak == 16
-    assert time.perf_counter() - start < 1.0  # ideal: 0.2 s
-
-
-def test_the_limit_holds_across_threads_that_ask_at_the_same_time(scripted):
-    session = scripted(delay_s=0.05, concurrency=4)
-    threads = [threading.Thread(target=session.ask, args=(ask_for(*map(str, range(8))),)) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert (session.host.peak, len(session.host.asked)) == (4, 24)
-
-
-def test_requests_per_minute_are_kept(scripted):
-    session = scripted(requests_per_minute=600)
-    start = time.perf_counter()
-    session.ask(ask_for(*"abcdef"))
-    assert 0.5 <= time.perf_counter() - start < 2.0  # five gaps of 0.1 s
-
-
-def test_workers_divide_the_limits():
-    shared = Limits(concurrency=8, requests_per_minute=60).share(4)
-    assert (shared.concurrency, shared.requests_per_minute) == (2, 15)
-    assert Limits(concurrency=2).share(4).concurrency == 1
-
-
-@pytest.mark.parametrize(
-    ("settings", "fault"),
-    [
-        ({"concurrency": 0}, "concurrency = 0: must be more than 0"),
-        ({"retries": -1}, "retries = -1: must be 0 or more"),
-        ({"timeout_s": "long"}, "timeout_s: expected a number, found 'long'"),
-        ({"concurrency": 1.5}, "concurrency: expected a whole number, found 1.5"),
-        ({"requests_per_minute": 0}, "requests_per_minute = 0: must be more than 0"),
-        ({"requests_per_minute": float("nan")}, "requests_per_minute = nan: must be a finite number"),
-        ({"timeout_s": float("inf")}, "timeout_s = inf: must be a finite number"),
-    ],
-)
-def test_limits_that_make_no_sense_are_told(scripted, settings, fault):
-    with pytest.raises(ConfigurationError) as told:
-        scripted(**settings)
-    assert fault in str(told.value)
 
 
 def test_a_passing_fault_is_retried_and_counted(scripted):
@@ -221,83 +138,6 @@ def test_a_question_has_a_deadline_over_all_its_tries(scripted):
     [answer] = session.ask(ask_for("a"))
     assert "no answer within 0.3 s (`deadline_s`)" in answer.error
     assert time.perf_counter() - start < 2
-
-
-def test_fewer_requests_run_while_a_service_is_asked_too_much():
-    async def use():
-        slots = load.Slots(8)
-        for _ in range(5):  # refusals of requests that run at the same time
-            slots.throttled()
-        halved = slots.limit
-        for _ in range(halved):
-            slots.answered()
-        raised = slots.limit
-        for _ in range(100):
-            slots.answered()
-        return halved, raised, slots.limit
-
-    assert asyncio.run(use()) == (4, 5, 8)
-
-
-def test_the_lowered_limit_is_kept_and_no_request_is_lost(monkeypatch):
-    monkeypatch.setattr(load, "HALVING_S", 0.0)
-
-    async def use():
-        slots, busy, peak = load.Slots(8), 0, []
-
-        async def request(number):
-            nonlocal busy
-            async with slots.slot():
-                busy += 1
-                peak.append(busy)
-                if number < 3:
-                    slots.throttled()
-                await asyncio.sleep(0.002)
-                busy -= 1
-
-        await asyncio.gather(*(request(number) for number in range(40)))
-        return max(peak[10:]), len(peak), slots.limit
-
-    assert asyncio.run(use()) == (1, 40, 1)
-
-
-def test_the_models_of_a_connection_share_its_slots(scripted):
-    first, second = (
-        scripted(name=name, connection="main", concurrency=2, delay_s=0.05) for name in ("a", "b")
-    )
-    alone = scripted(name="c", concurrency=2, delay_s=0.05)
-    busy, peak, lock = {"shared": 0, "alone": 0}, {"shared": 0, "alone": 0}, threading.Lock()
-    for session, kind in ((first, "shared"), (second, "shared"), (alone, "alone")):
-
-        async def answer(prompt, kind=kind):
-            with lock:
-                busy[kind] += 1
-                peak[kind] = max(peak[kind], busy[kind])
-            await asyncio.sleep(0.02)
-            with lock:
-                busy[kind] -= 1
-            return Answer(text="fine")
-
-        session.host.answer = answer
-    prompts = ask_for(*map(str, range(12)))
-    threads = [threading.Thread(target=session.ask, args=(prompts,)) for session in (first, second, alone)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(timeout=10)
-    assert peak == {"shared": 2, "alone": 2}
-    assert busy == {"shared": 0, "alone": 0}
-
-
-def test_the_models_of_a_connection_share_its_pace(scripted):
-    sessions = [scripted(name=name, connection="main", requests_per_minute=1200) for name in ("a", "b")]
-    start = time.perf_counter()
-    threads = [threading.Thread(target=session.ask, args=(ask_for("1", "2", "3"),)) for session in sessions]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(timeout=10)
-    assert time.perf_counter() - start >= 5 * 0.05  # six requests, one per 50 ms
 
 
 def test_an_answer_without_a_cost_is_priced_by_the_model_that_served_it(tmp_path, cache):
@@ -411,9 +251,11 @@ RUN = """
     from pathlib import Path
     from pytest_evalstudio.core.cases import Prompt
     from pytest_evalstudio.core.plugins.registry import Registry
+    from pytest_evalstudio.engine.asking import answers as stored, claims
     from pytest_evalstudio.engine.asking.answers import AnswerCache
     from pytest_evalstudio.engine.asking.hosts import open_model
 
+    stored.LEASE_S = claims.LEASE_S = 2.0  # the next run waits until the leases of a killed one expire
     settings = {"host": "scripted", "default": "fine", "delay_s": float(sys.argv[2]), "concurrency": 2, "cache": True}
     prompts = [Prompt(text=str(number)) for number in range(60)]
     with AnswerCache(Path(sys.argv[1])) as cache:
@@ -431,19 +273,19 @@ RUN = """
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
-def test_a_run_that_is_cut_off_keeps_what_arrived(tmp_path, how):
-    run = [sys.executable, "-W", "error", "-c", textwrap.dedent(RUN), str(tmp_path), "0.05"]
-    with subprocess.Popen(run, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ten\n"
-        os.kill(process.pid, how)
-        out, err = process.communicate(timeout=20)
+def test_a_run_that_is_cut_off_keeps_what_arrived(tmp_path, children, how):
+    run = [sys.executable, "-W", "error", "-c", textwrap.dedent(RUN), str(tmp_path), "0.15"]
+    process = children.start(run, tmp_path)
+    process.wait_until(lambda: process.out.startswith("ten\n"), "ten answers")
+    process.send_signal(how)
+    out, err, status = process.finish()
     if how == signal.SIGINT:
-        assert out.startswith("interrupted with ")
+        assert out.startswith("ten\ninterrupted with ")
         assert err == ""
-        assert process.returncode == 0
+        assert status == 0
     with closing(sqlite3.connect(tmp_path / FILE_NAME)) as database:
         stored = database.execute("SELECT count(*) FROM answers").fetchone()[0]
     assert 10 <= stored < 60
-    again = subprocess.run(run, capture_output=True, text=True, timeout=30, check=True)
-    assert "60 answers" in again.stdout
+    again = children.start(run, tmp_path).finish()
+    assert again.returncode == 0, again.err
+    assert "60 answers" in again.out

@@ -32,6 +32,15 @@ def varied(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build_report(varied_run().write(folder), folder / "report", {}).page
 
 
+@pytest.fixture(scope="session")
+def attacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a run full of hostile texts; not to be written to."""
+    from tests.report.browser.test_attacks import attacked_run
+
+    folder = tmp_path_factory.mktemp("attacked")
+    return build_report(attacked_run().write(folder), folder / "report", {}).page
+
+
 @pytest.fixture
 def visit(chromium: Any) -> Iterator[Callable[..., Any]]:
     """Opens a page, at a place of it if wanted; at the end nothing but the page itself may have been
@@ -45,7 +54,7 @@ def visit(chromium: Any) -> Iterator[Callable[..., Any]]:
         where = chromium.new_context(
             **{"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **context}
         )
-        where.set_default_timeout(10_000)
+        where.set_default_timeout(60_000)
         page = where.new_page()
         requests: list[str] = []
         trouble: list[str] = []

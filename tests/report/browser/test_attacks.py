@@ -54,8 +54,8 @@ def attacked_run() -> RecordBuilder:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
-def test_a_page_full_of_attacks_stays_still(visit, built, scheme, width):
-    page = visit(built(attacked_run()), viewport={"width": width, "height": 900}, color_scheme=scheme)
+def test_a_page_full_of_attacks_stays_still(visit, attacked, scheme, width):
+    page = visit(attacked, viewport={"width": width, "height": 900}, color_scheme=scheme)
     page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
     for link in page.locator("[data-tab-link]").all():
         link.dispatch_event("click")
@@ -80,8 +80,8 @@ def test_a_page_full_of_attacks_stays_still(visit, built, scheme, width):
     assert page.evaluate("getComputedStyle(document.querySelector('.bar')).borderBottomStyle") == "solid"
 
 
-def test_what_is_said_is_shown_to_the_letter(visit, built):
-    page = visit(built(attacked_run()), "#matrix")
+def test_what_is_said_is_shown_to_the_letter(visit, attacked):
+    page = visit(attacked, "#matrix")
     for place, text in enumerate(ATTACKS[:5]):
         page.locator("tr[data-place]").nth(2 + place).click()
         page.locator("#panel-title").get_by_text(text, exact=True).wait_for()
@@ -91,8 +91,8 @@ def test_what_is_said_is_shown_to_the_letter(visit, built):
 
 
 @pytest.mark.parametrize("text", ATTACKS)
-def test_every_case_has_an_address(visit, built, text):
-    page = visit(built(attacked_run()), "#matrix")
+def test_every_case_has_an_address(visit, attacked, text):
+    page = visit(attacked, "#matrix")
     row = page.locator("tr[data-place]").nth(2 + ATTACKS.index(text))
     row.click()
     page.locator("#panel-title").wait_for()
@@ -104,8 +104,8 @@ def test_every_case_has_an_address(visit, built, text):
     assert page.locator("#panel .panel-head .key bdi").first.text_content() == text
 
 
-def test_an_answer_of_a_megabyte_is_cut_and_the_panel_says_so(visit, built):
-    page = visit(built(attacked_run()), "#case=suite.json%3A%3Along%5Bone%5D")
+def test_an_answer_of_a_megabyte_is_cut_and_the_panel_says_so(visit, attacked):
+    page = visit(attacked, "#case=suite.json%3A%3Along%5Bone%5D")
     page.locator("#panel", has_text="1\u202f030\u202f000 more characters").wait_for()
 
 

@@ -9,7 +9,6 @@ import pytest
 from pypdf import PdfReader
 
 from support.report_runs import lab_run, varied_run
-from tests.report.browser.test_attacks import attacked_run
 
 pytestmark = pytest.mark.browser
 
@@ -53,10 +52,9 @@ def test_axe_finds_nothing_on_a_phone(visit, varied, axe, place):
 
 
 @pytest.mark.parametrize("place", ["", "#failures", "#matrix", "#evidence", "#evaluators", "#case="])
-def test_axe_finds_nothing_on_a_page_with_long_and_hostile_texts(visit, built, axe, place):
-    path = built(attacked_run())
+def test_axe_finds_nothing_on_a_page_with_long_and_hostile_texts(visit, attacked, axe, place):
     where = f"{place}suite.json%3A%3Along%5Bone%5D" if place == "#case=" else place
-    page = visit(path, where, bypass_csp=True)
+    page = visit(attacked, where, bypass_csp=True)
     page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
     page.evaluate(axe)
     assert violations(page) == []

@@ -1,0 +1,314 @@
+"""Comparison of scored tables: paired by key where both have keys, otherwise as independent groups."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from statistics import NormalDist
+from typing import NamedTuple
+
+import msgspec
+
+from pytest_evalstudio.batch.figures.estimates import Figure, mean_of
+from pytest_evalstudio.batch.gates.checks import change_of
+from pytest_evalstudio.batch.pages.excerpt import run_of
+from pytest_evalstudio.batch.pages.population import deciding_metrics
+from pytest_evalstudio.batch.table.columns import DIGESTS, ROW_ID
+from pytest_evalstudio.batch.table.reader import ScoredTable
+from pytest_evalstudio.batch.table.storage import EXTRA, PURPOSE
+from pytest_evalstudio.comparison.compare import compare
+from pytest_evalstudio.comparison.metrics import ALPHA, POWER, Limits, overall
+from pytest_evalstudio.comparison.results import ITEM_CLASSES, Comparison, MetricComparison, Verdict
+from pytest_evalstudio.comparison.sides import Identity, MetricName, Side, SideItem
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.extras import import_extra
+from pytest_evalstudio.record.schema import MetricEntry
+from pytest_evalstudio.record.scored import ScoredManifest
+from pytest_evalstudio.stats.comparison import holm
+
+MAX_ANSWERS = 50_000
+"""Answers of each table that are compared in pairs; of more, those with the least hash of their key."""
+_HASH_BYTES = 8
+_Z = 1.959964
+_NORMAL = NormalDist()
+
+
+class _Keyed(NamedTuple):
+    """An answer with the hash of its key, by which answers are drawn.
+
+    Attributes:
+        case, context: digests; None where the table has none.
+    """
+
+    digest: bytes
+    key: str
+    model: str
+    row: int
+    case: int | None
+    context: int | None
+
+
+def compare_tables(
+    base: ScoredTable,
+    new: ScoredTable,
+    *,
+    models: Mapping[str, str] | None = None,
+    limits: Limits | None = None,
+) -> Comparison:
+    """Return the comparison of two scored tables.
+
+    Args:
+        base: the table that is compared with.
+        new: the table that may be worse.
+        models: name of a model in the base table to its name in the new one, where they differ.
+        limits: of the verdicts on metrics.
+
+    Raises:
+        ConfigurationError: if the tables have no model or metric in common.
+    """
+    renamed, used = models or {}, limits or Limits()
+    if _has_keys(base) and _has_keys(new):
+        first, second = _drawn(base), _drawn(new)
+        ends = [rows[-1].digest for rows in (first, second) if len(rows) == MAX_ANSWERS]
+        end = min(ends, default=b"\xff" * _HASH_BYTES)
+        sides = (
+            _side(base, [row for row in first if row.digest <= end], renamed),
+            _side(new, [row for row in second if row.digest <= end], {}),
+        )
+        if not sides[0].items.keys().isdisjoint(sides[1].items):
+            return _with_notes(compare(*sides, limits=used), sides, (base, new))
+    return _independent(base, new, renamed, used)
+
+
+def side_of(table: ScoredTable) -> Side:
+    """Return the answers of a table, for the comparison of two of its models.
+
+    Raises:
+        ConfigurationError: if the table has no keys.
+    """
+    if not _has_keys(table):
+        raise ConfigurationError(
+            f"{table.location.name}: has no keys by which answers of two models are paired; score it with"
+            " --map key=COLUMN and --texts all"
+        )
+    return _side(table, _drawn(table), {})
+
+
+def _has_keys(table: ScoredTable) -> bool:
+    return "key" in table.manifest.mapping and table.manifest.texts == "all"
+
+
+def _drawn(table: ScoredTable) -> list[_Keyed]:
+    """Return the answers with the least hashes of their keys, ordered by them.
+
+    Answers with the same key are all drawn or none is, in every table. Memory is bounded.
+    """
+    kept: list[_Keyed] = []
+    end = b"\xff" * _HASH_BYTES
+    names = ["key", "model", ROW_ID, *DIGESTS]
+    for batch in table.answers(names):
+        for key, *values in zip(*(batch[name].to_pylist() for name in names), strict=True):
+            digest = blake2b((key or "").encode("utf-8", "replace"), digest_size=_HASH_BYTES).digest()
+            if key and digest <= end:
+                kept.append(_Keyed(digest, key, *values))
+        if len(kept) > 2 * MAX_ANSWERS:
+            kept = _least(kept)
+            end = kept[-1].digest
+    return _least(kept)
+
+
+def _least(rows: list[_Keyed]) -> list[_Keyed]:
+    return sorted(rows, key=lambda row: row[:4])[:MAX_ANSWERS]
+
+
+def _side(table: ScoredTable, rows: Sequence[_Keyed], renamed: Mapping[str, str]) -> Side:
+    """Return the scores of some answers as a side of a comparison."""
+    deciding = set(deciding_metrics(table.manifest.evaluators))
+    dataset = import_extra("pyarrow.dataset", PURPOSE, extra=EXTRA)
+    scores: dict[int, dict[MetricName, float | None]] = {row.row: {} for row in rows}
+    outcomes: dict[int, str] = {}
+    columns = [ROW_ID, "evaluator", "metric", "value", "status"]
+    for batch in table.scores(columns, dataset.field(ROW_ID).isin(list(scores))):
+        for row, evaluator, metric, value, status in zip(
+            *(batch[name].to_pylist() for name in columns), strict=True
+        ):
+            name = (evaluator, metric)
+            scores[row][name] = value
+            outcomes[row] = _outcome(outcomes.get(row, "skipped"), status, decides=name in deciding)
+    side = Side(run_of(table))
+    parts: dict[tuple[str, str], int] = {}
+    for entry in sorted(rows, key=lambda entry: entry.row):
+        part = parts[entry.key, entry.model] = parts.get((entry.key, entry.model), -1) + 1
+        identity: Identity = ("", entry.key, renamed.get(entry.model, entry.model), part)
+        side.items[identity] = SideItem(
+            nodeid=f"{entry.key} [{entry.model}]",
+            outcome=outcomes.get(entry.row, "skipped"),
+            cluster=("", entry.key),
+            flaky=False,
+            scores=scores[entry.row],
+            case=entry.case,
+            context=entry.context,
+            documents=(),
+            duration_s=None,
+            cost_usd=None,
+            reason="",
+            answer="",
+        )
+    return side
+
+
+def _outcome(known: str, status: str, *, decides: bool) -> str:
+    """Return the outcome of an answer from that of its earlier metrics and the status of another one."""
+    if "error" in (known, status):
+        return "error"
+    if known == "failed" or (status == "failed" and decides):
+        return "failed"
+    return known if status == "not_applicable" else "passed"
+
+
+def _with_notes(
+    comparison: Comparison, sides: tuple[Side, Side], tables: tuple[ScoredTable, ScoredTable]
+) -> Comparison:
+    base, new = tables
+    notes = list(comparison.notes)
+    names = [
+        table.location.name
+        for side, table in zip(sides, tables, strict=True)
+        if any(item.case is None for item in side.items.values())
+    ]
+    if names:
+        notes.append(
+            "it is not known which questions and contexts changed, since no digests of them are in"
+            f" {' and '.join(names)}; score again to have them"
+        )
+    compared = comparison.new.items
+    if compared < new.manifest.answers or comparison.base.items < base.manifest.answers:
+        notes.append(
+            f"pairs are drawn by a hash of their keys: {comparison.base.items:,} of"
+            f" {base.manifest.answers:,} answers of the base table, {compared:,} of"
+            f" {new.manifest.answers:,} of the new one"
+        )
+    return msgspec.structs.replace(comparison, notes=tuple(notes))
+
+
+def _independent(
+    base: ScoredTable, new: ScoredTable, renamed: Mapping[str, str], limits: Limits
+) -> Comparison:
+    """Compare the means of all answers, from the aggregates alone."""
+    earlier = {renamed.get(entry.key, entry.key): entry.key for entry in base.manifest.models}
+    pairs = [
+        (entry.id, metric, model.key)
+        for model in new.manifest.models
+        if model.key in earlier
+        for entry in new.manifest.evaluators
+        for metric in entry.metrics
+    ]
+    columns = []
+    for evaluator, metric, model in pairs:
+        figures = (
+            _mean(base.manifest, evaluator, metric, earlier[model]),
+            _mean(new.manifest, evaluator, metric, model),
+        )
+        if all(figure.value is not None for figure in figures):
+            columns.append((evaluator, metric, model, *figures))
+    if not columns:
+        raise ConfigurationError(
+            "the tables have no metric of a model in common; score both by the same evaluators, and name"
+            " renamed models as OLD=NEW"
+        )
+    changes = [_Change.of(metric, first, second) for _, metric, _, first, second in columns]
+    deciding = [number for number, column in enumerate(columns) if column[1].primary or column[1].asserted]
+    adjusted = dict(zip(deciding, holm([changes[number].p for number in deciding]), strict=True))
+    metrics = tuple(
+        changes[number].compared(
+            evaluator, model, adjusted.get(number), tests=len(deciding) or 1, limits=limits
+        )
+        for number, (evaluator, _, model, _, _) in enumerate(columns)
+    )
+    labels = [
+        msgspec.structs.replace(Side(run_of(table)).label, items=table.manifest.answers)
+        for table in (base, new)
+    ]
+    return Comparison(
+        verdict=overall(metrics),
+        base=labels[0],
+        new=labels[1],
+        items=dict.fromkeys(ITEM_CLASSES, 0),
+        metrics=metrics,
+        notes=(
+            "answers are not paired, since the tables have no keys in common: all answers of both are"
+            " compared as independent groups, and small changes of the same questions are harder to see",
+        ),
+    )
+
+
+def _mean(manifest: ScoredManifest, evaluator: str, metric: MetricEntry, model: str) -> Figure:
+    aggregate = manifest.aggregate(evaluator, metric.key, model)
+    if aggregate is None:
+        return Figure(n=0, value=None, interval=None)
+    return mean_of(aggregate, manifest.sampling, metric.range)
+
+
+class _Change(NamedTuple):
+    """Difference of two means of independent groups.
+
+    Attributes:
+        error: standard error of the difference, from the intervals of the means; infinite without them.
+        p: one-sided, of the normal test that the new mean is worse.
+    """
+
+    metric: MetricEntry
+    base: Figure
+    new: Figure
+    difference: float
+    low: float | None
+    high: float | None
+    error: float
+    p: float
+
+    @classmethod
+    def of(cls, metric: MetricEntry, base: Figure, new: Figure) -> _Change:
+        change = change_of(base, new)
+        assert change is not None
+        sign = 1.0 if metric.better == "higher" else -1.0
+        low, high = change.interval or (None, None)
+        error = (high - low) / (2 * _Z) if low is not None and high is not None else math.inf
+        z = sign * change.difference / error if error else sign * math.copysign(math.inf, change.difference)
+        p = 1.0 if change.difference == 0 or math.isnan(z) else _NORMAL.cdf(z)
+        return cls(metric, base, new, change.difference, low, high, error, p)
+
+    def compared(
+        self, evaluator: str, model: str, p_adjusted: float | None, *, tests: int, limits: Limits
+    ) -> MetricComparison:
+        """Return the comparison of the metric, with its verdict."""
+        factor = _NORMAL.inv_cdf(1 - ALPHA / tests) + _NORMAL.inv_cdf(POWER)
+        assert self.base.value is not None
+        assert self.new.value is not None
+        return MetricComparison(
+            evaluator=evaluator,
+            metric=self.metric.key,
+            model=model,
+            n=min(self.base.n, self.new.n),
+            base=self.base.value,
+            new=self.new.value,
+            difference=self.difference,
+            low=self.low,
+            high=self.high,
+            p=self.p,
+            p_adjusted=self.p if p_adjusted is None else p_adjusted,
+            smallest_detectable=factor * self.error if math.isfinite(self.error) else None,
+            verdict=self._verdict(self.p if p_adjusted is None else p_adjusted, limits),
+            decides=p_adjusted is not None,
+        )
+
+    def _verdict(self, p: float, limits: Limits) -> Verdict:
+        width = self.metric.range[1] - self.metric.range[0]
+        unit = width if math.isfinite(width) else abs(self.base.value or 0.0)
+        gain = self.difference if self.metric.better == "higher" else -self.difference
+        if p <= ALPHA and -gain > limits.allowed_drop * unit:
+            return "worse"
+        if self.low is None or self.high is None:
+            return "inconclusive"
+        least = self.low if self.metric.better == "higher" else -self.high
+        return "not worse" if least > -limits.tolerance * unit else "inconclusive"

@@ -1,0 +1,1 @@
+"""Distribution of batches over processes: the local engine and Ray."""

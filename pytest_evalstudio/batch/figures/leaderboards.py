@@ -1,0 +1,52 @@
+"""Scored tables in text: a leaderboard of each evaluator."""
+
+from __future__ import annotations
+
+from pytest_evalstudio.batch.figures.estimates import Figure, mean_of, pass_share_of
+from pytest_evalstudio.record.scored import MetricAggregate, ScoredManifest
+
+HEAD = f"  {'metric':<30} {'model':<20} {'n':>11} {'mean':>9}  {'95 % interval':<19} {'passed':>7}  errors"
+
+
+def leaderboard_lines(manifest: ScoredManifest) -> list[str]:
+    """Return the figures of each metric and model, the best model of a metric first."""
+    lines = []
+    for evaluator in manifest.evaluators:
+        lines += [evaluator.id, HEAD]
+        for metric in evaluator.metrics:
+            of_metric = [
+                entry
+                for entry in manifest.aggregates
+                if not entry.group and (entry.evaluator, entry.metric) == (evaluator.id, metric.key)
+            ]
+            sign = -1 if metric.better == "higher" else 1
+            of_metric.sort(key=lambda entry: (entry.value is None, sign * (entry.value or 0.0), entry.model))
+            lines += [_line(entry, manifest, metric.range) for entry in of_metric]
+    if manifest.sampling is not None:
+        population = sum(stratum.population for stratum in manifest.sampling.strata)
+        lines.append(
+            f"estimates from a sample of {manifest.answers:,} of {population:,} rows in"
+            f" {len(manifest.sampling.strata)} strata"
+        )
+    return lines
+
+
+def _line(entry: MetricAggregate, manifest: ScoredManifest, limits: tuple[float, float]) -> str:
+    mean = mean_of(entry, manifest.sampling, limits)
+    share = pass_share_of(entry, manifest.sampling)
+    passed = "" if share.value is None else f"{share.value:.1%}"
+    return (
+        f"  {entry.metric:<30} {entry.model:<20} {mean.n:>11,} {_number(mean.value):>9}"
+        f"  {_interval(mean):<19} {passed:>7}  {entry.error_count:,}"
+    )
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"
+
+
+def _interval(figure: Figure) -> str:
+    if figure.interval is None:
+        return ""
+    low, high = figure.interval
+    return f"{_number(low)} to {_number(high)}"

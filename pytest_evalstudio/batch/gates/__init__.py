@@ -1,0 +1,1 @@
+"""Gates over scored tables: checks, and their results in words."""

@@ -1,0 +1,61 @@
+"""Excerpt of a scored table for its report: the worst answers and a random sample, figures of all rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_evalstudio.batch.pages.excerpt import random_rows, worst_rows_of, write_excerpt
+from pytest_evalstudio.batch.pages.population import boards_of, verdicts_of
+from pytest_evalstudio.batch.table.reader import ScoredTable
+from pytest_evalstudio.engine.analysis.population import Population
+from pytest_evalstudio.engine.analysis.run_info import evaluators_of
+from pytest_evalstudio.record.reader import read_run
+from pytest_evalstudio.record.scored import ScoredManifest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excerpt:
+    """Record of some rows of a table, with the figures of all of them."""
+
+    record: Path
+    population: Population
+
+
+def excerpt_of(table: ScoredTable, folder: Path, *, size: int, seed: int) -> Excerpt:
+    """Write the excerpt of a table for its report.
+
+    Args:
+        folder: of the record.
+        size: answers of the random sample; the worst answers come on top.
+        seed: of the sample.
+    """
+    worst = worst_rows_of(table.manifest)
+    drawn = random_rows(table, size, seed=seed)
+    rows = drawn.union(worst)
+    record = write_excerpt(table, rows, folder, first=worst)
+    note = _note(table.manifest, worst=len(worst), drawn=len(drawn), listed=len(rows), seed=seed)
+    population = Population(
+        boards=boards_of(table.manifest, evaluators_of(read_run(record))),
+        verdicts=verdicts_of(table),
+        note=note,
+    )
+    return Excerpt(record=record, population=population)
+
+
+def _note(manifest: ScoredManifest, *, worst: int, drawn: int, listed: int, seed: int) -> tuple[str, ...]:
+    rows = f"{manifest.answers:,} scored answers"
+    note = [
+        f"Means, shares of passes, numbers of tests and intervals are of all {rows} of a scored table.",
+        f"Listed cases, failures and lengths are of {listed:,} answers: the {worst:,} worst of each model"
+        f" and metric, and {drawn:,} drawn at random (seed {seed}).",
+    ]
+    if manifest.sampling is not None:
+        population = sum(stratum.population for stratum in manifest.sampling.strata)
+        note.append(
+            f"The {rows} are a sample of {population:,} rows: means and shares are weighted estimates for all"
+            " of them, numbers of tests are of the sample."
+        )
+    if manifest.texts != "all":
+        note.append(f"The table was written with --texts {manifest.texts}: other answers have no texts.")
+    return tuple(note)

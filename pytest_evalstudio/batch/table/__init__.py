@@ -1,0 +1,1 @@
+"""Scored tables as files: columns, reader, writer, and the stores that they are in."""

@@ -1,0 +1,97 @@
+"""Requests to the host of a model: at its pace, in time, and again after passing faults."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.numbers import number_fault
+from pytest_evalstudio.core.plugins.host import Host, HostFault, HostSpec
+from pytest_evalstudio.engine.asking.answers import digest_of
+from pytest_evalstudio.engine.asking.deadlines import TimeIsUp, within
+from pytest_evalstudio.engine.asking.limits import Counters, Limits
+from pytest_evalstudio.engine.asking.load import Load
+from pytest_evalstudio.engine.asking.preparing import Preparations
+from pytest_evalstudio.engine.asking.retrying import with_retries
+
+T = TypeVar("T")
+
+
+class HostRequests:
+    """Makes the requests of a model to its host, and counts timeouts and retries.
+
+    Args:
+        key: of the model; the waiting times between tries follow from it.
+        load: slots and pace of the requests.
+        counters: of the model.
+    """
+
+    def __init__(self, host: Host, *, key: str, limits: Limits, load: Load, counters: Counters) -> None:
+        self._host = host
+        self._spec: HostSpec = host.__evalstudio__
+        self._key = key
+        self._limits = limits
+        self._load = load
+        self._counters = counters
+        self._preparations = Preparations()
+
+    async def answer(self, prompt: Prompt) -> Answer:
+        """Ask once.
+
+        Raises:
+            HostFault: if there is no valid answer in time.
+        """
+        await self._load.pace.turn()
+        start = time.perf_counter()
+        answer = await self.in_time(self._host.answer(prompt), self._limits.timeout_s)
+        if not isinstance(answer, Answer):
+            raise HostFault(f"host {self._spec.id!r} gave a {type(answer).__name__} instead of an Answer")
+        if fault := number_fault(usage=answer.usage, cost_usd=answer.cost_usd, duration_s=answer.duration_s):
+            raise HostFault(f"host {self._spec.id!r} gave an Answer whose {fault}")
+        return answer if answer.duration_s else replace(answer, duration_s=time.perf_counter() - start)
+
+    async def in_time(self, request: Coroutine[Any, Any, T], timeout_s: float) -> T:
+        """Return the result of a request.
+
+        Raises:
+            TimeIsUp: if it takes longer.
+        """
+        try:
+            return await within(request, timeout_s, "timeout_s")
+        except TimeIsUp:
+            self._counters.timeout_count += 1
+            raise
+
+    async def with_retries(self, once: Callable[[], Coroutine[Any, Any, T]], prompt: Prompt) -> T:
+        """Return the result of as many tries as the limits allow.
+
+        Raises:
+            HostFault: of the last try.
+        """
+
+        def count(fault: BaseException | None) -> None:
+            self._counters.retry_count += 1
+            if isinstance(fault, HostFault) and fault.throttled:
+                self._load.slots.throttled()
+            if isinstance(fault, HostFault) and fault.retry_after_s:
+                self._load.pace.pause(fault.retry_after_s)
+
+        seed = digest_of([self._key, prompt.text, prompt.run])
+        return await with_retries(once, retries=self._limits.retries, seed=seed, on_retry=count)
+
+    async def prepare(self, corpus: tuple[str, ...]) -> None:
+        """Let the host prepare documents, once for all questions about them."""
+        timeout_s = getattr(self._host, "ingest_timeout_s", self._limits.timeout_s)
+
+        async def attempt() -> None:
+            await self.in_time(self._host.prepare(corpus), timeout_s)
+
+        prompt = Prompt(text="", corpus=corpus)
+        await self._preparations.once(corpus, lambda: self.with_retries(attempt, prompt))
+
+    async def cancel(self) -> None:
+        """Cancel preparations that are under way."""
+        await self._preparations.cancel()

@@ -1,0 +1,102 @@
+"""The report of a scored table: figures of all rows, an excerpt of the answers."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pytest_evalstudio.batch.pages.excerpt import random_rows, write_excerpt
+from pytest_evalstudio.batch.pages.population import verdicts_of
+from pytest_evalstudio.batch.table.reader import ScoredTable
+from pytest_evalstudio.cli.main import main
+from pytest_evalstudio.record.reader import RecordReader
+from support.tables_of_answers import graded, score_graded, values_of
+
+
+def test_the_report_has_the_means_of_all_rows_and_says_so(
+    scored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = scored / "new.parquet"
+    assert main(["report", str(table), "-o", str(tmp_path / "page"), "--rows", "40", "--seed", "7"]) == 0
+    assert capsys.readouterr().out.startswith("wrote ")
+
+    summary = (tmp_path / "page" / "summary.md").read_text()
+    page = (tmp_path / "page" / "interpretation.html").read_text()
+    assert summary.startswith("# ✗ FAILED – 90 of 300 tests\n")
+    for text in (summary, page):
+        assert "are of all 300 scored answers of a scored table" in text
+        assert "40 drawn at random (seed 7)" in text
+    assert "jane.doe" not in page
+
+    board = next((tmp_path / "page").glob("explainer_rouge_*/global_llm_heatmap_leaderboard"))
+    data = json.loads((board / "application_json" / "leaderboard_2.json").read_text())["data"]
+    values = values_of(ScoredTable.open(table), "rouge_l")
+    means = {f"m{model}": np.mean([values[row] or 0.0 for row in range(model, 300, 2)]) for model in (0, 1)}
+    assert means["m0"] != pytest.approx(means["m1"])
+    assert {model: scores["rouge_l"] for model, scores in data.items()} == pytest.approx(means)
+
+
+@pytest.mark.parametrize(
+    ("size", "listed", "words"),
+    [("0", 20, "80 cases, 20 of them listed"), ("100", 80, "80 cases")],
+    ids=["some", "all"],
+)
+def test_a_finding_says_how_many_of_its_cases_the_page_lists(
+    size: str, listed: int, words: str, tmp_path: Path
+) -> None:
+    score_graded(tmp_path, "bad", graded(8, models=1, count=100))
+
+    main(["report", str(tmp_path / "bad.parquet"), "-o", str(tmp_path / "page"), "--rows", size])
+
+    page = (tmp_path / "page" / "interpretation.html").read_text()
+    assert f'<a href="#matrix?evaluator=rouge&amp;show=failures">show {words}</a>' in page
+    with zipfile.ZipFile(tmp_path / "page" / "evalstudio-report.zip") as archive:
+        items = RecordReader(Path(archive.extract("record.jsonl", tmp_path))).items()
+        assert sum(item.verdicts["rouge"].passed is False for item in items) == listed
+
+
+def test_verdicts_are_counted_over_all_parts(scored: Path) -> None:
+    counts = verdicts_of(ScoredTable.open(scored / "new.parquet"))
+
+    assert {model: (by["failed"], by["passed"]) for model, by in counts.items()} == {
+        "m0": (60, 90),
+        "m1": (30, 120),
+    }
+
+
+def test_random_rows_do_not_depend_on_the_files(tmp_path: Path, scored: Path) -> None:
+    content = graded(3)
+    small = score_graded(tmp_path, "small", content, batch_rows=17)
+    drawn = random_rows(small, 50, seed=3)
+
+    assert drawn == random_rows(ScoredTable.open(scored / "new.parquet"), 50, seed=3)
+    assert len(drawn) == 50
+    assert drawn != random_rows(small, 50, seed=4)
+
+
+def test_each_row_is_drawn_with_the_same_probability(scored: Path) -> None:
+    table = ScoredTable.open(scored / "old.parquet")
+    times = np.zeros(300)
+    for seed in range(200):
+        times[list(random_rows(table, 60, seed=seed))] += 1
+
+    assert times.mean() == pytest.approx(40)
+    assert times.min() > 40 - 5 * 5.7
+    assert times.max() < 40 + 5 * 5.7
+
+
+def test_an_excerpt_is_a_record_of_masked_answers(scored: Path, tmp_path: Path) -> None:
+    path = write_excerpt(ScoredTable.open(scored / "new.parquet"), [0, 1, 5], tmp_path, first=[5])
+
+    reader = RecordReader(path)
+    items = list(reader.items())
+    assert [item.key for item in items] == ["k2", "k0", "k0"]
+    assert [item.verdict for item in items] == ["passed", "failed", "failed"]
+    assert items[1].rows[0].actual_output == "Elephants swim. Write to ****.***@****.***."
+    assert items[1].rows[0].categories == ("topic:cards",)
+    assert items[1].verdicts["rouge"].missed == ("rouge_l",)
+    assert set(reader.run.evaluators) == {"rouge", "pii_leakage"}

@@ -1,0 +1,36 @@
+"""Answers that are kept, and scripted models."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.engine.asking.answers import AnswerCache
+from pytest_evalstudio.engine.asking.hosts import open_model
+
+
+@pytest.fixture
+def cache(tmp_path):
+    with AnswerCache(tmp_path / "cache") as opened:
+        yield opened
+
+
+@pytest.fixture
+def scripted(tmp_path):
+    """Opens scripted models, and closes them after the test."""
+    opened = []
+
+    def make(answers=None, *, cache=None, refresh=False, name="mine", **settings):
+        table = {
+            "host": "scripted",
+            "answers": {} if answers is None else answers,
+            "default": "fine",
+            "cache": cache is not None,
+            **settings,
+        }
+        opened.append(open_model(name, table, Registry(), folder=tmp_path, cache=cache, refresh=refresh))
+        return opened[-1]
+
+    yield make
+    for session in opened:
+        session.close()

@@ -1,0 +1,239 @@
+"""Methods, metrics, levels, rules and other parameters of the step."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.formats.calibration import load_calibration
+from pytest_evalstudio.formats.labels import Label, read_labels
+from pytest_evalstudio.formats.options import OptionError
+from pytest_evalstudio.mrm.steps.human_calibration.step import HumanCalibration
+from support.calibration_step import (
+    STEP,
+    bench,
+    hash_of,
+    label,
+    labels_file,
+    ran,
+    to_the_end,
+)
+from support.labelled_answers import judged, write
+from support.workbench import Bench, configured
+
+
+@pytest.mark.parametrize("method", ["isotonic", "boosting", "ordinal"])
+def test_methods(tmp_path: Path, method: str) -> None:
+    made = bench(tmp_path)
+    done = to_the_end(made, method=method)
+    assert done.waits == ""
+    assert load_calibration(made.of(STEP) / "calibration.json").method == method
+
+
+def test_several_metrics_make_one_score(tmp_path: Path) -> None:
+    made = bench(tmp_path)
+    record_with_two(made)
+    done = to_the_end(made, metric=["quality.quality", "quality.other"])
+    assert done.waits == ""
+    assert done.figures.threshold_of == "calibrated_probability"
+    assert list(done.figures.thresholds) == ["quality.quality"], "each primary metric has its own as well"
+    assert (made.of(STEP) / "calibration_curve.svg").is_file()
+
+
+def record_with_two(made: Bench) -> None:
+    path = made.of("automated_evaluation") / "record.jsonl"
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    for number, item in enumerate(lines[1:]):
+        item["rows"][0]["outcomes"]["quality"]["scores"]["other"] = number / 120
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+
+def test_levels_are_good_from_one_on(tmp_path: Path) -> None:
+    done = to_the_end(bench(tmp_path), lambda key, score: 1 + int(4.99 * score), good=4)
+    assert done.waits == ""
+    assert done.figures.threshold == pytest.approx(0.6, abs=0.08)
+
+
+def test_labels_may_lie_beside_the_workflow(tmp_path: Path) -> None:
+    made = bench(tmp_path)
+    ran(made)
+    label(made, judged())
+    labels_file(made).rename(tmp_path / "people.csv")
+    assert ran(made, labels="people.csv").waits == "10 of 40 labels"
+    step = HumanCalibration(labels="people.csv")
+    assert step.reads(tmp_path / "artifacts", tmp_path) == [tmp_path / "people.csv"]
+    assert HumanCalibration().reads(tmp_path / "artifacts", tmp_path) == [
+        tmp_path / "artifacts" / "labels.csv"
+    ]
+
+
+def test_a_sheet_is_filled_in_and_kept_until_it_is_read(tmp_path: Path) -> None:
+    made = bench(tmp_path)
+    ran(made)
+    sheet = tmp_path / "artifacts" / "to_label.csv"
+    text = sheet.read_bytes()
+    assert text.count(b"\r\n") == 11
+    filled = text.replace(b'\r\n"","What', b'\r\n"1","What')
+    sheet.write_bytes(filled)
+    done = ran(made)
+    assert sheet.read_bytes() == filled
+    assert "to_label.csv holds 10 labels that have not been read" in done.summary
+    labels_file(made).write_bytes(sheet.read_bytes())
+    assert len(read_labels(labels_file(made))) == 10
+    assert ran(made).waits == "10 of 40 labels"
+    assert b'"1","What' not in sheet.read_bytes()
+
+
+def test_a_metric_that_says_only_whether_is_none_to_calibrate(tmp_path: Path) -> None:
+    made = bench(tmp_path, [0.5] * 50)
+    done = ran(made)
+    assert done.summary.startswith(
+        "nothing is calibrated: no evaluator of the automated evaluation has scores that vary"
+    )
+    assert done.waits == ""
+    with pytest.raises(ConfigurationError, match=r"no metric 'qualty'\. Did you mean 'quality'"):
+        ran(made, metric="qualty")
+
+
+def test_labels_of_answers_that_are_not_drawn_are_counted(tmp_path: Path) -> None:
+    made = bench(tmp_path)
+    ran(made)
+    drawn = {case["key"] for case in made.read(STEP, "sample.json")["cases"]}
+    others = [f"k{number:03}" for number in range(120) if f"k{number:03}" not in drawn]
+    write(labels_file(made), [Label(key=key, model_key="m-one", label=1) for key in (*others[:30], "nobody")])
+    done = ran(made)
+    beyond = done.figures.not_counted["not_drawn"]
+    assert int(done.waits.split()[0]) == 30 - beyond > 0, (
+        "those of the half for the curve count, as they were not chosen by their labels"
+    )
+    assert f"{beyond} labels are of answers that are not drawn and do not count" in done.summary
+    assert "1 labels are of answers that are not in the evaluation" in done.summary
+
+
+def test_an_evaluation_that_is_too_small_is_told_before_anybody_labels_it(tmp_path: Path) -> None:
+    (note,) = ran(bench(tmp_path, [number / 20 for number in range(20)])).notes
+    assert note.startswith("there are 20 answers with a score, fewer than sample_size = 40")
+    assert ran(bench(tmp_path / "enough")).notes == ()
+
+
+def test_a_threshold_that_people_contradict_is_not_passed_on(tmp_path: Path) -> None:
+    done = to_the_end(bench(tmp_path), lambda key, score: int(hash_of(key) % 2))
+    assert done.figures.refusals
+    assert done.figures.thresholds == {}
+    assert "later steps keep the evaluation's" in done.notes[0]
+
+
+def test_labels_that_are_none(tmp_path: Path) -> None:
+    made = bench(tmp_path)
+    labels_file(made).write_text("key,model_key,label\nk001,m-one,yes\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"labels\.csv:2: label 'yes' is neither 1"):
+        ran(made)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        pytest.param(
+            {"sample_size": 10},
+            "sample_size: .*greater than or equal to 20, found 10",
+            id="a small sample",
+        ),
+        pytest.param(
+            {"rounds": 21}, "rounds = 21: expected at most half of sample_size = 40", id="rounds of one"
+        ),
+        pytest.param({"alpha": 1}, "alpha: .*less than 1, found 1", id="alpha"),
+        pytest.param(
+            {"method": "platt"},
+            "method: expected one of 'logistic', 'isotonic', .* found 'platt'",
+            id="a method",
+        ),
+        pytest.param(
+            {"metric": [3]}, r"metric: expected a string or a list of strings, found \[3\]", id="a metric"
+        ),
+        pytest.param({"metric": 3}, r"metric: expected a string or a list of strings, found 3", id="no name"),
+        pytest.param(
+            {"metric": ["a", "b"], "method": "isotonic"},
+            "method = 'isotonic': takes one metric",
+            id="several metrics",
+        ),
+        pytest.param({"labels": 1}, "labels: expected a string, found 1", id="a file"),
+        pytest.param({"good": True}, "good: expected a whole number, found True", id="good"),
+    ],
+)
+def test_parameters_that_make_no_sense(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        configured(HumanCalibration, parameters)
+
+
+def test_all_primary_metrics_are_calibrated_by_the_same_labels(tmp_path: Path) -> None:
+    made = bench(tmp_path)
+    with_lengths(made)
+    done = to_the_end(made, metric="quality.quality")
+    quality, length = done.figures.by_metric
+    assert [quality.metric, length.metric] == ["quality.quality", "length.words"]
+    assert done.figures.thresholds.keys() == {"quality.quality", "length.words"}
+    assert length.threshold == pytest.approx(100 * 0.6, abs=10)
+    assert length.type_2_interval[0] <= length.type_2 <= length.type_2_interval[1]
+    assert load_calibration(made.of(STEP) / "calibration_length.json").keys == ["length.words"]
+    assert (made.of(STEP) / "calibration_curve_length.svg").is_file()
+    content = made.read(STEP, "figures.json")
+    assert [entry["metric"] for entry in content["by_metric"]] == ["quality.quality", "length.words"]
+    use = done.figures.guardrail
+    assert use.flagged >= max(entry.expected.flagged for entry in (quality, length)) - 1e-9, (
+        "an answer fails if it misses one of the thresholds"
+    )
+    assert content["guardrail"]["misses_per_1000"] == use.misses_per_1000
+    assert f"{use.flagged:.0%} flagged" in done.summary
+
+
+def test_a_primary_metric_that_labels_do_not_support_keeps_its_threshold(tmp_path: Path) -> None:
+    made = bench(tmp_path)
+    with_lengths(made, lambda number, quality: float(number % 7))
+    done = to_the_end(made, metric="quality.quality")
+    length = done.figures.by_metric[1]
+    assert (length.accepted, length.threshold) == (False, None)
+    assert list(done.figures.thresholds) == ["quality.quality"]
+    assert any(
+        note.startswith("length.words: not calibrated, later steps keep the evaluation's threshold:")
+        for note in done.notes
+    )
+
+
+def with_lengths(
+    made: Bench, length: Callable[[int, float], float] = lambda number, quality: 100 * quality
+) -> None:
+    """Give the answers lengths by `length`, of number and quality."""
+    path = made.of("automated_evaluation") / "record.jsonl"
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    for number, item in enumerate(lines[1:]):
+        outcomes = item["rows"][0]["outcomes"]
+        outcomes["length"]["scores"]["words"] = length(number, outcomes["quality"]["scores"]["quality"])
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "rule"),
+    [
+        pytest.param({"max_type_ii": 0.3}, ("max_type_ii", 0.3), id="type II"),
+        pytest.param({"max_type_i": 0.3}, ("max_type_i", 0.3), id="type I"),
+        pytest.param({"cost": "1:3"}, ("cost", None), id="cost"),
+        pytest.param({}, ("balanced", None), id="default"),
+    ],
+)
+def test_the_threshold_follows_a_rule(
+    tmp_path: Path, parameters: dict[str, Any], rule: tuple[str, float | None]
+) -> None:
+    done = to_the_end(bench(tmp_path), **parameters)
+    decision = done.figures.decision
+    assert (decision.rule, decision.limit) == rule
+    assert done.figures.thresholds
+
+
+def test_rules_exclude_each_other() -> None:
+    with pytest.raises(OptionError, match="max_type_i and cost exclude each other; give one of them"):
+        configured(HumanCalibration, {"max_type_i": 0.1, "cost": "1:2"})

@@ -1,0 +1,71 @@
+"""The step of human calibration, and labels for all that it asks."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pytest_evalstudio.core.plugins.step import StepResult
+from pytest_evalstudio.formats.labels import Label
+from pytest_evalstudio.mrm.steps.human_calibration.step import HumanCalibration
+from support.labelled_answers import drawn_scores, judged, record_of, write
+from support.workbench import Bench
+
+STEP = "human_calibration"
+Judge = Callable[[str, float], int]
+
+
+def bench(folder: Path, scores: list[float] | None = None, **options: Any) -> Bench:
+    made = Bench(folder, {"text.txt": "Fees."})
+    record_of(made.of("automated_evaluation"), drawn_scores() if scores is None else scores, **options)
+    return made
+
+
+def ran(made: Bench, **parameters: Any) -> StepResult:
+    for path in made.of(STEP).glob("*"):
+        path.unlink()
+    return HumanCalibration(**parameters).run(made.work(STEP, "automated_evaluation"))
+
+
+def labels_file(made: Bench) -> Path:
+    return made.folder / "artifacts" / "labels.csv"
+
+
+def label(made: Bench, judge: Judge, *, raters: tuple[str, ...] = ("al",), most: int = 1000) -> int:
+    """Give labels to all that is asked, beside those that were given before."""
+    cases = made.read(STEP, "sample.json")["cases"][:most]
+    given = [
+        Label(
+            key=case["key"],
+            model_key=case["model_key"],
+            label=judge(rater + case["key"], score),
+            rater=rater,
+            answer_id=case["answer_id"],
+        )
+        for case in cases
+        for score in list(case["scores"].values())[:1]
+        for rater in raters
+    ]
+    write(labels_file(made), given)
+    return len(cases)
+
+
+def to_the_end(
+    made: Bench, judge: Judge | None = None, raters: tuple[str, ...] = ("al",), **parameters: Any
+) -> StepResult:
+    done = ran(made, **parameters)
+    asked = 0
+    while done.waits and asked < (asked := label(made, judge or judged(), raters=raters)):
+        done = ran(made, **parameters)
+    return done
+
+
+def hash_bit(key: str) -> int:
+    return int(judged(0.5, doubt=1)(key, 0.5))
+
+
+def hash_of(key: str) -> int:
+    """A number that says nothing of the score."""
+    return int(hashlib.sha256(f"2{key}".encode()).hexdigest(), 16)
