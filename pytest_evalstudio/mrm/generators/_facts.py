@@ -13,7 +13,7 @@ from pytest_evalstudio.mrm.generators._places import with_counts
 from pytest_evalstudio.mrm.texts.clauses import Clause, clauses
 from pytest_evalstudio.mrm.texts.quantities import quantities
 from pytest_evalstudio.mrm.texts.statements import inside
-from pytest_evalstudio.mrm.texts.verbs import forms
+from pytest_evalstudio.mrm.texts.verbs import forms, is_participle
 from pytest_evalstudio.mrm.texts.words import word_set
 
 _LISTING = word_set(
@@ -33,6 +33,15 @@ _CLASSES = word_set(
 
 _NAMING = frozenset({"require", "cause", "exclude", "consist", "comprise"})
 """Verbs whose object answers "what" even if it is a single thing."""
+
+_ASKERS = frozenset({"you", "we", "they", "i"})
+"""Subjects whose needs depend on what they do, which the sentence does not say."""
+
+_ADJECTIVE = re.compile(
+    r"(?:pink|available|free|very|not|in|on|at|due)\b"
+    r"|(?:\w*[^s\W])\s(?:on|in|at|to|for|with|from|among|by|about|throughout|during)\b"
+)
+"""The beginning of a complement that says how things are, not what they are: "welcome on the terrace"."""
 
 _TIME_CLAUSE = re.compile(r"^(?P<before>[^,]*?)\s?\b(?P<word>when|if|as soon as|until)\s(?P<clause>.+)$")
 
@@ -118,6 +127,7 @@ def _when(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
         or _UNCLEAR.search(match["clause"])
         or with_counts(match["before"])
         or (clause.voice == "copula" and match["word"] == "if")
+        or is_participle(match["clause"].split(" ")[0])
     ):
         return None
     if re.search(r"\b(?:only|even|except|unless|that|which)\b", match["before"]) or "," in match["clause"]:
@@ -166,10 +176,13 @@ def _where(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
 
 def _listed(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
     """Return the question for the object of a verb that lists or requires something."""
+    first = clause.subject.split(" ")[0].lower()
     if (
         clause.voice != "active"
         or clause.verb not in _LISTING
         or clause.kind == "command"
+        or first in _ASKERS
+        or "ing" in forms(first)
         or _UNCLEAR.search(clause.rest)
     ):
         return None
@@ -203,11 +216,7 @@ def _is_what(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
     if _ARTICLE.match(clause.subject) is None and not clause.is_plural:
         return None
     condition = items_condition(clause.rest)
-    if (
-        condition
-        and clause.is_plural
-        and not re.match(r"(?:pink|available|free|very|not|in|on|at|due)\b", clause.rest)
-    ):
+    if condition and clause.is_plural and not _ADJECTIVE.match(clause.rest):
         items = re.split(r",\s|\sand\s", clause.rest)
         if len(items) < 3:
             return None

@@ -16,7 +16,6 @@ from pytest_evalstudio.mrm.generators._tables import cells_asked
 from pytest_evalstudio.mrm.texts.clauses import Clause, clauses
 from pytest_evalstudio.mrm.texts.organisations import organisation_of
 from pytest_evalstudio.mrm.texts.statements import inside
-from pytest_evalstudio.mrm.texts.words import word_set
 
 ANSWER = "The documents do not answer this question."
 _SOURCES = (
@@ -52,13 +51,6 @@ PLACES = ("Lisbon", "Toronto", "Nairobi", "Oslo", "Auckland", "Santiago")
 _CODE = re.compile(r"\b(?P<letters>[A-Z]{1,3})(?P<digits>\d{1,3})\b")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _FIRMS = frozenset({"company", "group", "bank", "society", "manufacturer", "insurer"})
-_ORGANISATION = word_set(
-    """
-    company group bank society team desk committee board department agency office centre manufacturer
-    insurer council dealer helpdesk helpline ombudsman regulator officer manager secretary treasurer
-    """
-)
-"""Nouns for bodies and posts that people contact."""
 
 
 @generator(
@@ -156,11 +148,6 @@ def _properties(clause: Clause, corpus: Corpus) -> Iterator[str]:
             yield f"Who is the chief executive of {subject}?"
         if not re.search(r"\b(?:employs?|employees|staff|workforce|people)\b", text):
             yield f"How many people does {subject} employ?"
-    if head in _ORGANISATION:
-        if not re.search(r"\b(?:telephone|phone)\b", text):
-            yield f"What is the telephone number of {subject}?"
-        if not re.search(r"e-?mail", text):
-            yield f"What is the e-mail address of {subject}?"
     is_thing = clause.verb in ("weigh", "hold") and clause.voice == "active" and words[0].lower() == "the"
     if is_thing and not re.search(rf"\b{re.escape(head)}\b[^.]*(?:£|€|\$|price|cost)", text):
         yield f"How much does {subject} cost?"

@@ -46,6 +46,15 @@ _WITHOUT_NOUN = re.compile(
     r"|\b(?:new|old|second|larger|smaller)\sones?\b"
 )
 """A quantifier or a figure without what it is of, and a name that is hard to read with its genitive."""
+_SECOND_VERB = re.compile(
+    r"(?i)\b(?:do|does|did)\b.*\b(?:and|or|but)\s(?:\w+ly\s)?(?:\w+ed|was|were|is|are|has|had|have|will)\b"
+)
+"""A second verb in the form of the sentence: "Did the storm close the school and ruined"."""
+_PRICED_PERIOD = re.compile(
+    r"(?i)\b(?:a|an|each|one)\s(?:(?:daily|weekly|monthly|annual|yearly|single|standard|full|extra|adult)\s)?"
+    r"(?:night|day|week|month|year|hour|minute|weekend|session|visit|stay|ticket|pass|copy|item|place)\scost\b"
+)
+"""The price of a period or a ticket, without what it is for."""
 _RELATIVE = re.compile(r"(?i)\b(?:who|which|that|whose|whom)\b")
 _ASKED_NOUN = re.compile(r"(?i)\b(?:what|how many|how much)\s(?P<noun>[a-z]{4,})\b")
 _UNSAID = re.compile(
@@ -66,7 +75,8 @@ def is_natural(question: str) -> bool:
     text = bare_question(question)
     words = text.rstrip("?").split()
     if len(words) > _limit(text) or any(
-        pattern.search(text) for pattern in (_LEANING, _STIFF, _UNSAID, _WITHOUT_NOUN)
+        pattern.search(text)
+        for pattern in (_LEANING, _STIFF, _UNSAID, _WITHOUT_NOUN, _SECOND_VERB, _PRICED_PERIOD)
     ):
         return False
     last = words[-1].lower()

@@ -37,6 +37,7 @@ _WEAK = word_set(
     next last second third fourth new old other same full whole total remaining current present final
     good entire previous second-hand such certain different further additional initial single usual
     smaller larger higher lower two three four five six seven eight nine ten small large long opened
+    suitable appropriate necessary special alternative reasonable proper relevant
     broken declined cancelled returned unused expected required needed written finished paid
     """
 )
@@ -213,7 +214,7 @@ def _phrases(question: str) -> Iterator[_Phrase]:
         start = 3 if lowered[1] in MODALS else 2
         run = _run(words, start)
         after = lowered[start + len(run)] if start + len(run) < len(words) else ""
-        if len(run) == 1 and run[0].endswith("s"):
+        if run and run[-1].endswith("s"):
             yield _Phrase("bare", run, after in _COMPLEMENTS)
 
 

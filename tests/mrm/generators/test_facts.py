@@ -118,3 +118,21 @@ def test_who_has_a_singular_verb_and_an_object() -> None:
 def test_a_condition_that_does_not_say_what_happens_is_not_asked_about() -> None:
     assert drafts("simple_factual", "If you cannot come, cancel the class four hours before.") == []
     assert drafts("simple_factual", "If nobody answers within five minutes, call the number below.") == []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        pytest.param("You will need a screwdriver, a spanner and a hammer.", id="what for"),
+        pytest.param("Taking pictures requires the permission of everybody in the frame.", id="an activity"),
+        pytest.param(
+            "Calm dogs on leads are welcome on the terrace, among the vines and in the shop.",
+            id="how they are",
+        ),
+        pytest.param(
+            "Young visitors are welcome when accompanied by an adult.", id="a condition, not a time"
+        ),
+    ],
+)
+def test_no_question_is_asked_that_reads_as_another_one(sentence: str) -> None:
+    assert drafts("simple_factual", sentence) == []

@@ -70,3 +70,8 @@ def test_refusals_in_many_wordings_pass(answer: str) -> None:
 def test_made_up_answers_to_questions_out_of_scope_fail(answer: str) -> None:
     (draft,) = drafts("out_of_scope", "The code E24 means that the drain hose is blocked.")
     assert not passes(draft, answer)
+
+
+def test_no_contact_is_asked_for_that_a_document_may_have_in_another_form() -> None:
+    made = drafts("out_of_scope", "The People team answers within two days.")
+    assert not any("e-mail" in draft.question or "telephone" in draft.question for draft in made)

@@ -44,6 +44,9 @@ def test_questions_that_people_ask_are_natural(question: str) -> None:
             "How much can employees who stay with friends or family claim per night as a gift allowance?",
             id="too long with a relative clause",
         ),
+        pytest.param("Did the storm close the school and ruined its roof?", id="a second verb"),
+        pytest.param("How much does a night cost?", id="a night where"),
+        pytest.param("Does a weekly ticket cost £15?", id="a ticket for what"),
         pytest.param("When is the rent that is due for the first month paid to?", id="dangling"),
     ],
 )

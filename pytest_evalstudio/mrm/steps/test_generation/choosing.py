@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
 from pytest_evalstudio.core.errors import DataError
@@ -25,6 +26,9 @@ from pytest_evalstudio.mrm.texts.retrieval import asked_words, stems
 from pytest_evalstudio.mrm.texts.words import content_words, share_in
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.stats.strata import allocate, interleave
+
+MOST_NAMED = 3
+"""Documents that a message names."""
 
 
 class NoQuestions(DataError):
@@ -64,10 +68,12 @@ def choose(
     if not settings.writer and settings.purpose == "ordinary":
         chosen = [in_context(candidate, material.corpus) for candidate in chosen]
     if not chosen:
+        documents = [Path(document).name for document in context.workflow.documents]
+        more = f" and {len(documents) - MOST_NAMED} more" if len(documents) > MOST_NAMED else ""
         raise NoQuestions(
-            "no question can be made of these chunks; include more topics, generators or documents, or name a"
-            " `writer` if they are not in English",
-            source=str(context.folder),
+            "the rules are sure of no question about its sentences; include more topics, generators or"
+            " documents, or name a language model as `writer`",
+            source=", ".join(documents[:MOST_NAMED]) + more,
         )
     by_topic = Counter(candidate.excerpt.topic for candidate in chosen)
     by_generator = Counter(candidate.generator for candidate in chosen)

@@ -250,7 +250,7 @@ def test_where_the_documents_give_no_attack_nothing_is_asked(tmp_path: Path) -> 
         encoding="utf-8",
     )
     done = run(made)
-    assert done.summary.startswith("nothing is asked: no question can be made of these chunks")
+    assert done.summary.startswith("nothing is asked: the rules are sure of no question")
     assert (done.waits, done.problems) == ("", ())
 
 

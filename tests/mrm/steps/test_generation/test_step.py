@@ -197,7 +197,7 @@ def test_chunks_without_a_sentence_make_no_suite(tmp_path: Path) -> None:
     found = json.loads(path.read_text(encoding="utf-8"))
     found["chunks"][0]["sentences"] = ["Fees"]
     path.write_text(json.dumps(found), encoding="utf-8")
-    with pytest.raises(DataError, match="no question can be made"):
+    with pytest.raises(DataError, match="the rules are sure of no question"):
         generated(made, generators=["simple_factual"])
 
 
