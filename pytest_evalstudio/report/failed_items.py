@@ -325,8 +325,13 @@ def _title(miss: Miss | None) -> str:
     if not miss.metric:
         return f"{miss.name}: could not score{f' ({_words(miss.fault)})' if miss.fault else ''}"
     if miss.boolean:
-        return f"{miss.name}{f': {miss.fault.lower()}' if miss.fault else ''}"
+        return f"{miss.name}{f': {_within_sentence(miss.fault)}' if miss.fault else ''}"
     return f"{miss.name}: {miss.metric} {'below' if miss.sign == '≥' else 'above'} the threshold"
+
+
+def _within_sentence(text: str) -> str:
+    """Return a name as it stands within a sentence; an abbreviation keeps its capitals."""
+    return text if text[1:2].isupper() else text[:1].lower() + text[1:]
 
 
 def _words(code: str) -> str:

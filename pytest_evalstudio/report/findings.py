@@ -105,19 +105,19 @@ def _finding(
     names = {str(p.attributes["model_name"]) for p in problems if "model_name" in p.attributes}
     models = tuple(sorted(names, key=natural_key))
     cases = sum(_case_count(problem) for problem in problems)
-    listed = cases
     asked = len(analysis.models)
     is_mean = info is not None and "threshold" in about and "perturbators" not in about
     if is_mean and info is not None:
-        cases = listed = _failing(conclusions, info.id)
-        if analysis.listed_failures is not None:
-            listed = min(cases, analysis.listed_failures.get(info.id, 0))
+        cases = _failing(conclusions, info.id)
         asked = sum(
             cell.n > 0 for model in conclusions for cell in model.cells if cell.board.evaluator.id == info.id
         )
         title = _mean_title(info, problems, len(models), asked)
     else:
         title = _title(info, problems, models, asked)
+    listed = cases
+    if analysis.listed_failures is not None and info is not None and "perturbators" not in about:
+        listed = min(cases, analysis.listed_failures.get(info.id, 0))
     return Finding(
         title=title,
         severity=min((problem.severity for problem in problems), key=SEVERITIES.index),

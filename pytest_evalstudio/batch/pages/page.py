@@ -45,11 +45,15 @@ def excerpt_of(table: ScoredTable, folder: Path, *, size: int, seed: int) -> Exc
 
 def _note(manifest: ScoredManifest, *, worst: int, drawn: int, listed: int, seed: int) -> tuple[str, ...]:
     rows = f"{manifest.answers:,} scored answers"
-    note = [
-        f"Means, shares of passes, numbers of tests and intervals are of all {rows} of a scored table.",
-        f"Listed cases, failures and lengths are of {listed:,} answers: the {worst:,} worst of each model"
-        f" and metric, and {drawn:,} drawn at random (seed {seed}).",
-    ]
+    note = (
+        [f"All {rows} of a scored table are listed."]
+        if listed == manifest.answers
+        else [
+            f"Means, shares of passes, numbers of tests and intervals are of all {rows} of a scored table.",
+            f"Listed cases, failures and lengths are of {listed:,} answers: the {worst:,} worst of each model"
+            f" and metric, and {drawn:,} drawn at random (seed {seed}).",
+        ]
+    )
     if manifest.sampling is not None:
         population = sum(stratum.population for stratum in manifest.sampling.strata)
         note.append(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_evalstudio.core.cases import NOTHING
+from pytest_evalstudio.core.outcomes import SEVERITIES
 from pytest_evalstudio.core.plugins.evaluator import Aggregates
 from pytest_evalstudio.core.problems import Insight, Problem
 from pytest_evalstudio.engine.analysis.aggregators import Aggregator, ModelAggregator
@@ -17,7 +18,7 @@ from pytest_evalstudio.engine.analysis.insights import find_insights, hardest_ca
 from pytest_evalstudio.engine.analysis.judging import JudgingFigures, judging_figures
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard, build_leaderboards
 from pytest_evalstudio.engine.analysis.population import Population
-from pytest_evalstudio.engine.analysis.problems import find_problems
+from pytest_evalstudio.engine.analysis.problems import find_problems, leaks
 from pytest_evalstudio.engine.analysis.repeats import NO_REPEATS, RepeatAnalysis
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.record.reader import RecordReader
@@ -228,8 +229,15 @@ def _of_population(analysis: Analysis, population: Population) -> Analysis:
         for by in [population.verdicts.get(model.key, {})]
     )
     total = sum(counts.values())
-    dataset = replace(analysis.dataset, items=total, rows=total)
-    return replace(analysis, verdicts=counts, models=models, dataset=dataset, note=population.note)
+    problems = (*leaks(population.boards), *analysis.problems)
+    return replace(
+        analysis,
+        verdicts=counts,
+        models=models,
+        dataset=replace(analysis.dataset, items=total, rows=total),
+        problems=tuple(sorted(problems, key=lambda problem: SEVERITIES.index(problem.severity))),
+        note=population.note,
+    )
 
 
 def _model(aggregator: Aggregator, key: str, counts: ModelAggregator) -> ModelFigures:

@@ -164,6 +164,34 @@ def findings(aggregator: Aggregator) -> Iterator[Problem]:
         )
 
 
+def leaks(boards: Mapping[str, Leaderboard]) -> Iterator[Problem]:
+    """Yield a problem per model with answers that leak, by the figures of all rows.
+
+    They take the place of `findings` where a record is an excerpt, which has no findings of single answers.
+    """
+    for board in boards.values():
+        info = board.evaluator
+        for standing in board.standings if info.problem_type in LEAKS else ():
+            failing = standing.judged - standing.passed
+            if not failing:
+                continue
+            yield Problem(
+                description=(
+                    f"{info.name}: {failing:,} of {standing.judged:,} answers of model {standing.name!r}"
+                    " fail."
+                ),
+                severity="high",
+                problem_type=info.problem_type,
+                avid=info.avid,
+                attributes={
+                    "evaluator": info.id,
+                    "count": failing,
+                    **row_attributes(standing.model, standing.name, ()),
+                },
+                actions="Open the listed failures of this evaluator; their reasons name what was found.",
+            )
+
+
 def flips(aggregator: Aggregator) -> Iterator[Problem]:
     """Yield a problem per perturbed case, model and evaluator that flipped.
 

@@ -11,10 +11,20 @@ import pytest
 
 from pytest_evalstudio.batch.pages.excerpt import random_rows, write_excerpt
 from pytest_evalstudio.batch.pages.population import verdicts_of
+from pytest_evalstudio.batch.score import score_table
 from pytest_evalstudio.batch.table.reader import ScoredTable
 from pytest_evalstudio.cli.main import main
 from pytest_evalstudio.record.reader import RecordReader
-from support.tables_of_answers import graded, score_graded, values_of
+from support.tables_of_answers import (
+    BAD,
+    GOOD,
+    KEYED,
+    answers,
+    graded,
+    score_graded,
+    values_of,
+    write_jsonl,
+)
 
 
 def test_the_report_has_the_means_of_all_rows_and_says_so(
@@ -57,6 +67,27 @@ def test_a_finding_says_how_many_of_its_cases_the_page_lists(
     with zipfile.ZipFile(tmp_path / "page" / "evalstudio-report.zip") as archive:
         items = RecordReader(Path(archive.extract("record.jsonl", tmp_path))).items()
         assert sum(item.verdicts["rouge"].passed is False for item in items) == listed
+
+
+def test_leaks_are_the_first_finding_though_nearly_all_answers_pass(tmp_path: Path) -> None:
+    rows = [{**row, "answer": BAD if i % 30 == 0 else GOOD} for i, row in enumerate(answers(120))]
+    source = write_jsonl(tmp_path / "rows.jsonl", rows)
+    score_table(source, ["pii_leakage", "rouge"], tmp_path / "out.parquet", mapping=KEYED)
+
+    main(["report", str(tmp_path / "out.parquet"), "-o", str(tmp_path / "page"), "--rows", "0"])
+
+    data = json.loads((tmp_path / "page" / "interpretation.json").read_text())
+    leaks = [problem for problem in data["problems"] if problem["problem_type"] == "privacy"]
+    assert [(leak["severity"], leak["attributes"]["count"]) for leak in leaks] == [("high", 4)]
+    summary = (tmp_path / "page" / "summary.md").read_text()
+    first = summary.partition("## Findings\n\n")[2].splitlines()[0]
+    assert first.startswith("- **high** PII leakage: 4 of 60 answers of model 'm0' fail")
+
+
+def test_an_excerpt_of_all_answers_says_that_all_are_listed(scored: Path, tmp_path: Path) -> None:
+    main(["report", str(scored / "new.parquet"), "-o", str(tmp_path / "page"), "--rows", "300"])
+    summary = (tmp_path / "page" / "summary.md").read_text()
+    assert "All 300 scored answers of a scored table are listed." in summary
 
 
 def test_verdicts_are_counted_over_all_parts(scored: Path) -> None:
