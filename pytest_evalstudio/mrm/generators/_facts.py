@@ -38,7 +38,7 @@ _ASKERS = frozenset({"you", "we", "they", "i"})
 """Subjects whose needs depend on what they do, which the sentence does not say."""
 
 _ADJECTIVE = re.compile(
-    r"(?:pink|available|free|very|not|in|on|at|due)\b"
+    r"(?:pink|available|free|very|not|in|on|at|due|from|between|open|closed)\b"
     r"|(?:\w*[^s\W])\s(?:on|in|at|to|for|with|from|among|by|about|throughout|during)\b"
 )
 """The beginning of a complement that says how things are, not what they are: "welcome on the terrace"."""
@@ -251,7 +251,7 @@ def _what_if(sentence: str) -> Fact | None:
         return None
     if "base" in forms(first) and first not in ("cost", "charge") and len(rest.split()) > 2:
         return make_fact(f"What should you do if {match['clause']}?", rest)
-    allowed = re.match(r"you (?P<modal>can|may|must|should) (?P<rest>.+)", rest)
+    allowed = re.match(r"you (?P<modal>must|should) (?P<rest>.+)", rest)
     if allowed:
         return make_fact(f"What {allowed['modal']} you do if {match['clause']}?", allowed["rest"])
     return None

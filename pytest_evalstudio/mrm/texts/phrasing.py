@@ -11,7 +11,11 @@ from pytest_evalstudio.mrm.texts.words import word_set
 _LONGEST = 18
 _LONGEST_WITH_RELATIVE = 15
 _LONGEST_WITH_GENITIVES = 15
-"""Maximum number of words of a question: of any, with a relative clause, and with two genitives."""
+_LONGEST_WITH_AND = 14
+"""Maximum number of words of a question: of any, with a relative clause, with two genitives, and of yes or no
+with "and".
+"""
+_YES_OR_NO = re.compile(r"(?i)(?:do|does|did|is|are|was|were|has|have|can|may|must|should|will)\b")
 _NUMBER = (
     r"(?:[\d.,]+\S*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|million|billion|half"
     r"|cubic|square)"
@@ -55,6 +59,15 @@ _PRICED_PERIOD = re.compile(
     r"(?:night|day|week|month|year|hour|minute|weekend|session|visit|stay|ticket|pass|copy|item|place)\scost\b"
 )
 """The price of a period or a ticket, without what it is for."""
+_UNSURE = re.compile(
+    r"(?i)\b(?:it|them)\?$"
+    r"|^how (?:many|much)\b.*\sand\s(?:a|an|one|two|three|four|\d+)\s"
+    r"|\b(?:anyone|anybody|everyone|everybody|those|people)\swho\b"
+    r"|^what (?:is|was) the (?:limit|maximum|minimum|rate|fee|charge|price|cost)\sper\s\w+\?$"
+    r"|^what do \w+s of\b|^who \w+ (?:about|around|nearly|almost|some|roughly)\s"
+    r"|\bof (?:every|each)\b|^how old must \w+ be\?$"
+)
+"""A pronoun or a measure without what it stands for, a second count, and the form of the sentence kept."""
 _RELATIVE = re.compile(r"(?i)\b(?:who|which|that|whose|whom)\b")
 _ASKED_NOUN = re.compile(r"(?i)\b(?:what|how many|how much)\s(?P<noun>[a-z]{4,})\b")
 _UNSAID = re.compile(
@@ -76,7 +89,15 @@ def is_natural(question: str) -> bool:
     words = text.rstrip("?").split()
     if len(words) > _limit(text) or any(
         pattern.search(text)
-        for pattern in (_LEANING, _STIFF, _UNSAID, _WITHOUT_NOUN, _SECOND_VERB, _PRICED_PERIOD)
+        for pattern in (
+            _LEANING,
+            _STIFF,
+            _UNSAID,
+            _UNSURE,
+            _WITHOUT_NOUN,
+            _SECOND_VERB,
+            _PRICED_PERIOD,
+        )
     ):
         return False
     last = words[-1].lower()
@@ -88,6 +109,8 @@ def is_natural(question: str) -> bool:
 def _limit(text: str) -> int:
     """Return the maximum number of words of a question, by the clauses and genitives that it has."""
     is_who = text.lower().startswith("who ")
+    if _YES_OR_NO.match(text) and " and " in text:
+        return _LONGEST_WITH_AND
     if len(_RELATIVE.findall(text)) > is_who:
         return _LONGEST_WITH_RELATIVE
     return _LONGEST_WITH_GENITIVES if len(re.findall(r"\bof\b", text)) > 1 else _LONGEST

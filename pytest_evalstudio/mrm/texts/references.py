@@ -70,7 +70,7 @@ _RELATIONAL = word_set(
 """Nouns of things that are always of or about something else."""
 _GENERAL = word_set(
     """
-    applicant carer child customer driver employee guest member nurse parent passenger patient people pupil
+    carer child customer driver employee guest member nurse parent passenger patient people pupil
     reader resident staff student teacher tenant user visitor volunteer
     year month week day hour minute morning evening night weekend time
     """
