@@ -10,6 +10,12 @@ from pytest_evalstudio.metrics.function_words import FUNCTION_WORDS
 
 _HYPHENATED = re.compile(r"(?<=[a-z])-\n(?=[a-z])")
 _EMPHASIS = re.compile(r"\*\*|__|`")
+_LONGEST_EMPHASIS = 200
+_LIGHT_EMPHASIS = re.compile(
+    rf"(?<![\w*])\*(?=\S)(?P<stars>[^*\n]{{1,{_LONGEST_EMPHASIS}}})(?<=\S)\*(?![\w*])"
+    rf"|(?<![\w_])_(?=\S)(?P<lines>[^_\n]{{1,{_LONGEST_EMPHASIS}}})(?<=\S)_(?![\w_])"
+)
+"""Text between single marks; names such as `max_tokens` have theirs within words."""
 _NUMBERED = re.compile(r"[0-9]{1,9}[.)]")
 _RULES = ("-", "*", "_")
 _BLANKS = " \t"
@@ -76,12 +82,15 @@ def plain_markdown(text: str, tick: Tick = _nothing) -> str:
 
     >>> plain_markdown("# Fees #\nSee [the list](http://x/y).\n\n- one")
     'Fees\n\nSee the list.\n\none'
+    >>> plain_markdown("The *board* sets max_tokens and _fees_; 2 * 3 * 4")
+    'The board sets max_tokens and fees; 2 * 3 * 4'
     """
     converted = []
     for line in _without_front_matter(lines(text).split("\n")):
         tick()
         converted.append(_block(_without_links(line)))
-    return unwrap(_EMPHASIS.sub("", "\n".join(converted)))
+    text = _EMPHASIS.sub("", "\n".join(converted))
+    return unwrap(_LIGHT_EMPHASIS.sub(lambda match: match["stars"] or match["lines"], text))
 
 
 def _without_front_matter(content: list[str]) -> list[str]:

@@ -181,6 +181,7 @@ def _listed(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
         clause.voice != "active"
         or clause.verb not in _LISTING
         or clause.kind == "command"
+        or clause.aux in ("may", "can", "might", "could")
         or first in _ASKERS
         or "ing" in forms(first)
         or _UNCLEAR.search(clause.rest)

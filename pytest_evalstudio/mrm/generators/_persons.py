@@ -59,8 +59,10 @@ def _agent(phrase: str, corpus: Corpus) -> bool:
         ),
         words[-1],
     )
-    is_name = len(words) > 1 and all(
-        word[0].isupper() or word in ("the", "of", "and", "Dr") for word in words
+    is_name = (
+        len(words) > 1
+        and words[0] not in ("The", "A", "An")
+        and all(word[0].isupper() or word in ("the", "of", "and", "Dr") for word in words)
     )
     if head.lower() in AGENTS:
         return True
@@ -122,7 +124,7 @@ def who(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
     if (
         clause.voice != "active"
         or clause.kind == "command"
-        or clause.verb in ("have", "consist", "mean", "cost", "include")
+        or clause.verb in ("have", "consist", "mean", "cost", "include", "remain", "become")
     ):
         return None
     if (

@@ -148,7 +148,7 @@ def _properties(clause: Clause, corpus: Corpus) -> Iterator[str]:
             yield f"Who is the chief executive of {subject}?"
         if not re.search(r"\b(?:employs?|employees|staff|workforce|people)\b", text):
             yield f"How many people does {subject} employ?"
-    is_thing = clause.verb in ("weigh", "hold") and clause.voice == "active" and words[0].lower() == "the"
+    is_thing = clause.verb == "weigh" and clause.voice == "active" and words[0].lower() == "the"
     if is_thing and not re.search(rf"\b{re.escape(head)}\b[^.]*(?:£|€|\$|price|cost)", text):
         yield f"How much does {subject} cost?"
 

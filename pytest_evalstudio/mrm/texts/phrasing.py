@@ -54,6 +54,13 @@ _SECOND_VERB = re.compile(
     r"(?i)\b(?:do|does|did)\b.*\b(?:and|or|but)\s(?:\w+ly\s)?(?:\w+ed|was|were|is|are|has|had|have|will)\b"
 )
 """A second verb in the form of the sentence: "Did the storm close the school and ruined"."""
+_MODAL_AFTER_DO = re.compile(
+    r"(?i)\b(?:do|does|did)\b(?P<between>.*?)\b(?:must|may|can|will|should|shall|is|are|was|were)\b"
+)
+_CONJUNCTION = re.compile(
+    r"(?i)\b(?:if|when|while|that|which|who|where|because|once|until|before|after|and|or)\b"
+)
+"""What may stand between two verbs of a question."""
 _PRICED_PERIOD = re.compile(
     r"(?i)\b(?:a|an|each|one)\s(?:(?:daily|weekly|monthly|annual|yearly|single|standard|full|extra|adult)\s)?"
     r"(?:night|day|week|month|year|hour|minute|weekend|session|visit|stay|ticket|pass|copy|item|place)\scost\b"
@@ -66,6 +73,8 @@ _UNSURE = re.compile(
     r"|^what (?:is|was) the (?:limit|maximum|minimum|rate|fee|charge|price|cost)\sper\s\w+\?$"
     r"|^what do \w+s of\b|^who \w+ (?:about|around|nearly|almost|some|roughly)\s"
     r"|\bof (?:every|each)\b|^how old must \w+ be\?$"
+    r"|^what is the limit on\b.*\sand\s(?:to|for|on)\s|^for how long\b.*\sand\s(?:a|an|the|my|your)\s"
+    r"|^after how many years\b.*\bin (?:office|post)\b"
 )
 """A pronoun or a measure without what it stands for, a second count, and the form of the sentence kept."""
 _RELATIVE = re.compile(r"(?i)\b(?:who|which|that|whose|whom)\b")
@@ -103,7 +112,7 @@ def is_natural(question: str) -> bool:
     last = words[-1].lower()
     if last in _DANGLING or (last in ("of", "for", "against") and not _STRANDED.match(text)):
         return False
-    return not _has_bare_unit(text) and not _repeats_asked_noun(text)
+    return not (_has_bare_unit(text) or _repeats_asked_noun(text) or _has_two_verbs(text))
 
 
 def _limit(text: str) -> int:
@@ -118,6 +127,12 @@ def _limit(text: str) -> int:
 
 def _has_bare_unit(text: str) -> bool:
     return any(not _ENDS_WITH_NUMBER.search(text[: match.start()]) for match in _UNIT.finditer(text))
+
+
+def _has_two_verbs(text: str) -> bool:
+    """Report whether a question of "do" has another verb without a conjunction: a noun was read as a verb."""
+    match = _MODAL_AFTER_DO.search(text)
+    return match is not None and not _CONJUNCTION.search(match["between"])
 
 
 def _repeats_asked_noun(text: str) -> bool:

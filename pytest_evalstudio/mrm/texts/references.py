@@ -62,9 +62,9 @@ _BODIES = word_set(
 """Nouns of persons and bodies that most documents have one of."""
 _RELATIONAL = word_set(
     """
-    answer application case change confirmation copy decision entry item material matter meeting message
-    notice notification nomination owner procedure reminder reply report request response result
-    review step visit work
+    answer application case change charge confirmation copy cost decision entry fee item material matter
+    meeting message notice notification nomination owner procedure reminder reply report request response
+    result review step visit work
     """
 )
 """Nouns of things that are always of or about something else."""

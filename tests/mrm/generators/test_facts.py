@@ -123,6 +123,8 @@ def test_a_condition_that_does_not_say_what_happens_is_not_asked_about() -> None
 @pytest.mark.parametrize(
     "sentence",
     [
+        pytest.param("The Equipment remains our property.", id="a thing in capitals is nobody"),
+        pytest.param("The club may exclude a member for repeated breaches.", id="what it may do"),
         pytest.param("You will need a screwdriver, a spanner and a hammer.", id="what for"),
         pytest.param("Taking pictures requires the permission of everybody in the frame.", id="an activity"),
         pytest.param(

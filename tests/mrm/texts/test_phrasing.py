@@ -55,6 +55,8 @@ def test_questions_that_people_ask_are_natural(question: str) -> None:
             "Must ropes brought by customers be at least 40 metres long and in good condition?",
             id="yes or no to two things at length",
         ),
+        pytest.param("Why does hospital stay of two days must be reported?", id="a noun read as a verb"),
+        pytest.param("For how long will I receive tablets and a letter?", id="a period of one of two things"),
         pytest.param("Did the storm close the school and ruined its roof?", id="a second verb"),
         pytest.param("How much does a night cost?", id="a night where"),
         pytest.param("Does a weekly ticket cost £15?", id="a ticket for what"),

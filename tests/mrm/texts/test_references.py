@@ -34,6 +34,7 @@ DOCUMENT = (
         ("When does the next election take place?", "next election"),
         ("Must signs be put up before the suspension begins?", "signs"),
         ("Must the sign be removed before the suspension begins?", "sign"),
+        ("How much is the charge?", "charge"),
         ("Who will make suitable arrangements?", "suitable arrangements"),
         ("Who washes coats every Thursday?", "coats"),
         ("What is the e-mail address of the supervisor?", "supervisor"),
