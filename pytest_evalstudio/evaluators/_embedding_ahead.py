@@ -12,7 +12,7 @@ from pytest_evalstudio.core.judging import Flow
 from pytest_evalstudio.core.switching import frequent_switches
 from pytest_evalstudio.core.tools import Embedder
 
-GROUP = 32
+GROUP = 64
 """Consecutive cases that are embedded at once. Groups are fixed, so that no vector depends on the order in
 which replies arrive."""
 
