@@ -60,8 +60,8 @@ class Third:
 
     def run(self, work):
         note(work, "third")
-        found = work.base / self.labels
-        waits = "" if found.exists() else "0 of 40 labels"
+        labels = work.base / self.labels
+        waits = "" if labels.exists() else "0 of 40 labels"
         return StepResult(summary=f"{waits}: label them" if waits else "labelled", waits=waits, figures={"cut": 0.7})
 
 
@@ -103,8 +103,8 @@ def write(project: Project, **keys: Any) -> None:
 
 
 def ran(project: Project) -> list[str]:
-    """What has run since the last time somebody asked."""
+    """Return the steps that have run since the last call."""
     log = project.folder / "demo.log"
-    found = log.read_text(encoding="utf-8").split() if log.exists() else []
+    steps = log.read_text(encoding="utf-8").split() if log.exists() else []
     log.write_text("", encoding="utf-8")
-    return found
+    return steps
