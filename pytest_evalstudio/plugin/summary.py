@@ -44,8 +44,10 @@ def write_summary(terminal: Any, report: Report, start: Path, root: Path) -> Non
         terminal.write_line(text)
     for text in review_lines(analysis, os.path.relpath(report.page.parent, start)):
         terminal.write_line(text)
-    for text in finding_lines(report.findings) if analysis.dataset.items or report.findings else ():
-        terminal.write_line(text)
+    has_failures = any(analysis.verdicts.get(verdict) for verdict in ("failed", "error"))
+    if report.findings or (analysis.dataset.items and not has_failures):
+        for text in finding_lines(report.findings):
+            terminal.write_line(text)
     for text in workflow_lines(analysis, root):
         terminal.write_line(text)
     for text in judging_lines(analysis):

@@ -135,3 +135,13 @@ def test_the_most_severe_findings_follow_the_leaderboards(project: Project) -> N
 def test_a_run_without_problems_has_no_findings(project: Project) -> None:
     project.suite({"key": "four", "prompt": "2+2?", "condition": '"4"'})
     project.run().stdout.fnmatch_lines(["findings: none"])
+
+
+def test_a_failure_without_a_finding_is_not_contradicted(project: Project) -> None:
+    project.suite(
+        {"key": "four", "prompt": "2+2?", "condition": '"4"'},
+        {"key": "six", "prompt": "3+3?", "condition": '"7"'},
+    )
+    result = project.run()
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.no_fnmatch_line("findings: none*")
