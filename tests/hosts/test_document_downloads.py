@@ -78,10 +78,10 @@ def test_a_url_is_downloaded_once(site, tmp_path):
 )
 def test_what_cannot_be_downloaded_is_told(site, tmp_path, page, fault, retry):
     site.pages = {"/x": page}
-    with pytest.raises(HostFault) as told:
+    with pytest.raises(HostFault) as raised:
         download(site.url + "/x", tmp_path, max_bytes=100, allow_private_hosts=True)
-    assert f"{site.url}/x: {fault}" in str(told.value)
-    assert told.value.retry is retry
+    assert f"{site.url}/x: {fault}" in str(raised.value)
+    assert raised.value.retry is retry
     assert list(tmp_path.iterdir()) == []
 
 
@@ -101,9 +101,9 @@ def names(monkeypatch):
 
 
 def told_of(action) -> HostFault:
-    with pytest.raises(HostFault) as told:
+    with pytest.raises(HostFault) as raised:
         action()
-    return told.value
+    return raised.value
 
 
 @pytest.mark.parametrize(

@@ -128,10 +128,10 @@ def encrypted() -> bytes:
     ],
 )
 def test_what_cannot_be_read_is_told_with_a_remedy(read, name, content, fault, tmp_path):
-    with pytest.raises(DataError) as told:
+    with pytest.raises(DataError) as raised:
         read(name, content, max_bytes=100 if len(content) == 101 else 10_000)
-    assert fault in str(told.value)
-    assert str(told.value).startswith(str(tmp_path / name))
+    assert fault in str(raised.value)
+    assert str(raised.value).startswith(str(tmp_path / name))
 
 
 def test_a_missing_document_is_named(tmp_path):

@@ -271,9 +271,9 @@ def test_answers_come_in_the_order_of_the_prompts(chat, service):
     ],
 )
 def test_what_cannot_be_right_is_told_when_the_model_is_opened(chat, settings, fault):
-    with pytest.raises(ConfigurationError) as told:
+    with pytest.raises(ConfigurationError) as raised:
         chat(**settings)
-    assert fault in str(told.value)
+    assert fault in str(raised.value)
 
 
 def test_an_unknown_argument_of_the_client_is_an_error_with_its_name(chat):
@@ -285,9 +285,9 @@ def test_a_missing_package_is_told_with_how_to_get_it(chat, monkeypatch):
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name, *rest: None if name == "openai" else find_spec(name, *rest)
     )
-    with pytest.raises(ConfigurationError) as told:
+    with pytest.raises(ConfigurationError) as raised:
         chat()
-    assert 'pip install "pytest-evalstudio[openai]"' in str(told.value)
+    assert 'pip install "pytest-evalstudio[openai]"' in str(raised.value)
 
 
 def test_opening_a_model_imports_no_client(chat, monkeypatch):

@@ -203,10 +203,10 @@ def test_a_running_event_loop_is_no_hindrance(application, model):
     ],
 )
 def test_a_wrong_target_is_told_when_the_model_is_opened(model, target, fault):
-    with pytest.raises(ConfigurationError) as told:
+    with pytest.raises(ConfigurationError) as raised:
         model("python", target=target)
-    assert fault in str(told.value)
-    assert str(told.value).startswith("model 'mine': ")
+    assert fault in str(raised.value)
+    assert str(raised.value).startswith("model 'mine': ")
 
 
 @pytest.mark.parametrize(
@@ -241,9 +241,9 @@ def test_a_wrong_target_is_told_when_the_model_is_opened(model, target, fault):
 def test_a_target_that_cannot_be_called_is_told_when_the_model_is_opened(
     application, model, source, parameters, fault
 ):
-    with pytest.raises(ConfigurationError) as told:
+    with pytest.raises(ConfigurationError) as raised:
         model("python", target=application(source) + ":f", parameters=parameters)
-    assert fault in str(told.value)
+    assert fault in str(raised.value)
 
 
 def test_the_import_path_is_as_it_was_once_the_model_is_closed(application, model, tmp_path: Path):

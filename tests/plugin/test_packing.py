@@ -25,7 +25,7 @@ def pytest_configure(config):
 
     log_of.config = config
 """
-"""What plugins that log reports do in the process that pytest reports in."""
+"""A plugin that serializes the reports in the process of the controller."""
 
 FIELDS = {
     "nodeid": "a_lab.json::k[m]",

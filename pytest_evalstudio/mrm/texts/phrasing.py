@@ -60,7 +60,7 @@ _MODAL_AFTER_DO = re.compile(
 _CONJUNCTION = re.compile(
     r"(?i)\b(?:if|when|while|that|which|who|where|because|once|until|before|after|and|or)\b"
 )
-"""What may stand between two verbs of a question."""
+"""Words that may be between two verbs of a question."""
 _PRICED_PERIOD = re.compile(
     r"(?i)\b(?:a|an|each|one)\s(?:(?:daily|weekly|monthly|annual|yearly|single|standard|full|extra|adult)\s)?"
     r"(?:night|day|week|month|year|hour|minute|weekend|session|visit|stay|ticket|pass|copy|item|place)\scost\b"

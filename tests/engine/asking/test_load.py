@@ -60,9 +60,9 @@ def test_workers_divide_the_limits():
     ],
 )
 def test_limits_that_make_no_sense_are_told(scripted, settings, fault):
-    with pytest.raises(ConfigurationError) as told:
+    with pytest.raises(ConfigurationError) as raised:
         scripted(**settings)
-    assert fault in str(told.value)
+    assert fault in str(raised.value)
 
 
 def test_fewer_requests_run_while_a_service_is_asked_too_much():

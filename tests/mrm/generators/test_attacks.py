@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import random
+import functools
 
 import pytest
 
-from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt
-from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.mrm.generators._attacks import PLANTED
+from support import drafts as support_drafts
+from support.drafts import REGISTRY, passes
 
-REGISTRY = Registry()
 ATTACKS = (
     "contextual_misinformation",
     "contradictory_premise",
@@ -26,23 +24,12 @@ ELSEWHERE = (
     "The price of a draft is £15.",
     "A direct debit is a permission for a company to collect money.",
 )
-
-
-def drafts(
-    generator: str, *sentences: str, seed: int = 0, elsewhere: tuple[str, ...] = ELSEWHERE
-) -> list[Draft]:
-    excerpt = Excerpt(id="c1", sentences=sentences, topic="1")
-    corpus = Corpus((excerpt, Excerpt(id="c2", sentences=elsewhere, topic="1")))
-    return list(REGISTRY.generators.get(generator)().drafts(excerpt, corpus, random.Random(seed)))
-
-
-def passes(draft: Draft, answer: str) -> bool:
-    return bool(parse_condition(draft.condition).check(answer))
+drafts = functools.partial(support_drafts.drafts, elsewhere=ELSEWHERE)
 
 
 def test_they_are_declared_as_adversarial() -> None:
-    found = {id for id in REGISTRY.generators if REGISTRY.generators.spec(id).purpose == "adversarial"}
-    assert found == {*ATTACKS, "out_of_distribution"}
+    adversarial = {id for id in REGISTRY.generators if REGISTRY.generators.spec(id).purpose == "adversarial"}
+    assert adversarial == {*ATTACKS, "out_of_distribution"}
 
 
 @pytest.mark.parametrize("attack", ATTACKS)

@@ -27,7 +27,7 @@ from pytest_evalstudio.mrm.texts.words import content_words, share_in
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.stats.strata import allocate, interleave
 
-MOST_NAMED = 3
+MAX_NAMED = 3
 """Documents that a message names."""
 
 
@@ -69,11 +69,11 @@ def choose(
         chosen = [in_context(candidate, material.corpus) for candidate in chosen]
     if not chosen:
         documents = [Path(document).name for document in context.workflow.documents]
-        more = f" and {len(documents) - MOST_NAMED} more" if len(documents) > MOST_NAMED else ""
+        more = f" and {len(documents) - MAX_NAMED} more" if len(documents) > MAX_NAMED else ""
         raise NoQuestions(
             "the rules are sure of no question about its sentences; include more topics, generators or"
             " documents, or name a language model as `writer`",
-            source=", ".join(documents[:MOST_NAMED]) + more,
+            source=", ".join(documents[:MAX_NAMED]) + more,
         )
     by_topic = Counter(candidate.excerpt.topic for candidate in chosen)
     by_generator = Counter(candidate.generator for candidate in chosen)
