@@ -12,7 +12,7 @@ from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.asking.judging import Judges
 from pytest_evalstudio.engine.asking.resolve import ModelSession
 from pytest_evalstudio.engine.asking.spending import CHARS_PER_TOKEN, ExpectedPrices, chars_of
-from pytest_evalstudio.engine.pipeline import answered, prompts_of
+from pytest_evalstudio.engine.scoring.answering import answered, prompts_of
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.score import score
 from pytest_evalstudio.engine.scoring.tasks import EvalTask

@@ -13,15 +13,15 @@ from pytest_evalstudio.core.cases import NOTHING, Answer, Case, Prompt
 from pytest_evalstudio.core.judging import Judge
 from pytest_evalstudio.core.repeats import MEAN, PassPolicy
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.engine.asking.prompts import prompt_of
 from pytest_evalstudio.engine.origins import origin
+from pytest_evalstudio.engine.scoring.answering import answered, prompts_of
 from pytest_evalstudio.engine.scoring.calibrated import calibrated
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.engine.scoring.repeats import further_repeats, needing_all_repeats
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.score import score
 from pytest_evalstudio.engine.scoring.spans import EvaluatorSpans
-from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo, is_rag
+from pytest_evalstudio.engine.scoring.tasks import EvalTask
 from pytest_evalstudio.engine.scoring.verdicts import flips, repeat_states, verdict
 from pytest_evalstudio.judges.panel import Panel
 from pytest_evalstudio.models.sentences import split_sentences
@@ -342,31 +342,6 @@ def _compared(
     )
 
 
-def answered(case: Case, answer: Answer, model: ModelInfo, run: int, *, retrieves: bool | None) -> Case:
-    """Return the case of a question with a model's answer, as evaluators take it."""
-    return dataclasses.replace(
-        case,
-        actual_output=answer.text,
-        context=answer.context,
-        context_sources=answer.context_sources,
-        context_scores=answer.context_scores,
-        model_key=model.key,
-        model_name=model.label,
-        is_rag=is_rag(retrieves, answer.context),
-        run=run,
-        duration_s=answer.duration_s,
-        first_token_s=answer.first_token_s,
-        served_model=answer.served_model,
-        request_id=answer.request_id,
-        cost_usd=answer.cost_usd,
-        usage=answer.usage,
-        retries=answer.retries,
-        tool_calls=answer.tool_calls,
-        error=answer.error,
-        artifacts=answer.artifacts,
-    )
-
-
 def _scored(result: Result) -> frozenset[str]:
     """Return the ids of the evaluators that scored the result."""
     return frozenset(
@@ -376,26 +351,3 @@ def _scored(result: Result) -> frozenset[str]:
 
 def _sentence_splitter_only(_: ConfiguredEvaluator) -> Tools:
     return Tools(split_sentences=split_sentences)
-
-
-def prompts_of(task: EvalTask, first: int = 1, count: int | None = None) -> list[Prompt]:
-    """Return the prompts of a task whose model is to be asked, one per repeat.
-
-    Args:
-        task: the question and its model.
-        first: number of the first repeat.
-        count: number of repeats; those that are always asked for where not given.
-    """
-    case, source = task.case, task.source
-    return [
-        prompt_of(
-            case.question,
-            key=case.key,
-            corpus=case.corpus,
-            run=run,
-            conversation=case.conversation,
-            originals=(source.case.question,) if source is not None else (),
-            attempt=task.attempt,
-        )
-        for run in range(first, first + (task.model.first_runs if count is None else count))
-    ]

@@ -16,7 +16,7 @@ from pytest_evalstudio.arena.judging import SETTINGS, Judged, judge_games
 from pytest_evalstudio.arena.replacement import EARLIER
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import DataError, EvaluationError
-from pytest_evalstudio.engine.pipeline import answered, prompts_of
+from pytest_evalstudio.engine.scoring.answering import answered, prompts_of
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo

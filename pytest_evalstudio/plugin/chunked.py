@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_evalstudio.core.display import visible
-from pytest_evalstudio.engine.pipeline import Pipeline, Progress, prompts_of
+from pytest_evalstudio.engine.pipeline import Pipeline, Progress
+from pytest_evalstudio.engine.scoring.answering import prompts_of
 from pytest_evalstudio.engine.scoring.chunks import cut
 from pytest_evalstudio.engine.scoring.messages import misses
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator

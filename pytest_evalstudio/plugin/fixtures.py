@@ -16,7 +16,8 @@ from pytest_evalstudio.core.errors import ConfigurationError, DataError, Evaluat
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.engine.asking.prompts import prompt_of
 from pytest_evalstudio.engine.builders import make_case
-from pytest_evalstudio.engine.pipeline import Pipeline, answered
+from pytest_evalstudio.engine.pipeline import Pipeline
+from pytest_evalstudio.engine.scoring.answering import answered
 from pytest_evalstudio.engine.scoring.messages import explain
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.results import Result

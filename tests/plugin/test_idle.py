@@ -30,6 +30,7 @@ def test_a_run_without_eval_files_imports_only_the_plugin_itself(project: Projec
         "pytest_evalstudio",
         "pytest_evalstudio.plugin",
         "pytest_evalstudio.plugin.hookspecs",
+        "pytest_evalstudio.plugin.options",
     }
     assert {name.partition(".")[0] for name in added} <= {"pytest_evalstudio"} | sys.stdlib_module_names
     written = {path.name for path in project.folder.iterdir()} - {"__pycache__", "stdout", "stderr"}

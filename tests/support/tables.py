@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import functools
-import inspect
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,6 +29,7 @@ from pytest_evalstudio.formats.model_tables import ModelTable
 from pytest_evalstudio.plugin.settings import DEFAULT_CACHE, DEFAULT_OUTPUT
 from pytest_evalstudio.record.items import ItemFlip, ItemVerdict, Row, RowOutcome
 from pytest_evalstudio.record.schema import EvaluatorEntry, Item, MetricEntry, ModelEntry, Run
+from support.documented import as_sentence, attribute_or_summary, attribute_text, paragraphs, source_line
 
 DOCS = Path(__file__).parents[2] / "docs"
 NOT_IN_FILES = ("folder", "file")
@@ -134,11 +134,11 @@ def options() -> Iterator[str]:
     found = Options()
     yield from _head("Option", "Meaning")
     for name, text in found.declared:
-        yield _row(f"`{name}`", _sentence(text))
+        yield _row(f"`{name}`", as_sentence(text))
     for name, text, default in found.ini:
         patterns = " ".join(f"`{pattern}`" for pattern in default or ())
         more = f" Default: {patterns}, with the suffixes {_listed(plugin.SUFFIXES)}." if patterns else ""
-        yield _row(f"`{name}` (ini key)", f"{_sentence(text)}{more}")
+        yield _row(f"`{name}` (ini key)", f"{as_sentence(text)}{more}")
 
 
 def configuration() -> Iterator[str]:
@@ -163,18 +163,22 @@ def configuration() -> Iterator[str]:
                 yield _row(
                     f"`{key}.{inner}`",
                     _default(inner_field.get_default(call_default_factory=True)),
-                    _said(table, inner),
+                    attribute_or_summary(table, inner),
                 )
         elif name in elsewhere:
             yield _row(
-                f"`{name}`", elsewhere[name], _said(Configuration, name).partition(";")[0].rstrip(".") + "."
+                f"`{name}`",
+                elsewhere[name],
+                attribute_or_summary(Configuration, name).partition(";")[0].rstrip(".") + ".",
             )
         else:
-            yield _row(f"`{field.alias or name}`", _default(default), _said(Configuration, name))
+            yield _row(
+                f"`{field.alias or name}`", _default(default), attribute_or_summary(Configuration, name)
+            )
             for inner, inner_field in table.model_fields.items() if table is not None else ():
                 is_needed = inner_field.is_required()
                 shown = "must be given" if is_needed else _default(inner_field.default)
-                yield _row(f"`{name}.{inner}`", shown, _said(table, inner))
+                yield _row(f"`{name}.{inner}`", shown, attribute_or_summary(table, inner))
 
 
 def _is_table(annotation: Any) -> bool:
@@ -189,9 +193,9 @@ def limits() -> Iterator[str]:
     yield from _head("Key of `[[model]]`", "Default", "Meaning")
     yield _row("`name`", "must be given", "Name of the model in node ids and reports.")
     yield _row("`host`", "must be given", "Id of the host; its parameters are keys of the same table.")
-    yield _row("`connection`", "none", _said(ModelTable, "connection"))
-    yield _row("`model_cfg`", "none", _said(ModelTable, "model_cfg"))
-    yield _row("`description`", "none", _said(ModelTable, "description"))
+    yield _row("`connection`", "none", attribute_or_summary(ModelTable, "connection"))
+    yield _row("`model_cfg`", "none", attribute_or_summary(ModelTable, "model_cfg"))
+    yield _row("`description`", "none", attribute_or_summary(ModelTable, "description"))
     yield _row(
         "`runs`",
         "that of the configuration",
@@ -210,7 +214,7 @@ def limits() -> Iterator[str]:
         " `retrieves` of its model.",
     )
     for item in dataclasses.fields(Limits):
-        yield _row(f"`{item.name}`", _default(item.default), _said(Limits, item.name))
+        yield _row(f"`{item.name}`", _default(item.default), attribute_or_summary(Limits, item.name))
 
 
 def commands() -> Iterator[str]:
@@ -239,7 +243,7 @@ def evaluator_details() -> Iterator[str]:
     for id in plugins:
         spec, cls = plugins.spec(id), plugins.get(id)
         yield from ("", f"## {id}", "")
-        yield from _paragraphs(cls)
+        yield from paragraphs(cls)
         facts = [
             f"domain {spec.domain}",
             f"method {', '.join(spec.method) or '–'}",
@@ -258,14 +262,14 @@ def evaluator_details() -> Iterator[str]:
                 metric.better,
                 shown,
                 f"{metric.threshold:g}",
-                _sentence(metric.description or metric.name).replace("|", "\\|"),
+                as_sentence(metric.description or metric.name).replace("|", "\\|"),
             )
         options = parameters(cls)
         if options:
             defaults = {field.name: _default_of(field) for field in dataclasses.fields(cls)}
             listed = (f"`{name}` ({defaults.get(name, 'none')})" for name in options)
             yield from ("", f"Options, with their defaults: {', '.join(listed)}.")
-        yield from ("", f"Source: {_source(cls)}", "", f"Agreement with people: {_agreement(id)}.")
+        yield from ("", f"Source: {source_line(cls)}", "", f"Agreement with people: {_agreement(id)}.")
 
 
 _RECORD = (Run, EvaluatorEntry, MetricEntry, ModelEntry, Item, Row, RowOutcome, ItemVerdict, ItemFlip)
@@ -284,7 +288,7 @@ def record() -> Iterator[str]:
         ItemVerdict,
         ItemFlip,
     ):
-        yield from ("", f"## {struct.__name__}", "", _sentence(summary_of(struct)), "")
+        yield from ("", f"## {struct.__name__}", "", as_sentence(summary_of(struct)), "")
         yield from _head("Key", "Type", "Meaning")
         for item in msgspec.structs.fields(struct):
             kind = getattr(item.type, "__name__", None) or str(item.type)
@@ -293,7 +297,7 @@ def record() -> Iterator[str]:
                 "",
                 kind if "[" not in str(item.type) else str(item.type),
             )
-            meaning = _attribute(struct, item.encode_name) or "–"
+            meaning = attribute_text(struct, item.encode_name) or "–"
             yield _row(f"`{item.encode_name}`", f"`{kind}`".replace("|", "\\|"), meaning.replace("|", "\\|"))
 
 
@@ -313,20 +317,6 @@ def _agreement(id: str) -> str:
         return "fitted to the samples; the page has figures on samples that it was not fitted to"
     listed = ", ".join(f"{sample} {area}" for sample, area in areas.items() if area != "–")
     return f"area under the ROC curve {listed} (0.5 is chance)"
-
-
-def _paragraphs(cls: type) -> Iterator[str]:
-    """Return the paragraphs of a docstring before its sections."""
-    text = inspect.getdoc(cls) or ""
-    body = re.split(r"\n\s*\n(?=(?:Args|Attributes|Raises|Returns|Source|Example|>>>))", text)[0]
-    yield from body.splitlines()
-
-
-def _source(cls: type) -> str:
-    found = re.search(r"^Source: (.*(?:\n {2,}.*)*)", inspect.getdoc(cls) or "", re.MULTILINE)
-    if found is None:
-        raise SystemExit(f"{cls.__module__}: the docstring of {cls.__name__} has no line `Source: …`; add it")
-    return _sentence(" ".join(found[1].split()))
 
 
 def _default_of(field: dataclasses.Field[Any]) -> str:
@@ -357,24 +347,7 @@ def _primary(spec: EvaluatorSpec) -> str:
 
 def _described(spec: Any) -> str:
     extra = f" Extra: `{spec.extra}`." if spec.extra else ""
-    return _sentence(spec.description).replace("|", "\\|") + extra
-
-
-def _said(cls: type, attribute: str) -> str:
-    """Return what the docstring of a class says of an attribute; else its summary."""
-    return _attribute(cls, attribute) or _sentence(summary_of(cls))
-
-
-def _attribute(cls: type, attribute: str) -> str:
-    """Return what the section Attributes of a class or its bases says of an attribute, or ""."""
-    for owner in cls.__mro__:
-        section = (vars(owner).get("__doc__") or "").partition("Attributes:")[2]
-        found = re.search(
-            rf"^ +(?:\w+, )*{attribute}(?:, \w+)*: (.*(?:\n {{12,}}.*)*)", section, re.MULTILINE
-        )
-        if found:
-            return _sentence(" ".join(found[1].split()))
-    return ""
+    return as_sentence(spec.description).replace("|", "\\|") + extra
 
 
 def _default(value: Any) -> str:
@@ -383,11 +356,6 @@ def _default(value: Any) -> str:
     if value is None or value in ([], {}):
         return "none"
     return f"`{json.dumps(value)}`"
-
-
-def _sentence(text: str) -> str:
-    text = text.strip()
-    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
 
 
 def _listed(names: Sequence[str]) -> str:

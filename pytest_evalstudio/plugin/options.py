@@ -1,0 +1,119 @@
+"""Options of the command line and of the ini file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pytest
+
+FILES = ("*suite*", "*lab*", "*dataset*", "*workflow*", "*_scores.*")
+"""Names of files that are looked at while a folder is walked."""
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Declare the options; docs/reference/options.md says what each does."""
+    group = parser.getgroup("evalstudio", "LLM and RAG evaluation")
+    add = group.addoption
+    add(
+        "--evalstudio-evaluators",
+        metavar="IDS",
+        help="evaluators, comma-separated, 'all', 'method:M', 'domain:D' or 'tag:T' (default: the"
+        " configuration's)",
+    )
+    add("--evalstudio-model", action="append", default=[], metavar="NAME", help="only this model; repeatable")
+    add("--evalstudio-output", metavar="DIR", help="folder of the report (default: evalstudio-report)")
+    add("--evalstudio-name", metavar="NAME", help="name of the run in the report")
+    add(
+        "--evalstudio-config",
+        metavar="FILE",
+        help="configuration file, in place of the nearest evalstudio.toml or pyproject.toml",
+    )
+    add(
+        "--evalstudio-threshold",
+        action="append",
+        default=[],
+        metavar="ID[.METRIC]=X",
+        help="threshold of a metric; repeatable",
+    )
+    add(
+        "--evalstudio-gate",
+        action="append",
+        default=[],
+        metavar="EXPR",
+        help="condition every model must meet, 'rouge.rouge_l >= 0.3'; repeatable",
+    )
+    add(
+        "--evalstudio-perturb",
+        metavar="SPEC",
+        help="add perturbed cases, e.g. 'comma:medium,word_swap:low+qwerty'",
+    )
+    add(
+        "--evalstudio-cache",
+        metavar="DIR",
+        help="folder of stored answers and downloads (default: .evalstudio)",
+    )
+    add(
+        "--evalstudio-refresh",
+        action="store_true",
+        help="ask the models again instead of taking stored answers",
+    )
+    add("--evalstudio-from", metavar="STEP", help="run this step of a workflow anew, and what depends on it")
+    add("--evalstudio-runs", type=int, metavar="N", help="how often each question is asked (default: 1)")
+    add(
+        "--evalstudio-pass",
+        metavar="POLICY",
+        help="verdict on repeats: mean, all, any, or a share like 8/10 (default: mean)",
+    )
+    add(
+        "--evalstudio-trust-lab",
+        action="store_true",
+        help="use a lab's own descriptions of models that are not configured",
+    )
+    add("--evalstudio-baseline", metavar="FILE", help="compare the run with this baseline or earlier run")
+    add(
+        "--evalstudio-baseline-model",
+        action="append",
+        default=[],
+        metavar="OLD=NEW",
+        help="name of a model in the baseline and in this run; repeatable",
+    )
+    add(
+        "--evalstudio-fail-on",
+        choices=("case", "mean", "none"),
+        help="what fails the session beside failed items: a regressed case, a metric that is worse, nothing",
+    )
+    add(
+        "--evalstudio-fail-on-inconclusive",
+        action="store_true",
+        help="fail the session where the comparison is inconclusive",
+    )
+    add(
+        "--evalstudio-known-failures",
+        choices=("xfail",),
+        help="xfail: items that fail in the baseline too are expected failures",
+    )
+    add(
+        "--evalstudio-estimate",
+        action="store_true",
+        help="print the calls, tokens and US dollars of the run without asking anything",
+    )
+    add("--evalstudio-shard", metavar="N/TOTAL", help="run the N-th part of the test cases")
+    add("--evalstudio-history", metavar="DIR", help="add the run to this folder, and show its history")
+    add(
+        "--evalstudio-github",
+        choices=("yes", "no"),
+        help="annotations and job summary of GitHub Actions (default: yes where GITHUB_ACTIONS is true)",
+    )
+    add(
+        "--evalstudio-code-quality", metavar="FILE", help="write the failures as GitLab's code quality report"
+    )
+    add("--evalstudio-sarif", metavar="FILE", help="write the failures as SARIF")
+    parser.addini("evalstudio_baseline", "baseline that runs are compared with, relative to the ini file")
+    parser.addini("evalstudio_pass", "verdict on repeats, as --evalstudio-pass")
+    parser.addini(
+        "evalstudio_files",
+        "names of files that are looked at while a folder is walked",
+        type="args",
+        default=list(FILES),
+    )

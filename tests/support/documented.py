@@ -1,0 +1,47 @@
+"""What docstrings say of classes and attributes, as the tables of the documentation have it."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+
+from pytest_evalstudio.core.docstrings import summary_of
+
+
+def paragraphs(cls: type) -> Iterator[str]:
+    """Return the paragraphs of a docstring before its sections."""
+    text = inspect.getdoc(cls) or ""
+    body = re.split(r"\n\s*\n(?=(?:Args|Attributes|Raises|Returns|Source|Example|>>>))", text)[0]
+    yield from body.splitlines()
+
+
+def source_line(cls: type) -> str:
+    """Return the line `Source:` of a docstring as a sentence; without it the program ends."""
+    match = re.search(r"^Source: (.*(?:\n {2,}.*)*)", inspect.getdoc(cls) or "", re.MULTILINE)
+    if match is None:
+        raise SystemExit(f"{cls.__module__}: the docstring of {cls.__name__} has no line `Source: …`; add it")
+    return as_sentence(" ".join(match[1].split()))
+
+
+def attribute_or_summary(cls: type, attribute: str) -> str:
+    """Return what the docstring of a class says of an attribute; else its summary."""
+    return attribute_text(cls, attribute) or as_sentence(summary_of(cls))
+
+
+def attribute_text(cls: type, attribute: str) -> str:
+    """Return what the section Attributes of a class or its bases says of an attribute, or ""."""
+    for owner in cls.__mro__:
+        section = (vars(owner).get("__doc__") or "").partition("Attributes:")[2]
+        match = re.search(
+            rf"^ +(?:\w+, )*{attribute}(?:, \w+)*: (.*(?:\n {{12,}}.*)*)", section, re.MULTILINE
+        )
+        if match:
+            return as_sentence(" ".join(match[1].split()))
+    return ""
+
+
+def as_sentence(text: str) -> str:
+    """Return a text with a capital and a full stop."""
+    text = text.strip()
+    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")

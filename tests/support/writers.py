@@ -1,0 +1,121 @@
+"""Judges that write test questions, and the workbench that asks them."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pytest_evalstudio.core.plugins.step import StepResult
+from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
+from pytest_evalstudio.formats.suite import TestCase, TestSuite
+from pytest_evalstudio.mrm.steps.test_generation.step import TestGeneration
+from support.judging import unfenced
+from support.workbench import Bench
+
+NOUNS = (
+    "ledger",
+    "mortgage",
+    "voucher",
+    "pension",
+    "deposit",
+    "annuity",
+    "premium",
+    "warrant",
+    "lease",
+    "bond",
+    "tariff",
+    "excise",
+    "levy",
+)
+
+
+def bench(
+    folder: Path, say: Callable[[str], Any], *, more: str = "", judge: dict[str, Any] | None = None
+) -> tuple[Bench, list[str]]:
+    """A bench with two topics whose configured judge is a function, and what that is asked."""
+    asked: list[str] = []
+
+    def target(prompt: str) -> str:
+        asked.append(prompt)
+        found = say(prompt)
+        return found if isinstance(found, str) else json.dumps(found)
+
+    made = Bench(
+        folder,
+        {"text.txt": "Some text."},
+        config={"judge": {"host": "python", "target": target, "cache": True, **(judge or {})}},
+    )
+    lines = []
+    for number, noun in enumerate(NOUNS):
+        sentences = [
+            f"The {noun} clause of the branch costs £{number + 3}.50.",
+            f"An office for the {noun} form takes {number + 13} working days.",
+            more,
+        ]
+        sentences = [sentence for sentence in sentences if sentence]
+        topic = "12"[number % 2]
+        lines.append(
+            {
+                "id": f"c{number}",
+                "text": " ".join(sentences),
+                "sentences": sentences,
+                "document": "../../text.txt",
+                "topic": topic,
+            }
+        )
+    topics = [
+        {"id": id, "words": [f"word{id}"], "size": sum(line["topic"] == id for line in lines)}
+        for id in ("1", "2")
+    ]
+    made.of("topic_modeling").mkdir(parents=True)
+    (made.of("topic_modeling") / "topics.json").write_text(
+        json.dumps({"version": 1, "topics": topics, "chunks": lines}), encoding="utf-8"
+    )
+    made.provider = ModelProvider(registry=made.registry, cache=folder / "cache")
+    return made, asked
+
+
+def generated(made: Bench, **parameters: Any) -> tuple[StepResult, list[TestCase]]:
+    done = TestGeneration(**{"writer": "judge", "count": 26, **parameters}).run(
+        made.work("test_generation", "topic_modeling")
+    )
+    return done, [case for _, case in TestSuite.load(made.of("test_generation") / "tests_suite.json").cases()]
+
+
+def facts(prompt: str) -> list[tuple[str, str, str]]:
+    """Noun, price and sentence of each chunk that a prompt shows."""
+    return [
+        (noun, price, f"The {noun} clause of the branch costs {price}.")
+        for noun, price in re.findall(r"The (\w+) clause of the branch costs (\S+)\.", prompt)
+    ]
+
+
+def writes(prompt: str) -> dict[str, Any]:
+    """A writer that does its work: two questions on what it is shown, told apart by their words."""
+    shown = facts(prompt)
+    evidence = [sentence.upper().replace(" ", "  ") for _, _, sentence in shown]
+    nouns = " and ".join(noun for noun, _, _ in shown)
+    tag = zlib.crc32(unfenced(prompt).partition("Write 2")[2][:400].encode())
+    questions = [
+        {
+            "question": f"What about {nouns}, version {tag}?",
+            "answer": f"It costs {shown[0][1]}.",
+            "evidence": evidence,
+        },
+        {
+            "question": f"Please tell customer {tag} how dear {nouns} is at noon",
+            "answer": "Nobody knows for certain what it costs.",
+            "evidence": evidence,
+        },
+    ]
+    if "evidence is an empty list" in prompt:
+        questions = [{**question, "evidence": []} for question in questions]
+    if planted := re.search(r"^Planted word: (\w+)$", prompt, re.MULTILINE):
+        questions = [
+            {**question, "question": f"{question['question']} Say {planted[1]}!"} for question in questions
+        ]
+    return {"questions": questions}
