@@ -128,6 +128,7 @@ def _when(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
         or with_counts(match["before"])
         or (clause.voice == "copula" and match["word"] == "if")
         or is_participle(match["clause"].split(" ")[0])
+        or match["clause"].startswith("to ")
     ):
         return None
     if re.search(r"\b(?:only|even|except|unless|that|which)\b", match["before"]) or "," in match["clause"]:

@@ -26,10 +26,16 @@ _DAY_OR_MONTH = re.compile(
 """A day or month that makes a frequency more precise: "every year in October"."""
 
 
+_PLACING = frozenset({"locate", "place", "position", "provide", "put", "situate", "space", "station"})
+"""Verbs after which "every 5 km" is a distance."""
+
+
 def often_asked(clause: Clause, subject: str, part: str) -> Asked | None:
     """Return the question for the frequency in a part of a clause."""
     match = _OFTEN.search(part)
     if match is None or quantities(part[: match.start()]) or clause.verb in ("cost", "pay", "receive"):
+        return None
+    if clause.verb in _PLACING and match.group().endswith(("km", "miles")):
         return None
     after = part[match.end() :].strip()
     if re.search(r"\b(?:of|on|in|at|for|by|from|until)\s$", part[: match.start()]):

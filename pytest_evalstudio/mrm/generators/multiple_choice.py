@@ -86,6 +86,8 @@ def _wrong(right: Quantity, sentence: str, corpus: Corpus) -> list[str]:
 
 def _is_comparable(other: str, right: str) -> bool:
     """Report whether two quantities are of similar size, or both are dates."""
+    if right.isdecimal() and not other.isdecimal():
+        return False
     first, second = value_of(other), value_of(right)
     if first is None or second is None:
         return first is second

@@ -42,6 +42,7 @@ _UNSAFE_STARTS = word_set(
     it he she they i there here that what when where why how who which if unless although though
     while because since as after before until once whether and but or so in on at by for from with
     during under within to not only whoever whatever whichever wherever
+    today yesterday tomorrow tonight now currently usually normally often sometimes
     """
 )
 

@@ -52,6 +52,7 @@ _WITHOUT_NOUN = re.compile(
 """A quantifier or a figure without what it is of, and a name that is hard to read with its genitive."""
 _SECOND_VERB = re.compile(
     r"(?i)\b(?:do|does|did)\b.*\b(?:and|or|but)\s(?:\w+ly\s)?(?:\w+ed|was|were|is|are|has|had|have|will)\b"
+    r"|^when\b.*\b(?:and|or|but)\s(?:\w+ly\s)?\w+(?:s|ed)\b"
 )
 """A second verb in the form of the sentence: "Did the storm close the school and ruined"."""
 _MODAL_AFTER_DO = re.compile(
@@ -77,6 +78,23 @@ _UNSURE = re.compile(
     r"|^after how many years\b.*\bin (?:office|post)\b"
 )
 """A pronoun or a measure without what it stands for, a second count, and the form of the sentence kept."""
+_LEFT_OVER = re.compile(
+    r"(?i)\bfor (?:everyone|everybody|anyone|all)\?$|\bat (?:least|most)\?$|(?-i:\bplus\b)"
+    r"|^when\b.*\b(?:once|twice)\b|^why\b.*\bbut\b"
+    r"|^(?:what|how|which)\b.*\b(?!(?:family|supply|july|reply|assembly|italy|fly)\b)\w+ly"
+    r"\s(?:must|may|can|should|will|do|does|did)\b"
+    r"|^(?:do|does|did)\b.*\b(?:hold|seat|take|accommodate|carry|have|employ)\s\d+\?$"
+)
+"""Words of the sentence that do not belong to the question, a second fact, and a number without its noun."""
+_UNNAMED = re.compile(
+    r"(?i)\b(?:his|hers?|him)\b|\bone of (?:two|three|four|five|six|seven|eight|the|several)\s\w+\?$"
+    r"|\b(?:a|an|any|each|every|the)\s(?:higher|lower|longer|shorter|larger|smaller|greater|lesser)\s(?!.*\bthan\b)"
+    r"|^(?:what is|is) the (?:speed |age |weight )?limit\b(?! (?:for|of|on|in|at|throughout)\b)"
+    r"|\bdivisional\b|\bthe (?:purchase|sale|selling) price(?:\?|\s[£$€\d])|^must \w+ be at least \d+\?$"
+    r"|^for how (?:long|many \w+) should you (?:hold|press|push)\b(?!.*\bto\s)"
+    r"|\bmembers (?:appointed|elected)\?$|\b(?:your|my) acceptance\b(?!\s(?:of|for|to|into|by)\b)"
+)
+"""Persons, levels and figures that only the text around the sentence names."""
 _RELATIVE = re.compile(r"(?i)\b(?:who|which|that|whose|whom)\b")
 _ASKED_NOUN = re.compile(r"(?i)\b(?:what|how many|how much)\s(?P<noun>[a-z]{4,})\b")
 _UNSAID = re.compile(
@@ -103,6 +121,8 @@ def is_natural(question: str) -> bool:
             _STIFF,
             _UNSAID,
             _UNSURE,
+            _LEFT_OVER,
+            _UNNAMED,
             _WITHOUT_NOUN,
             _SECOND_VERB,
             _PRICED_PERIOD,

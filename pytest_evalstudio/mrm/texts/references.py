@@ -113,6 +113,7 @@ class References:
         self._sentences: Counter[str] = Counter()
         self._definite: Counter[str] = Counter()
         self._others: Counter[str] = Counter()
+        self._long_names: set[str] = set()
         self._number = 0
         self._titles: set[str] = set()
         self._headings: set[str] = set()
@@ -131,6 +132,8 @@ class References:
         definite, others = set(), set()
         for at in range(1, len(words)):
             before = words[at - 1].lower()
+            if at > 1 and words[at - 1][0].isupper() and words[at][0].isupper():
+                self._long_names.add(words[at])
             if before == "the":
                 definite.add(stems[at])
             elif before in _INDEFINITE or (
@@ -162,6 +165,8 @@ class References:
         weak = _WEAK | _MEASURING if phrase.kind == "definite" else _WEAK
         is_specific = any(word not in weak for word in modifiers)
         is_name = any(word[0].isupper() or not word[0].isalpha() for word in phrase.words)
+        if phrase.kind == "definite" and len(phrase.words) == 1 and phrase.words[0] in self._long_names:
+            return head in _BODIES or head in self._titles  # "the Panel" for "the Arrears Panel"
         if is_specific or is_name or head in _UNIQUE or self._is_subject(head):
             return True
         if head in _RELATIONAL:

@@ -121,9 +121,14 @@ def inside(phrase: str, corpus: Corpus) -> str:
     """
     first, _, rest = phrase.partition(" ")
     lower = first[0].lower() + first[1:]
-    if lower in _FUNCTION_WORDS:
+    if lower in _FUNCTION_WORDS or (not rest[:1].isupper() and _ABSTRACT.fullmatch(first)):
         return f"{lower} {rest}".rstrip()
-    if (not first[1:].islower() and first[1:]) or rest[:1].isupper() or first in _names(corpus):
+    if (
+        (not first[1:].islower() and first[1:])
+        or rest[:1].isupper()
+        or first in _names(corpus)
+        or lower in _REGIONS
+    ):
         return phrase
     return f"{lower} {rest}".rstrip()
 
@@ -134,6 +139,20 @@ _FUNCTION_WORDS = word_set(
     """
 )
 
+
+_ABSTRACT = re.compile(r"[A-Z][a-z]{2,}(?:ity|ion|ment|ance|ence|ship|ness)")
+"""Nouns that are no names even if a contract writes them with a capital."""
+
+_REGIONS = word_set(
+    """
+    africa america antarctica asia australia austria belgium brazil britain bulgaria canada croatia
+    denmark egypt england estonia europe finland france germany greece hungary iceland india indonesia
+    ireland israel italy japan kenya latvia lithuania luxembourg mexico morocco nigeria norway poland
+    portugal romania russia scandinavia scotland serbia singapore slovakia slovenia spain sweden
+    switzerland taiwan thailand turkiye ukraine vietnam wales
+    """
+)
+"""Names that documents may have at the beginning of sentences only."""
 
 _PERSONS = {
     "we": "you",

@@ -183,6 +183,8 @@ def test_one_of_two_numbers_is_not_asked_for() -> None:
             "Technicians arrive within 24 hours in winter and within three working days in summer.",
             id="two periods",
         ),
+        pytest.param("Drinks stations are located every 5 km.", id="a distance, not a frequency"),
+        pytest.param("Today 46 active volunteers answer about 110 calls a year.", id="it begins with a time"),
         pytest.param("A visit outside warranty costs £95 plus materials.", id="more than the amount"),
     ],
 )
@@ -247,6 +249,13 @@ def test_an_amount_of_something_known_has_its_preposition() -> None:
             "What is the limit on cover for valuables?",
             "£1,000",
             id="a limit",
+        ),
+        pytest.param(
+            "numerical_reasoning",
+            "Europe accounted for 54 per cent of revenue.",
+            "What percentage of revenue did Europe account for?",
+            "54 per cent",
+            id="a region at the beginning",
         ),
         pytest.param(
             "numerical_reasoning",
@@ -315,3 +324,12 @@ def test_codes_of_a_table_have_a_meaning() -> None:
     assert (draft.question, draft.answer) == ("What does code E01 mean?", "Steam boiler not filled")
     assert passes(draft, "The steam boiler is not filled.")
     assert not passes(draft, "Check the tap.")
+
+
+def test_an_abstract_noun_is_no_name_even_if_a_contract_writes_it_with_a_capital() -> None:
+    (draft,) = drafts(
+        "numerical_reasoning",
+        "Liability is limited to £600 per suitcase.",
+        elsewhere=("This clause sets out our Liability.",),
+    )
+    assert draft.question == "What is the limit on liability per suitcase?"

@@ -134,6 +134,7 @@ def test_a_condition_that_does_not_say_what_happens_is_not_asked_about() -> None
         pytest.param(
             "Young visitors are welcome when accompanied by an adult.", id="a condition, not a time"
         ),
+        pytest.param("The softener calculates when to regenerate.", id="an object, not a time"),
     ],
 )
 def test_no_question_is_asked_that_reads_as_another_one(sentence: str) -> None:

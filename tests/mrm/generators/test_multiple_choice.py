@@ -31,6 +31,12 @@ def test_choices_are_of_the_unit_and_size_of_the_answer() -> None:
     assert "days" not in draft.question
 
 
+def test_the_choices_of_a_count_are_whole_numbers() -> None:
+    elsewhere = ("The version is 3.2.", "Passwords expire after 3.6 months.")
+    (draft,) = drafts("multiple_choice", "Passwords must contain 14 characters.", elsewhere=elsewhere)
+    assert "." not in draft.question
+
+
 def test_the_choices_of_a_year_are_years_near_it() -> None:
     (draft,) = drafts("multiple_choice", "A total of 61 complaints were received in 2024.")
     years = re.findall(r"[A-D]\) (\S+)", draft.question)

@@ -20,6 +20,12 @@ from pytest_evalstudio.mrm.texts.phrasing import is_natural
         "Are Off-Peak members who enter during peak hours charged £9 per visit?",
         "Within how many hours must every accident be entered in the accident book?",
         "By what percentage did leakage fall? A) 7% B) 9% C) 12% D) 14%",
+        "How much does the Plus Account cost per month?",
+        "What is the speed limit throughout the site?",
+        "How often must the family supply proof of income?",
+        "For how long should you hold the button to start the stove?",
+        "Is a higher dose than 20 mg allowed?",
+        "Does the shop close at 9?",
     ],
 )
 def test_questions_that_people_ask_are_natural(question: str) -> None:
@@ -61,6 +67,26 @@ def test_questions_that_people_ask_are_natural(question: str) -> None:
         pytest.param("How much does a night cost?", id="a night where"),
         pytest.param("Does a weekly ticket cost £15?", id="a ticket for what"),
         pytest.param("When is the rent that is due for the first month paid to?", id="dangling"),
+        pytest.param("When is the light on the charger red and turns green?", id="a second verb after when"),
+        pytest.param("How much does the committee room cost an hour for everyone?", id="for everyone"),
+        pytest.param("How often must you have the animal examined at least?", id="a bound left over"),
+        pytest.param("What is the standard charge plus materials?", id="a second part of the price"),
+        pytest.param("When may the Board change the charge once during the year?", id="when and once"),
+        pytest.param("Why do small children travel free but still need a ticket?", id="why for two facts"),
+        pytest.param("What percentage of the questions correctly must everyone answer?", id="order of words"),
+        pytest.param("Does the committee room hold 25?", id="a number without its noun"),
+        pytest.param("For how long does his contract run?", id="his contract"),
+        pytest.param("Who assigns one of three levels?", id="levels of what"),
+        pytest.param("What does any higher dose require?", id="higher than what"),
+        pytest.param("Is the speed limit 8 km/h?", id="a speed limit where"),
+        pytest.param("For how long should you hold the power button?", id="hold it for what"),
+        pytest.param("For how long are members appointed?", id="members of what"),
+        pytest.param(
+            "Within how many days of your acceptance must the fee be paid?", id="acceptance of what"
+        ),
+        pytest.param("What percentage of divisional revenue did books account for?", id="of which division"),
+        pytest.param("Was the purchase price £9.6 million?", id="the price of what"),
+        pytest.param("Must you be at least 16?", id="16 for what"),
     ],
 )
 def test_questions_that_nobody_would_type_are_not_natural(question: str) -> None:

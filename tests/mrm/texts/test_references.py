@@ -22,6 +22,7 @@ DOCUMENT = (
     "A voucher is valid for a day.",
     "Put the voucher behind the windscreen; a voucher is not sold.",
     "No voucher is refunded.",
+    "The members of the Arrears Panel are named by the Bathing Council.",
 )
 
 
@@ -39,6 +40,7 @@ DOCUMENT = (
         ("Who washes coats every Thursday?", "coats"),
         ("What is the e-mail address of the supervisor?", "supervisor"),
         ("Within how many weeks is a decision normally made?", "decision"),
+        ("Who appoints the Panel?", "Panel"),
     ],
 )
 def test_a_phrase_that_only_its_section_explains_is_unclear(question: str, unclear: str) -> None:
@@ -61,6 +63,8 @@ def test_a_phrase_that_only_its_section_explains_is_unclear(question: str, uncle
         "How are appeals decided?",
         "Why did the service charge rise?",
         "When did the bakery in Cork begin production?",
+        "Who appoints the Arrears Panel?",
+        "Who leads the Council?",
     ],
 )
 def test_names_complements_and_nouns_of_the_whole_document_are_clear(question: str) -> None:

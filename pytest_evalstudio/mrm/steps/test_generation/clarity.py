@@ -22,6 +22,14 @@ _CHANGED = re.compile(
     r"|(?:ris|increas|extend|doubl|reduc|fall|drop|chang)(?:e|es|ed|s)?)\b"
 )
 """Words of a sentence that changes an amount of a sentence before it."""
+_BARE_FIGURE = re.compile(
+    r"(?i)\b(?:did|does|do|was|were|is|are)\s"
+    r"(?P<noun>revenues?|sales|turnover|profits?|orders|income|earnings|costs)"
+    r"(?=\s(?:rise|fall|drop|grow|increase|decrease|decline|improve|come|amount|[£$€\d])|\?)"
+)
+"""A figure of a company without the part of it or the kind that it is for."""
+_EXCEPTION = re.compile(r"(?i)(?:but|however|unless|except|otherwise|do not|never|if)\b")
+"""Beginning of a sentence that limits the instruction of the sentence before it."""
 
 
 def clear_candidates(candidates: Iterable[Candidate], corpus: Corpus) -> Iterator[Candidate]:
@@ -35,7 +43,8 @@ def clear_candidates(candidates: Iterable[Candidate], corpus: Corpus) -> Iterato
             draft is not None
             and is_natural(draft.question)
             and _is_unambiguous(draft, index)
-            and not _is_changed_later(draft, candidate.excerpt.sentences)
+            and not _is_of_a_part(draft, document.sentences)
+            and not _is_changed_later(draft, document.sentences)
             and not document.references.unclear(draft.question)
         ):
             yield candidate._replace(draft=draft)
@@ -45,6 +54,7 @@ class _Document:
     """The nouns that a document introduces, and the organisation that it is of."""
 
     def __init__(self, sentences: Sequence[str]) -> None:
+        self.sentences = sentences
         self.references = References(sentences)
         self._speaks = speaks_of_itself(sentences)
         self._organisation = organisation_of(sentences) if self._speaks else ""
@@ -75,12 +85,36 @@ def _is_unambiguous(draft: Draft, index: SentenceIndex) -> bool:
     return not rivals(draft.question, draft.answer, draft.evidence, index)
 
 
+def _is_of_a_part(draft: Draft, sentences: Sequence[str]) -> bool:
+    """Report whether a question asks for a part's figure as if of the whole: "Was revenue £12 million?".
+
+    A document with several such figures has them for its parts.
+    """
+    match = _BARE_FIGURE.search(draft.question)
+    units = {unit_of(quantity.text) for quantity in quantities(draft.evidence)}
+    if match is None or not units:
+        return False
+    noun = match["noun"].rstrip("s").lower()
+    stating = [
+        sentence
+        for sentence in sentences
+        if noun in sentence.lower()
+        and any(unit_of(quantity.text) in units for quantity in quantities(sentence))
+    ]
+    return len(stating) > 1
+
+
 def _is_changed_later(draft: Draft, sentences: Sequence[str]) -> bool:
-    """Report whether one of the next two sentences changes the answer: "It rises to 30 days"."""
-    units = {unit_of(quantity.text) for quantity in quantities(draft.answer)}
-    if not units or draft.evidence not in sentences:
+    """Report whether one of the next two sentences changes the answer: "It rises to 30 days".
+
+    The answer to "What should you do if …" is changed by an exception in the next sentence.
+    """
+    if draft.evidence not in sentences:
         return False
     after = sentences[sentences.index(draft.evidence) + 1 :][:2]
+    if draft.question.startswith("What should you do if") and after and _EXCEPTION.match(after[0]):
+        return True
+    units = {unit_of(quantity.text) for quantity in quantities(draft.answer)}
     return any(
         _CHANGED.search(sentence)
         and any(unit_of(quantity.text) in units for quantity in quantities(sentence))
