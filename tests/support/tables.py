@@ -10,6 +10,7 @@ import dataclasses
 import functools
 import json
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
@@ -29,6 +30,9 @@ from pytest_evalstudio.formats.model_tables import ModelTable
 from pytest_evalstudio.plugin.settings import DEFAULT_CACHE, DEFAULT_OUTPUT
 from pytest_evalstudio.record.items import ItemFlip, ItemVerdict, Row, RowOutcome
 from pytest_evalstudio.record.schema import EvaluatorEntry, Item, MetricEntry, ModelEntry, Run
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 from support.documented import as_sentence, attribute_or_summary, attribute_text, paragraphs, source_line
 
 DOCS = Path(__file__).parents[2] / "docs"
