@@ -21,6 +21,8 @@ from _pytest.pytester import SysModulesSnapshot
 
 from support.children import Children
 
+INSTALLED: dict[str, Any] = {}
+"""Modules that are not of a test, by name; there are thousands, and each test looks through them."""
 NO_NETWORK = Path(__file__).parent / "no_network"
 
 runpy.run_path(str(NO_NETWORK / "sitecustomize.py"))
@@ -52,8 +54,13 @@ def pytester(pytester: Any, tmp_path_factory: pytest.TempPathFactory) -> pytest.
     temporary = str(tmp_path_factory.getbasetemp())
 
     def is_installed(name: str) -> bool:
-        file = getattr(sys.modules.get(name), "__file__", None)
-        return not str(file or "").startswith(temporary)
+        module = sys.modules.get(name)
+        if INSTALLED.get(name) is module is not None:
+            return True
+        if str(getattr(module, "__file__", None) or "").startswith(temporary):
+            return False
+        INSTALLED[name] = module
+        return True
 
     for name in [name for name in sys.modules if not is_installed(name)]:
         del sys.modules[name]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -73,16 +74,23 @@ class FormatModel(BaseModel):
         Keys of this package are left out where they have their default.
         """
         written = {}
+        defaults = _optional_defaults(type(self))
         for name, field in type(self).model_fields.items():
             value = getattr(self, name)
-            if (
-                name in self.optional_keys
-                and not value
-                and value == field.get_default(call_default_factory=True)
-            ):
+            if name in defaults and not value and value == defaults[name]:
                 continue
             written[field.alias or name] = _plain(value)
         return written | (self.model_extra or {})
+
+
+@functools.cache
+def _optional_defaults(model: type[FormatModel]) -> dict[str, Any]:
+    """Return the defaults of the optional keys; pydantic would inspect their factories each time."""
+    return {
+        name: field.get_default(call_default_factory=True)
+        for name, field in model.model_fields.items()
+        if name in model.optional_keys
+    }
 
 
 class Relationship(FormatModel):

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint
 
 import pytest
 
@@ -48,12 +47,15 @@ class Parrot:
 
 
 @pytest.fixture
-def installed(monkeypatch):
+def installed(tmp_path, monkeypatch):
     """Declares an entry point of an installed package."""
 
     def declare(group, value):
-        points = {group: [EntryPoint("theirs", value, group)]}
-        monkeypatch.setattr(module, "entry_points", lambda group: points.get(group, []))
+        package = tmp_path / group / "theirs-1.0.dist-info"
+        package.mkdir(parents=True)
+        (package / "METADATA").write_text("Name: theirs\nVersion: 1.0\n")
+        (package / "entry_points.txt").write_text(f"[{group}]\ntheirs = {value}\n")
+        monkeypatch.syspath_prepend(package.parent)
 
     return declare
 
