@@ -185,7 +185,7 @@ def stem(word: str) -> str:
     >>> stem("revenues")
     'revenu'
     """
-    return str(_stemmer().stem(word))
+    return str(_stemmer().stemWord(word))
 
 
 def _values(digits: str, text: str, end: int) -> tuple[tuple[str, ...], int]:
@@ -207,7 +207,8 @@ def _canonical(value: Any) -> str:
 
 @functools.lru_cache(maxsize=1)
 def _stemmer() -> Any:
-    from nltk.stem.snowball import EnglishStemmer
+    # NLTK's differs for one word in 400, and importing it takes a second where scikit-learn is installed.
+    from snowballstemmer.english_stemmer import EnglishStemmer
 
     return EnglishStemmer()
 

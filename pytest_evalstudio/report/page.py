@@ -26,6 +26,7 @@ from pytest_evalstudio.mrm.artifacts.model_card import ModelCard
 from pytest_evalstudio.mrm.artifacts.summary import WorkflowSummary
 from pytest_evalstudio.report import assets
 from pytest_evalstudio.report.assessment import assess
+from pytest_evalstudio.report.bytecode import TemplateBytecode
 from pytest_evalstudio.report.commands import pytest_command
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.contributed import built_sections
@@ -187,6 +188,7 @@ def _environment() -> Environment:
         optimized=False,  # constant folding costs more than it saves: a process renders few pages
         trim_blocks=True,
         lstrip_blocks=True,
+        bytecode_cache=TemplateBytecode("trimmed"),
     )
     filters: dict[str, Callable[..., str]] = {
         "num": _number,

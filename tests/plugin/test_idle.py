@@ -57,3 +57,15 @@ def test_every_option_and_ini_key_begins_with_evalstudio(project: Project) -> No
     plugin.pytest_addoption(group)  # type: ignore[arg-type]
     assert len(group.names) > 5
     assert all(name.lstrip("-").startswith("evalstudio") for name in group.names)
+
+
+def test_evaluators_by_rules_import_no_large_library(project: Project) -> None:
+    project.write("conftest.py", LIST_MODULES)
+    project.lab({"key": "k", "input": "Price?", "actual_output": "Five euros.", "context": ["Five euros."]})
+
+    rules = "lexical_groundedness,rouge,pii_leakage,looping_detection,text_matching"
+    project.run_process("answers_lab.json", "--evalstudio-evaluators", rules)
+
+    imported = set((project.folder / "modules.txt").read_text().split())
+    assert "pytest_evalstudio.metrics.grounding" in imported
+    assert imported.isdisjoint({"nltk", "scipy", "sklearn", "torch", "openai"})
