@@ -28,7 +28,10 @@ _SCHEMA = """
     CREATE TABLE IF NOT EXISTS purses (
         name TEXT PRIMARY KEY, spending TEXT NOT NULL, changed_at REAL NOT NULL
     ) WITHOUT ROWID;
+    CREATE TRIGGER IF NOT EXISTS answered AFTER INSERT ON answers
+        BEGIN DELETE FROM in_flight WHERE key = NEW.key; END;
 """
+"""The claim on a question ends in the transaction that stores its answer, which saves one."""
 _CLAIM = """
     INSERT INTO in_flight (key, token, expires_at) VALUES (?, ?, ?)
     ON CONFLICT (key) DO UPDATE SET token = excluded.token, expires_at = excluded.expires_at

@@ -79,7 +79,9 @@ class HostRequests:
             if isinstance(fault, HostFault) and fault.retry_after_s:
                 self._load.pace.pause(fault.retry_after_s)
 
-        seed = digest_of([self._key, prompt.text, prompt.run])
+        def seed() -> str:
+            return digest_of([self._key, prompt.text, prompt.run])
+
         return await with_retries(once, retries=self._limits.retries, seed=seed, on_retry=count)
 
     async def prepare(self, corpus: tuple[str, ...]) -> None:

@@ -22,7 +22,7 @@ async def with_retries(
     once: Callable[[], Coroutine[Any, Any, T]],
     *,
     retries: int,
-    seed: str,
+    seed: Callable[[], str],
     on_retry: Callable[[BaseException | None], None],
 ) -> T:
     """Return the result of a request, after as many tries as it takes.
@@ -30,15 +30,17 @@ async def with_retries(
     Args:
         once: makes the request.
         retries: further tries after the first.
-        seed: of the random part of the waiting times.
+        seed: returns the seed of the random part of the waiting times, if there are any.
         on_retry: called with the fault before each further try.
 
     Raises:
         HostFault: of the last try.
     """
-    jitter = random.Random(seed)
+    jitter: random.Random | None = None
 
     def wait_s(state: RetryCallState) -> float:
+        nonlocal jitter
+        jitter = jitter or random.Random(seed())
         fault = _fault_of(state)
         backoff_s = min(MAX_WAIT_S, FIRST_WAIT_S * 2.0 ** (state.attempt_number - 1)) * jitter.uniform(
             0.5, 1.0

@@ -47,6 +47,15 @@ def test_a_claimed_question_is_not_claimed_again_until_it_is_released(tmp_path: 
         assert second.claim("k")
 
 
+def test_a_stored_answer_ends_the_claim(tmp_path: Path) -> None:
+    with AnswerCache(tmp_path) as first, AnswerCache(tmp_path) as second:
+        assert first.claim("k")
+        assert first.claim("other")
+        first.put("k", Answer(text="fine"))
+        assert second.claim("k")
+        assert not second.claim("other")
+
+
 def test_the_claim_of_a_killed_process_expires(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with AnswerCache(tmp_path) as killed, AnswerCache(tmp_path) as other:
         token = killed.claim("k")
