@@ -161,6 +161,17 @@ def test_installed_packages_add_theirs(installed):
     assert "parrot" not in known.hosts
 
 
+def test_a_package_that_is_installed_while_python_runs_is_found(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    assert "politeness" not in Registry().evaluators
+    package = tmp_path / "theirs-1.0.dist-info"
+    package.mkdir()
+    (package / "METADATA").write_text("Name: theirs\nVersion: 1.0\n")
+    points = f"[pytest_evalstudio.evaluators]\ntheirs = {__name__}:Politeness\n"
+    (package / "entry_points.txt").write_text(points)
+    assert "politeness" in Registry().evaluators
+
+
 def test_an_installed_package_that_does_not_load_is_named(installed):
     installed("pytest_evalstudio.hosts", "no_such_module:Host")
     with pytest.raises(ConfigurationError) as told:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import importlib
+import os
 import pkgutil
 import sys
 from collections.abc import Iterable, Iterator
@@ -235,13 +236,26 @@ class Registry:
 
 def _installed(group: str) -> EntryPoints:
     """Return the entry points of a group."""
-    return _entry_points(group, tuple(sys.path))
+    return _entry_points(group, tuple((folder, _changed_at(folder)) for folder in sys.path))
 
 
 @functools.lru_cache(maxsize=16)
-def _entry_points(group: str, path: tuple[str, ...]) -> EntryPoints:
-    """Return the entry points of a group in all packages on a path, which takes 5 ms for 200 packages."""
+def _entry_points(group: str, folders: tuple[tuple[str, int], ...]) -> EntryPoints:
+    """Return the entry points of a group in all installed packages; reading them takes 5 ms for 200 packages.
+
+    Args:
+        group: the name of the group.
+        folders: of the packages, with the time of their last change.
+    """
     return entry_points(group=group)
+
+
+def _changed_at(folder: str) -> int:
+    """Return the time of the last change of a folder in nanoseconds, 0 where it is not there."""
+    try:
+        return os.stat(folder or ".").st_mtime_ns
+    except OSError:
+        return 0
 
 
 def spec_of(plugin: object, spec: type[S]) -> S | None:

@@ -31,7 +31,7 @@ _SCHEMA = """
     CREATE TRIGGER IF NOT EXISTS answered AFTER INSERT ON answers
         BEGIN DELETE FROM in_flight WHERE key = NEW.key; END;
 """
-"""The claim on a question ends in the transaction that stores its answer, which saves one."""
+"""The claim on a question ends in the transaction that stores its answer, not in one of its own."""
 _CLAIM = """
     INSERT INTO in_flight (key, token, expires_at) VALUES (?, ?, ?)
     ON CONFLICT (key) DO UPDATE SET token = excluded.token, expires_at = excluded.expires_at
