@@ -79,6 +79,19 @@ def test_an_evaluator_that_scored_nothing_is_not_scored(visit, built):
     assert page.locator(".item.unscored .item-state").inner_text() == "not scored"
 
 
+def test_a_name_at_the_side_of_the_ring_fits_its_depth(visit, built):
+    builder = RecordBuilder(evaluator("short", domain="summarization"), evaluator("other", domain="privacy"))
+    builder.add("a", "one", {"outcomes": {"short": score(0.2), "other": score(0.2)}})
+    page = visit(built(builder), "#explore")
+    lengths = page.locator("#eye-root .inner .label").evaluate_all(
+        "labels => labels.map((label) => [label.textContent, label.getBBox().x, label.getBBox().width])"
+    )
+    assert "Summarization" in [text for text, _, _ in lengths]
+    for text, left, width in lengths:
+        near, far = sorted((abs(left), abs(left + width)))
+        assert 80 <= near < far <= 184, text
+
+
 def test_above_eight_models_the_eye_gives_way_to_ranked_dots(visit, built):
     page = visit(built(lab_run(cases=6)), "#eye=retrieval")
     assert page.locator(".plot").count() == 2

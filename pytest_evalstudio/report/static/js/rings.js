@@ -6,6 +6,8 @@ const MOST_LABELS = 40;
 const BESIDE_PX = 34;
 const LINE_PX = 15;
 const OUTER_CHARS = 20;
+const LABEL_PX = 14;
+let pen;
 
 /** The drawing of a level. `centre` is its middle: { title, note, act, hover }; a compact one has no outer labels. */
 function rings(level, centre, compact = false) {
@@ -117,18 +119,27 @@ function badge(child, radius, angle, narrow) {
 /** The name of a segment, upright, in as many lines as there is room for; nothing in a narrow one. */
 function innerLabel(child, near, far, start, end) {
   const angle = (start + end) / 2;
-  const radius = (near + far) / 2 + 8;
-  const arc = (end - start) * radius;
   const across = Math.abs(Math.cos(angle));
+  const radius = (near + far) / 2 + 8 * across; // at the sides a name has the depth of the ring alone
+  const arc = (end - start) * radius;
   const [wide, tall] = [arc * across + (far - near) * (1 - across), arc * (1 - across) + (far - near) * across];
-  const chars = Math.floor(Math.min(104, wide) / 7);
+  const chars = Math.floor(Math.min(far - near, wide) / 7);
   const most = Math.min(3, Math.floor(tall / LINE_PX));
   if (chars < 4 || most < 1 || arc < 20) return null;
   const lines = [...wrapped(child.label, chars, child.value && most > 1 ? most - 1 : most), ...(child.value && most > 1 ? [child.value] : [])];
   const [x, y] = at(radius, angle);
-  return lines.map((line, place) =>
-    svg("text", { class: "label", x, y: y + LINE_PX * (place - (lines.length - 1) / 2) + 4, "text-anchor": "middle" }, line),
-  );
+  const room = Math.min(far - near, wide) - 6;
+  return lines.map((line, place) => {
+    const lineY = y + LINE_PX * (place - (lines.length - 1) / 2) + 4;
+    return svg("text", { class: "label", x, y: lineY, "text-anchor": "middle", ...squeezed(line, room) }, line);
+  });
+}
+
+/** The attributes that fit a line into the room for it, none where it is not wider. */
+function squeezed(line, room) {
+  pen ??= document.createElement("canvas").getContext("2d");
+  pen.font = `600 ${LABEL_PX}px ${getComputedStyle(document.body).fontFamily}`;
+  return pen.measureText(line).width > room ? { textLength: room, lengthAdjust: "spacingAndGlyphs" } : {};
 }
 
 /** Labels beside the ring, upright, moved apart where they would meet. */
