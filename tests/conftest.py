@@ -80,7 +80,7 @@ def children() -> Iterator[Children]:
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
-    """The browser: Chromium without a window, which opens a page in half the time, or the whole one."""
+    """Return the browser: Chromium's headless shell, which opens a page in half the time, else Chromium."""
     playwright = pytest.importorskip("playwright.sync_api")
     path = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     if path is None:

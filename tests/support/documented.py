@@ -1,4 +1,4 @@
-"""What docstrings say of classes and attributes, as the tables of the documentation have it."""
+"""Descriptions of classes and attributes from their docstrings, for the tables of the documentation."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def source_line(cls: type) -> str:
 
 
 def attribute_or_summary(cls: type, attribute: str) -> str:
-    """Return what the docstring of a class says of an attribute; else its summary."""
+    """Return the description of an attribute in the docstring of a class; else the summary of the class."""
     return attribute_text(cls, attribute) or as_sentence(summary_of(cls))
 
 
 def attribute_text(cls: type, attribute: str) -> str:
-    """Return what the section Attributes of a class or its bases says of an attribute, or ""."""
+    """Return the description of an attribute in the section Attributes of a class or its bases, or ""."""
     for owner in cls.__mro__:
         section = (vars(owner).get("__doc__") or "").partition("Attributes:")[2]
         match = re.search(

@@ -16,6 +16,22 @@ from pytest_evalstudio.mrm.workflow.context import StepContext
 
 T = TypeVar("T")
 
+NOUNS = (
+    "ledger",
+    "mortgage",
+    "voucher",
+    "pension",
+    "deposit",
+    "annuity",
+    "premium",
+    "warrant",
+    "lease",
+    "bond",
+    "tariff",
+    "excise",
+)
+"""Nouns of sentences that the rules and writers make questions of."""
+
 
 def configured(cls: type[T], parameters: Mapping[str, Any]) -> T:
     """Return a step with parameters as a workflow's file gives them."""

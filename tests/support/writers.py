@@ -14,43 +14,27 @@ from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.formats.suite import TestCase, TestSuite
 from pytest_evalstudio.mrm.steps.test_generation.step import TestGeneration
 from support.judging import unfenced
-from support.workbench import Bench
-
-NOUNS = (
-    "ledger",
-    "mortgage",
-    "voucher",
-    "pension",
-    "deposit",
-    "annuity",
-    "premium",
-    "warrant",
-    "lease",
-    "bond",
-    "tariff",
-    "excise",
-    "levy",
-)
+from support.workbench import NOUNS, Bench
 
 
 def bench(
     folder: Path, say: Callable[[str], Any], *, more: str = "", judge: dict[str, Any] | None = None
 ) -> tuple[Bench, list[str]]:
-    """A bench with two topics whose configured judge is a function, and what that is asked."""
-    asked: list[str] = []
+    """Return a workbench with two topics whose judge is a function, and the prompts that the judge gets."""
+    prompts: list[str] = []
 
     def target(prompt: str) -> str:
-        asked.append(prompt)
-        found = say(prompt)
-        return found if isinstance(found, str) else json.dumps(found)
+        prompts.append(prompt)
+        reply = say(prompt)
+        return reply if isinstance(reply, str) else json.dumps(reply)
 
-    made = Bench(
+    workbench = Bench(
         folder,
         {"text.txt": "Some text."},
         config={"judge": {"host": "python", "target": target, "cache": True, **(judge or {})}},
     )
     lines = []
-    for number, noun in enumerate(NOUNS):
+    for number, noun in enumerate((*NOUNS, "levy")):
         sentences = [
             f"The {noun} clause of the branch costs £{number + 3}.50.",
             f"An office for the {noun} form takes {number + 13} working days.",
@@ -71,23 +55,26 @@ def bench(
         {"id": id, "words": [f"word{id}"], "size": sum(line["topic"] == id for line in lines)}
         for id in ("1", "2")
     ]
-    made.of("topic_modeling").mkdir(parents=True)
-    (made.of("topic_modeling") / "topics.json").write_text(
+    workbench.of("topic_modeling").mkdir(parents=True)
+    (workbench.of("topic_modeling") / "topics.json").write_text(
         json.dumps({"version": 1, "topics": topics, "chunks": lines}), encoding="utf-8"
     )
-    made.provider = ModelProvider(registry=made.registry, cache=folder / "cache")
-    return made, asked
+    workbench.provider = ModelProvider(registry=workbench.registry, cache=folder / "cache")
+    return workbench, prompts
 
 
-def generated(made: Bench, **parameters: Any) -> tuple[StepResult, list[TestCase]]:
-    done = TestGeneration(**{"writer": "judge", "count": 26, **parameters}).run(
-        made.work("test_generation", "topic_modeling")
+def generated(workbench: Bench, **parameters: Any) -> tuple[StepResult, list[TestCase]]:
+    """Run the step with a judge as writer; return its result and test cases."""
+    result = TestGeneration(**{"writer": "judge", "count": 26, **parameters}).run(
+        workbench.work("test_generation", "topic_modeling")
     )
-    return done, [case for _, case in TestSuite.load(made.of("test_generation") / "tests_suite.json").cases()]
+    return result, [
+        case for _, case in TestSuite.load(workbench.of("test_generation") / "tests_suite.json").cases()
+    ]
 
 
 def facts(prompt: str) -> list[tuple[str, str, str]]:
-    """Noun, price and sentence of each chunk that a prompt shows."""
+    """Return noun, price and sentence of each chunk that a prompt shows."""
     return [
         (noun, price, f"The {noun} clause of the branch costs {price}.")
         for noun, price in re.findall(r"The (\w+) clause of the branch costs (\S+)\.", prompt)
@@ -95,7 +82,7 @@ def facts(prompt: str) -> list[tuple[str, str, str]]:
 
 
 def writes(prompt: str) -> dict[str, Any]:
-    """A writer that does its work: two questions on what it is shown, told apart by their words."""
+    """Write two different questions about the excerpts of a prompt."""
     shown = facts(prompt)
     evidence = [sentence.upper().replace(" ", "  ") for _, _, sentence in shown]
     nouns = " and ".join(noun for noun, _, _ in shown)
@@ -107,7 +94,7 @@ def writes(prompt: str) -> dict[str, Any]:
             "evidence": evidence,
         },
         {
-            "question": f"Please tell customer {tag} how dear {nouns} is at noon",
+            "question": f"Please say to customer {tag} how expensive {nouns} is at noon",
             "answer": "Nobody knows for certain what it costs.",
             "evidence": evidence,
         },

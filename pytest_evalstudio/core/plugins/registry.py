@@ -245,7 +245,7 @@ def _entry_points(group: str, folders: tuple[tuple[str, int], ...]) -> EntryPoin
 
     Args:
         group: the name of the group.
-        folders: of the packages, with the time of their last change.
+        folders: the folders of the packages, each with the time of its last change; key of the cache only.
     """
     return entry_points(group=group)
 

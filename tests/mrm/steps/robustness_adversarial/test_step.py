@@ -23,23 +23,9 @@ from pytest_evalstudio.mrm.steps.automated_evaluation.step import AutomatedEvalu
 from pytest_evalstudio.mrm.steps.robustness_adversarial.step import RobustnessAdversarial
 from pytest_evalstudio.mrm.steps.test_generation.step import TestGeneration
 from support.toy_models import APP, answered_by
-from support.workbench import Bench, configured
+from support.workbench import NOUNS, Bench, configured
 
 STEP = "robustness_adversarial"
-NOUNS = (
-    "ledger",
-    "mortgage",
-    "voucher",
-    "pension",
-    "deposit",
-    "annuity",
-    "premium",
-    "warrant",
-    "lease",
-    "bond",
-    "tariff",
-    "excise",
-)
 SENTENCES = [
     sentence
     for number, noun in enumerate(NOUNS)

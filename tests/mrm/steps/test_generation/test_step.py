@@ -14,22 +14,7 @@ from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.mrm.steps.test_generation.generating import UnknownLanguage
 from pytest_evalstudio.mrm.steps.test_generation.step import TestGeneration
 from pytest_evalstudio.stats.strata import allocate
-from support.workbench import Bench
-
-NOUNS = (
-    "ledger",
-    "mortgage",
-    "voucher",
-    "pension",
-    "deposit",
-    "annuity",
-    "premium",
-    "warrant",
-    "lease",
-    "bond",
-    "tariff",
-    "excise",
-)
+from support.workbench import NOUNS, Bench
 
 
 def bench(folder: Path, sizes: dict[str, int], seed: int = 0) -> Bench:

@@ -1,4 +1,4 @@
-"""What is not taken of a writer: inventions, orders in documents, unreadable replies, spent budgets."""
+"""Drafts of a writer that are rejected: inventions, planted instructions, unreadable replies; budgets."""
 
 from __future__ import annotations
 
