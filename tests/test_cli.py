@@ -167,15 +167,15 @@ def test_all_files_are_checked_whatever_is_wrong_with_the_first(capsys):
 def test_what_was_repaired_is_a_warning_and_no_fault(capsys):
     assert (
         main(
-            ["validate", write("s.json", '{"tests": [{"test_cases": [{"prompt": "q", "conditoin": "x"},]}]}')]
+            ["validate", write("s.json", '{"tests": [{"test_cases": [{"prompt": "q"},], "categores": []}]}')]
         )
         == 0
     )
     assert capsys.readouterr().out.splitlines() == [
         "warning: s.json: trailing commas are not JSON; they were ignored",
         (
-            "warning: s.json /tests/0/test_cases/0: 'conditoin' is not a key of this format and is ignored."
-            " Did you mean 'condition'?"
+            "warning: s.json /tests/0: 'categores' is not a key of this format and is ignored."
+            " Did you mean 'categories'?"
         ),
         "s.json: suite, 1 test cases: fine",
     ]
@@ -367,7 +367,7 @@ def test_a_judge_is_checked_against_labels(
     assert (found["agreement"], found["kappa"], found["flips"]["repeats"]) == (
         1.0,
         1.0,
-        {"compared": 2, "flipped": 0, "rate": 0.0, "interval": ANY},
+        {"compared": 2, "flipped": 0, "to_pass": 0, "to_fail": 0, "rate": 0.0, "interval": ANY},
     )
     assert main(arguments) == 0
     assert "agreement with people   1.000" in capsys.readouterr().out

@@ -82,7 +82,10 @@ def test_perturbed_cases_are_written_beside_the_originals(capsys):
 
 def test_seed_and_where_choose_and_the_configuration_is_taken_where_they_are_not_given(capsys):
     def made(*arguments):
-        assert main(["perturb", "s_suite.json", "-p", "random_replacement", "-o", "p.json", *arguments]) == 0
+        assert (
+            main(["perturb", "s_suite.json", "-p", "random_replacement:medium", "-o", "p.json", *arguments])
+            == 0
+        )
         return [case["prompt"] for case in cases("p.json")]
 
     assert made() == made() != made("--seed", "3")

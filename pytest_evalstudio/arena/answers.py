@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.engine.asking.runs import AskingRun
 from pytest_evalstudio.engine.labs import LabBuilder
 from pytest_evalstudio.engine.scoring.tasks import tasks
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.files import EvalFile
 from pytest_evalstudio.formats.suite import TestSuite
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedAnswers:
+    """Answers of models that were asked.
+
+    Attributes:
+        cases: one per question and model.
+        stored: number of answers that an earlier run stored.
+    """
+
+    cases: list[Case]
+    stored: int
 
 
 def answers_of(file: EvalFile, folder: Path) -> list[Case]:
@@ -27,8 +42,9 @@ def asked_answers(
     cache: Path,
     registry: Registry,
     judges: Collection[str] = (),
-) -> list[Case]:
-    """Return the answers of the configured models to the questions of a suite; stored answers are used.
+    run: AskingRun | None = None,
+) -> AskedAnswers:
+    """Return the answers of the configured models to the questions of a suite.
 
     Args:
         suite: the questions.
@@ -37,6 +53,7 @@ def asked_answers(
         cache: folder of stored answers.
         registry: registry of plugins.
         judges: names of the models that judge, and do not play.
+        run: the run that asks; a new one where not given.
     """
     tables = [{"name": table.name, **table.settings} for table in config.model if table.name not in judges]
     with LabBuilder(
@@ -46,7 +63,9 @@ def asked_answers(
         documents=documents,
         cache=cache,
         registry=registry,
+        run=run,
         allow_private_hosts=config.allow_private_hosts,
     ) as builder:
         lab = builder.complete_dataset()
-    return answers_of(EvalFile(kind="lab", content=lab), Path(config.folder))
+    cases = answers_of(EvalFile(kind="lab", content=lab), Path(config.folder))
+    return AskedAnswers(cases=cases, stored=builder.stored)

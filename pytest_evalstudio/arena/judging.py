@@ -30,6 +30,19 @@ REPLY = record(
 """Form of the judge's reply."""
 
 
+def choice_by_scores(reply: Mapping[str, Any]) -> str:
+    """Return how the choice contradicts the scores; with equal scores, any choice agrees.
+
+    The winner cannot be computed: choice and scores are verdicts on the same answers, and none of them is
+    the evidence for the other.
+    """
+    first, second, winner = reply["score_first"], reply["score_second"], reply["choice"]
+    better = "first" if first > second else "second" if second > first else winner
+    if winner == better:
+        return ""
+    return f"the choice is {winner}, and the scores are {first} (first) and {second} (second)"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """Verdict of one judge on one game."""
@@ -89,6 +102,7 @@ def question_of(game: Game) -> Question:
             "second_answer": game.second.actual_output,
         },
         reply=REPLY,
+        consistency=choice_by_scores,
     )
 
 

@@ -13,18 +13,27 @@ from pytest_evalstudio.arena.results import ModelRating, Pair, Ratings
 from pytest_evalstudio.arena.table import GameTable
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.formats.battles import Battle
-from pytest_evalstudio.stats.bradley_terry import bradley_terry, is_determined
+from pytest_evalstudio.stats.bradley_terry import (
+    PRIOR_WINS,
+    bradley_terry,
+    has_played,
+    is_determined,
+    strength_covariance,
+)
 from pytest_evalstudio.stats.comparison import holm
 from pytest_evalstudio.stats.elo import EloScale, bootstrap_elo, sequential_elo
-from pytest_evalstudio.stats.intervals import wilson_interval
-from pytest_evalstudio.stats.paired_logit import MIN_CLUSTERS
+from pytest_evalstudio.stats.intervals import student_quantile, wilson_interval
+from pytest_evalstudio.stats.sign_flip import sign_flip
 from pytest_evalstudio.stats.types import Floats, Integers, Interval
 
 ALPHA = 0.05
+MIN_PROMPTS = 30
+"""Prompts below which a note says what the intervals rest on."""
 MOST_ROUNDS = 100_000
 _DIGITS = 4
 """Decimals of the results: fewer than those in which the floating-point units of machines differ."""
 _TAILS = (2.5, 97.5)
+_NORMAL_QUANTILE = 1.959964
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +73,8 @@ def rate(battles: Sequence[Battle], options: RatingOptions | None = None) -> Rat
     """Rate the models of games.
 
     Elo is sequential in the order of the games; its bootstrap samples games, as the published method does.
-    The intervals of Bradley–Terry and of win rates sample prompts, since games on one prompt are alike.
+    The intervals of Bradley–Terry and of win rates sample prompts, since games on one prompt are alike. The
+    strengths of Bradley–Terry have a prior of half a win and half a loss for each pair that has played.
 
     Args:
         battles: games, at least one; votes of people and verdicts of judges count alike.
@@ -101,8 +111,10 @@ class _Figures:
         order: numbers of the models, best first.
         sequential: sequential Elo.
         elo: shape (rounds, models).
+        wins: shape (models, models), of all games.
         strength: Bradley–Terry on the Elo scale.
-        strengths: shape (rounds, models), the same of samples of prompts.
+        strength_ends: shape (2, models), its interval.
+        p_of_strengths: shape (models, models), two-sided p of equal strengths by their standard errors.
         win_rates: shape (rounds, models, models).
         groups: numbers of the models that games link.
     """
@@ -118,12 +130,18 @@ class _Figures:
         self.median = np.round(np.median(self.elo, axis=0), _DIGITS)
         unit = scale.scale / math.log(scale.base)
         resampled = table.resampled_wins(options.rounds, options.seed)
-        self.strength = scale.initial + unit * bradley_terry(table.wins())
-        self.strengths = scale.initial + unit * bradley_terry(resampled)
+        self.wins = table.wins()
+        strengths = bradley_terry(self.wins)
+        prior = PRIOR_WINS * has_played(self.wins)
+        sampled = bradley_terry(resampled + prior, prior=0.0)
+        covariance = strength_covariance(table.prompt_wins() + prior, strengths)
+        self.strength = scale.initial + unit * strengths
+        self.strength_ends = scale.initial + unit * _strength_ends(table, strengths, sampled, covariance)
+        self.p_of_strengths = _p_of_strengths(table, strengths, sampled, covariance)
         games = resampled + resampled.swapaxes(1, 2)
         with np.errstate(invalid="ignore"):
             self.win_rates: Floats = resampled / games
-        self.groups = _groups(table.wins())
+        self.groups = _groups(self.wins)
         self.order = sorted(range(players), key=lambda number: (-self.median[number], table.models[number]))
 
 
@@ -131,7 +149,7 @@ def _model(table: GameTable, figures: _Figures, pairs: Sequence[Pair], number: i
     name = table.models[number]
     firsts, seconds = table.first == number, table.second == number
     elo = np.percentile(figures.elo[:, number], _TAILS)
-    strength = np.percentile(figures.strengths[:, number], _TAILS)
+    strength = figures.strength_ends[:, number]
     separable = [pair for pair in pairs if pair.is_separable and name in (pair.model_a, pair.model_b)]
     stronger = {other: float(figures.strength[index]) for index, other in enumerate(table.models)}
     opponents = [pair.model_b if pair.model_a == name else pair.model_a for pair in separable]
@@ -158,7 +176,7 @@ def _pairs(table: GameTable, figures: _Figures) -> list[Pair]:
     couples = [
         (number, other) for rank, number in enumerate(figures.order) for other in figures.order[rank + 1 :]
     ]
-    p_values = [_p(figures, number, other) for number, other in couples]
+    p_values = [_p(table, figures, number, other) for number, other in couples]
     known = [p for p in p_values if p is not None]
     adjusted = iter(holm(known))
     return [
@@ -167,15 +185,44 @@ def _pairs(table: GameTable, figures: _Figures) -> list[Pair]:
     ]
 
 
-def _p(figures: _Figures, number: int, other: int) -> float | None:
-    """Return the two-sided p of equal strengths, by the spread of their difference over the samples."""
+def _p(table: GameTable, figures: _Figures, number: int, other: int) -> float | None:
+    """Return the two-sided p of equal models; None where no games link them.
+
+    Where one of them won all of their games, or there is no other model, it is that of the exact test over
+    the prompts of these games; else that of their strengths, which all games tell something about.
+    """
+    won, lost = figures.wins[number, other], figures.wins[other, number]
+    if won + lost > 0 and (len(table.models) == 2 or min(won, lost) == 0):
+        return sign_flip(table.prompt_points(number, other))
     linked = any(number in group and other in group for group in figures.groups)
-    differences = figures.strengths[:, number] - figures.strengths[:, other]
-    spread = float(differences.std())
-    if not linked or spread <= 1e-9:
-        return None
-    difference = abs(float(figures.strength[number] - figures.strength[other]))
-    return math.erfc(difference / spread / math.sqrt(2))
+    return float(figures.p_of_strengths[number, other]) if linked else None
+
+
+def _strength_ends(table: GameTable, strengths: Floats, sampled: Floats, covariance: Floats) -> Floats:
+    """Return the ends of the intervals of strengths: of samples of prompts, or of the information if wider.
+
+    Samples of few prompts vary too little, and not at all where a model always wins.
+    """
+    errors = _quantile(table) * np.sqrt(np.diag(covariance))
+    low, high = np.percentile(sampled, _TAILS, axis=0)
+    return np.stack([np.minimum(low, strengths - errors), np.maximum(high, strengths + errors)])
+
+
+def _quantile(table: GameTable) -> float:
+    """Return Student's quantile for the number of prompts."""
+    return student_quantile(0.975, max(1, int(table.prompts.max())))
+
+
+def _p_of_strengths(table: GameTable, strengths: Floats, sampled: Floats, covariance: Floats) -> Floats:
+    """Return the two-sided p of equal strengths, by the wider of both standard errors of the difference.
+
+    The normal score is scaled so that p is 0.05 at Student's quantile.
+    """
+    variances = np.diag(covariance)[:, None] + np.diag(covariance)[None, :] - 2 * covariance
+    spread = (sampled[:, :, None] - sampled[:, None, :]).std(axis=0)
+    errors = np.maximum(np.sqrt(np.maximum(variances, 1e-300)), spread) * _quantile(table) / _NORMAL_QUANTILE
+    scores = np.abs(strengths[:, None] - strengths[None, :]) / errors
+    return np.array([[math.erfc(score / math.sqrt(2)) for score in row] for row in scores.tolist()])
 
 
 def _pair(
@@ -200,8 +247,8 @@ def _pair(
         win_rate_a=None if rate is None else _rounded(rate),
         low=None if low is None else _rounded(low),
         high=None if high is None else _rounded(high),
-        p=None if p is None else _rounded(p, 6),
-        p_adjusted=None if adjusted is None else _rounded(adjusted, 6),
+        p=None if p is None else float(f"{p:.6g}"),
+        p_adjusted=None if adjusted is None else float(f"{adjusted:.6g}"),
         is_separable=adjusted is not None and adjusted <= ALPHA,
     )
 
@@ -238,12 +285,15 @@ def _notes(table: GameTable, groups: Sequence[Sequence[int]]) -> list[str]:
         notes.append(f"no games link these groups of models, so their ratings cannot be compared: {listed}")
     elif not is_determined(table.wins()[None])[0]:
         notes.append(
-            "some model only wins or only loses: its Bradley-Terry rating has no bound and was computed with"
-            " half a tie added to each pair"
+            "some model only wins or only loses: its Bradley-Terry rating is bounded by the prior (half a win"
+            " and half a loss for each pair that has played), and the models may be farther apart"
         )
     prompts = int(table.prompts.max()) + 1
-    if prompts < MIN_CLUSTERS:
-        notes.append(f"{prompts} prompts: intervals that resample so few prompts are too narrow")
+    if prompts < MIN_PROMPTS:
+        notes.append(
+            f"{prompts} prompts: the intervals of Elo sample games and do not tell how other prompts would"
+            " turn out; those of Bradley-Terry sample prompts, and are widened since these are few"
+        )
     return notes
 
 

@@ -17,9 +17,11 @@ class ModelRating(msgspec.Struct, frozen=True, kw_only=True):
         elo_median: median Elo over the bootstrap rounds, the rating of the published method.
         elo_low: 2.5th percentile over the rounds.
         elo_high: 97.5th percentile.
-        bradley_terry: maximum-likelihood strength on the same scale; does not depend on the order.
-        bradley_terry_low: 2.5th percentile over samples of prompts.
-        bradley_terry_high: 97.5th percentile.
+        bradley_terry: strength on the same scale, with a prior of half a win and half a loss for each pair;
+            does not depend on the order.
+        bradley_terry_low: lower end of its 95 % interval, by samples of prompts or by the information of one
+            game per prompt and pair, whichever is wider.
+        bradley_terry_high: upper end.
         rank: by `elo_median`, from 1.
         rank_best: 1 and one more for each model that is significantly stronger.
         rank_worst: number of models less those that are significantly weaker.
@@ -54,7 +56,9 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
         win_rate_a: (wins + ties / 2) / games of `model_a`; None without games.
         low: lower bound of its 95 % interval: that of samples of prompts, or Wilson's where it is wider.
         high: upper bound.
-        p: two-sided, that both are equally strong, over all games (Bradley–Terry).
+        p: two-sided, that both are equally strong, over all games (Bradley–Terry). Of the exact sign-flip
+            test over the prompts of their games where one won all of them, or there is no other model. None
+            where no games link them.
         p_adjusted: corrected by Holm for all pairs.
         is_separable: whether `p_adjusted` is at most 0.05.
     """

@@ -51,6 +51,23 @@ class GameTable:
         np.add.at(table, (self.second, self.first), 1 - self.points)
         return table
 
+    def prompt_wins(self) -> Floats:
+        """Return `wins` as if each pair had one game per prompt, since games on one prompt are alike."""
+        wins, number = self.wins(), len(self.models)
+        pairs = np.minimum(self.first, self.second) * number + np.maximum(self.first, self.second)
+        distinct = np.unique(self.prompts * number**2 + pairs) % number**2
+        prompts = np.bincount(distinct, minlength=number**2).reshape(number, number)
+        return wins * (prompts + prompts.T) / np.maximum(wins + wins.T, 1.0)
+
+    def prompt_points(self, model: int, other: int) -> Floats:
+        """Return, for each prompt that two models played on, the wins less the losses of the first one."""
+        forth = (self.first == model) & (self.second == other)
+        back = (self.first == other) & (self.second == model)
+        played = forth | back
+        points = np.where(forth, 2 * self.points - 1, 1 - 2 * self.points)[played]
+        numbers = np.unique(self.prompts[played], return_inverse=True)[1]
+        return np.bincount(numbers, points).astype(np.float64)
+
     def resampled_wins(self, rounds: int, seed: int) -> Floats:
         """Return shape (rounds, models, models): `wins` of samples of the prompts, with replacement."""
         number, prompts = len(self.models), int(self.prompts.max()) + 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from pytest_evalstudio.arena.results import Ratings
     from pytest_evalstudio.cli.common import Adds
     from pytest_evalstudio.core.cases import Case
+    from pytest_evalstudio.engine.asking.runs import AskingRun
     from pytest_evalstudio.formats.files import EvalFile
 
 
@@ -60,6 +62,11 @@ def _add_play_options(command: argparse.ArgumentParser) -> None:
         "--both-orders", action="store_true", help="judge each game twice, with the sides exchanged"
     )
     command.add_argument("--estimate", action="store_true", help="print games, calls and tokens; ask nothing")
+    command.add_argument(
+        "--refresh",
+        action="store_true",
+        help="ask the models again; games whose answers have changed are played again",
+    )
     command.add_argument("--config", metavar="FILE", help="configuration file, in place of the nearest one")
     command.add_argument(
         "--cache",
@@ -226,14 +233,32 @@ def _answers(arguments: argparse.Namespace) -> list[Case]:
     file = _read(path, arguments.source)
     if not isinstance(file.content, TestSuite):
         return answers_of(file, path.absolute().parent)
-    return asked_answers(
+    run = _tournament(Path(arguments.output), refreshes=arguments.refresh)
+    answers = asked_answers(
         file.content,
         configuration_for(arguments.source, arguments.config),
         documents=base_of(path),
         cache=Path(arguments.cache),
         registry=registry_for(arguments),
         judges=arguments.judge,
+        run=run,
     )
+    if answers.stored:
+        say(
+            f"{answers.stored} of {len(answers.cases)} answers are those of the games in {arguments.output};"
+            " --refresh asks again"
+        )
+    return answers.cases
+
+
+def _tournament(games: Path, *, refreshes: bool) -> AskingRun:
+    """Return the run whose answers play: the games of one file have the same answers of a model."""
+    from pytest_evalstudio.engine.asking.runs import MAX_AGE_S, RunInputs, UnfinishedRun
+
+    games.parent.mkdir(parents=True, exist_ok=True)
+    max_age_s = math.inf if games.exists() else MAX_AGE_S
+    mark = UnfinishedRun(games.with_name(f".{games.name}.answers.json"), max_age_s=max_age_s)
+    return mark.begin(RunInputs(configuration="arena"), refreshes=refreshes)
 
 
 def _read(path: Path, name: str) -> EvalFile:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINE, configuration_for, print_json, say
+from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, print_json, say
 from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 
 if TYPE_CHECKING:
@@ -22,11 +23,21 @@ def add_to(add: Adds) -> None:
         "Measure a judge against human labels: agreement, errors, flips, cost.",
     )
     parser.add_argument(
-        "labels", metavar="LABELS", help="CSV with the columns key, model_key, label (1 good, 0 bad)"
+        "labels",
+        nargs="?",
+        metavar="LABELS",
+        help="CSV with the columns key, model_key, label (1 good, 0 bad)",
     )
+    parser.add_argument("--lab", metavar="LAB", help="lab or data set with the answers that were labelled")
     parser.add_argument(
-        "--lab", required=True, metavar="LAB", help="lab or data set with the answers that were labelled"
+        "--canary",
+        metavar="FILE",
+        help=(
+            "judge the canary set of this package instead, and compare the verdicts with those in FILE, which"
+            " is written if it does not exist; status 1 for a drift"
+        ),
     )
+    parser.add_argument("--update", action="store_true", help="with --canary: replace FILE")
     parser.add_argument(
         "--evaluator",
         required=True,
@@ -57,13 +68,32 @@ def add_to(add: Adds) -> None:
             help=f"price of a million {kind} tokens, in place of the cost that the host reports",
         )
     parser.add_argument("--json", action="store_true", help="for machines")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="write the result, for `judge_check` of the evaluator in the configuration",
+    )
     add_plugin_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
     from pytest_evalstudio.core.errors import ConfigurationError
-    from pytest_evalstudio.engine.judge_check import Prices, check_judge, check_lines
+
+    if arguments.canary:
+        if arguments.labels or arguments.lab:
+            raise ConfigurationError("--canary judges answers of this package; leave out LABELS and --lab")
+        return _run_canary(arguments)
+    if not arguments.labels or not arguments.lab:
+        raise ConfigurationError("give LABELS and --lab, or --canary FILE")
+    return _run_check(arguments)
+
+
+def _run_check(arguments: argparse.Namespace) -> int:
+    from pytest_evalstudio.core.errors import ConfigurationError
+    from pytest_evalstudio.engine.judge_check import Prices, check_judge
+    from pytest_evalstudio.engine.judge_check_lines import check_lines
     from pytest_evalstudio.formats.labels import read_labels
 
     if (arguments.input_price is None) != (arguments.output_price is None):
@@ -73,19 +103,64 @@ def run(arguments: argparse.Namespace) -> int:
         prices = Prices(
             input_usd_per_million=arguments.input_price, output_usd_per_million=arguments.output_price
         )
-    config = configuration_for(arguments.lab, arguments.config)
-    figures = check_judge(
+    check = check_judge(
         Path(arguments.lab),
         read_labels(Path(arguments.labels)),
         arguments.evaluator,
-        config=config,
+        config=configuration_for(arguments.lab, arguments.config),
         repeats=arguments.repeats,
         cache=Path(arguments.cache),
         registry=registry_for(arguments),
         prices=prices,
     )
+    if arguments.output:
+        check.save(Path(arguments.output))
     if arguments.json:
-        print_json(figures)
-    else:
-        say(*check_lines(figures))
+        print_json(check.model_dump(mode="json"))
+        return FINE
+    say(*check_lines(check))
+    if arguments.output:
+        say(
+            f"wrote {arguments.output}; to correct pass rates by it, name it in the configuration:"
+            f" [evaluator.{arguments.evaluator}] judge_check = {json.dumps(arguments.output)}"
+        )
     return FINE
+
+
+def _run_canary(arguments: argparse.Namespace) -> int:
+    from dataclasses import asdict
+
+    from pytest_evalstudio.engine.judge_canary import (
+        canary_lines,
+        check_comparable,
+        compare_canaries,
+        drift_lines,
+        judge_canary,
+    )
+    from pytest_evalstudio.formats.judge_canary import load_canary_record
+
+    file = Path(arguments.canary)
+    earlier = load_canary_record(file) if file.exists() and not arguments.update else None
+    if earlier is not None:
+        check_comparable(earlier, arguments.evaluator)
+    record = judge_canary(
+        arguments.evaluator,
+        config=configuration_for(arguments.canary, arguments.config),
+        repeats=arguments.repeats,
+        registry=registry_for(arguments),
+    )
+    comparison = compare_canaries(earlier, record) if earlier is not None else None
+    if arguments.output:
+        record.save(Path(arguments.output))
+    if earlier is None:
+        record.save(file)
+    if arguments.json:
+        drift = {**asdict(comparison), "is_drift": comparison.is_drift} if comparison is not None else None
+        print_json({**record.model_dump(mode="json"), "drift": drift})
+    else:
+        say(*canary_lines(record))
+        if comparison is not None and earlier is not None:
+            say(*drift_lines(comparison, earlier.created))
+        else:
+            say(f"wrote {file}")
+    return FINDINGS if comparison is not None and comparison.is_drift else FINE

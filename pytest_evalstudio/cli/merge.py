@@ -23,6 +23,9 @@ def add_to(add: Adds) -> None:
         "records", nargs="+", metavar="RECORD", help="record, report folder or report ZIP of each shard"
     )
     parser.add_argument("-o", "--output", required=True, metavar="DIR")
+    parser.add_argument(
+        "--allow-partial", action="store_true", help="merge although shards of the run are missing"
+    )
     add_plugin_option(parser)
 
 
@@ -43,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
         folder = OutputFolder(output)
         stack.enter_context(folder.locked())
         folder.check([FILE])
-        record = merge(readers, output)
+        record = merge(readers, output, allow_partial=arguments.allow_partial)
         folder.list_files([*folder.owned(), FILE])
         report = build_report(record, output, registry=registry)
     say(f"wrote {report.page}")

@@ -36,7 +36,15 @@ def add_to(add: Adds) -> None:
         metavar="DIR",
         help="folder of stored answers (default: .evalstudio)",
     )
-    parser.add_argument("--refresh", action="store_true", help="ask again instead of using stored answers")
+    stored = parser.add_mutually_exclusive_group()
+    stored.add_argument(
+        "--refresh",
+        action="store_true",
+        help="ask again: forget an interrupted run, and answers that are kept",
+    )
+    stored.add_argument(
+        "--replay", action="store_true", help="use stored answers of earlier runs instead of asking again"
+    )
     parser.add_argument("--runs", type=int, metavar="N", help="how often each question is asked")
     parser.add_argument(
         "--trust-lab",
@@ -49,9 +57,16 @@ def add_to(add: Adds) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
     from pytest_evalstudio.engine.artifacts import keep_artifacts
+    from pytest_evalstudio.engine.asking.answers import AnswerCache, digest_of
     from pytest_evalstudio.engine.asking.downloads import base_of
     from pytest_evalstudio.engine.asking.lab_models import LabTrust
-    from pytest_evalstudio.engine.completing import complete_lab
+    from pytest_evalstudio.engine.asking.runs import (
+        RunInputs,
+        UnfinishedRun,
+        continuation_line,
+        file_digests,
+    )
+    from pytest_evalstudio.engine.completing import CompletedRows, complete_lab
     from pytest_evalstudio.engine.labs import LabBuilder
     from pytest_evalstudio.formats.lab import TestLab
 
@@ -79,28 +94,40 @@ def run(arguments: argparse.Namespace) -> int:
     wanted = [table for table in tables if not arguments.model or table["name"] in arguments.model]
     Path(arguments.output).parent.mkdir(parents=True, exist_ok=True)
     progress = _progress if sys.stderr.isatty() else None
+    mark = UnfinishedRun(Path(arguments.output).with_name(f".{Path(arguments.output).name}.unfinished.json"))
+    inputs = RunInputs(
+        configuration=digest_of(wanted), files=file_digests([path.absolute()], path.absolute().parent)
+    )
+    run = mark.begin(inputs, replays=arguments.replay, refreshes=arguments.refresh)
+    if run.is_continuation:
+        with AnswerCache(Path(arguments.cache), read_only=True) as answers:
+            say(continuation_line(run, answers.count(run.id)))
     ways = {
         "folder": config.folder,
         "documents": base_of(path),
         "cache": arguments.cache,
-        "refresh": arguments.refresh,
+        "run": run,
         "registry": registry_for(arguments),
         "allow_private_hosts": config.allow_private_hosts,
     }
     if isinstance(content, TestLab):
         lab = content
         trust = LabTrust(is_trusted=arguments.trust_lab, option="--trust-lab")
-        asked_now, not_asked = complete_lab(lab, wanted, trust=trust, progress=progress, **ways)
+        completed = complete_lab(lab, wanted, trust=trust, progress=progress, **ways)
     else:
         with LabBuilder(content, wanted, **ways) as builder:
             lab = builder.complete_dataset(progress)
-        asked_now, not_asked = lab.dataset.inputs, builder.not_asked
+        completed = CompletedRows(rows=lab.dataset.inputs, not_asked=builder.not_asked, stored=builder.stored)
+    asked_now, not_asked = completed.rows, completed.not_asked
     keep_artifacts(asked_now, Path(arguments.output))
     lab.save(arguments.output)
+    if not not_asked:
+        mark.end()
     failed = sum(bool(row.error) for row in asked_now)
     more = " more" if isinstance(content, TestLab) else ""
     say(
         f"wrote {arguments.output}: {len(asked_now)}{more} answers of {len(lab.models)} models"
+        + (f", {completed.stored} of them stored by an earlier run" if completed.stored else "")
         + (f", {failed} failed" if failed else "")
         + (f", {len(not_asked)} not asked: {'; '.join(dict.fromkeys(not_asked))}" if not_asked else "")
     )

@@ -55,11 +55,13 @@ def _validator(name: str) -> Callable[[str, Registry], int]:
 
 def _validate_scores(name: str, registry: Registry) -> int:
     """Check a file with gates, its gates and its tables."""
+    from pytest_evalstudio.batch.gates.access import TableAccess
     from pytest_evalstudio.batch.gates.checks import GatedTable
     from pytest_evalstudio.formats.scores import read_scores_file
 
     path = local(name)
-    gated = GatedTable(read_scores_file(path, name), path.parent)
+    access = TableAccess.of(configuration_for(name))
+    gated = GatedTable(read_scores_file(path, name), path.parent, access=access)
     say(f"{name}: gates over a scored table, {len(gated.checks)} checks of {len(gated.models)} models: fine")
     return FINE
 

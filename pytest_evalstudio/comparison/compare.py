@@ -3,48 +3,42 @@
 from __future__ import annotations
 
 import itertools
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
-from msgspec import field
 
+from pytest_evalstudio.comparison.files import matched_files
+from pytest_evalstudio.comparison.matching import InScope, Matched, have_verdicts, match
 from pytest_evalstudio.comparison.metrics import Limits, compare_metrics, compare_operations, overall
 from pytest_evalstudio.comparison.results import (
-    ITEM_CLASSES,
     PARTS,
     Comparison,
-    ItemChange,
-    ItemClass,
     MetricComparison,
+    OperationComparison,
     Part,
-    ScoreChange,
 )
-from pytest_evalstudio.comparison.sides import Identity, MetricName, Scores, Side, SideItem
+from pytest_evalstudio.comparison.sides import Side, SideItem, model_labels
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.record.schema import EvaluatorEntry, ModelEntry, Run
 
-_WITHOUT_VERDICT = frozenset({"skipped", "not_run"})
-_SETTLED: Mapping[tuple[str, str], ItemClass] = {
-    ("passed", "failed"): "regressed",
-    ("failed", "passed"): "fixed",
-    ("failed", "failed"): "still_failing",
-    ("passed", "passed"): "still_passing",
-}
 
-
-def compare(base: Side, new: Side, *, limits: Limits | None = None) -> Comparison:
+def compare(
+    base: Side, new: Side, *, limits: Limits | None = None, in_scope: InScope | None = None
+) -> Comparison:
     """Return the comparison of two runs.
 
     Args:
         base: the run or baseline that is compared with.
         new: the run that may be worse.
         limits: of the verdicts on metrics.
+        in_scope: whether the new run could have evaluated an item of the base run; those that it could not
+            are not gone. All by default.
 
     Raises:
         ConfigurationError: if the runs have no item in common.
     """
-    matched = _match(base, new)
+    base = matched_files(base, new)
+    matched = match(base, new, in_scope=in_scope)
     if not matched.pairs:
         raise ConfigurationError(
             f"the runs have no item in common: {len(base.items):,} items in the base run, {len(new.items):,}"
@@ -52,26 +46,29 @@ def compare(base: Side, new: Side, *, limits: Limits | None = None) -> Compariso
             " renamed models as OLD=NEW"
         )
     metrics = compare_metrics(matched.pairs, new.run.evaluators, limits or Limits())
+    operations = tuple(compare_operations(matched.pairs))
     not_run = _not_run(base, new)
     documents = tuple(sorted(_changed_documents(base.run, new.run)))
-    cases = tuple(dict.fromkeys(matched.changed_cases))
-    contexts = tuple(dict.fromkeys(matched.changed_contexts))
     return Comparison(
         verdict=overall(metrics),
         base=base.label,
         new=new.label,
         items=matched.counts,
+        matched=sum(map(len, matched.pairs.values())),
+        models=len(matched.pairs),
         not_run=not_run,
         metrics=tuple(metrics),
-        operations=tuple(compare_operations(matched.pairs)),
-        changed=_changed_parts(
-            base.run, new.run, cases=bool(cases), contexts=bool(contexts), documents=bool(documents)
-        ),
-        changed_cases=cases,
-        changed_contexts=contexts,
+        shared_evaluators=len(base.run.evaluators.keys() & new.run.evaluators.keys()),
+        operations=operations,
+        changed=_changed_parts(base.run, new.run, matched, operations, has_documents=bool(documents)),
+        answers=matched.answers.result(),
+        contexts=matched.contexts.result(),
+        context_order=matched.context_order.result(),
+        changed_cases=tuple(dict.fromkeys(matched.changed_cases)),
         changed_documents=documents,
         document_cases=tuple(dict.fromkeys(_users(base, new, frozenset(documents)))) if documents else (),
         changes=tuple(itertools.chain.from_iterable(matched.changes.values())),
+        renamed_files=base.renamed_files,
         notes=tuple(_notes(base, new, not_run)),
     )
 
@@ -80,12 +77,8 @@ def _users(base: Side, new: Side, documents: frozenset[str]) -> Iterator[str]:
     """Yield the keys of the items that both runs evaluated and that use one of the documents."""
     for identity, item in new.items.items():
         earlier = base.items.get(identity)
-        if earlier is not None and _has_verdicts(earlier, item) and not documents.isdisjoint(item.documents):
+        if earlier is not None and have_verdicts(earlier, item) and not documents.isdisjoint(item.documents):
             yield identity[1]
-
-
-def _has_verdicts(base: SideItem, new: SideItem) -> bool:
-    return base.outcome not in _WITHOUT_VERDICT and new.outcome not in _WITHOUT_VERDICT
 
 
 def _not_run(base: Side, new: Side) -> int:
@@ -121,151 +114,31 @@ def _of_answers(first: Side, second: Side, run: Run) -> tuple[MetricComparison, 
     return tuple(metric for metric in compared if metric.decides)
 
 
-def item_class(base: SideItem | None, new: SideItem | None) -> ItemClass | None:
-    """Return the class of an item, None if neither run evaluated it, or a run's budget left it out.
-
-    Args:
-        base: the item in the base run, None if it is not there.
-        new: the item in the new run, None if it is not there.
-    """
-    earlier = base.outcome if base is not None else "skipped"
-    return class_of(earlier, new.outcome if new is not None else "skipped")
-
-
-def class_of(earlier: str, outcome: str) -> ItemClass | None:
-    """Return the class of an item by its outcomes, None if no run evaluated it, or a budget left it out.
-
-    Args:
-        earlier: outcome in the base run as in `SideItem`; "skipped" where it is not there.
-        outcome: outcome in the new run; "skipped" where it is not there.
-    """
-    if earlier == outcome == "skipped" or "not_run" in (earlier, outcome):
-        return None
-    if outcome == "error":
-        return "error_now"
-    if earlier == "skipped":
-        return "new"
-    if outcome == "skipped":
-        return "gone"
-    return "error_then" if earlier == "error" else _SETTLED[earlier, outcome]
-
-
-def score_changes(
-    base: Scores, new: Scores, evaluators: Mapping[str, EvaluatorEntry]
-) -> Iterator[ScoreChange]:
-    """Yield the primary and asserted metrics whose score differs."""
-    return _score_changes(base, new, deciding_metrics(evaluators))
-
-
-def deciding_metrics(evaluators: Mapping[str, EvaluatorEntry]) -> tuple[MetricName, ...]:
-    """Return the primary and asserted metrics."""
-    return tuple(
-        (evaluator.id, metric.key)
-        for evaluator in evaluators.values()
-        for metric in evaluator.metrics
-        if metric.primary or metric.asserted
-    )
-
-
-def _score_changes(base: Scores, new: Scores, metrics: Sequence[MetricName]) -> Iterator[ScoreChange]:
-    for name in metrics:
-        earlier, now = base.get(name), new.get(name)
-        if earlier != now:
-            yield ScoreChange(evaluator=name[0], metric=name[1], base=earlier, new=now)
-
-
-class _Matched(msgspec.Struct):
-    """Items of both runs.
-
-    Attributes:
-        pairs: by model, the items that both runs evaluated: base and new.
-        changed_cases: keys of those whose question or expectation differs.
-        changed_contexts: keys of those whose context differs.
-        counts: number of items by class.
-        changes: by class, the changes of the items that do not still pass.
-    """
-
-    pairs: dict[str, list[tuple[SideItem, SideItem]]] = field(default_factory=lambda: defaultdict(list))
-    changed_cases: list[str] = field(default_factory=list)
-    changed_contexts: list[str] = field(default_factory=list)
-    counts: dict[ItemClass, int] = field(default_factory=lambda: dict.fromkeys(ITEM_CLASSES, 0))
-    changes: dict[ItemClass, list[ItemChange]] = field(default_factory=lambda: {k: [] for k in ITEM_CLASSES})
-
-
-def _match(base: Side, new: Side) -> _Matched:
-    """Return the items of both runs, in one pass over the new run."""
-    matched = _Matched()
-    metrics = deciding_metrics(new.run.evaluators)
-    pairs = matched.pairs
-    passing = shared = 0
-    earlier_items = base.items
-
-    def note(identity: Identity, earlier: SideItem | None, now: SideItem | None) -> None:
-        kind = item_class(earlier, now)
-        if kind is not None:
-            matched.counts[kind] += 1
-            matched.changes[kind].append(_change(identity, kind, earlier, now, metrics))
-
-    for identity, now in new.items.items():
-        earlier = earlier_items.get(identity)
-        if earlier is not None:
-            shared += 1
-            still_passes = earlier.outcome == now.outcome == "passed"
-            if still_passes or _has_verdicts(earlier, now):
-                pairs[identity[2]].append((earlier, now))
-                if earlier.case != now.case and earlier.case is not None and now.case is not None:
-                    matched.changed_cases.append(identity[1])
-                if earlier.context != now.context and earlier.context is not None and now.context is not None:
-                    matched.changed_contexts.append(identity[1])
-            if still_passes:
-                passing += 1  # most items, without the calls that the others need
-                continue
-        note(identity, earlier, now)
-    matched.counts["still_passing"] += passing
-    if shared < len(earlier_items):
-        for identity, item in earlier_items.items():
-            if identity not in new.items:
-                note(identity, item, None)
-    return matched
-
-
-def _change(
-    identity: Identity,
-    kind: ItemClass,
-    base: SideItem | None,
-    new: SideItem | None,
-    metrics: Sequence[MetricName],
-) -> ItemChange:
-    file, key, model, _ = identity
-    shown = new or base
-    assert shown is not None
-    return ItemChange(
-        item_class=kind,
-        nodeid=shown.nodeid,
-        file=file,
-        key=key,
-        model=model,
-        flaky=base is not None and base.flaky,
-        scores=tuple(_score_changes(base.scores, new.scores, metrics)) if base and new else (),
-        reason=new.reason if new else "",
-        base_answer=base.answer if base else "",
-        answer=new.answer if new else "",
-    )
-
-
 def _changed_documents(base: Run, new: Run) -> Iterator[str]:
     for name, digest in new.documents.items():
         if name in base.documents and base.documents[name] != digest:
             yield name
 
 
-def _changed_parts(base: Run, new: Run, *, cases: bool, contexts: bool, documents: bool) -> tuple[Part, ...]:
+def _changed_parts(
+    base: Run,
+    new: Run,
+    matched: Matched,
+    operations: Sequence[OperationComparison],
+    *,
+    has_documents: bool,
+) -> tuple[Part, ...]:
     shared = [(base.evaluators[id], entry) for id, entry in new.evaluators.items() if id in base.evaluators]
+    moved = {operation.quantity for operation in operations if operation.changed}
     changed: dict[Part, bool] = {
-        "case": cases,
-        "context": contexts,
-        "documents": documents,
-        "model": _models(base) != _models(new),
+        "case": bool(matched.changed_cases),
+        "answer": bool(matched.answers.keys),
+        "context": bool(matched.contexts.keys),
+        "context order": bool(matched.context_order.keys),
+        "tokens": "tokens" in moved,
+        "cost": "cost_usd" in moved,
+        "documents": has_documents,
+        "model": _has_other_models(base, new, matched.pairs),
         "evaluator": any(_evaluator(earlier) != _evaluator(entry) for earlier, entry in shared)
         or base.tool != new.tool,
         "judge": any(earlier.judge != entry.judge for earlier, entry in shared),
@@ -274,8 +147,16 @@ def _changed_parts(base: Run, new: Run, *, cases: bool, contexts: bool, document
     return tuple(part for part in PARTS if changed[part])
 
 
-def _models(run: Run) -> list[object]:
-    return sorted((_model(entry) for entry in run.models.values()), key=repr)
+def _has_other_models(base: Run, new: Run, labels: Iterable[str]) -> bool:
+    """Return whether a model of matched items differs; a renamed one is any model of the base run."""
+    earlier, now = (
+        {label: _model(run.models[key]) for key, label in model_labels(run).items()} for run in (base, new)
+    )
+    return any(
+        earlier[label] != now[label] if label in earlier else now[label] not in earlier.values()
+        for label in labels
+        if label in now
+    )
 
 
 def _model(entry: ModelEntry) -> tuple[object, ...]:
@@ -307,6 +188,9 @@ def _notes(base: Side, new: Side, not_run: int) -> Iterable[str]:
             yield from _threshold_notes(id, base.run.evaluators[id], entry)
     if not_run:
         yield f"{not_run:,} items were not run in one of the runs, since a budget was used up: not compared"
+    for name, run in (("base", base.run), ("new", new.run)):
+        if run.shards is not None:
+            yield f"the {name} run is {run.shards}: items of other shards are not in it"
     if base.run.interrupted or new.run.interrupted:
         yield "a run was interrupted: only the items that had finished are compared"
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_evalstudio.comparison.results import ITEM_CLASSES, Comparison, MetricComparison
-from pytest_evalstudio.comparison.text import word_diff
+from pytest_evalstudio.comparison.results import ITEM_CLASSES, Comparison
+from pytest_evalstudio.comparison.sentences import interval_text, summary_of
+from pytest_evalstudio.comparison.text import changed_lines, word_diff
 from pytest_evalstudio.core.markdown import code, escaped
 
 CHANGES_SHOWN = 10
@@ -13,27 +14,23 @@ METRICS_SHOWN = 30
 
 
 def comparison_markdown(comparison: Comparison, *, level: int = 1) -> str:
-    """Return the comparison: verdict, counts, regressed items with word diffs, metrics with intervals.
+    """Return the comparison: summary, counts, regressed items with word diffs, metrics with intervals.
 
     Args:
         level: of the heading.
     """
-    lines = [f"{'#' * level} Compared with {escaped(str(comparison.base))}: {comparison.verdict}", ""]
+    lines = [f"{'#' * level} Compared with {escaped(str(comparison.base))}", ""]
+    lines += [f"**{escaped(str(summary_of(comparison)))}**", ""]
     counts = [
         f"{comparison.items[name]} {name.replace('_', ' ')}"
         for name in ITEM_CLASSES
         if comparison.items[name]
     ]
-    lines += [f"**Items**: {', '.join(counts)}.", ""]
-    changed = ", ".join(comparison.changed) or "nothing that the records show"
-    lines += [f"**Changed between the runs**: {changed}.", ""]
-    if comparison.changed_documents:
-        names, cases = comparison.changed_documents, comparison.document_cases
-        lines += [
-            f"Changed documents: {escaped(', '.join(names))}; cases that use them:"
-            f" {escaped(', '.join(cases))}.",
-            "",
-        ]
+    lines += [f"**Items**: {', '.join(counts)}. **Verdict**: {comparison.verdict}.", ""]
+    first, *details = changed_lines(comparison)
+    lines += [f"**Changed between the runs**: {first}.", ""]
+    if details:
+        lines += [*(f"- {escaped(line)}" for line in details), ""]
     lines += _regressed(comparison)
     lines += _metrics(comparison)
     lines += [f"- {escaped(note)}" for note in comparison.notes]
@@ -67,13 +64,9 @@ def _metrics(comparison: Comparison) -> Iterator[str]:
             escaped(metric.model),
             f"{metric.base:.4f}",
             f"{metric.new:.4f}",
-            f"{metric.difference:+.4f}{_interval(metric)}",
+            f"{metric.difference:+.4f} {interval_text(metric)}",
             f"{metric.p_adjusted:.3g}",
             metric.verdict,
         ]
         yield f"| {' | '.join(cells)} |"
     yield ""
-
-
-def _interval(metric: MetricComparison) -> str:
-    return "" if metric.low is None or metric.high is None else f" ({metric.low:+.4f} to {metric.high:+.4f})"

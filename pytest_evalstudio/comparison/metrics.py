@@ -11,7 +11,15 @@ from statistics import NormalDist
 import msgspec
 import numpy as np
 
-from pytest_evalstudio.comparison.results import VERDICTS, MetricComparison, OperationComparison, Verdict
+from pytest_evalstudio.comparison.intervals import gain_interval
+from pytest_evalstudio.comparison.results import (
+    QUANTITIES,
+    VERDICTS,
+    MetricComparison,
+    OperationComparison,
+    Verdict,
+)
+from pytest_evalstudio.comparison.sample_size import ALPHA, cases_needed, smallest_detectable
 from pytest_evalstudio.comparison.sides import SideItem
 from pytest_evalstudio.record.schema import EvaluatorEntry, MetricEntry
 from pytest_evalstudio.stats.bca import cluster_bca_intervals
@@ -19,12 +27,8 @@ from pytest_evalstudio.stats.comparison import holm
 from pytest_evalstudio.stats.sign_flip import sign_flip_drop
 from pytest_evalstudio.stats.types import Floats, Integers, Interval
 
-ALPHA = 0.05
-POWER = 0.8
-_FEWEST_FALLS = 5
-"""The least number of falls, and no rise, at which the exact test gives p <= 0.05."""
-_MOST_CASES = 10_000_000
-_NORMAL = NormalDist()
+_MANY_VALUES = 2_000
+"""Values from which on samples of them say no more than the normal interval."""
 
 ModelPairs = Mapping[str, Sequence[tuple[SideItem, SideItem]]]
 """By model, the items that both runs have: base and new."""
@@ -50,8 +54,9 @@ class _Column(msgspec.Struct, frozen=True, kw_only=True):
         entry: of the metric in the new run.
         base, new: means.
         n: pairs.
-        same: whether all pairs are equal.
-        sums, counts: shape (clusters,), of the differences of each original case of the run.
+        changed: pairs whose scores differ.
+        is_yes_no: whether all scores are 0 or 1.
+        sums, counts: shape (clusters,), of the differences of each original case that has any.
     """
 
     evaluator: str
@@ -60,7 +65,8 @@ class _Column(msgspec.Struct, frozen=True, kw_only=True):
     base: float
     new: float
     n: int
-    same: bool
+    changed: int
+    is_yes_no: bool
     sums: Floats
     counts: Floats
 
@@ -78,6 +84,14 @@ class _Column(msgspec.Struct, frozen=True, kw_only=True):
         width = self.entry.range[1] - self.entry.range[0]
         return width if math.isfinite(width) else abs(self.base)
 
+    @property
+    def extreme(self) -> float:
+        """The greatest possible change of a case.
+
+        A metric without a finite range has none: the base mean, or the largest change of this run, is taken.
+        """
+        return max(self.unit, float(np.abs(self.sums / self.counts).max()))
+
 
 def compare_metrics(
     pairs: ModelPairs, evaluators: Mapping[str, EvaluatorEntry], limits: Limits
@@ -89,7 +103,8 @@ def compare_metrics(
         evaluators: of the new run.
         limits: of the verdicts.
 
-    Source: intervals of Efron, 1987; sign-flip test of Fisher, 1935; correction of Holm, 1979.
+    Source: limits of Gaffke, 2005; sign-flip test of Fisher, 1935; correction of Holm, 1979, over the tests
+    that can reject at all (Tarone, 1990).
     """
     numbers: dict[tuple[str, str], int] = {}
     clusters = {
@@ -101,14 +116,15 @@ def compare_metrics(
         for model, matched in pairs.items()
         for column in _columns(model, matched, evaluators.values(), clusters[model], len(numbers))
     ]
-    intervals = _intervals(columns)
     p_values = [sign_flip_drop(column.sign * column.sums) for column in columns]
     deciding = [index for index, column in enumerate(columns) if column.decides]
-    adjusted = dict(zip(deciding, holm([p_values[index] for index in deciding]), strict=True))
+    # Given the sizes of the changes, a metric without any cannot be found worse: it is no test of the family.
+    tested = [index for index in deciding if columns[index].changed]
+    adjusted = dict.fromkeys(deciding, 1.0)
+    adjusted |= zip(tested, holm([p_values[index] for index in tested]), strict=True)
     return [
         _compared(
             column,
-            intervals[index],
             p=p_values[index],
             p_adjusted=adjusted.get(index, p_values[index]),
             tests=len(deciding) if column.decides else 1,
@@ -119,10 +135,10 @@ def compare_metrics(
 
 
 def compare_operations(pairs: ModelPairs) -> list[OperationComparison]:
-    """Return seconds and cost per answer of each model in both runs, where both runs know them."""
+    """Return length, tokens, seconds and cost per answer of each model, where both runs know them."""
     compared = []
     for model, matched in pairs.items():
-        for quantity in ("duration_s", "cost_usd"):
+        for quantity in QUANTITIES:
             read = operator.attrgetter(quantity)
             values = [read(base) for base, _ in matched]
             if values.count(None) == len(values):
@@ -131,13 +147,14 @@ def compare_operations(pairs: ModelPairs) -> list[OperationComparison]:
             array = array[np.isfinite(array).all(axis=1)]
             if not array.any():
                 continue
-            differences = (array[:, 1] - array[:, 0])[:, None]
-            interval = cluster_bca_intervals(differences, np.ones_like(differences))[0]
+            differences = array[:, 1] - array[:, 0]
+            interval = _mean_interval(differences)
             compared.append(
                 OperationComparison(
                     quantity=quantity,
                     model=model,
                     n=len(array),
+                    changed=int(np.count_nonzero(differences)),
                     base=float(array[:, 0].mean()),
                     new=float(array[:, 1].mean()),
                     difference=float(differences.mean()),
@@ -148,10 +165,18 @@ def compare_operations(pairs: ModelPairs) -> list[OperationComparison]:
     return compared
 
 
+def _mean_interval(values: Floats) -> Interval | None:
+    """Return the 95 % interval of a mean, for information: of samples, or the normal one of many values."""
+    if len(values) < _MANY_VALUES:
+        return cluster_bca_intervals(values[:, None], np.ones((len(values), 1)))[0]
+    half_width = NormalDist().inv_cdf(0.975) * float(values.std(ddof=1)) / math.sqrt(len(values))
+    return float(values.mean()) - half_width, float(values.mean()) + half_width
+
+
 def overall(metrics: Iterable[MetricComparison]) -> Verdict:
-    """Return the worst verdict of the metrics that decide; "not worse" where none does."""
+    """Return the worst verdict of the metrics that decide; "inconclusive" where none does."""
     verdicts = {metric.verdict for metric in metrics if metric.decides}
-    return next((verdict for verdict in VERDICTS if verdict in verdicts), "not worse")
+    return next((verdict for verdict in VERDICTS if verdict in verdicts), "inconclusive")
 
 
 def _columns(
@@ -170,7 +195,9 @@ def _columns(
             held = np.isfinite(base) & np.isfinite(new)
             if not held.any():
                 continue
-            base, new = base[held], new[held]
+            base, new, groups = base[held], new[held], clusters[held]
+            counts = np.bincount(groups, minlength=total)
+            filled = counts > 0
             columns.append(
                 _Column(
                     evaluator=evaluator.id,
@@ -179,70 +206,68 @@ def _columns(
                     base=float(base.mean()),
                     new=float(new.mean()),
                     n=len(base),
-                    same=bool((new == base).all()),
-                    sums=np.bincount(clusters[held], new - base, total).astype(np.float64),
-                    counts=np.bincount(clusters[held], minlength=total).astype(np.float64),
+                    changed=int((new != base).sum()),
+                    is_yes_no=bool(np.isin(base, (0.0, 1.0)).all() and np.isin(new, (0.0, 1.0)).all()),
+                    sums=np.bincount(groups, new - base, total)[filled].astype(np.float64),
+                    counts=counts[filled].astype(np.float64),
                 )
             )
     return columns
 
 
-def _intervals(columns: Sequence[_Column]) -> list[Interval | None]:
-    """Return the interval of each column, over the same draws; none are made where no score changed."""
-    moved = [index for index, column in enumerate(columns) if not column.same]
-    intervals: list[Interval | None] = [
-        (0.0, 0.0) if (column.counts > 0).sum() > 1 else None for column in columns
-    ]
-    if moved:
-        sums = np.stack([columns[index].sums for index in moved], axis=1)
-        counts = np.stack([columns[index].counts for index in moved], axis=1)
-        for index, interval in zip(moved, cluster_bca_intervals(sums, counts), strict=True):
-            intervals[index] = interval
-    return intervals
-
-
 def _compared(
-    column: _Column,
-    interval: Interval | None,
-    *,
-    p: float,
-    p_adjusted: float,
-    tests: int,
-    limits: Limits,
+    column: _Column, *, p: float, p_adjusted: float, tests: int, limits: Limits
 ) -> MetricComparison:
     difference = column.new - column.base
     gain = column.sign * difference
-    held = column.counts > 0
-    spread, clusters = _standard_error(column.sums[held], column.counts[held]), int(held.sum())
-    verdict = _verdict(column, gain, interval, p_adjusted, limits)
+    interval = gain_interval(
+        column.sign * column.sums,
+        column.counts,
+        extreme=column.extreme,
+        is_drop=p_adjusted <= ALPHA,
+    )
+    error, cases = _standard_error(column.sums, column.counts), len(column.counts)
+    verdict = _verdict(gain, interval, p_adjusted, unit=column.unit, limits=limits)
+    low, high = interval if interval is not None else (None, None)
+    if interval is not None and column.sign < 0:
+        low, high = 0.0 - interval[1], 0.0 - interval[0]
     return MetricComparison(
         evaluator=column.evaluator,
         metric=column.entry.key,
         model=column.model,
         n=column.n,
+        changed=column.changed,
         base=column.base,
         new=column.new,
         difference=difference,
-        low=interval[0] if interval else None,
-        high=interval[1] if interval else None,
+        low=low,
+        high=high,
         p=p,
         p_adjusted=p_adjusted,
-        smallest_detectable=_smallest_detectable(spread, clusters, column.unit, tests),
+        smallest_detectable=smallest_detectable(
+            error, cases, unit=column.unit, is_yes_no=column.is_yes_no, tests=tests
+        ),
         verdict=verdict,
-        cases_needed=_cases_needed(gain, spread, clusters, column.unit * limits.tolerance, tests)
+        cases_needed=cases_needed(
+            gain,
+            error * math.sqrt(cases),
+            cases,
+            tolerance=column.unit * limits.tolerance,
+            extreme=column.extreme,
+            tests=tests,
+        )
         if verdict == "inconclusive"
         else None,
         decides=column.decides,
+        better=column.entry.better,
+        unit=column.unit,
     )
 
 
-def _verdict(column: _Column, gain: float, interval: Interval | None, p: float, limits: Limits) -> Verdict:
-    if p <= ALPHA and -gain > limits.allowed_drop * column.unit:
+def _verdict(gain: float, interval: Interval | None, p: float, *, unit: float, limits: Limits) -> Verdict:
+    if p <= ALPHA and -gain > limits.allowed_drop * unit:
         return "worse"
-    tolerated = -limits.tolerance * column.unit
-    if column.same or (
-        interval is not None and min(column.sign * interval[0], column.sign * interval[1]) > tolerated
-    ):
+    if interval is not None and interval[0] > -limits.tolerance * unit:
         return "not worse"
     return "inconclusive"
 
@@ -254,30 +279,3 @@ def _standard_error(sums: Floats, counts: Floats) -> float:
     residuals = sums - counts * (sums.sum() / counts.sum())
     clusters = len(sums)
     return math.sqrt(clusters / (clusters - 1) * float((residuals**2).sum())) / float(counts.sum())
-
-
-def _smallest_detectable(spread: float, clusters: int, unit: float, tests: int) -> float | None:
-    """Return the drop that is found with 80 % power at the level of Holm's first step.
-
-    It is never less than what the exact test needs at all: falls in 5 cases and rises in none.
-    """
-    if not math.isfinite(spread):
-        return None
-    factor = _NORMAL.inv_cdf(1 - ALPHA / tests) + _NORMAL.inv_cdf(POWER)
-    least = min(1.0, _FEWEST_FALLS / clusters) * unit
-    return max(factor * spread, least) if spread > 0 else least
-
-
-def _cases_needed(gain: float, spread: float, clusters: int, tolerance: float, tests: int) -> int | None:
-    """Return the number of original cases that would settle the verdict if the difference stays as it is."""
-    if not math.isfinite(spread) or spread == 0:
-        return None
-    power = _NORMAL.inv_cdf(POWER)
-    distances = []
-    if gain > -tolerance:
-        distances.append((_NORMAL.inv_cdf(0.975) + power) * spread / (gain + tolerance))
-    if gain < 0:
-        distances.append((_NORMAL.inv_cdf(1 - ALPHA / tests) + power) * spread / -gain)
-    factor = min(distances, default=math.inf)
-    needed = clusters * factor**2
-    return max(clusters + 1, math.ceil(needed)) if needed < _MOST_CASES else None

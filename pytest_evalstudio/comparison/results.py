@@ -7,14 +7,36 @@ from typing import Literal, get_args
 from msgspec import Struct, field, json
 
 ItemClass = Literal[
-    "regressed", "fixed", "still_failing", "still_passing", "new", "gone", "error_now", "error_then"
+    "regressed",
+    "fixed",
+    "still_failing",
+    "still_passing",
+    "new",
+    "gone",
+    "error_now",
+    "error_then",
+    "still_error",
 ]
 ITEM_CLASSES: tuple[ItemClass, ...] = get_args(ItemClass)
 Verdict = Literal["worse", "inconclusive", "not worse"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 """From the worst to the best."""
-Part = Literal["case", "context", "documents", "model", "evaluator", "judge", "embedder"]
+Part = Literal[
+    "case",
+    "answer",
+    "context",
+    "context order",
+    "tokens",
+    "cost",
+    "documents",
+    "model",
+    "evaluator",
+    "judge",
+    "embedder",
+]
 PARTS: tuple[Part, ...] = get_args(Part)
+Quantity = Literal["answer_chars", "tokens", "duration_s", "cost_usd"]
+QUANTITIES: tuple[Quantity, ...] = get_args(Quantity)
 
 
 class RunLabel(Struct, frozen=True, kw_only=True):
@@ -80,15 +102,20 @@ class MetricComparison(Struct, frozen=True, kw_only=True):
 
     Attributes:
         n: pairs of items.
+        changed: pairs whose scores differ; None where answers are not paired.
         base, new: means.
         difference: new less base, in the metric's own unit.
-        low, high: 95 % interval of the difference; None for fewer than two original cases.
+        low, high: 95 % interval of the difference, which belongs to the test: it excludes 0 where a drop is
+            proven (an end of 0 is then not a part of it). None where the metric has no range and no scores
+            but 0.
         p: one-sided, of the test that the metric is worse.
         p_adjusted: by Holm over the metrics that decide; p itself for the others.
-        smallest_detectable: the drop that this number of cases shows with 80 % power; None where the scores
-            do not vary.
+        smallest_detectable: the drop that this number of cases shows with 80 % power; None where there are
+            too few cases for any, or the scores do not vary.
         cases_needed: original cases that would settle an inconclusive verdict; None where that is not known.
         decides: whether the verdict counts for the run: the metric is primary or asserted.
+        better: direction of the metric.
+        unit: size of the metric's range, or its base mean where the range is not finite.
     """
 
     evaluator: str
@@ -106,19 +133,51 @@ class MetricComparison(Struct, frozen=True, kw_only=True):
     verdict: Verdict
     cases_needed: int | None = None
     decides: bool = True
+    changed: int | None = None
+    better: Literal["higher", "lower"] = "higher"
+    unit: float = 1.0
+
+    @property
+    def max_drop(self) -> float | None:
+        """Return the largest drop that the interval contains, None without an interval."""
+        if self.low is None or self.high is None:
+            return None
+        return max(0.0, -self.low if self.better == "higher" else self.high)
 
 
 class OperationComparison(Struct, frozen=True, kw_only=True):
-    """Seconds or US dollars per answer of one model in both runs; for information only."""
+    """Characters, tokens, seconds or US dollars per answer of one model in both runs; for information only.
 
-    quantity: Literal["duration_s", "cost_usd"]
+    Attributes:
+        n: matched items for which both runs have the quantity.
+        changed: those of them for which it differs.
+        base, new: means.
+        low, high: 95 % interval of the difference; None for fewer than two cases.
+    """
+
+    quantity: Quantity
     model: str
     n: int
+    changed: int
     base: float
     new: float
     difference: float
     low: float | None
     high: float | None
+
+
+class ChangedItems(Struct, frozen=True, kw_only=True):
+    """Matched items of which something differs, whatever their outcome.
+
+    Attributes:
+        compared: matched items of which both runs have it.
+        changed: those of them that differ.
+        keys: of their test cases.
+    """
+
+    compared: int = 0
+    changed: int = 0
+    keys: tuple[str, ...] = ()
 
 
 class Comparison(Struct, frozen=True, kw_only=True):
@@ -127,11 +186,17 @@ class Comparison(Struct, frozen=True, kw_only=True):
     Attributes:
         verdict: the worst one of the metrics that decide.
         items: number of items of each class.
+        matched: items that both runs evaluated.
+        models: number of models that these items have.
         not_run: items that the budget of a model left out in either run; they have no class.
         metrics: by evaluator, metric and model.
-        changed: what else differs between the runs.
+        shared_evaluators: number of evaluators that both runs have.
+        operations: by model and quantity.
+        changed: what differs between the runs, scores and durations apart.
+        answers: matched items with another answer.
+        contexts: matched items with other chunks in their context; in tables, in another order as well.
+        context_order: matched items with the same chunks in another order.
         changed_cases: keys of the matched items whose question or expectation differs.
-        changed_contexts: keys of the matched answers of tables whose context differs.
         changed_documents: names of the documents whose content differs.
         document_cases: keys of the items that use such a document.
         measure: today's evaluators on the base run's answers, against its stored scores; the drift of the
@@ -139,6 +204,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
         model: the new run against the base run's answers, both scored by today's evaluators. Empty without
             rescoring.
         changes: items by class, regressed ones first.
+        renamed_files: path of a file in the base run to its path in the new run.
         notes: sentences for people.
     """
 
@@ -146,18 +212,33 @@ class Comparison(Struct, frozen=True, kw_only=True):
     base: RunLabel
     new: RunLabel
     items: dict[ItemClass, int]
+    matched: int = 0
+    models: int = 1
     metrics: tuple[MetricComparison, ...]
+    shared_evaluators: int = 1
     not_run: int = 0
     operations: tuple[OperationComparison, ...] = ()
     changed: tuple[Part, ...] = ()
+    answers: ChangedItems = ChangedItems()
+    contexts: ChangedItems = ChangedItems()
+    context_order: ChangedItems = ChangedItems()
     changed_cases: tuple[str, ...] = ()
-    changed_contexts: tuple[str, ...] = ()
     changed_documents: tuple[str, ...] = ()
     document_cases: tuple[str, ...] = ()
     measure: tuple[MetricComparison, ...] = ()
     model: tuple[MetricComparison, ...] = ()
     changes: tuple[ItemChange, ...] = ()
+    renamed_files: dict[str, str] = {}
     notes: tuple[str, ...] = ()
+
+    @property
+    def why_no_metric(self) -> str:
+        """Return why no metric decides, "" where one does."""
+        if any(metric.decides for metric in self.metrics):
+            return ""
+        if not self.shared_evaluators:
+            return "the runs have no evaluator in common"
+        return "no primary or asserted metric has a score in both runs"
 
     @property
     def is_worse(self) -> bool:

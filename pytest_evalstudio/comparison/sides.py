@@ -8,12 +8,16 @@ from dataclasses import dataclass, field
 import msgspec
 
 from pytest_evalstudio.comparison.results import RunLabel
+from pytest_evalstudio.core.codes import ItemCode
 from pytest_evalstudio.core.errors import unknown_name
 from pytest_evalstudio.record.outline import AnyItem, RowOutline, VerdictOutline
 from pytest_evalstudio.record.schema import ItemVerdict, Row, Run
 
 MAX_ANSWER_CHARS = 4_000
 """Characters of an answer that are kept for a word diff."""
+TOKENS = ("input_tokens", "output_tokens")
+_BETWEEN_CHUNKS = b'","'
+"""Bytes of a line between two chunks; within a chunk, quotes are escaped."""
 PERTURBATION_SOURCE = "perturbation_source"
 
 Identity = tuple[str, str, str, int]
@@ -33,8 +37,12 @@ class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         flaky: whether repeats or attempts disagree.
         scores: by evaluator and metric, None where a metric was not scored.
         case: digest of question and expectation; None where it is not known.
-        context: digest of the context that was given with the answer; None where it is not compared.
         documents: names of the documents that the item uses.
+        answers: digest of the answers of all repeats; None where they are not known, or one is missing.
+        context: digest of the chunks that came with the answers, in their order; None where it is not known.
+        chunks: digest of the same chunks without their order; None where it is not known.
+        answer_chars: mean length of the answers in characters; None where `answers` is.
+        tokens: mean of the tokens in and out; None where the host does not report them.
     """
 
     nodeid: str
@@ -49,6 +57,10 @@ class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     reason: str
     answer: str
     context: int | None = None
+    chunks: int | None = None
+    answers: int | None = None
+    answer_chars: float | None = None
+    tokens: float | None = None
 
 
 @dataclass(slots=True)
@@ -58,12 +70,14 @@ class Side:
     Attributes:
         model: the only model of the items, where two models of one run are compared.
         has_not_run: whether the budget of a model left out an item.
+        renamed_files: path of a file in this run to its path in the run that it is compared with.
     """
 
     run: Run
     items: dict[Identity, SideItem] = field(default_factory=dict)
     model: str = ""
     has_not_run: bool = False
+    renamed_files: dict[str, str] = field(default_factory=dict)
 
     @property
     def label(self) -> RunLabel:
@@ -106,8 +120,9 @@ def read_side(
     """
     side = Side(run)
     sides = side.items
-    labels = _labels(run)
+    labels = model_labels(run)
     renamed = models or {}
+    has_texts = run.baseline is None or run.baseline.has_answers
     names: dict[str, dict[str, MetricName]] = {}  # one object for equal values, which thousands of items have
     documents: dict[tuple[str, ...], tuple[str, ...]] = {}
     files: dict[str, str] = {}
@@ -127,13 +142,28 @@ def read_side(
             known = names.setdefault(evaluator, {})
             for metric, value in reached.scores.items():
                 scores[known.get(metric) or known.setdefault(metric, (evaluator, metric))] = value
+        answers: int | None = None
+        context: int | None = None
+        chunks: int | None = None
+        chars: float | None = None
+        tokens: float | None = None
         if row is not None and len(rows) == 1:  # most items, without calls of functions
             duration, cost = None if row.error else row.actual_duration, row.cost
+            if row.usage:
+                tokens = _mean_tokens(rows)
+            if has_texts and not row.error:
+                answers, chars = hash(row.actual_output), len(row.actual_output)
+                context, chunks = _context_digests(row)
         else:
-            duration, cost = _mean_duration(rows), _mean_cost(rows)
+            duration, cost, tokens = _mean_duration(rows), _mean_cost(rows), _mean_tokens(rows)
+            if has_texts and rows and not any(row.error for row in rows):
+                answers = hash(tuple(row.actual_output for row in rows))
+                chars = sum(len(row.actual_output) for row in rows) / len(rows)
+                digests = [_context_digests(row) for row in rows]
+                context, chunks = hash(tuple(digests)), hash(tuple(digest for _, digest in digests))
         sides[file, item.key, renamed.get(label, label), item.part] = SideItem(
             nodeid=item.nodeid,
-            outcome=_OUTCOMES[verdict],
+            outcome="error" if item.code == ItemCode.EXPECTED_ERROR else _OUTCOMES[verdict],
             cluster=(file, _original(row, item.key) if row and row.relationships else item.key),
             flaky=flaky,
             scores=scores,
@@ -143,6 +173,11 @@ def read_side(
             cost_usd=cost,
             reason=item.reason,
             answer=row.actual_output[:MAX_ANSWER_CHARS] if row and keeps_answer[verdict] else "",
+            context=context,
+            chunks=chunks,
+            answers=answers,
+            answer_chars=chars,
+            tokens=tokens,
         )
     return side
 
@@ -162,6 +197,8 @@ def case_digest(row: Row | RowOutline | None) -> int:
             row.conversation,
             row.expected_output,
             row.output_condition,
+            row.condition_on,
+            row.expects,
             row.expected_facts,
             row.guidelines,
             row.expected_documents,
@@ -169,7 +206,7 @@ def case_digest(row: Row | RowOutline | None) -> int:
     )
 
 
-def _labels(run: Run) -> dict[str, str]:
+def model_labels(run: Run) -> dict[str, str]:
     """Return a label for each model that is the same in another run: its name if no other model has it."""
     names = [entry.name for entry in run.models.values()]
     return {
@@ -192,6 +229,20 @@ def _mean_duration(rows: Sequence[Row | RowOutline]) -> float | None:
 
 def _mean_cost(rows: Sequence[Row | RowOutline]) -> float | None:
     values = [row.cost for row in rows if row.cost is not None]
+    return sum(values) / len(values) if values else None
+
+
+def _context_digests(row: Row | RowOutline) -> tuple[int, int]:
+    """Return digests of the chunks of a row's context: in their order, and without it."""
+    text = bytes(row.context) if type(row) is RowOutline else msgspec.json.encode(row.context)
+    digest = hash(text)
+    if _BETWEEN_CHUNKS not in text:
+        return digest, digest
+    return digest, hash(tuple(sorted(text[2:-2].split(_BETWEEN_CHUNKS))))
+
+
+def _mean_tokens(rows: Sequence[Row | RowOutline]) -> float | None:
+    values = [sum(row.usage.get(kind, 0) for kind in TOKENS) for row in rows if row.usage]
     return sum(values) / len(values) if values else None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
 from pytest_evalstudio.comparison.results import (
@@ -11,10 +11,19 @@ from pytest_evalstudio.comparison.results import (
     Comparison,
     ItemChange,
     MetricComparison,
+    OperationComparison,
+    Quantity,
     RunLabel,
 )
+from pytest_evalstudio.comparison.sentences import interval_text, rounded_up, summary_of
 
 CHANGES_SHOWN = 20
+_QUANTITIES: Mapping[Quantity, tuple[str, str]] = {
+    "answer_chars": ("length", "characters"),
+    "tokens": ("tokens", "tokens"),
+    "duration_s": ("duration", "s"),
+    "cost_usd": ("cost", "USD"),
+}
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 _MAX_WORDS = 1_500
 """Words of a diff on each side; its time is quadratic in the worst case."""
@@ -23,20 +32,23 @@ _KEPT_WORDS = 8
 
 
 def comparison_lines(comparison: Comparison) -> Iterator[str]:
-    """Yield the comparison for a terminal: verdict, counts, regressed items, metrics, what else changed."""
-    yield f"compared with {comparison.base}: {comparison.verdict}"
+    """Yield the comparison for a terminal: summary, counts, regressed items, metrics, what else changed."""
+    yield f"compared with {comparison.base}"
+    yield str(summary_of(comparison))
     counts = [
         f"{comparison.items[name]} {name.replace('_', ' ')}"
         for name in ITEM_CLASSES
         if comparison.items[name]
     ]
-    yield f"items: {', '.join(counts)}"
+    if counts:
+        yield f"items: {', '.join(counts)}"
     for change in comparison.changes[:CHANGES_SHOWN]:
         if change.item_class in ("regressed", "error_now"):
             yield f"  {change.item_class.replace('_', ' ')}: {change.nodeid}{_scores(change)}"
     left = comparison.items["regressed"] + comparison.items["error_now"] - CHANGES_SHOWN
     if left > 0:
         yield f"  ... and {left} more"
+    yield f"verdict: {comparison.verdict}"
     deciding = [metric for metric in comparison.metrics if metric.decides]
     for metric in deciding:
         if metric.verdict != "not worse":
@@ -45,26 +57,47 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
     if fine:
         moved = sum(metric.difference != 0 for metric in fine)
         yield f"  not worse: {len(fine)} of {len(deciding)} metrics, of which {moved} changed"
-    for operation in comparison.operations:
-        if not operation.difference:
-            continue
-        unit = "s" if operation.quantity == "duration_s" else "USD"
-        interval = _interval(operation.low, operation.high)
-        yield (
-            f"  {operation.quantity.partition('_')[0]} of {operation.model}: {operation.base:.4g} ->"
-            f" {operation.new:.4g} {unit}{interval}"
-        )
     yield from _rescored_lines(comparison)
-    yield f"changed: {', '.join(comparison.changed) or 'nothing that the records show'}"
-    if comparison.changed_cases:
-        yield f"  cases: {_listed(comparison.changed_cases)}"
-    if comparison.changed_contexts:
-        yield f"  contexts: {_listed(comparison.changed_contexts)}"
-    if comparison.changed_documents:
-        yield f"  documents: {_listed(comparison.changed_documents)}"
-        yield f"  cases that use them: {_listed(comparison.document_cases)}"
+    first, *details = changed_lines(comparison)
+    yield f"changed: {first}"
+    for line in details:
+        yield f"  {line}"
     for note in comparison.notes:
         yield f"note: {note}"
+
+
+def changed_lines(comparison: Comparison) -> Iterator[str]:
+    """Yield what differs between the runs besides the scores: a list, then a line for each kind of change."""
+    has_other_times = any(
+        operation.changed for operation in comparison.operations if operation.quantity == "duration_s"
+    )
+    nothing = "nothing but the seconds per answer" if has_other_times else "nothing that the records show"
+    yield ", ".join(comparison.changed) or nothing
+    for name, items in (
+        ("answers", comparison.answers),
+        ("contexts", comparison.contexts),
+        ("order of contexts", comparison.context_order),
+    ):
+        if items.changed:
+            yield f"{name}: {items.changed:,} of {items.compared:,} ({_listed(items.keys)})"
+    for operation in comparison.operations:
+        if operation.changed:
+            yield _operation_line(operation)
+    if comparison.changed_cases:
+        yield f"cases: {_listed(comparison.changed_cases)}"
+    if comparison.changed_documents:
+        yield f"documents: {_listed(comparison.changed_documents)}"
+        yield f"cases that use them: {_listed(comparison.document_cases)}"
+    for earlier, path in comparison.renamed_files.items():
+        yield f"file {earlier} is now {path}; its cases are matched"
+
+
+def _operation_line(operation: OperationComparison) -> str:
+    name, unit = _QUANTITIES[operation.quantity]
+    return (
+        f"{name} of {operation.model}: {operation.base:.4g} -> {operation.new:.4g} {unit} per answer"
+        f"{_interval(operation.low, operation.high)}, {operation.changed:,} of {operation.n:,} differ"
+    )
 
 
 def _rescored_lines(comparison: Comparison) -> Iterator[str]:
@@ -72,24 +105,28 @@ def _rescored_lines(comparison: Comparison) -> Iterator[str]:
     of_model = {(each.evaluator, each.metric, each.model): each.difference for each in comparison.model}
     for metric in comparison.measure:
         change = of_model.get((metric.evaluator, metric.metric, metric.model), 0.0)
-        interval = _interval(metric.low, metric.high)
         yield (
             f"  {metric.evaluator}.{metric.metric} of {metric.model}: the measure moved by"
-            f" {metric.difference:+.4f}{interval} on unchanged answers; model:"
+            f" {metric.difference:+.4f} {interval_text(metric)} on unchanged answers; model:"
             f" {f'{change:+.4f}' if change else 'no change'}"
         )
 
 
 def metric_line(metric: MetricComparison) -> str:
     """Return a metric in one line: verdict, means, difference with interval, p, what would be found."""
-    text = (
-        f"{metric.verdict}: {metric.evaluator}.{metric.metric} of {metric.model}: {metric.base:.4f} ->"
-        f" {metric.new:.4f}, difference {metric.difference:+.4f}{_interval(metric.low, metric.high)},"
-        f" p {metric.p_adjusted:.3g}, {metric.n} pairs"
-    )
+    name = f"{metric.verdict}: {metric.evaluator}.{metric.metric} of {metric.model}"
+    if metric.changed == 0 and metric.max_drop is not None:
+        limit = rounded_up(metric.max_drop)
+        text = f"{name}: no case changed; drops below {limit} cannot be excluded, {metric.n} pairs"
+    else:
+        interval = f" {interval_text(metric)}" if metric.low is not None else ""
+        text = (
+            f"{name}: {metric.base:.4f} -> {metric.new:.4f}, difference {metric.difference:+.4f}{interval},"
+            f" p {metric.p_adjusted:.3g}, {metric.n} pairs"
+        )
     if metric.verdict != "inconclusive":
         return text
-    if metric.smallest_detectable is not None:
+    if metric.smallest_detectable is not None and metric.changed != 0:
         text += f"; smallest detectable drop {metric.smallest_detectable:.3g}"
     if metric.cases_needed is not None:
         text += f"; about {metric.cases_needed:,} cases would settle it"
@@ -150,7 +187,7 @@ def _number(value: float | None) -> str:
 
 
 def _interval(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f" [{low:+.4f}, {high:+.4f}]"
+    return "" if low is None or high is None else f" [{low:+.3g}, {high:+.3g}]"
 
 
 def _listed(names: Sequence[str], limit: int = 10) -> str:

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
+
+from pytest_evalstudio.core.text import is_blank
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+ConditionPart = Literal["", "answer", "context", "both"]
+"""Part of an answer that a condition is checked on; "" for what the evaluator's options say."""
+Expectation = Literal["", "answer", "refusal"]
+"""Kind of answer that a case expects; "" is "answer"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +46,8 @@ class Case:
         question: the last message of the user; the answer to it is scored.
         conversation: the turns before the question, the first one first.
         condition: source text of the boolean condition, "" for none.
+        condition_on: where the condition is to hold.
+        expects: whether the model is to answer or to refuse.
         is_rag: whether the model retrieves, so that its context is to be judged too.
         run: repeat number, 1 for the first.
         position: place among the test cases of its file, 1 for the first; 0 where it comes from no file.
@@ -52,6 +60,8 @@ class Case:
         tool_calls: tools that the model called, as JSON objects of the host's own form.
         artifacts: paths of files that the model made, as its host stored them; never taken from a file.
         error: reason for a missing answer, "" if there is an answer.
+        stored_at: seconds since the epoch at which an earlier run stored the answer; None for an answer of
+            this run.
         counterpart: the answered case that this one is compared with, for evaluators that declare which one
             they need.
         folder: where relative paths of the case resolve.
@@ -66,6 +76,8 @@ class Case:
     context_sources: tuple[str, ...] = ()
     context_scores: tuple[float, ...] = ()
     condition: str = ""
+    condition_on: ConditionPart = ""
+    expects: Expectation = ""
     categories: tuple[str, ...] = ()
     relationships: tuple[Relationship, ...] = ()
     corpus: tuple[str, ...] = ()
@@ -86,6 +98,7 @@ class Case:
     tool_calls: tuple[Mapping[str, Any], ...] = ()
     artifacts: tuple[str, ...] = ()
     error: str = ""
+    stored_at: float | None = field(default=None, compare=False)
     expected_documents: tuple[str, ...] = ()
     expected_facts: tuple[str, ...] = ()
     guidelines: tuple[str, ...] = ()
@@ -93,6 +106,16 @@ class Case:
     counterpart: Case | None = None
     folder: str = "."
     extra: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+
+    @property
+    def has_text(self) -> bool:
+        """Return True if the answer has a visible character."""
+        return not is_blank(self.actual_output)
+
+    @property
+    def is_answered(self) -> bool:
+        """Return True if the model answered: by a text, by calling a tool or by making a file."""
+        return self.has_text or bool(self.tool_calls or self.artifacts)
 
     def sources(self, relationship: str) -> tuple[str, ...]:
         """Return the keys of the cases that this case links to with the given type of relationship."""
@@ -143,6 +166,8 @@ class Answer:
         tool_calls: tools that the model called, as JSON objects of the host's own form.
         error: reason for a missing answer; `text` is then empty.
         not_asked: whether the model was not asked, since its budget is used up; `error` says so.
+        stored_at: seconds since the epoch at which an earlier run stored the answer; None for an answer of
+            this run.
     """
 
     text: str = ""
@@ -160,3 +185,4 @@ class Answer:
     artifacts: tuple[str, ...] = ()
     error: str = ""
     not_asked: bool = False
+    stored_at: float | None = field(default=None, compare=False)

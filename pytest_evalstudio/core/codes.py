@@ -21,6 +21,13 @@ class OutcomeCode(StrEnum):
     """The answer that this one is to be compared with is missing."""
     NOTHING_TO_SCORE = "nothing_to_score"
     """The texts are there and hold nothing to measure: no sentence, no claim, no repeat."""
+    ANSWER_EMPTY = "answer_empty"
+    """The model answered with an empty text: there is nothing to judge, and the test case fails for that.
+
+    In records of version 0.1.0 it is the code of a score, the worst one.
+    """
+    REFUSAL_EXPECTED = "refusal_expected"
+    """The case expects a refusal, and the evaluator judges the content of an answer."""
 
     # errors
     NO_ANSWER = "no_answer"
@@ -35,6 +42,10 @@ class OutcomeCode(StrEnum):
     """The judge's service did not answer."""
     JUDGE_UNREADABLE = "judge_unreadable"
     """The judge replied, and the reply is not in the form that was asked for."""
+    JUDGE_CONTRADICTORY = "judge_contradictory"
+    """The judge replied in the right form, and the parts of the reply contradict each other."""
+    RESOURCE_MISSING = "resource_missing"
+    """A model or an installed package that the evaluator requires is not available."""
     BUDGET_EXHAUSTED = "budget_exhausted"
     """The judge was not asked, since its budget was used up."""
     INPUT_INVALID = "input_invalid"
@@ -49,12 +60,14 @@ class OutcomeCode(StrEnum):
     # scores
     NOTHING_ENCODED = "nothing_encoded"
     """The answer holds no encoded text, so that the guardrail was not tested."""
-    ANSWER_EMPTY = "answer_empty"
-    """The answer is empty and has the worst score."""
+    RETRIEVAL_FAILED = "retrieval_failed"
+    """The retrieved context fails, and the answer does not, or is not judged."""
+    ANSWER_WORDLESS = "answer_wordless"
+    """The answer has no letter and no digit, and has the worst score."""
 
 
 class ItemCode(StrEnum):
-    """Reason why an item has no outcome."""
+    """Reason why an item has no outcome, or fails whatever its evaluators say."""
 
     NONE = ""
     WORKER_CRASHED = "worker_crashed"
@@ -63,3 +76,11 @@ class ItemCode(StrEnum):
     """The model was not asked, since its budget is used up."""
     NOT_FINISHED = "not_finished"
     """The item was stopped by something else than its evaluation, e.g. a fixture or a timeout."""
+    EXPECTED_ERROR = "expected_error"
+    """The item is an error, as was expected of it."""
+    ANSWER_EMPTY = "answer_empty"
+    """The model answered with an empty text."""
+    REFUSAL_MISSING = "refusal_missing"
+    """The case expects a refusal, and the model answered."""
+    UNEXPECTED_REFUSAL = "unexpected_refusal"
+    """The model refused to answer, and evaluators of content fail the answer for that."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeVar
 
 from pytest_evalstudio.core.cases import NOTHING, Case
+from pytest_evalstudio.core.codes import OutcomeCode
 
 T = TypeVar("T")
 Vote = Literal["majority", "mean"]
@@ -28,6 +29,15 @@ PLACEHOLDER = re.compile("\\{(" + "|".join(PLACEHOLDERS) + ")\\}")
 """Pattern of a placeholder in braces."""
 
 
+Consistency = Callable[[Mapping[str, Any]], str]
+"""Returns how the parts of a reply contradict each other, "" if they agree."""
+
+
+def independent(reply: Mapping[str, Any]) -> str:
+    """Declare that no part of a reply says anything about another part."""
+    return ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """Question for a judge.
@@ -38,11 +48,14 @@ class Question:
             files say. They are fenced in the prompt, as data.
         settings: name to value of what the configuration's author wrote; a part of the prompt itself.
         reply: JSON Schema of the requested reply; its descriptions instruct the judge.
+        consistency: check of the parts of a reply against each other. None if the reply has one choice,
+            number or list at most; else it is declared, as `independent` where no parts can disagree.
     """
 
     prompt: str
     texts: Mapping[str, str | Sequence[str]]
     reply: Mapping[str, Any]
+    consistency: Consistency | None = None
     settings: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 
 
@@ -64,14 +77,19 @@ class JudgeFault(Exception):
 
     Args:
         message: what happened, without secrets.
-        unparsable: whether the judge did reply, but not in the form that was asked for.
-        raw: that reply.
+        code: JUDGE_FAILED, JUDGE_UNREADABLE or JUDGE_CONTRADICTORY.
+        raw: the reply that cannot be used, "" if there is none.
     """
 
-    def __init__(self, message: str, *, unparsable: bool = False, raw: str = "") -> None:
+    def __init__(self, message: str, *, code: OutcomeCode = OutcomeCode.JUDGE_FAILED, raw: str = "") -> None:
         super().__init__(message)
-        self.unparsable = unparsable
+        self.code = code
         self.raw = raw
+
+    @property
+    def unparsable(self) -> bool:
+        """Return True if the judge did reply, but not in the form that was asked for."""
+        return self.code == OutcomeCode.JUDGE_UNREADABLE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +128,7 @@ class Judging:
 
     Attributes:
         calls: questions, including repairs.
-        repairs: repeated questions after an unparsable reply.
+        repairs: repeated questions after a reply that could not be parsed or contradicted itself.
         unparsable: replies that could not be parsed after the repair.
         cost_usd: sum of the known costs.
         unpriced: calls without a cost from the host.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -137,6 +137,14 @@ class Outcome:
             details=details,
             code=code,
         )
+
+    @classmethod
+    def worst(
+        cls, metrics: Iterable[Metric], reason: str, *, code: OutcomeCode = OutcomeCode.NONE
+    ) -> Outcome:
+        """Return the outcome with the worst value of each metric that has a finite one."""
+        scores = {metric.key: metric.worst if math.isfinite(metric.worst) else None for metric in metrics}
+        return cls(scores=scores, reason=reason, code=code)
 
     @classmethod
     def not_applicable(cls, reason: str, code: OutcomeCode = OutcomeCode.NOTHING_TO_SCORE) -> Outcome:

@@ -181,6 +181,7 @@ class Tools:
             "token_matcher:NAME".
         word_aligner: aligns tokens by the embedder's model.
         judge: for evaluators that require one; the evaluator's own where it has its own.
+        missing: why the evaluator cannot score any case, "" if it can; the engine then asks it nothing.
     """
 
     max_text_chars: int = 1_000_000
@@ -196,3 +197,4 @@ class Tools:
     token_matcher: Callable[[str, int | None], TokenMatcher] | None = None
     word_aligner: WordAligner | None = None
     judge: Judge | None = None
+    missing: str = ""

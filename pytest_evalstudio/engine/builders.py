@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
-from pytest_evalstudio.core.cases import Case, Turn
+from pytest_evalstudio.core.cases import Case, ConditionPart, Expectation, Turn
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.formats.keys import derived_key
 
 BY_HAND = "by hand"
+_WORDS: Mapping[str, tuple[str, ...]] = {
+    "condition_on": get_args(ConditionPart),
+    "expects": get_args(Expectation),
+}
 
 
 def make_case(question: str = "", actual_output: str = "", **fields: Any) -> Case:
@@ -30,11 +34,15 @@ def make_case(question: str = "", actual_output: str = "", **fields: Any) -> Cas
     known = {field.name: field for field in dataclasses.fields(Case)}
     for name, value in fields.items():
         if name not in known:
-            raise ConfigurationError(
-                f"eval_case: a case has no field {name!r}. {nearest(name, known)}".strip()
-            )
+            longer = [field for field in known if field.startswith(name)]
+            hint = nearest(name, longer or known)
+            raise ConfigurationError(f"eval_case: a case has no field {name!r}. {hint}".strip())
         if str(known[name].type).startswith("tuple"):
             fields[name] = (value,) if isinstance(value, str) else tuple(value)
+    for name, words in _WORDS.items():
+        if fields.get(name, "") not in words:
+            listed = " or ".join(f'"{word}"' for word in words if word)
+            raise ConfigurationError(f"eval_case: {name}: expected {listed}, found {fields[name]!r}")
     if "conversation" in fields:
         fields["conversation"] = tuple(_turn(turn) for turn in fields["conversation"])
     fields.setdefault("key", derived_key(question, fields.get("expected_output", "")))

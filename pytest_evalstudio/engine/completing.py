@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_evalstudio.core.cases import Prompt
@@ -13,12 +14,28 @@ from pytest_evalstudio.engine.asking.hosts import open_model
 from pytest_evalstudio.engine.asking.lab_models import UNTRUSTED, LabModel, LabTrust, settings_of_lab_model
 from pytest_evalstudio.engine.asking.prompts import prompt_of
 from pytest_evalstudio.engine.asking.resolve import ModelSession, Progress
+from pytest_evalstudio.engine.asking.runs import AskingRun, fixed_run
 from pytest_evalstudio.engine.asking.spending import budget_of
 from pytest_evalstudio.engine.labs import complete_row, describe_session
 from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.engine.scoring.tasks import resolved, turns_of
 from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.formats.lab import Model, TestLab, labels
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompletedRows:
+    """Result of asking the unanswered questions of a lab.
+
+    Attributes:
+        rows: new rows; one that could not be answered says why in its `error`.
+        not_asked: reason for each question that was not asked, since the budget of its model was used up.
+        stored: number of answers that an earlier run stored.
+    """
+
+    rows: list[Row]
+    not_asked: list[str]
+    stored: int
 
 
 def missing_rows(lab: TestLab) -> list[Row]:
@@ -35,21 +52,17 @@ def complete_lab(
     documents: str | Path | None = None,
     cache: str | Path | None = None,
     registry: Registry | None = None,
-    refresh: bool = False,
+    run: AskingRun | None = None,
     allow_private_hosts: bool = False,
     trust: LabTrust = UNTRUSTED,
     progress: Progress | None = None,
-) -> tuple[list[Row], list[str]]:
+) -> CompletedRows:
     """Ask a lab's models the unanswered questions, and add the answers to its data set.
 
     Args:
         tables: `[[model]]` tables.
-        folder, documents, cache, registry, refresh, allow_private_hosts: as of `LabBuilder`.
+        folder, documents, cache, registry, run, allow_private_hosts: as of `LabBuilder`.
         trust: whether the lab's own description of a model may be used where no table has the model's name.
-
-    Returns:
-        The new rows, of which one that could not be answered says why in its `error`, and the reason for each
-        question that was not asked, since the budget of its model was used up.
 
     Raises:
         ConfigurationError: if one of the models is not configured, and its description in the lab may not be
@@ -76,9 +89,11 @@ def complete_lab(
     questions = {
         (row.key, row.model_key): row.input for row in (*lab.raw_dataset.inputs, *lab.dataset.inputs)
     }
+    source = fixed_run(run)
     store = AnswerCache(Path(cache)) if cache is not None else None
     made: list[Row] = []
     not_asked: list[str] = []
+    stored = 0
     try:
         for key, table in ways.items():
             rows = [row.model_copy(deep=True) for row in waiting if row.model_key == key]
@@ -91,7 +106,7 @@ def complete_lab(
                 known,
                 folder=home,
                 cache=store,
-                refresh=refresh,
+                run=source,
                 allow_private_hosts=allow_private_hosts,
                 budget=budget_of(table),
             ) as session:
@@ -100,6 +115,7 @@ def complete_lab(
                     if answer.not_asked:
                         not_asked.append(answer.error)
                         continue
+                    stored += answer.stored_at is not None
                     complete_row(row, answer, place)
                     made.append(row)
                 _describe(lab, key, session, place)
@@ -107,7 +123,7 @@ def complete_lab(
         if store is not None:
             store.close()
     lab.dataset.inputs += made
-    return made, not_asked
+    return CompletedRows(rows=made, not_asked=not_asked, stored=stored)
 
 
 def _table_of(

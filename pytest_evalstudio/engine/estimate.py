@@ -56,22 +56,31 @@ class CallEstimate:
     is_lower_limit: bool = False
     seen: set[Prompt] = field(default_factory=set)
 
-    def note(self, prompt: Prompt, stored: Answer | None) -> None:
-        """Count a question."""
+    def note(self, prompt: Prompt, stored: Answer | None, example: Answer | None = None) -> None:
+        """Count a question.
+
+        Args:
+            prompt: the question.
+            stored: the answer that the run will use; None where it asks.
+            example: answer of an earlier run, which tells the usual length.
+        """
         if stored is None:
             self.calls += 1
             self.chars += chars_of(prompt)
+        else:
+            self.stored += 1
+        example = stored or example
+        if example is None:
             return
-        self.stored += 1
-        tokens = stored.usage.get("input_tokens", 0)
+        tokens = example.usage.get("input_tokens", 0)
         if tokens:
             self.metered += 1
             self.stored_chars += chars_of(prompt)
             self.input_tokens += tokens
-            self.output_tokens += stored.usage.get("output_tokens", 0)
-        if stored.cost_usd is not None:
+            self.output_tokens += example.usage.get("output_tokens", 0)
+        if example.cost_usd is not None:
             self.priced += 1
-            self.cost_usd += stored.cost_usd
+            self.cost_usd += example.cost_usd
 
     @property
     def expected_input(self) -> int:
@@ -181,11 +190,12 @@ def _answered_cases(plan: PlannedTask, models: dict[str, CallEstimate]) -> list[
     entry.is_upper_limit = entry.is_upper_limit or task.model.stopping is not None
     prompts = prompts_of(task, 1, task.model.runs)
     cases = []
-    for prompt, stored in zip(prompts, session.peek(prompts), strict=True):
+    of_earlier_runs = session.earlier_answers(prompts)
+    for prompt, stored, example in zip(prompts, session.peek(prompts), of_earlier_runs, strict=True):
         if not (session.stores and prompt in entry.seen):
             entry.seen.add(prompt)
-            entry.note(prompt, stored)
-        answer = stored or Answer(
+            entry.note(prompt, stored, example)
+        answer = example or Answer(
             text=_UNKNOWN_ANSWER, context=(_UNKNOWN_ANSWER,) if session.retrieves else ()
         )
         cases.append(answered(task.case, answer, task.model, prompt.run, retrieves=session.retrieves))

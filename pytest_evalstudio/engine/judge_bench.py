@@ -14,6 +14,8 @@ from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.judging import Judges
+from pytest_evalstudio.engine.judge_padding import is_english, pad
+from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.engine.pipeline import Pipeline
 from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
@@ -90,7 +92,7 @@ class Bench:
         Args:
             cases: what is judged.
             repeat: 1 for the first round.
-            reverse_options: name the options of a reply in the other order.
+            reverse_options: name the options of a reply, their criteria and examples in the other order.
             examples: in place of those of the configuration, by prompt.
         """
         if not cases:
@@ -124,8 +126,21 @@ class Bench:
             dataclasses.replace(case, context=case.context[::-1], context_sources=case.context_sources[::-1])
             for case in split
         ]
+        return self._of_other_questions(split, other_order)
+
+    def with_padded_answers(self, cases: Sequence[Case]) -> Verdicts:
+        """Return the verdicts on answers with additional words that say nothing.
+
+        Only English answers are padded; none are returned where the judge does not see the answer.
+        """
+        english = [case for case in cases if is_english(case.actual_output)]
+        padded = [dataclasses.replace(case, actual_output=pad(case.actual_output)) for case in english]
+        return self._of_other_questions(english, padded)
+
+    def _of_other_questions(self, cases: Sequence[Case], changed: Sequence[Case]) -> Verdicts:
+        """Return the verdicts on changed cases; none where the judge is asked the same questions."""
         before = len(self.questions)
-        verdicts = self.verdicts(split, self.outcomes(other_order))
+        verdicts = self.verdicts(cases, self.outcomes(changed))
         return verdicts if len(self.questions) > before else {}
 
     def verdicts(self, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Verdicts:
@@ -158,3 +173,20 @@ def labelled_cases(path: Path, labels: Labels) -> list[Case]:
         )
         raise DataError(f"{path}: none of its answers has a label{example}")
     return cases
+
+
+def clusters_of(cases: Sequence[Case]) -> dict[tuple[str, str], int]:
+    """Return the number of the question of each case, from 0.
+
+    Answers of several models to one case belong together, and so do a case and its perturbations.
+    """
+    sources = {case.key: source for case in cases for source in case.sources(SOURCE)[:1]}
+    numbers: dict[str, int] = {}
+    clusters = {}
+    for case in cases:
+        key, seen = case.key, {case.key}
+        while (source := sources.get(key)) is not None and source not in seen:
+            seen.add(source)
+            key = source
+        clusters[case.key, case.model_key] = numbers.setdefault(key, len(numbers))
+    return clusters

@@ -16,6 +16,7 @@ from pytest_evalstudio.engine.asking.downloads import name_host
 from pytest_evalstudio.engine.asking.hosts import asked_model, open_model
 from pytest_evalstudio.engine.asking.prompts import prompt_of
 from pytest_evalstudio.engine.asking.resolve import ModelSession, Progress
+from pytest_evalstudio.engine.asking.runs import AskingRun, fixed_run
 from pytest_evalstudio.engine.asking.spending import budget_of
 from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.engine.scoring.tasks import resolved, turns_of
@@ -35,13 +36,16 @@ class LabBuilder:
             are several tables.
         folder: where modules and other files of the hosts are looked for.
         documents: folder or URL where relative documents of the suite start; `folder` where not given.
-        cache: folder in which answers are kept; None to keep none.
+        cache: folder in which answers are kept; None to keep none. Stored answers serve a continued run, and
+            models with `cache = "always"`.
         registry: registry of plugins; by default a new one.
         runs: how often each question is asked, where a model's table does not say.
+        run: the run that asks; a new one where not given, so that the models are asked anew.
         allow_private_hosts: whether documents may be fetched from addresses that are not public.
 
     Attributes:
         not_asked: the reason for each question that was not asked, since the budget of its model was used up.
+        stored: number of answers that an earlier run stored.
 
     Raises:
         ConfigurationError: if a model is not available, or two models have the same name.
@@ -63,7 +67,7 @@ class LabBuilder:
         cache: str | Path | None = None,
         registry: Registry | None = None,
         runs: int = 1,
-        refresh: bool = False,
+        run: AskingRun | None = None,
         allow_private_hosts: bool = False,
     ) -> None:
         complete_keys(suite)
@@ -79,7 +83,9 @@ class LabBuilder:
         self._sessions: list[tuple[ModelSession, int]] = []
         self.lab = TestLab(name=suite.name, description=suite.description)
         self.not_asked: list[str] = []
+        self.stored = 0
         known = registry or Registry()
+        source = fixed_run(run)
         try:
             for table in models:
                 settings = {
@@ -96,7 +102,7 @@ class LabBuilder:
                     known,
                     folder=home,
                     cache=self._cache,
-                    refresh=refresh,
+                    run=source,
                     allow_private_hosts=allow_private_hosts,
                     budget=budget_of(table),
                 )
@@ -173,6 +179,7 @@ class LabBuilder:
                 if answer.not_asked:
                     self.not_asked.append(answer.error)
                     continue
+                self.stored += answer.stored_at is not None
                 row = _row(self._suite, test, case, session.key, run)
                 complete_row(row, answer, self._documents)
                 rows.append(row)
@@ -277,9 +284,9 @@ def complete_row(row: Row, answer: Answer, folder: str) -> None:
     row.first_token_s = answer.first_token_s
     row.served_model = answer.served_model
     row.request_id = answer.request_id
+    row.tool_calls = [dict(call) for call in answer.tool_calls]
     details = {
         "retries": answer.retries,
-        "tool_calls": [dict(call) for call in answer.tool_calls],
         "artifacts": list(answer.artifacts),
     }
     assert row.model_extra is not None  # unknown keys are kept

@@ -17,6 +17,9 @@ from pytest_evalstudio.record.writer import FILE
 MANIFEST = ".evalstudio-manifest.json"
 LOCK = ".evalstudio-lock"
 BUILDING = ".evalstudio-building"
+UNFINISHED = ".evalstudio-unfinished.json"
+"""Mark of a run that has not ended; see `engine.asking.runs`."""
+_STATE = (MANIFEST, LOCK, BUILDING, UNFINISHED)
 PREVIOUS = "previous-report"
 PAGE = "interpretation.html"
 REPORT_FILES = (
@@ -84,11 +87,11 @@ class OutputFolder:
                 raise ConfigurationError(f"{place}: {_LINK}; {_OTHER_FOLDER}")
         owned = self.owned()
         folders = {str(parent) for name in owned for parent in PurePosixPath(name).parents}
-        for name in (MANIFEST, LOCK, BUILDING, *names):
+        for name in (*_STATE, *names):
             place = self.path / name
             if place.is_symlink():
                 raise ConfigurationError(f"{place}: {_LINK}; {_OTHER_FOLDER}")
-            is_ours = name in (MANIFEST, LOCK, BUILDING) or name in owned or name in folders
+            is_ours = name in _STATE or name in owned or name in folders
             if place.exists() and not is_ours:
                 raise ConfigurationError(f"{place}: {_FOREIGN}; {_OTHER_FOLDER}")
 
@@ -126,7 +129,8 @@ class OutputFolder:
     def remove_all(self) -> None:
         """Delete the files of our earlier runs, and the manifest."""
         self._remove(self.owned())
-        (self.path / MANIFEST).unlink(missing_ok=True)
+        for name in (MANIFEST, UNFINISHED):
+            (self.path / name).unlink(missing_ok=True)
 
     def restore(self) -> None:
         """Move the report of `previous-report` back, after a run that left no report of its own."""

@@ -16,15 +16,26 @@ from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.origins import origin
 from pytest_evalstudio.engine.scoring.answering import answered, prompts_of
 from pytest_evalstudio.engine.scoring.calibrated import calibrated
+from pytest_evalstudio.engine.scoring.confirmation import Confirmation
+from pytest_evalstudio.engine.scoring.confirming import confirmation_of, further_repeats_of
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.engine.scoring.repeats import further_repeats, needing_all_repeats
+from pytest_evalstudio.engine.scoring.responses import (
+    IsRefusal,
+    response_states,
+    response_verdict,
+    unexpected_refusal,
+    with_responses,
+)
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.score import score
 from pytest_evalstudio.engine.scoring.spans import EvaluatorSpans
 from pytest_evalstudio.engine.scoring.tasks import EvalTask
 from pytest_evalstudio.engine.scoring.verdicts import flips, repeat_states, verdict
 from pytest_evalstudio.judges.panel import Panel
+from pytest_evalstudio.metrics.refusals import is_refusal
 from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.stats.confirmation import ConfirmationTest
 
 if TYPE_CHECKING:
     from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
@@ -58,6 +69,7 @@ class Pipeline:
         models: model key to the session that asks it; not needed for answered tasks.
         strict_flips: whether a pass-to-fail flip of an asserted metric fails the perturbed case.
         policy: verdict on repeats of a task that has no policy of its own.
+        refusal_phrases: refusals of the tested applications, beside those that `metrics.refusals` recognises.
         provide: what an evaluator is provided; the splitter of sentences alone where not given.
         spans: takes the time of each evaluator's batches.
     """
@@ -69,6 +81,7 @@ class Pipeline:
         models: Mapping[str, Asked] = NOTHING,
         strict_flips: bool = True,
         policy: str = MEAN,
+        refusal_phrases: Sequence[str] = (),
         provide: Callable[[ConfiguredEvaluator], Tools] | None = None,
         spans: EvaluatorSpans | None = None,
     ) -> None:
@@ -76,6 +89,7 @@ class Pipeline:
         self._models = models
         self._strict_flips = strict_flips
         self._policy = policy
+        self._refusal_phrases = tuple(refusal_phrases)
         self._provide = provide or _sentence_splitter_only
         self._spans = spans or EvaluatorSpans()
 
@@ -102,6 +116,7 @@ class Pipeline:
             models=models,
             strict_flips=config.flips == "fail",
             policy=config.policy,
+            refusal_phrases=config.refusal_phrases,
             provide=functools.partial(provider.tools_of, config),
             spans=spans,
         )
@@ -152,6 +167,48 @@ class Pipeline:
         for result in results:
             result.seconds = share
         return results[: len(tasks)]
+
+    def confirm(
+        self,
+        results: Sequence[Result],
+        test: ConfirmationTest,
+        *,
+        progress: Progress | None = None,
+        earlier: Mapping[EvalTask, Result] | None = None,
+    ) -> list[Confirmation]:
+        """Ask regressed cases again until the test has decided on each.
+
+        The results stay as they are, so that further repeats of failing cases do not distort the figures.
+
+        Args:
+            results: regressed ones; see `can_be_confirmed`.
+            test: its level follows from the number of cases.
+            progress: called with the progress of each round.
+            earlier: results of the same run for linked tasks.
+        """
+        copies = [
+            dataclasses.replace(result, outcomes=[dict(row) for row in result.outcomes]) for result in results
+        ]
+        ends: dict[Result, Confirmation] = {}
+        while True:
+            for copy in copies:
+                end = confirmation_of(copy, test, self._responses(copy)) if copy not in ends else None
+                if end is not None:
+                    ends[copy] = end
+            waiting = {
+                copy: further_repeats_of(copy, test, self._responses(copy))
+                for copy in copies
+                if copy not in ends
+            }
+            if not waiting:
+                return [ends[copy] for copy in copies]
+            self._answer(waiting, progress)
+            places = [
+                (copy, index) for copy in waiting for index in range(len(copy.outcomes), len(copy.answers))
+            ]
+            for copy, _ in places:
+                copy.outcomes.append({})
+            self._score(places, copies, earlier or {}, progress, deferred=False, is_partial=True)
 
     def selected_for(self, task: EvalTask) -> tuple[ConfiguredEvaluator, ...]:
         """Return the evaluators of a task."""
@@ -237,19 +294,24 @@ class Pipeline:
                     case = answered(task.case, answer, task.model, prompt.run, retrieves=asked.retrieves)
                     result.answers += (case,)
 
+    def _responses(self, result: Result) -> tuple[bool, ...]:
+        """Return for each repeat whether it is the expected answer or refusal; () where all are."""
+        return response_states(result.answers, result.outcomes, self._expected_refusal(result))
+
     def _further(self, result: Result) -> int:
         """Return how many further repeats the sequential test of a result needs at least."""
         stopping = result.task.model.stopping
         if stopping is None or result.task.answered or result.not_run:
             return 0
-        states = {}
+        responses = self._responses(result)
+        states: list[Sequence[bool | None]] = [responses]
         for selected in self.selected_for(result.task):
             outcomes = [row[selected] for row in result.outcomes if selected in row]
             if any(outcome.status == "error" for outcome in outcomes):
                 return 0
-            if result.decides(selected):
-                states[selected] = repeat_states(selected, outcomes)
-        return further_repeats(stopping, states.values(), len(result.answers))
+            if outcomes and result.decides(selected):
+                states.append(with_responses(repeat_states(selected, outcomes), responses))
+        return further_repeats(stopping, states, len(result.answers))
 
     def _score(
         self,
@@ -259,11 +321,21 @@ class Pipeline:
         progress: Progress | None,
         *,
         deferred: bool,
+        is_partial: bool = False,
     ) -> None:
-        """Score repeats by the evaluators that need all repeats (`deferred`), or by the others."""
+        """Score repeats by the evaluators that need all repeats (`deferred`), or by the others.
+
+        Args:
+            places: results and the numbers of their repeats.
+            results: all results of the chunk.
+            earlier: results of linked tasks.
+            progress: called with the progress of judges.
+            deferred: see above.
+            is_partial: score the repeats that were asked also where a budget ended the asking.
+        """
         batches: dict[ConfiguredEvaluator, list[tuple[Result, int]]] = {}
         for result, index in places:
-            if result.not_run:
+            if result.not_run and not is_partial:
                 continue
             selected_here = self.selected_for(result.task)
             later = needing_all_repeats(selected_here)
@@ -302,13 +374,25 @@ class Pipeline:
         policy = PassPolicy.parse(task.policy or self._policy)
         later = needing_all_repeats(selected_here)
         stopping = None if task.answered else task.model.stopping
+        states = []
         for selected in selected_here:
-            result.verdicts[selected] = verdict(
-                selected,
-                [outcomes[selected] for outcomes in result.outcomes],
-                policy,
-                None if selected in later else stopping,
-            )
+            outcomes = [of_repeat[selected] for of_repeat in result.outcomes]
+            test = None if selected in later else stopping
+            result.verdicts[selected] = verdict(selected, outcomes, policy, test)
+            if test is stopping and result.decides(selected):
+                states.append(repeat_states(selected, outcomes))
+        result.response = response_verdict(
+            result.answers, result.outcomes, states, policy, stopping, self._expected_refusal(result)
+        )
+        if task.case.expects != "refusal" and result.fails_by_content:
+            result.response = unexpected_refusal(result.answers, self._is_refusal)
+
+    def _expected_refusal(self, result: Result) -> IsRefusal | None:
+        """Return what recognises the refusal that a task expects, None if it expects an answer."""
+        return self._is_refusal if result.expects_refusal else None
+
+    def _is_refusal(self, case: Case) -> bool:
+        return is_refusal(case.actual_output, case.question, self._refusal_phrases)
 
 
 def _by_task(results: Iterable[Result], earlier: Mapping[EvalTask, Result]) -> dict[EvalTask, Result]:

@@ -13,8 +13,9 @@ from typing import Any
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.outcomes import Fragment, Outcome
 from pytest_evalstudio.engine.origins import Origin
-from pytest_evalstudio.engine.run_header import document_names
+from pytest_evalstudio.engine.run_header import document_names, iso_time
 from pytest_evalstudio.engine.scoring.calibration import is_uncertain
+from pytest_evalstudio.engine.scoring.confirmation import Confirmation
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.engine.scoring.messages import headline
@@ -37,7 +38,8 @@ class ItemHead:
         part: number of the check within a Python test, 0 for others.
         duration_s: seconds.
         file: path as in the node id.
-        code: what ended an item without an outcome; see `core.codes.ItemCode`.
+        code: what ended an item without an outcome, see `core.codes.ItemCode`; that of the evaluation where
+            not given.
         reason: used where the evaluation gives no headline.
         attempts: earlier attempts at the item.
     """
@@ -68,6 +70,7 @@ def item_entry(
             item.
     """
     reason = headline(result) if result is not None else ""
+    confirmation = result.confirmation if result is not None else None
     return schema.Item(
         index=head.index,
         nodeid=head.nodeid,
@@ -78,7 +81,7 @@ def item_entry(
         key=safe_identifier(head.key),
         test_key=safe_identifier(head.test_key),
         model_key=head.model_key,
-        code=str(head.code),
+        code=str(head.code or _code(head.verdict, result)),
         reason=reason or masked(head.reason),
         rows=_rows(result) if result is not None else (),
         verdicts=_verdicts(result, run_wide) if result is not None else {},
@@ -88,9 +91,26 @@ def item_entry(
         else None,
         xfail=masked(head.xfail),
         attempts=head.attempts,
-        flaky=head.verdict == "passed" and any(tried.verdict in BROKEN for tried in head.attempts),
+        flaky=head.verdict == "passed"
+        and (confirmation is not None or any(tried.verdict in BROKEN for tried in head.attempts)),
+        confirmation=_confirmation(confirmation) if confirmation is not None else None,
         max_runs=result.max_runs if result is not None else 0,
     )
+
+
+def _confirmation(confirmation: Confirmation) -> schema.Confirmation:
+    return schema.Confirmation(
+        code=confirmation.code.value,
+        passed=confirmation.passed,
+        failed=confirmation.failed,
+        cases=confirmation.cases,
+        reason=masked(confirmation.reason),
+    )
+
+
+def _code(verdict: VerdictWord, result: Result | None) -> str:
+    """Return the class of a failure that no evaluator decides, "" for other verdicts."""
+    return result.response.code.value if result is not None and verdict in ("failed", "xfailed") else ""
 
 
 def attempt_of(item: schema.Item) -> schema.Attempt:
@@ -116,10 +136,11 @@ def item_scores(result: Result) -> dict[tuple[str, str], float | None]:
 def _rows(result: Result) -> tuple[schema.Row, ...]:
     # Answers of an item that was not run to its end were paid for, and are no basis of a verdict.
     scored = [{} for _ in result.answers] if result.not_run else result.outcomes
-    return tuple(_row(case, outcomes) for case, outcomes in zip(result.answers, scored, strict=True))
+    return tuple(row_entry(case, outcomes) for case, outcomes in zip(result.answers, scored, strict=True))
 
 
-def _row(case: Case, outcomes: Mapping[ConfiguredEvaluator, Outcome]) -> schema.Row:
+def row_entry(case: Case, outcomes: Mapping[ConfiguredEvaluator, Outcome]) -> schema.Row:
+    """Return the entry of one answer to a case."""
     return schema.Row(
         run=case.run,
         input=masked(case.question),
@@ -134,6 +155,8 @@ def _row(case: Case, outcomes: Mapping[ConfiguredEvaluator, Outcome]) -> schema.
         ),
         expected_output=masked(case.expected_output),
         output_condition=masked(case.condition),
+        condition_on=case.condition_on,
+        expects=case.expects,
         actual_output=masked(case.actual_output),
         actual_duration=case.duration_s,
         first_token_s=case.first_token_s,
@@ -151,6 +174,7 @@ def _row(case: Case, outcomes: Mapping[ConfiguredEvaluator, Outcome]) -> schema.
         expected_facts=tuple(map(masked, case.expected_facts)),
         guidelines=tuple(map(masked, case.guidelines)),
         expected_documents=document_names(case.expected_documents, case.folder),
+        stored=iso_time(case.stored_at) if case.stored_at is not None else "",
         outcomes={selected.id: _outcome(outcome) for selected, outcome in outcomes.items()},
     )
 

@@ -40,10 +40,19 @@ def leaderboard_frame(boards: Mapping[str, Leaderboard]) -> pd.DataFrame:
             "threshold": cell.threshold,
             "passes": cell.passes,
             "pass_rate": line.pass_rate,
+            **_corrected(line),
         }
         for board, line, metric, cell in _cells(boards.values(), primary_only=False)
     ]
     return pd.DataFrame(rows)
+
+
+def _corrected(line: Standing) -> dict[str, float | None]:
+    """Return the pass rate corrected for the judge's errors; None where they were not measured."""
+    value = line.corrected.value if line.corrected is not None else None
+    interval = line.corrected.interval if line.corrected is not None else None
+    low, high = interval or (None, None)
+    return {"corrected_pass_rate": value, "corrected_low": low, "corrected_high": high}
 
 
 def item_frame(items: Sequence[Item], names: Mapping[str, str]) -> pd.DataFrame:

@@ -9,6 +9,7 @@ import hashlib
 import os
 import platform
 import stat
+import time
 import uuid
 from collections.abc import Iterable, Sequence
 from importlib.metadata import version
@@ -19,6 +20,7 @@ import msgspec
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.plugins.parameters import parameter_specs
+from pytest_evalstudio.engine.judge_identity import judge_check_entry
 from pytest_evalstudio.engine.revision import revision
 from pytest_evalstudio.engine.scoring.identifiers import safe_description, safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked
@@ -61,6 +63,7 @@ def evaluator_entry(selected: ConfiguredEvaluator) -> schema.EvaluatorEntry:
         ),
         embedder=selected.embedder,
         judge=dict(selected.judge),
+        judge_check=judge_check_entry(selected),
         calibration=selected.attached.describe() if selected.attached is not None else {},
         metrics=tuple(
             schema.MetricEntry(
@@ -123,7 +126,12 @@ def _digest(path: str, size: int, modified_ns: int) -> str:
 
 
 def new_run(
-    config: Configuration, *, gates: Sequence[str], pytest: str = "", folder: Path | None = None
+    config: Configuration,
+    *,
+    gates: Sequence[str],
+    pytest: str = "",
+    folder: Path | None = None,
+    shards: schema.Shards | None = None,
 ) -> schema.Run:
     """Return the header of a run that begins now; a run that never ends stays an interrupted one.
 
@@ -132,6 +140,7 @@ def new_run(
         gates: of configuration and command line.
         pytest: version of pytest, "" without it.
         folder: of the tested project, whose commit the record names; None for none.
+        shards: the part of the run that this one is, None for all of it.
     """
     commit, branch = revision(folder) if folder is not None else ("", "")
     return schema.Run(
@@ -162,6 +171,7 @@ def new_run(
         branch=masked(branch),
         documents={},
         spans={},
+        shards=shards,
     )
 
 
@@ -176,7 +186,12 @@ def finished_run(
 
 def now() -> str:
     """Return the time as records write it: ISO 8601, UTC, seconds."""
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    return iso_time(time.time())
+
+
+def iso_time(seconds: float) -> str:
+    """Return a time in seconds since the epoch as records write it."""
+    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).isoformat(timespec="seconds")
 
 
 def document_names(names: Iterable[str], folder: str) -> tuple[str, ...]:

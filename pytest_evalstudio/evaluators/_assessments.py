@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pytest_evalstudio.core.cases import NOTHING, Case
-from pytest_evalstudio.core.judging import Flow, JudgeFault, Question
+from pytest_evalstudio.core.judging import Consistency, Flow, Question
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.replies import NO, YES, choice, record, text
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import listed
-from pytest_evalstudio.evaluators._judged import judged
+from pytest_evalstudio.evaluators._judged import fault_outcome, judged
 from pytest_evalstudio.evaluators._similarity import has_words
 from pytest_evalstudio.metrics.quoting import one_line
 from pytest_evalstudio.metrics.ranking import precision
@@ -49,6 +49,7 @@ def question(
     rationale: str = RATIONALE,
     settings: Mapping[str, Any] = NOTHING,
     evidence: Mapping[str, Mapping[str, Any]] = NOTHING,
+    consistency: Consistency | None = None,
 ) -> Question:
     """Return a question that the judge answers with a rationale and a rating, in this order.
 
@@ -59,12 +60,14 @@ def question(
         rationale: instruction for the rationale.
         settings: settings of the prompt.
         evidence: schemas of what the judge writes before the rationale, by name.
+        consistency: check of the evidence against the rating.
     """
     return Question(
         prompt=prompt,
         texts=texts,
         settings=settings,
         reply=record(**evidence, rationale=text(rationale), rating=choice(asked)),
+        consistency=consistency,
     )
 
 
@@ -75,11 +78,8 @@ def rated(asked: Question) -> Flow[Outcome]:
     """
     [reply] = yield [asked]
     if reply.fault is not None:
-        return Outcome(
-            status="error",
-            reason=str(reply.fault),
-            details={**_details(None, None, str(reply.fault)), **_raw([reply.fault])},
-        )
+        error = fault_outcome(reply.fault)
+        return dataclasses.replace(error, details={**_details(None, None, str(reply.fault)), **error.details})
     rating, rationale = reply["rating"], reply["rationale"]
     evidence = {key: value for key, value in reply.content.items() if key not in ("rating", "rationale")}
     return Outcome.score(
@@ -115,11 +115,8 @@ def rated_chunks(case: Case, metric: str, ask: Callable[[str], Question], failin
     wrong = [f"chunk {number}: {error}" for number, error in enumerate(errors, 1) if error is not None]
     if wrong:
         reason = f"{len(wrong)} of {len(errors)} chunks could not be judged: {listed(wrong)}"
-        return Outcome(
-            status="error",
-            reason=reason,
-            details={**details, **_raw([reply.fault for reply in replies.values()])},
-        )
+        error = fault_outcome(next(reply.fault for reply in replies.values() if reply.fault is not None))
+        return dataclasses.replace(error, reason=reason, details={**details, **error.details})
     return Outcome.score(
         {metric: precision([rating == YES for rating in ratings])},
         reason=_of_chunks(ratings, rationales, failing),
@@ -193,11 +190,6 @@ def _chunk_rating(yes: int, judges: int, by_majority: bool) -> str:
 
 def _details(rating: str | None, rationale: str | None, error: str | None) -> dict[str, Any]:
     return {"rating": rating, "rationale": rationale, "error_message": error}
-
-
-def _raw(faults: Sequence[JudgeFault | None]) -> dict[str, str]:
-    """Return the first unreadable reply for inspection."""
-    return next(({"raw_reply": fault.raw} for fault in faults if fault is not None and fault.unparsable), {})
 
 
 def _of_chunks(ratings: Sequence[str | None], rationales: Sequence[str | None], failing: str) -> str:

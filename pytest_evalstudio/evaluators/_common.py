@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -120,8 +119,12 @@ def boolean_outcome(
         fragments=tuple(fragments[:MAX_FRAGMENTS]),
         findings=tuple(findings),
         details=details,
-        code=OutcomeCode.ANSWER_EMPTY if answer_is_empty else OutcomeCode.NONE,
+        code=OutcomeCode.ANSWER_EMPTY if answer_is_empty else _code(answer_fault, context_fault),
     )
+
+
+def _code(answer_fault: str, context_fault: str) -> OutcomeCode:
+    return OutcomeCode.RETRIEVAL_FAILED if context_fault and not answer_fault else OutcomeCode.NONE
 
 
 def condition_of(case: Case) -> Condition:
@@ -146,8 +149,12 @@ def unmet(condition: Condition, text: str) -> str:
 
 
 def is_empty(case: Case) -> bool:
-    """Return True if the answer has only white space."""
-    return not case.actual_output or case.actual_output.isspace()
+    """Return True if the answer has no visible character.
+
+    The engine gives such an answer only to evaluators that declare `applies_without_text`. Where code calls
+    an evaluator itself, the answer gets the worst score.
+    """
+    return not case.has_text
 
 
 def worst(metrics: Sequence[Metric], reason: str = "") -> Outcome:
@@ -158,10 +165,25 @@ def worst(metrics: Sequence[Metric], reason: str = "") -> Outcome:
     Args:
         reason: reason of the score; by default that the answer is empty.
     """
-    scores = {metric.key: metric.worst if math.isfinite(metric.worst) else None for metric in metrics}
     if reason:
-        return Outcome.score(scores, reason=reason)
-    return Outcome.score(scores, reason=EMPTY_ANSWER, code=OutcomeCode.ANSWER_EMPTY)
+        return Outcome.worst(metrics, reason)
+    return Outcome.worst(metrics, EMPTY_ANSWER, code=OutcomeCode.ANSWER_EMPTY)
+
+
+def condition_parts(case: Case, evaluate_retrieved_context: bool) -> tuple[bool, bool]:
+    """Return whether a condition is checked on the answer, and whether on the retrieved context.
+
+    The case says it, by `condition_on`; else both are checked, unless the case expects a refusal, which no
+    context contains.
+
+    Args:
+        evaluate_retrieved_context: option of the evaluator, for cases that say nothing.
+    """
+    if not case.condition_on:
+        with_context = case.expects != "refusal" and judges_context(case, evaluate_retrieved_context)
+        return True, with_context
+    has_context = case.is_rag or bool(case.context)
+    return case.condition_on != "context", case.condition_on != "answer" and has_context
 
 
 def judges_context(case: Case, evaluate_retrieved_context: bool) -> bool:

@@ -106,22 +106,20 @@ def _outcomes(
     )
     return [
         [
-            (judgement, _failure(judgement.fault, metrics) if judgement.fault else next(made))
+            (judgement, fault_outcome(judgement.fault, metrics) if judgement.fault else next(made))
             for judgement in of_case
         ]
         for of_case in judgements
     ]
 
 
-def _failure(fault: JudgeFault, metrics: Sequence[Metric]) -> Outcome:
-    """Return an error; an unreadable reply counts as a parse failure."""
-    error = Outcome.error(
-        str(fault), OutcomeCode.JUDGE_UNREADABLE if fault.unparsable else OutcomeCode.JUDGE_FAILED
-    )
-    if not fault.unparsable:
+def fault_outcome(fault: JudgeFault, metrics: Sequence[Metric] = ()) -> Outcome:
+    """Return an error; an unreadable reply counts as a parse failure if the metrics have one."""
+    error = Outcome.error(str(fault), fault.code)
+    if fault.code == OutcomeCode.JUDGE_FAILED:
         return error
-    counted = {metric.key: 1.0 for metric in metrics if metric.key == PARSE_FAILURES}
-    return dataclasses.replace(error, scores=counted, details={"raw_reply": fault.raw})
+    failures = [metric.key for metric in metrics if metric.key == PARSE_FAILURES and fault.unparsable]
+    return dataclasses.replace(error, scores=dict.fromkeys(failures, 1.0), details={"raw_reply": fault.raw})
 
 
 def _decided(

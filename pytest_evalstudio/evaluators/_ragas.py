@@ -6,11 +6,12 @@ Source: Es et al., 2023 (RAGAS).
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.judging import Flow, Question, Reply, asked_texts
+from pytest_evalstudio.core.judging import Consistency, Flow, Question, Reply, asked_texts, independent
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.replies import NO, YES, choice, number, record, several, text
 from pytest_evalstudio.core.tools import Tools
@@ -111,6 +112,7 @@ def faithfulness(case: Case) -> Flow[Part]:
                     len(claims), "claim", "Does the whole claim follow from the context alone?"
                 )
             ),
+            consistency=numbered(verdicts="claim"),
         )
     ]
     verdicts = in_order(reply["verdicts"], "claim")
@@ -156,6 +158,7 @@ def answer_questions(case: Case, strictness: int) -> Flow[AnswerQuestions]:
                 },
                 noncommittal=choice("Is the text noncommittal?"),
             ),
+            consistency=independent,  # of a noncommittal text they are the questions that it evades
         )
     ]
     return AnswerQuestions(questions=list(reply["questions"]), noncommittal=reply["noncommittal"] == YES)
@@ -250,6 +253,7 @@ def context_recall(case: Case, tools: Tools) -> Flow[Part]:
                     len(sentences), "sentence", "Can the whole sentence be attributed to the context?"
                 )
             ),
+            consistency=numbered(verdicts="sentence"),
         )
     ]
     verdicts = in_order(reply["verdicts"], "sentence")
@@ -308,8 +312,32 @@ def verdict_list(count: int, what: str, question: str) -> dict[str, Any]:
     return {**several(f"One for each {what}, in order.", verdict), "minItems": count, "maxItems": count}
 
 
+def numbered(**lists: str) -> Consistency:
+    """Return the check of lists of verdicts: each number occurs once, unless all verdicts are the same.
+
+    With a number that occurs twice and one that is missing, nobody can tell which text the verdicts are
+    about; where all of them are the same, it does not matter.
+
+    Args:
+        lists: name of a list to the key of its entries' numbers; see `verdict_list`.
+    """
+
+    def check(reply: Mapping[str, Any]) -> str:
+        for name, what in lists.items():
+            verdicts = reply[name]
+            if len({verdict["verdict"] for verdict in verdicts}) < 2:
+                continue
+            counts = Counter(verdict[what] for verdict in verdicts)
+            number, count = counts.most_common(1)[0]
+            if count > 1:
+                return f"{name} has {count} verdicts on {what} {number}, and none on another one"
+        return ""
+
+    return check
+
+
 def in_order(verdicts: Sequence[Mapping[str, Any]], what: str) -> list[Mapping[str, Any]]:
-    """Return the verdicts in the order of their numbers, or as given if a number occurs twice."""
+    """Return the verdicts in the order of their numbers; as they are where all of them are the same."""
     by_number = {verdict[what]: verdict for verdict in verdicts}
     return (
         [by_number[position] for position in range(1, len(verdicts) + 1)]

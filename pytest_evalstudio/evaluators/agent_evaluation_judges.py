@@ -15,7 +15,7 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.judging import JUDGE, Flow, Question, asked_texts
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
-from pytest_evalstudio.core.replies import several, text
+from pytest_evalstudio.core.replies import NO, YES, several, text
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._assessments import (
     RATIONALE,
@@ -33,6 +33,10 @@ _SUFFICIENCY_RATIONALE = (
     "The evidence, in one to three sentences. If information is missing, say which. Do"
     " not repeat personal data."
 )
+
+
+_NONE_WORDS = frozenset({"", "none", "n/a", "nothing"})
+"""Entries by which models say that a list is empty."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,10 @@ class AnswerJudge:
         """Return the settings of the prompt."""
         return NOTHING
 
+    def contradiction(self, reply: Mapping[str, Any]) -> str:
+        """Return how the evidence of a reply contradicts its rating, "" if it does not."""
+        return ""
+
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         return assessed(cases, tools, self.metrics, self._consider, reads_answer=self.reads_answer)
 
@@ -75,6 +83,7 @@ class AnswerJudge:
                 rationale=self.rationale,
                 settings=self.settings(),
                 evidence=self.evidence,
+                consistency=self.contradiction if self.evidence else None,
             )
         )
 
@@ -126,11 +135,12 @@ class CorrectnessJudge(AnswerJudge):
 class GroundednessJudge(AnswerJudge):
     """Yes if the retrieved context supports all or almost all of the answer.
 
-    The judge names the unsupported statements.
+    The judge names the unsupported statements that matter. A list that contradicts the rating is an error.
 
     Source: Mosaic AI Agent Evaluation, LLM judges reference.
     """
 
+    measures_support: ClassVar[bool] = True
     metrics: ClassVar[tuple[Metric, ...]] = (
         rating_metric("Groundedness judge", "Share of the answers that the context supports."),
     )
@@ -138,13 +148,27 @@ class GroundednessJudge(AnswerJudge):
     query: ClassVar[str] = "Does the context support all or almost all of the answer?"
     evidence: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "unsupported_statements": several(
-            "The statements of the answer that the context does not support; empty if there are none.",
+            "The statements of the answer that matter and that the context does not support; empty if there"
+            " are none.",
             text(""),
         )
     }
 
     def texts(self, case: Case) -> Texts:
         return {"context": case.context, "answer": case.actual_output}
+
+    def contradiction(self, reply: Mapping[str, Any]) -> str:
+        # The rating cannot be computed: the list does not say how many statements are supported.
+        unsupported = [
+            statement
+            for statement in reply["unsupported_statements"]
+            if statement.strip(" .").lower() not in _NONE_WORDS
+        ]
+        if unsupported and reply["rating"] == YES:
+            return f"it names {len(unsupported)} unsupported statements, and the rating is yes"
+        if not unsupported and reply["rating"] == NO:
+            return "it names no unsupported statement, and the rating is no"
+        return ""
 
 
 @evaluator(
@@ -214,6 +238,7 @@ class GuidelineAdherenceJudge(AnswerJudge):
     Source: Mosaic AI Agent Evaluation, LLM judges reference.
     """
 
+    applies_to_refusals: ClassVar[bool] = True
     metrics: ClassVar[tuple[Metric, ...]] = (
         rating_metric("Guideline adherence judge", "Share of the answers that follow all their guidelines."),
     )
@@ -252,6 +277,7 @@ class GlobalGuidelineAdherenceJudge(AnswerJudge):
     """
 
     global_guidelines: Sequence[str] = ()
+    applies_to_refusals: ClassVar[bool] = True
     metrics: ClassVar[tuple[Metric, ...]] = (
         rating_metric(
             "Global guideline adherence judge", "Share of the answers that follow all global guidelines."

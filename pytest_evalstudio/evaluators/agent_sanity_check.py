@@ -16,7 +16,7 @@ from pytest_evalstudio.core.outcomes import Finding, Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._artifacts import ArtifactFault, check_content, check_declared
-from pytest_evalstudio.evaluators._common import is_empty, keywords, listed, worst
+from pytest_evalstudio.evaluators._common import keywords, listed, worst
 from pytest_evalstudio.metrics.quoting import one_line
 
 _ACTIONS = "Look at the agent's chat session for the step that should have written the file."
@@ -64,6 +64,7 @@ class AgentSanityCheck:
     Source: Eval Studio user guide, agent sanity check.
     """
 
+    applies_without_text: ClassVar[bool] = True
     artifacts_dir: str = ""
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric(
@@ -87,7 +88,7 @@ class AgentSanityCheck:
         reason = self.not_applicable(case)
         if reason:
             return Outcome.not_applicable(reason)
-        if is_empty(case):
+        if not case.is_answered:
             return worst(self.metrics)
         try:
             expectations = [

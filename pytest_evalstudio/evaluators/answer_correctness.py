@@ -21,6 +21,7 @@ from pytest_evalstudio.evaluators._ragas import (
     claims_in,
     claims_question,
     in_order,
+    numbered,
     verdict_list,
 )
 from pytest_evalstudio.evaluators._similarity import Vectors
@@ -152,6 +153,8 @@ def _compared(case: Case) -> Flow[Compared]:
                     len(expected), "statement", "Does the answer make the statement too?"
                 ),
             ),
+            # The two lists do not check each other: a statement may imply another one that does not imply it.
+            consistency=numbered(answer_verdicts="statement", expected_verdicts="statement"),
         )
     ]
     of_answer = list(zip(made, in_order(reply["answer_verdicts"], "statement"), strict=True))

@@ -45,6 +45,7 @@ class Byop:
     """
 
     prompt: str = ""
+    applies_to_refusals: ClassVar[bool] = True
     metrics: ClassVar[tuple[Metric, ...]] = boolean_metrics(
         "Model passes",
         "Model failures",

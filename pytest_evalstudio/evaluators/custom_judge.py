@@ -52,6 +52,7 @@ class CustomJudge:
     definition: str = ""
     examples: Sequence[str | Mapping[str, str]] = ()
     assessment_type: Literal["ANSWER", "RETRIEVAL"] = "ANSWER"
+    applies_to_refusals: ClassVar[bool] = True
     metrics: ClassVar[tuple[Metric, ...]] = (
         rating_metric(
             "Custom judge", "Share of the answers, or of each question's chunks, that meet the definition."

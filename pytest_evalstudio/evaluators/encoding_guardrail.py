@@ -20,8 +20,8 @@ from pytest_evalstudio.evaluators._common import (
     boolean_metrics,
     boolean_outcome,
     condition_of,
+    condition_parts,
     is_empty,
-    judges_context,
     keywords,
     leak_finding,
     listed,
@@ -97,8 +97,9 @@ class EncodingGuardrail:
 
     def _score(self, case: Case) -> Outcome:
         hinted = any(category.startswith("encoding_") for category in case.categories)
+        _, with_context = condition_parts(case, self.evaluate_retrieved_context)
         parts = [("answer", case.actual_output)]
-        if judges_context(case, self.evaluate_retrieved_context):
+        if with_context:
             parts += [(f"context:{index}", chunk) for index, chunk in enumerate(case.context)]
         decoded = {part: decode_hidden(text, hinted) for part, text in parts}
         note = "" if any(decoded.values()) else NOTHING_ENCODED
@@ -118,7 +119,8 @@ class EncodingGuardrail:
         read = ["\n".join([text, *(item.text for item in decoded[part])]) for part, text in parts]
         try:
             condition = condition_of(case)
-            answer_fault = "" if is_empty(case) else unmet(condition, read[0])
+            on_answer, _ = condition_parts(case, self.evaluate_retrieved_context)
+            answer_fault = unmet(condition, read[0]) if on_answer and not is_empty(case) else ""
             context_fault = unmet(condition, " ".join(read[1:])) if len(read) > 1 else ""
         except (EvaluationError, DataError) as exc:
             return Outcome.error(str(exc), OutcomeCode.INPUT_INVALID)

@@ -8,20 +8,31 @@ from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.judging import JUDGE, Flow, Question, asked_texts
+from pytest_evalstudio.core.judging import JUDGE, Flow, Question, asked_texts, independent
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
-from pytest_evalstudio.core.replies import choice, number, record, several, text
+from pytest_evalstudio.core.replies import choice, record, several, text
 from pytest_evalstudio.core.tools import Tools
+from pytest_evalstudio.evaluators._common import listed
 from pytest_evalstudio.evaluators._judged import judge_keywords, judged
+from pytest_evalstudio.evaluators._similarity import has_words
 from pytest_evalstudio.metrics.quoting import one_line
 
 _REASON_CHARS = 300
+TRUE, FALSE, UNKNOWN = "true", "false", "unknown"
 _STATEMENT = record(
     statement=text("The statement, understood by itself."),
     reason=text("The source, or the knowledge, that confirms or contradicts it; one sentence."),
-    verdict=choice("Is the statement true?", "true", "false", "unknown"),
+    verdict=choice("Is the statement true?", TRUE, FALSE, UNKNOWN),
 )
+_REPLY = record(
+    statements=several("The statements of the answer, in order.", _STATEMENT),
+    answer=text("The answer as it should read, corrected where it is false."),
+    evaluation_summary=text(
+        "What was checked, against which sources, and with which result, in a few sentences."
+    ),
+)
+"""No score is asked for: it follows from the statements, and a score of the agent could contradict them."""
 
 
 @evaluator(
@@ -36,7 +47,10 @@ _STATEMENT = record(
 )
 @dataclass(frozen=True)
 class FactCheck:
-    """An agent verifies the answer, and says how free of false statements it is.
+    """Share of the answer's statements that an agent confirms.
+
+    A statement that it can neither confirm nor refute is not confirmed. An answer without statements is not
+    applicable.
 
     Attributes:
         agent_host: name of the `[[model]]` that is the agent; where not given, the configuration's judge, or
@@ -57,7 +71,7 @@ class FactCheck:
             "fact_check",
             "Fact-check",
             primary=True,
-            description="How free of false statements the answer is.",
+            description="Confirmed statements / all statements of the answer.",
         ),
     )
     prompts: ClassVar[tuple[str, ...]] = ("fact_check",)
@@ -92,25 +106,31 @@ class FactCheck:
             Question(
                 prompt="fact_check",
                 texts={**asked_texts(case), "answer": case.actual_output},
-                reply=record(
-                    statements=several("The statements of the answer, in order.", _STATEMENT),
-                    answer=text("The answer as it should read, corrected where it is false."),
-                    evaluation_summary=text(
-                        "What was checked, against which sources, and with which result, in a few sentences."
-                    ),
-                    evaluation_score=number(
-                        "1 if no statement is false, 0 if the main point is false; see the anchors above.",
-                        least=0,
-                        most=1,
-                    ),
-                ),
+                reply=_REPLY,
+                consistency=independent,
             )
         ]
-        score, summary = float(reply["evaluation_score"]), reply["evaluation_summary"]
-        details = {
-            "answer": reply["answer"],
-            "evaluation_score": score,
-            "evaluation_summary": summary,
-            "statements": reply["statements"],
-        }
-        return Outcome.score({"fact_check": score}, reason=one_line(summary, _REASON_CHARS), details=details)
+        statements = [each for each in reply["statements"] if has_words(each["statement"])]
+        if not statements:
+            return Outcome.not_applicable("the answer makes no statements that can be true or false")
+        confirmed = sum(statement["verdict"] == TRUE for statement in statements)
+        return Outcome.score(
+            {"fact_check": confirmed / len(statements)},
+            reason=_reason(statements, reply["evaluation_summary"]),
+            details={
+                "answer": reply["answer"],
+                "evaluation_score": confirmed / len(statements),
+                "evaluation_summary": reply["evaluation_summary"],
+                "statements": statements,
+            },
+        )
+
+
+def _reason(statements: Sequence[Mapping[str, str]], summary: str) -> str:
+    """Return the statements that lower the score, and the agent's summary."""
+    parts = []
+    for verdict, words in ((FALSE, "false"), (UNKNOWN, "not confirmed")):
+        listing = [one_line(each["statement"]) for each in statements if each["verdict"] == verdict]
+        if listing:
+            parts.append(f"{words}: {listed(listing)}")
+    return one_line("; ".join([*parts, summary]), _REASON_CHARS)

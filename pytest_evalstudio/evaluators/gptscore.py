@@ -48,8 +48,7 @@ class GptScore:
     score.
 
     The instruction is kept whole; of texts beyond the model's context the beginning is left out, and the
-    outcome says so. An empty answer is an
-    error: its likelihood has no value.
+    outcome says so.
 
     Attributes:
         gpt_score_model: causal language model.

@@ -87,6 +87,7 @@ class GroundednessSignals:
     Source: this project; `tests/benchmarks/fit_groundedness.py` fits the weights.
     """
 
+    measures_support: ClassVar[bool] = True
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric(
             _KEY,

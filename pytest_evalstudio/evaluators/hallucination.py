@@ -45,6 +45,7 @@ class Hallucination:
     """
 
     sentence_scores: bool = True
+    measures_support: ClassVar[bool] = True
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric(
             "hallucination",

@@ -51,6 +51,7 @@ class HcatGroundedness(WeightedAlignment):
     Source: Sudjianto et al., 2024 (Human-Calibrated Automated Testing), section 3.2.1.
     """
 
+    measures_support: ClassVar[bool] = True
     metrics: ClassVar[tuple[Metric, ...]] = mean_and_min_metrics(
         "groundedness", "Groundedness", "Least grounded sentence"
     )
@@ -174,6 +175,7 @@ class HcatNliGroundedness:
 
     weights: Weighting = "uniform"
     boundary: Literal["logit", "class"] = "logit"
+    measures_support: ClassVar[bool] = True
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric(
             "nli_groundedness",

@@ -42,6 +42,7 @@ class LexicalGroundedness:
     Source: K-Precision of Adlakha et al., 2023, over stems, pairs and numbers.
     """
 
+    measures_support: ClassVar[bool] = True
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric(
             "supported_words",

@@ -138,8 +138,8 @@ class Bleu:
 class SelfConsistency:
     """Mean ROUGE F1 over all pairs of answers of a model to the same question, asked several times.
 
-    All answers of a group get the group's score. An empty answer counts 0 in each of its pairs and gets 0
-    itself. Only the first `max_group_size` answers of a larger group are compared.
+    All answers of a group get the group's score. Empty answers are left out: they fail their cases. Only the
+    first `max_group_size` answers of a larger group are compared.
 
     Source: Lin, 2004, over pairs of answers.
     """

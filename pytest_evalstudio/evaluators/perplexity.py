@@ -39,9 +39,8 @@ class Perplexity:
     """Perplexity of the answer under a language model: exp of the mean cross-entropy of its tokens.
 
     The model's start token precedes the answer, so that a single word has a perplexity. A long answer is read
-    in windows that move by `stride` tokens; each token has at least half the model's context. An empty answer
-    has no perplexity and is an error. The default threshold is infinite: without a configured threshold the
-    evaluator only informs.
+    in windows that move by `stride` tokens; each token has at least half the model's context. The
+    default threshold is infinite: without a configured threshold the evaluator only informs.
 
     Source: Jelinek et al., 1977; Eval Studio user guide, perplexity.
     """

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.judging import JUDGE, Flow, Question, asked_texts
+from pytest_evalstudio.core.judging import JUDGE, Flow, Question, asked_texts, independent
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.replies import number, record, several, text
@@ -66,6 +66,7 @@ class Faithfulness:
     Source: Es et al., 2023 (RAGAS).
     """
 
+    measures_support: ClassVar[bool] = True
     metrics: ClassVar[tuple[Metric, ...]] = (FAITHFULNESS,)
     prompts: ClassVar[tuple[str, ...]] = (CLAIMS, CLAIM_SUPPORT)
 
@@ -241,6 +242,7 @@ class ContextRelevancy:
                         ),
                     )
                 ),
+                consistency=independent,  # a sentence that is named twice is relevant
             )
         ]
         relevant = {entry["sentence"]: entry["reason"] for entry in reply["relevant"]}

@@ -158,6 +158,7 @@ class DocumentRecall:
     Source: Mosaic AI Agent Evaluation, LLM judges reference.
     """
 
+    applies_to_refusals: ClassVar[bool] = True
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric(
             "document_recall",

@@ -57,6 +57,7 @@ class Groundedness(SentenceAlignment):
     Source: H2O Eval Studio, groundedness (semantic similarity).
     """
 
+    measures_support: ClassVar[bool] = True
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric(
             "groundedness",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -16,8 +17,7 @@ from pytest_evalstudio.evaluators._common import (
     boolean_metrics,
     boolean_outcome,
     condition_of,
-    is_empty,
-    judges_context,
+    condition_parts,
     keywords,
     unmet,
 )
@@ -37,16 +37,19 @@ from pytest_evalstudio.evaluators._common import (
 class TextMatching:
     """Boolean condition over the answer and, for RAG, the retrieved context.
 
-    The condition is the case's own. Context is the chunks joined by a blank.
+    The condition is the case's own, and so is `condition_on`: "answer", "context" or "both". Context is the
+    chunks joined by a blank.
 
     Attributes:
-        evaluate_retrieved_context: check the context as well.
+        evaluate_retrieved_context: check the context of RAG as well, where the case does not say.
         expected_output_as_condition: without a condition, the answer must contain the expected output
             literally; by default such a case is not applicable.
 
     Source: Eval Studio user guide, text matching.
     """
 
+    applies_without_text: ClassVar[bool] = True
+    applies_to_refusals: ClassVar[bool] = True
     evaluate_retrieved_context: bool = True
     expected_output_as_condition: bool = False
     metrics: ClassVar[tuple[Metric, ...]] = boolean_metrics(
@@ -58,6 +61,8 @@ class TextMatching:
     )
 
     def not_applicable(self, case: Case) -> str:
+        if case.condition_on == "context" and not (case.is_rag or case.context):
+            return "condition_on is the context, and there is none"
         if case.condition.strip():
             return ""
         if self.expected_output_as_condition:
@@ -75,12 +80,14 @@ class TextMatching:
             return Outcome.not_applicable(reason)
         try:
             condition = condition_of(case)
-            answer_fault = "" if is_empty(case) else unmet(condition, case.actual_output)
-            context_fault = (
-                unmet(condition, " ".join(case.context))
-                if judges_context(case, self.evaluate_retrieved_context)
-                else ""
-            )
+            on_answer, on_context = condition_parts(case, self.evaluate_retrieved_context)
+            answer_fault = unmet(condition, case.actual_output) if on_answer and case.is_answered else ""
+            context_fault = unmet(condition, " ".join(case.context)) if on_context else ""
         except (EvaluationError, DataError) as exc:
             return Outcome.error(str(exc), OutcomeCode.INPUT_INVALID)
-        return boolean_outcome(self.metrics, answer_fault, context_fault, answer_is_empty=is_empty(case))
+        outcome = boolean_outcome(
+            self.metrics, answer_fault, context_fault, answer_is_empty=not case.is_answered
+        )
+        if on_answer or not case.is_answered:
+            return outcome
+        return dataclasses.replace(outcome, scores={**outcome.scores, "model_generation_failures": None})

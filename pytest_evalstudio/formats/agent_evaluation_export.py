@@ -24,6 +24,8 @@ BY_NAME = "guidelines_by_name"
 _NO_PLACE = (
     "output_condition",
     "output_constraints",
+    "condition_on",
+    "expects",
     "categories",
     "relationships",
     "corpus",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -44,6 +44,7 @@ from pytest_evalstudio.formats.weights_tables import (
     ToxicityModel,
 )
 
+FAIL_REASONS = ("case", "mean", "gone", "none")
 DEFAULT_EVALUATORS = ("text_matching", "pii_leakage", "sensitive_data_leakage", "looping_detection")
 
 
@@ -55,6 +56,20 @@ def _path(value: str) -> str:
     if "\0" in value:
         raise ValueError(f"the path {value!r} has a NUL character; remove it")
     return value
+
+
+def fail_reasons(names: Sequence[str]) -> tuple[str, ...]:
+    """Return what fails a session.
+
+    Raises:
+        ValueError: if a name is not known, or "none" is not alone.
+    """
+    for name in names:
+        if name not in FAIL_REASONS:
+            raise ValueError(f"{shown(name)} is not known; give one or more of {', '.join(FAIL_REASONS)}")
+    if not names or ("none" in names and len(set(names)) > 1):
+        raise ValueError(f"give one or more of {', '.join(FAIL_REASONS[:-1])}, or none alone")
+    return tuple(names)
 
 
 Names = Annotated[list[str], BeforeValidator(_names)]
@@ -97,6 +112,37 @@ class Perturbations(Table):
     where: str = ""
 
 
+StoreProtocol = Literal[
+    "abfs",
+    "abfss",
+    "adl",
+    "az",
+    "gcs",
+    "gs",
+    "hdfs",
+    "http",
+    "https",
+    "oci",
+    "oss",
+    "s3",
+    "s3a",
+    "sftp",
+]
+"""Protocols of stores; those that wrap another store are not among them."""
+
+
+class ScoresTable(Table):
+    """Scored tables that files `*_scores.toml` and `*_scores.json` may name outside of their own folder.
+
+    Attributes:
+        protocols: of URLs, e.g. ["s3"].
+        folders: local folders, relative to the configuration's folder.
+    """
+
+    protocols: list[StoreProtocol] = Field(default_factory=list)
+    folders: list[PathText] = Field(default_factory=list)
+
+
 class RunTable(Table):
     """Name and description of a run, for the report.
 
@@ -113,15 +159,18 @@ class ComparisonTable(Table):
     """Options of the comparison with the baseline.
 
     Attributes:
-        fail_on: what fails the session: a regressed case that is not known to be flaky ("case"), a metric
-            that is worse ("mean"), or nothing ("none").
+        fail_on: what fails the session, one or more: a regressed case that is not known to be flaky ("case"),
+            a metric that is worse ("mean"), a case of the baseline that is missing ("gone"); or "none".
         allowed_drop: drop that is never worse, as a share of the metric's range.
         tolerance: drop that does not matter, as a share of the metric's range.
+        confirm: how often a regressed case is asked at most before it fails, the first time included; 0 to
+            fail it at once.
     """
 
-    fail_on: Literal["case", "mean", "none"] = "case"
+    fail_on: Annotated[Names, AfterValidator(fail_reasons)] = Field(default_factory=lambda: ["case"])
     allowed_drop: Annotated[float, Field(ge=0)] = 0.0
     tolerance: Annotated[float, Field(ge=0)] = 0.05
+    confirm: Annotated[int, Field(ge=0)] = 50
 
 
 class ArenaTable(Table):
@@ -145,14 +194,16 @@ class Configuration(Table):
 
     Attributes:
         evaluators: ids, "all", "method:M", "domain:D" or "tag:T"; None selects the default evaluators.
-        evaluator: settings of an evaluator or instance: threshold, thresholds, flips, calibration, type, and
-            the evaluator's own parameters.
+        evaluator: settings of an evaluator or instance: threshold, thresholds, flips, calibration,
+            judge_check, type, and the evaluator's own parameters.
         model: the models that answer the questions of suites.
         gate: model-wide conditions, e.g. "rouge.rouge_l >= 0.3".
         guardrails: a guardrail configuration; its evaluators and thresholds apply if none are given here.
         flips: whether a pass-to-fail flip fails the perturbed case ("fail") or is only reported ("report").
         runs: number of times that each question is asked, or a table that ends the asking early.
         policy: verdict on repeats, as `pass`: "mean", "all", "any", or a share like "8/10".
+        refusal_phrases: sentences by which the tested applications refuse to answer, in any language; usual
+            ones of English are recognised.
         output: folder of the report, relative to the configuration's folder.
         cache: folder of answers and downloads, relative to the configuration's folder.
         baseline: baseline that a run is compared with, relative to the configuration's folder.
@@ -192,12 +243,16 @@ class Configuration(Table):
     flips: Literal["fail", "report"] = "fail"
     runs: Runs = 1
     policy: Annotated[Policy, Field(alias="pass")] = MEAN
+    refusal_phrases: Annotated[
+        list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
+    ] = Field(default_factory=list)
     allow_private_hosts: bool = False
     max_text_chars: Annotated[int, Field(ge=1)] = 1_000_000
     min_test_cases: Annotated[int, Field(ge=0)] = 0
     max_cost: Annotated[float, Field(ge=0)] | None = None
     latency: Latency = Field(default_factory=Latency)
     storage: Storage = Field(default_factory=Storage)
+    scores: ScoresTable = Field(default_factory=ScoresTable)
     perturbations: Perturbations = Field(default_factory=Perturbations)
     perturbator: dict[str, dict[str, Any]] = Field(default_factory=dict)
     embeddings: Embeddings = Field(default_factory=Embeddings)

@@ -33,7 +33,14 @@ from pytest_evalstudio.formats.fields import (
 from pytest_evalstudio.formats.keys import Numbered, derived_key
 from pytest_evalstudio.formats.repeats import Policy
 from pytest_evalstudio.formats.source import Source, pointer
-from pytest_evalstudio.formats.suite import OURS, Choice, check_condition, effective_condition
+from pytest_evalstudio.formats.suite import (
+    OURS,
+    Choice,
+    ConditionOn,
+    Expects,
+    check_condition,
+    effective_condition,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,6 +50,7 @@ LIST_COLUMNS = (
     "context",
     "context_sources",
     "context_scores",
+    "tool_calls",
     "categories",
     "relationships",
     "output_constraints",
@@ -52,7 +60,7 @@ LIST_COLUMNS = (
     "expected_documents",
 )
 OBJECT_COLUMNS = ("usage", "evaluators")
-OPERATION = ("context_scores", "first_token_s", "served_model", "request_id")
+OPERATION = ("context_scores", "first_token_s", "served_model", "request_id", "tool_calls")
 """Keys about the request, which only hosts of services fill."""
 MAX_CELL_CHARS = 2**31 - 1
 MAX_COLUMNS = 1_000
@@ -60,6 +68,12 @@ MAX_COLUMNS = 1_000
 
 def _listed(value: object) -> object:
     return [] if value is None else value
+
+
+def _several(value: object) -> object:
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]
 
 
 class Row(FormatModel):
@@ -79,6 +93,10 @@ class Row(FormatModel):
         first_token_s: seconds until the first part of the answer, None where it was not streamed.
         served_model: the model that answered, as the service names it.
         request_id: the service's id of the request.
+        tool_calls: tools that the model called, in the host's own form; an answer with tool calls and without
+            text is not empty.
+        condition_on: where the condition is to hold, as in `TestCase`.
+        expects: "answer" or "refusal", as in `TestCase`.
         policy: verdict on the repeats of the case, as `pass`; "" for that of the run.
     """
 
@@ -110,6 +128,9 @@ class Row(FormatModel):
     first_token_s: Annotated[float | None, Field(ge=0, allow_inf_nan=False)] = None
     served_model: Text = ""
     request_id: Text = ""
+    condition_on: ConditionOn = ""
+    expects: Expects = ""
+    tool_calls: Annotated[list[Any], BeforeValidator(_several)] = Field(default_factory=list)
     conversation: Conversation = Field(default_factory=list)
     expected_facts: Texts = Field(default_factory=list)
     guidelines: Texts = Field(default_factory=list)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import functools
 import json
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
@@ -43,6 +44,20 @@ def _mapping(value: object) -> object:
 
 def _number(value: object) -> object:
     return 0.0 if value is None else value
+
+
+def one_of(*words: str) -> BeforeValidator:
+    """Return the check of a field that holds one of some words; null and "" count as absent."""
+    known = ", ".join(f'"{word}"' for word in words[:-1]) + f' or "{words[-1]}"'
+
+    def check(value: object) -> object:
+        if value is None or value == "":
+            return ""
+        if value not in words:
+            raise ValueError(f"expected {known}, found {shown(value)}")
+        return value
+
+    return BeforeValidator(check)
 
 
 Text = Annotated[str, BeforeValidator(_text)]
@@ -203,6 +218,50 @@ def shown(value: object) -> str:
     return (
         f"a string of {len(value)} characters" if isinstance(value, str) else text[: SHOWN_CHARS - 3] + "..."
     )
+
+
+FREE_KEY = "metadata"
+FREE_PREFIX = "x-"
+MISSPELT_RATIO = 0.68
+"""Similarity from which on an unknown key counts as misspelt: "expected" for "expected_output" has 0.70."""
+
+
+def check_keys(
+    model: type[FormatModel],
+    data: Mapping[str, object],
+    source: Source,
+    *steps: object,
+    also: Collection[str] = (),
+) -> None:
+    """Refuse a misspelt key: its expectation would not be checked, and the case would pass.
+
+    Keys `x-...`, and keys below `metadata`, are free. Unknown keys that resemble no known one are kept.
+
+    Args:
+        model: of the file's part.
+        data: the part.
+        source: the file.
+        steps: the way to the part in the file.
+        also: further known keys.
+
+    Raises:
+        DataError: for the first misspelt key, at its place.
+    """
+    known = _known_keys(model)
+    for name in data:
+        if name in known or name in also or name == FREE_KEY or name.startswith(FREE_PREFIX):
+            continue
+        plain = re.sub(r"(?<=[a-z])(?=[A-Z])|[-\s]", "_", name).lower()
+        close = difflib.get_close_matches(plain, known, n=1, cutoff=MISSPELT_RATIO)
+        if close:
+            fact = f"{name!r} is not a key of a test case; did you mean {close[0]!r}?"
+            remedy = f"Begin a key of your own with {FREE_PREFIX!r}, or put it below {FREE_KEY!r}"
+            raise source.error(pointer(*steps, name), f"{fact} {remedy}")
+
+
+@functools.cache
+def _known_keys(model: type[FormatModel]) -> tuple[str, ...]:
+    return tuple(field.alias or name for name, field in model.model_fields.items())
 
 
 def misspelt(model: type[FormatModel], data: object, place: str) -> list[str]:

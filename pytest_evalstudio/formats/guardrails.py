@@ -79,6 +79,8 @@ class Guardrails(BaseModel):
         evaluator_ids: all evaluators, those without a threshold of their own too.
         not_calibrated: evaluator id to the keys of the metrics whose threshold is the run's and not
             calibrated by people's labels.
+        optional: evaluators and metrics, as `ID` or `ID.METRIC`, that may not apply to an answer; any other
+            one that does not apply makes the guard's verdict uncertain.
         expected: expected use of the calibrated thresholds together, for people: share of flagged answers,
             misses per 1,000 answers, cost.
     """
@@ -88,6 +90,7 @@ class Guardrails(BaseModel):
     calibrated_thresholds: dict[str, dict[str, float]] = Field(default_factory=dict)
     evaluator_ids: list[str] = Field(default_factory=list)
     not_calibrated: dict[str, list[str]] = Field(default_factory=dict)
+    optional: list[str] = Field(default_factory=list)
     expected: dict[str, Any] | None = None
 
     def save(self, path: Path, *, reference_ids: bool = False) -> None:
@@ -109,7 +112,11 @@ class Guardrails(BaseModel):
             "evaluator_ids": [known[id] for id in self.evaluators if id in known],
         }
         if not reference_ids:
-            marks = {"not_calibrated": self.not_calibrated, "expected": self.expected}
+            marks = {
+                "not_calibrated": self.not_calibrated,
+                "optional": self.optional,
+                "expected": self.expected,
+            }
             content |= {name: value for name, value in marks.items() if value}
         write_json(path, content)
 
@@ -150,10 +157,19 @@ def read_guardrails(path: Path) -> Guardrails:
             },
             evaluator_ids=[own_id(id) for id in guardrails.evaluator_ids],
             not_calibrated={own_id(id): metrics for id, metrics in guardrails.not_calibrated.items()},
+            optional=[_own_name(name) for name in guardrails.optional],
             expected=guardrails.expected,
         )
     except ConfigurationError as exc:
         raise ConfigurationError(f"{path}: {exc}") from None
+
+
+def _own_name(name: str) -> str:
+    """Return `ID` or `ID.METRIC` with the id that this package uses."""
+    if name.startswith(REFERENCE):
+        return own_id(name)
+    id, dot, metric = name.partition(".")
+    return own_id(id) + dot + metric
 
 
 def own_id(id: str) -> str:

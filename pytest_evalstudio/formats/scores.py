@@ -19,7 +19,7 @@ class ScoresBaseline(BaseModel):
     """Scored table that the table of the file is compared with.
 
     Attributes:
-        table: path from the file's folder, or URL.
+        table: path below the file's folder; other paths and URLs need the user's configuration.
         fail_on: "worse" fails where a figure is worse than in the baseline; "none" only reports it.
         terms: figures that are compared, as in a gate: `ID[.METRIC]`, `pass_rate(ID)`; the primary metric of
             each evaluator where not given.
@@ -40,7 +40,8 @@ class ScoresFile(BaseModel):
     """Gates over a scored table.
 
     Attributes:
-        table: folder that `evalstudio score` wrote: path from the file's folder, or URL.
+        table: folder that `evalstudio score` wrote: path below the file's folder; other paths and URLs
+            need the user's configuration.
         gates: conditions that every model must meet, e.g. `rouge.rouge_l >= 0.3`.
         groups: columns that the table keeps; every gate must also be met by the rows of each of their values.
         min_answers: groups with fewer scored answers are not gated.
@@ -88,11 +89,6 @@ def read_scores_file(path: Path, name: str = "") -> ScoresFile:
     if not file.gates and file.baseline is None:
         raise source.error("", "has neither `gates` nor `baseline`; add one of them")
     return file
-
-
-def resolved(table: str, folder: Path) -> str:
-    """Return the path or URL of a table that a file in a folder names."""
-    return table if "://" in table else str(folder / table)
 
 
 def _source(text: str, name: str) -> Source:

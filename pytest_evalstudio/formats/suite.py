@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, field_validator
 
+from pytest_evalstudio.core.cases import ConditionPart, Expectation
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.condition_writing import constraints_to_condition
@@ -20,7 +21,9 @@ from pytest_evalstudio.formats.fields import (
     Relationships,
     Text,
     Texts,
+    check_keys,
     misspelt,
+    one_of,
     spoken,
     validate,
     write_json,
@@ -29,8 +32,24 @@ from pytest_evalstudio.formats.keys import Numbered, derived_key
 from pytest_evalstudio.formats.repeats import Policy
 from pytest_evalstudio.formats.source import Source, pointer
 
-OURS = ("conversation", "expected_facts", "guidelines", "expected_documents", "xfail", "skip", "evaluators")
+OURS = (
+    "condition_on",
+    "expects",
+    "conversation",
+    "expected_facts",
+    "guidelines",
+    "expected_documents",
+    "xfail",
+    "skip",
+    "evaluators",
+)
 """Keys that the documents do not have; a case carries them into its rows."""
+
+
+CONVERTED_KEYS = ("guidelines_by_name",)
+"""Keys of test cases that were converted from other tools' files."""
+ConditionOn = Annotated[ConditionPart, one_of("answer", "context", "both")]
+Expects = Annotated[Expectation, one_of("answer", "refusal")]
 
 
 def _choice(value: object) -> object:
@@ -46,8 +65,13 @@ Choice = Annotated[dict[str, dict[str, Any]] | None, BeforeValidator(_choice)]
 class TestCase(FormatModel):
     """Question with its expectations of an answer.
 
+    `metadata` and keys that begin with `x-` hold data of the user's own, which rows carry.
+
     Attributes:
         condition: boolean expression over the answer; see `formats.condition`.
+        condition_on: where the condition is to hold: "answer", "context" or "both"; by default in the answer
+            and, for RAG, in the context.
+        expects: "refusal" where the model is to say that it does not know or cannot help; else "answer".
         constraints: the older form of a condition: a list is AND, a list inside it is OR.
         conversation: the turns before the prompt, each with role ("system", "user" or "assistant") and
             content.
@@ -66,6 +90,8 @@ class TestCase(FormatModel):
     relationships: Relationships = Field(default_factory=list)
     expected_output: Text = ""
     condition: Text = ""
+    condition_on: ConditionOn = ""
+    expects: Expects = ""
     constraints: Constraints = Field(default_factory=list)
     conversation: Conversation = Field(default_factory=list)
     expected_facts: Texts = Field(default_factory=list)
@@ -209,6 +235,7 @@ def _read_test(source: Source, index: int, raw: object, places: _Places, errors:
         at = ("tests", index, "test_cases", number)
         try:
             case = validate(TestCase, item, source, *at)
+            check_keys(TestCase, item, source, *at, also=CONVERTED_KEYS)
             check_condition(source, case.condition, case.constraints, at, "condition", "constraints")
             if earlier := places.of_keys.get(case.key):
                 raise source.error(
@@ -223,7 +250,6 @@ def _read_test(source: Source, index: int, raw: object, places: _Places, errors:
         if case.key:
             places.of_keys[case.key] = pointer(*at)
         places.of_cases[id(case)] = pointer(*at)
-        source.warnings += misspelt(TestCase, item, f"{source.name} {pointer(*at)}")
         test.test_cases.append(case)
     return test
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.codes import OutcomeCode
+from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.builders import make_case
 from pytest_evalstudio.engine.pipeline import Pipeline
@@ -19,6 +20,7 @@ from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo
 from pytest_evalstudio.engine.scoring.verdicts import Verdict
 from pytest_evalstudio.formats.config import Configuration, guarded
+from pytest_evalstudio.formats.guardrails import read_guardrails
 from pytest_evalstudio.guard.results import CheckRequest, GuardVerdict, MetricCheck
 
 _ANSWERER = ModelInfo(key="guard", label="guard")
@@ -67,6 +69,8 @@ class Guard:
             raise ConfigurationError(f"{file}: names no evaluator; add ids to evaluator_ids")
         for selected in self._plan.selected:
             _check_needs(selected, file)
+        self._optional = frozenset(read_guardrails(file).optional)
+        _check_optional(self._optional, self._plan.selected, file)
         self._provider = ModelProvider(cache=cache, registry=known)
         try:
             self._provider.open(config, self._plan.selected)
@@ -91,7 +95,7 @@ class Guard:
     def check_all(self, requests: Sequence[CheckRequest]) -> list[GuardVerdict]:
         """Return the verdicts on several answers, which are evaluated in one batch."""
         tasks = [self._task(number, request) for number, request in enumerate(requests)]
-        return [_verdict(result) for result in self._pipeline.evaluate(tasks)]
+        return [_verdict(result, self._optional) for result in self._pipeline.evaluate(tasks)]
 
     def close(self) -> None:
         """Close the models."""
@@ -131,9 +135,24 @@ def _check_needs(selected: ConfiguredEvaluator, file: Path) -> None:
         )
 
 
-def _verdict(result: Result) -> GuardVerdict:
+def _check_optional(optional: Collection[str], evaluators: Sequence[ConfiguredEvaluator], file: Path) -> None:
+    """Check that `optional` names evaluators of the guard, or metrics of them.
+
+    Raises:
+        ConfigurationError: for the first name that does not, with the nearest known one.
+    """
+    known = {selected.id for selected in evaluators} | {
+        f"{selected.id}.{metric.key}" for selected in evaluators for metric in selected.spec.metrics
+    }
+    for name in sorted(optional):
+        if name not in known:
+            fact = f"{file}: optional: the guard has no evaluator or metric {name!r}."
+            raise ConfigurationError(f"{fact} {nearest(name, known)}".strip())
+
+
+def _verdict(result: Result, optional: Collection[str]) -> GuardVerdict:
     metrics: list[MetricCheck] = []
-    failures: list[str] = []
+    failures = [result.response.reason] if result.response.fails else []
     doubts: list[str] = []
     for selected, verdict in result.verdicts.items():
         metrics += _metrics(selected, verdict)
@@ -143,11 +162,35 @@ def _verdict(result: Result) -> GuardVerdict:
             doubts.append(f"{selected.id}: people may call the answer good or bad")
         elif verdict.missed:
             failures.append(f"{selected.id}: {_missed(selected, verdict)}")
-    if not result.applicable:
+        else:
+            doubts += _inapplicable(selected, verdict, optional)
+    if not (result.applicable or doubts):
         doubts.append("no evaluator applies to this answer")
     reasons = [masked(reason) for reason in (*failures, *doubts)]
     word = "unreliable" if failures else "uncertain" if doubts else "reliable"
     return GuardVerdict.model_validate({"verdict": word, "metrics": metrics, "reasons": reasons})
+
+
+def _inapplicable(
+    selected: ConfiguredEvaluator, verdict: Verdict, optional: Collection[str]
+) -> Iterator[str]:
+    """Yield a reason for each configured metric that does not apply to the answer and must.
+
+    That the answer is empty is said once, by the failure.
+    """
+    if selected.id in optional or verdict.code == OutcomeCode.ANSWER_EMPTY:
+        return
+    if verdict.status == "not_applicable":
+        yield f"{selected.id}: does not apply: {verdict.reason}"
+        return
+    for metric in selected.spec.metrics:
+        name = f"{selected.id}.{metric.key}"
+        if (
+            metric.key in selected.asserted
+            and verdict.scores.get(metric.key) is None
+            and name not in optional
+        ):
+            yield f"{name}: does not apply to this answer"
 
 
 def _metrics(selected: ConfiguredEvaluator, verdict: Verdict) -> list[MetricCheck]:

@@ -60,8 +60,9 @@ class GuardVerdict(BaseModel):
     """Verdict on an answer.
 
     Attributes:
-        verdict: "unreliable" if a metric surely fails; else "uncertain" if a metric went wrong, a calibrated
-            one may be good or bad, or none applies; else "reliable".
+        verdict: "unreliable" if the answer is empty or a metric surely fails; else "uncertain" if a metric
+            went wrong, does not apply and is not optional, or may be good or bad by its calibration; else
+            "reliable".
         metrics: each metric that was checked.
         reasons: why the answer is not reliable, secrets and personal data masked.
     """

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.core.collecting import uncollected
-from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.errors import ConfigurationError, ResourceMissing
 from pytest_evalstudio.hosts._callables import in_thread
 
 
@@ -76,12 +76,11 @@ def require_package(host: str, module: str, extra: str) -> None:
     """Check that the client of a service is installed, without importing it.
 
     Raises:
-        ConfigurationError: with the command that installs it.
+        ResourceMissing: with the command that installs it.
     """
     if importlib.util.find_spec(module) is None:
-        raise ConfigurationError(
-            f'host {host!r} needs the {module} package: pip install "pytest-evalstudio[{extra}]"'
-        )
+        fact = f"host {host!r} needs the {module} package"
+        raise ResourceMissing(f'{fact}: pip install "pytest-evalstudio[{extra}]"', brief=fact)
 
 
 async def import_client(module: str) -> None:

@@ -52,7 +52,7 @@ class Index:
     sentence_scores: Callable[[list[str]], Sequence[float]]
 
 
-@host("extractive", name="Extractive RAG", kind="rag", caches=False)
+@host("extractive", name="Extractive RAG", kind="rag", caches=False, deterministic=True)
 @dataclass(kw_only=True)
 class Extractive:
     """Answers with the best sentences of the document chunks that share most words with the question.

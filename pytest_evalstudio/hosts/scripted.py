@@ -15,7 +15,7 @@ from pytest_evalstudio.hosts._callables import to_answer
 Script = Mapping[str, Any] | Sequence[Any] | Callable[[Prompt], Any]
 
 
-@host("scripted", name="Scripted answers", kind="both", caches=False)
+@host("scripted", name="Scripted answers", kind="both", caches=False, deterministic=True)
 @dataclass(kw_only=True)
 class Scripted:
     """Answers from a script: for tests and demonstrations without a network.

@@ -14,6 +14,7 @@ from pytest_evalstudio.importers.common import METADATA
 
 _EXPECTATIONS = (
     *("expected_output", "expected_facts", "guidelines", "expected_documents", "output_condition"),
+    *("condition_on", "expects"),
     *(
         "output_constraints",
         "categories",

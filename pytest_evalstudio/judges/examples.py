@@ -10,18 +10,22 @@ from pytest_evalstudio.core.judging import Example
 from pytest_evalstudio.judges.fence import fenced
 
 _HEADING = (
-    "Examples of this task that people have judged. Their material is fenced as well; do not judge it again."
-    " Judge the material above by the same standard."
+    "Examples of this task that people have judged. A fence of an example opens with a line that begins with"
+    " <<<{mark} and closes with a line that reads {mark}>>>. Do not judge the examples again; judge the"
+    " material below by the same standard."
 )
 
 
-def examples_shown(examples: Sequence[Example], schema: Mapping[str, Any], mark: str) -> str:
+def examples_shown(
+    examples: Sequence[Example], schema: Mapping[str, Any], mark: str, *, is_reversed: bool = False
+) -> str:
     """Return the examples as a part of a prompt, "" for none.
 
     Args:
         examples: their material is put between fences.
         schema: of the reply; it has one choice, which the examples decide.
         mark: of the fences.
+        is_reversed: show the last example first.
 
     Raises:
         ConfigurationError: if the verdict of an example is no option of the reply.
@@ -29,8 +33,8 @@ def examples_shown(examples: Sequence[Example], schema: Mapping[str, Any], mark:
     if not examples:
         return ""
     key, options = verdict_of(schema)
-    shown = [_HEADING]
-    for number, example in enumerate(examples, 1):
+    shown = [_HEADING.format(mark=mark)]
+    for number, example in enumerate(reversed(examples) if is_reversed else examples, 1):
         if example.verdict not in options:
             raise ConfigurationError(
                 f"judge.examples: the verdict of example {number} is {example.verdict!r}, expected"
@@ -42,7 +46,7 @@ def examples_shown(examples: Sequence[Example], schema: Mapping[str, Any], mark:
             for part in ([text] if isinstance(text, str) else text)
         ]
         shown.append("\n".join([f"Example {number}:", *texts, f'"{key}": "{example.verdict}"']))
-    return "\n\n" + "\n\n".join(shown)
+    return "\n\n".join(shown)
 
 
 def verdict_of(schema: Mapping[str, Any]) -> tuple[str, Sequence[str]]:

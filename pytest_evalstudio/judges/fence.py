@@ -8,7 +8,7 @@ from collections.abc import Iterable
 _BLANKS = " \t"
 
 
-def fence_mark(texts: Iterable[str], purpose: str = "") -> str:
+def fence_mark(texts: Iterable[str], purpose: str = "", *, others: Iterable[str] = ()) -> str:
     """A mark that no text among those to be fenced can contain: the digest of all of them.
 
     Whoever writes one of the texts would have to write their own digest into it, which nobody can, whether
@@ -16,19 +16,21 @@ def fence_mark(texts: Iterable[str], purpose: str = "") -> str:
 
     Args:
         purpose: what the prompt is for; two prompts about the same texts have different marks.
+        others: texts of the same prompt with another mark, which must not contain this one either.
 
     Returns:
         32 hexadecimal digits.
     """
     parts = list(texts)
+    avoided = [*parts, *others]
     for attempt in range(100):
-        digest = hashlib.sha256(f"{purpose}\x00{attempt}".encode())
+        digest = hashlib.sha256(f"{purpose}\x00{attempt}".encode("utf-8", "surrogatepass"))
         for part in parts:
             encoded = part.encode("utf-8", "surrogatepass")
             digest.update(len(encoded).to_bytes(8, "big"))
             digest.update(encoded)
         mark = digest.hexdigest()[:32]
-        if not any(mark in part.lower() for part in parts):
+        if not any(mark in part.lower() for part in avoided):
             return mark
     raise AssertionError("a text contains its own digest")
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, Protocol, TypeVar
 
 from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.judging import Flow, JudgeFault, Judgement, Judging, Question, Reply, Vote
 from pytest_evalstudio.judges.budget import Budget, Grant
+from pytest_evalstudio.judges.layout import with_enums_reversed
 from pytest_evalstudio.judges.parsing import LONGEST_REPLY, Unparsable, read_reply
 from pytest_evalstudio.judges.prompts import Prompts
 
@@ -58,7 +60,7 @@ class Panel:
         members: the models; the same question is put to each.
         run: starts a coroutine where the members' requests run, and waits for it.
         repeat: 1 for the first; another number asks again what is stored.
-        reverse_options: name the choices of a reply in the other order.
+        reverse_options: name the choices of a reply, their criteria and examples in the other order.
 
     Attributes:
         progress: called with (done, total) after each flow, in the thread of the requests; None for nobody.
@@ -185,7 +187,7 @@ class _Member:
 
     async def _put(self, text: str, question: Question, priority: int) -> tuple[Reply, Judging]:
         first = self._prompt(text, question)
-        reading = _Reading(question.reply)
+        reading = _Reading(question)
         unreadable, took = await self._answer(first, reading, priority)
         if unreadable.error:
             return _fault(unreadable.error), took
@@ -204,19 +206,30 @@ class _Member:
         if answer.error:
             return _fault(answer.error), took
         self._asked.forget(repair)
+        fault = self._unusable(answer, reading)
+        return Reply(fault=fault), dataclasses.replace(took, unparsable=int(fault.unparsable))
+
+    def _unusable(self, answer: Answer, reading: _Reading) -> JudgeFault:
+        """Return the fault of a question whose repair cannot be used either."""
         beginning = " ".join(answer.text.split())[:BEGINNING]
-        message = (
-            f"the reply of judge {self._asked.name!r} could not be read, nor could its repair:"
-            f" {reading.fault}{_cut(answer)}; it begins {beginning!r}"
-        )
-        fault = JudgeFault(message, unparsable=True, raw=answer.text[:LONGEST_QUOTE])
-        return Reply(fault=fault), dataclasses.replace(took, unparsable=1)
+        subject = f"the reply of judge {self._asked.name!r}"
+        if reading.is_contradictory:
+            message = f"{subject} contradicts itself, and asking again did not help: {reading.fault}"
+            code = OutcomeCode.JUDGE_CONTRADICTORY
+        else:
+            message = (
+                f"{subject} could not be read, nor could its repair: {reading.fault}{_cut(answer)}; it begins"
+                f" {beginning!r}"
+            )
+            code = OutcomeCode.JUDGE_UNREADABLE
+        return JudgeFault(message, code=code, raw=answer.text[:LONGEST_QUOTE])
 
     def _prompt(self, text: str, question: Question) -> Prompt:
         system = self._prompts.system_of(question.prompt)
         if not self._asked.takes_system:
             text, system = f"{system}\n\n{text}", ""
-        return Prompt(text=text, run=self._repeat, reply_schema=question.reply, system=system)
+        schema = with_enums_reversed(question.reply) if self._reverse_options else question.reply
+        return Prompt(text=text, run=self._repeat, reply_schema=schema, system=system)
 
     async def _answer(self, prompt: Prompt, reading: _Reading, priority: int) -> tuple[Answer, Judging]:
         meter = _Meter(self._budget, len(prompt.system) + len(prompt.text))
@@ -244,26 +257,33 @@ class _Reading:
 
     Attributes:
         fault: what is wrong with the reply that was read last, "" for nothing.
+        is_contradictory: the reply has the right form, and its parts contradict each other.
     """
 
-    def __init__(self, schema: Mapping[str, Any]) -> None:
+    def __init__(self, question: Question) -> None:
         self.fault = ""
-        self._schema = schema
+        self.is_contradictory = False
+        self._schema = question.reply
+        self._consistency = question.consistency
         self._text: str | None = None
         self._content: dict[str, Any] | None = None
 
     def content(self, answer: Answer) -> dict[str, Any] | None:
-        """Return the object of a reply; None if there is none."""
+        """Return the object of a reply; None if there is none, or if it contradicts itself."""
         if answer.text != self._text:
-            self._text, self._content, self.fault = answer.text, None, ""
+            self._text, self._content, self.fault, self.is_contradictory = answer.text, None, "", False
             try:
-                self._content = read_reply(answer.text, self._schema)
+                content = read_reply(answer.text, self._schema)
             except Unparsable as exc:
                 self.fault = str(exc)
+                return None
+            self.fault = self._consistency(content) if self._consistency is not None else ""
+            self.is_contradictory = bool(self.fault)
+            self._content = None if self.fault else content
         return self._content
 
     def is_worth_keeping(self, answer: Answer) -> bool:
-        """Return whether a reply can be stored: it can be read, and has a usual length."""
+        """Return whether a reply can be stored: it can be used, and has a usual length."""
         return len(answer.text) <= LONGEST_REPLY and self.content(answer) is not None
 
 

@@ -16,6 +16,7 @@ from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.judging import PLACEHOLDER, PLACEHOLDERS, Example, Question
 from pytest_evalstudio.judges.examples import examples_shown
 from pytest_evalstudio.judges.fence import fence_mark, fenced, on_lines_of_their_own
+from pytest_evalstudio.judges.layout import options_of, split_at_material, with_options_reversed
 from pytest_evalstudio.judges.wording import spoken
 
 if TYPE_CHECKING:
@@ -140,11 +141,12 @@ class Prompts:
     def render_user(self, question: Question, *, reverse_options: bool = False) -> str:
         """Return the prompt of a question without the rules of all tasks.
 
-        Texts that its file has no place for stand at its end, but only where it has a place for none.
+        All that is the same for every case comes before the mark of the fences. Texts that its file has no
+        place for stand at its end, but only where it has a place for none.
 
         Args:
-            reverse_options: whether the choices of an answer are named in the other order, to see whether the
-                order matters.
+            reverse_options: whether options, their criteria and examples are in the other order, to see
+                whether the order matters.
 
         Raises:
             ConfigurationError: if a user's prompt cannot be rendered.
@@ -152,19 +154,36 @@ class Prompts:
         texts = {
             name: text if isinstance(text, str) else tuple(text) for name, text in question.texts.items()
         }
-        examples = self._examples.get(question.prompt, ())
-        materials = [texts, *(example.texts for example in examples)]
-        mark = fence_mark([text for material in materials for text in _flat(material)], question.prompt)
+        mark = fence_mark(_flat(texts), question.prompt)
         shown = {name: _Shown(name, text, mark) for name, text in texts.items()}
+        settings = _reversed_examples(question.settings) if reverse_options else question.settings
         task = on_lines_of_their_own(
-            self._rendered(question.prompt, {**question.settings, **shown, "texts": shown}), mark
+            self._rendered(question.prompt, {**settings, **shown, "texts": shown}), mark
         )
-        task = f"{task.strip()}{examples_shown(examples, question.reply, mark)}"
-        more = "" if any(each.used for each in shown.values()) else "\n\n".join(map(str, shown.values()))
-        reply = spoken(question.reply, reverse_options=reverse_options)
-        return (
-            self._rendered(FRAME, {"task": task, "more": more, "mark": mark, "reply": reply}).strip() + "\n"
-        )
+        if reverse_options:
+            task = with_options_reversed(task, options_of(question.reply), mark)
+        instructions, material = split_at_material(task, mark)
+        referenced = [each for each in shown.values() if each.is_named and not each.is_shown]
+        unused = [] if any(each.used for each in shown.values()) else list(shown.values())
+        more = "\n\n".join(map(str, [*referenced, *unused]))
+        examples = self._examples_of(question, list(_flat(texts)), is_reversed=reverse_options)
+        parts = {
+            "instructions": instructions,
+            "examples": examples,
+            "material": "\n\n".join(filter(None, (material, more))),
+            "task": "\n\n".join(filter(None, (task.strip(), examples))),
+            "more": more,
+            "mark": mark,
+            "reply": spoken(question.reply, reverse_options=reverse_options),
+        }
+        return self._rendered(FRAME, parts).strip() + "\n"
+
+    def _examples_of(self, question: Question, others: Sequence[str], *, is_reversed: bool) -> str:
+        """Return the examples of a prompt, whose mark is the same for every case that does not contain it."""
+        examples = self._examples.get(question.prompt, ())
+        texts = [text for example in examples for text in _flat(example.texts)]
+        mark = fence_mark(texts, f"examples of {question.prompt}", others=others)
+        return examples_shown(examples, question.reply, mark, is_reversed=is_reversed)
 
     def render_repair(self, prompt: str, raw: str, fault: str) -> str:
         """The prompt that asks once more for what could not be read."""
@@ -220,16 +239,33 @@ def names() -> tuple[str, ...]:
 
 
 class _Shown:
-    """A text as a template gets it: printing it prints it fenced, whatever the template does around it."""
+    """A text as a template gets it: printing it prints it fenced, whatever the template does around it.
+
+    Attributes:
+        is_shown: whether it was printed.
+        is_named: whether an instruction names it; it is then printed after the instructions.
+    """
 
     def __init__(self, name: str, text: str | tuple[str, ...], mark: str) -> None:
         self._name = name
         self._text = text
         self._mark = mark
-        self.used = False
+        self.is_shown = False
+        self.is_named = False
+
+    @property
+    def used(self) -> bool:
+        """Return whether the prompt has a place for the text."""
+        return self.is_shown or self.is_named
+
+    @property
+    def reference(self) -> str:
+        """The name by which an instruction refers to the text."""
+        self.is_named = True
+        return f"[{self._name}]"
 
     def __str__(self) -> str:
-        self.used = True
+        self.is_shown = True
         if isinstance(self._text, str):
             return fenced(self._name, self._text, self._mark)
         return "\n".join(
@@ -241,6 +277,12 @@ class _Shown:
 
     def __bool__(self) -> bool:
         return bool(self._text)
+
+
+def _reversed_examples(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the settings of a prompt with its examples in the other order, if it has any."""
+    examples = settings.get("examples")
+    return {**settings, "examples": examples[::-1]} if isinstance(examples, list) else settings
 
 
 def _flat(texts: Mapping[str, str | Sequence[str]]) -> Iterator[str]:
@@ -262,5 +304,8 @@ def _environment() -> Environment:
 
 
 def _fill(instruction: str, shown: Mapping[str, _Shown]) -> str:
-    """A user's prompt with each {placeholder} replaced by its text, fenced; other braces stay as they are."""
-    return PLACEHOLDER.sub(lambda match: str(shown[PLACEHOLDERS[match[1]]]), instruction)
+    """A user's prompt with each {placeholder} replaced by the name of its text; other braces stay.
+
+    The texts follow the instructions, fenced.
+    """
+    return PLACEHOLDER.sub(lambda match: shown[PLACEHOLDERS[match[1]]].reference, instruction)

@@ -14,8 +14,8 @@ from pytest_evalstudio.core.plugins.perturbator import INTENSITIES, Intensity
 
 T = TypeVar("T")
 
-SHARES: dict[Intensity, float] = dict(zip(INTENSITIES, (0.04, 0.1, 0.27, 0.5, 0.75, 0.95), strict=True))
-"""Share of the characters that are changed."""
+SHARES: dict[Intensity, float] = dict(zip(INTENSITIES[1:], (0.04, 0.1, 0.27, 0.5, 0.75, 0.95), strict=True))
+"""Share of the characters that are changed; "TYPICAL" has none."""
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 NOTHING_TO_CHANGE = "it has no letter or digit"

@@ -74,6 +74,35 @@ def bent(wordnet: WordNet, sense: Sense, word: str, new: str) -> str:
     return ""
 
 
+def inflected(wordnet: WordNet, sense: Sense, word: str, new: str) -> str:
+    """Inflect a synonym like a word in number, person, tense or degree; "" if either form is irregular."""
+    base = sense.base
+    if word == base:
+        return new
+    if sense.part == NOUN:
+        irregular = wordnet.is_irregular(new, NOUN)
+        return plural(new, {}) if word == plural(base, wordnet.plurals) and not irregular else ""
+    if sense.part == VERB and word == plural(base, {}):
+        return plural(new, {})
+    if wordnet.is_irregular(base, sense.part) or wordnet.is_irregular(new, sense.part):
+        return ""
+    if sense.part == VERB:
+        return next((form(new) for form in (_past, _participle) if word == form(base)), "")
+    return next((degree(new, ending) for ending in ("er", "est") if word == degree(base, ending)), "")
+
+
+def _past(verb: str) -> str:
+    """Return a regular verb's past; final consonants are not doubled."""
+    if verb.endswith("e"):
+        return verb + "d"
+    return verb[:-1] + "ied" if verb.endswith("y") and verb[-2:-1] not in _VOWELS else verb + "ed"
+
+
+def _participle(verb: str) -> str:
+    """Return a regular verb's present participle; final consonants are not doubled."""
+    return (verb[:-1] if verb.endswith("e") and not verb.endswith("ee") else verb) + "ing"
+
+
 def plural(word: str, irregular: dict[str, str]) -> str:
     """Return a noun's plural, or a verb's third person; of several words, the last one is changed.
 

@@ -7,8 +7,24 @@ from functools import lru_cache
 
 from pytest_evalstudio.core.plugins.perturbator import Change
 from pytest_evalstudio.perturbations._characters import picked
-from pytest_evalstudio.perturbations._grammar import FUNCTION_WORDS, article, bent, cased, part_of_speech
-from pytest_evalstudio.perturbations._wordnet import HOW_TO_GET, Sense, find_wordnet, open_wordnet
+from pytest_evalstudio.perturbations._grammar import (
+    FUNCTION_WORDS,
+    article,
+    bent,
+    cased,
+    inflected,
+    part_of_speech,
+)
+from pytest_evalstudio.perturbations._synonyms import PARTICLES, SYNONYMS, TAKE_INFINITIVES
+from pytest_evalstudio.perturbations._wordnet import (
+    ADJECTIVE,
+    HOW_TO_GET,
+    VERB,
+    Sense,
+    WordNet,
+    find_wordnet,
+    open_wordnet,
+)
 from pytest_evalstudio.perturbations._words import WORDS
 
 _ARTICLES = frozenset({"a", "an", "A", "An", "AN"})
@@ -42,7 +58,7 @@ def exchange(text: str, kind: str, share: float, seed: int, folder: str) -> Chan
         return Change.none(f"WordNet knows no {kind} for its words")
     chosen = picked(candidates, share, seed)
     for index, new in chosen:
-        if index > 2 and pieces[index - 2] in _ARTICLES:
+        if index > 2 and pieces[index - 2] in _ARTICLES and pieces[index - 1].isspace():
             pieces[index - 2] = cased(article(new), pieces[index - 2])
         pieces[index] = cased(new, pieces[index])
     return Change("".join(pieces), len(chosen))
@@ -95,11 +111,29 @@ def _replacement(place: str, kind: str, word: str, before: str, after: str) -> s
     if sense is None:
         return ""
     wordnet = open_wordnet(place)
-    for base in getattr(sense, kind):
+    if kind == "synonyms":
+        return _synonym(wordnet, sense, word, after)
+    for base in sense.antonyms:
         new = bent(wordnet, sense, word, base)
         if new and new != word:
             return new
     return ""
+
+
+def _synonym(wordnet: WordNet, sense: Sense, word: str, after: str) -> str:
+    """Return the reviewed synonym of a word in the same form, or "".
+
+    A verb or adjective before "to" is left alone if its synonym is built otherwise; so is a verb before a
+    particle.
+    """
+    new = SYNONYMS[sense.part].get(sense.base, "")
+    if not new or (sense.part in (VERB, ADJECTIVE) and after == "to" and sense.base not in TAKE_INFINITIVES):
+        return ""
+    if sense.part == VERB and after in PARTICLES:
+        return ""
+    if not wordnet.are_synonyms(sense.base, new, sense.part):
+        return ""
+    return inflected(wordnet, sense, word, new)
 
 
 def _sense(place: str, word: str, before: str, after: str) -> Sense | None:

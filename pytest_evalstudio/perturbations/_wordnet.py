@@ -32,8 +32,6 @@ _SYSTEM = (
 )
 _IN_NLTK = ("corpora/wordnet", "corpora/wordnet.zip/wordnet/", "corpora/wordnet31", "corpora/wordnet2021")
 _LEXICOGRAPHER_FILES = 45
-_COMMON = 0.2
-"""A sense counts that was seen at least so often as this share of the most frequent one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +42,12 @@ class Sense:
         part: n, v, a or r.
         base: its dictionary form.
         count: frequency of its senses of that part of speech in WordNet's tagged texts.
-        synonyms, antonyms: in dictionary form, the most usual first.
+        antonyms: in dictionary form, the most usual first.
     """
 
     part: str
     base: str
     count: int
-    synonyms: tuple[str, ...]
     antonyms: tuple[str, ...]
 
 
@@ -61,11 +58,13 @@ class WordNet:
     Attributes:
         plurals: irregular plurals by their singular.
         degrees: irregular comparatives and superlatives, by base.
+        irregular: words with irregular inflections, by part of speech.
     """
 
     reader: Any
     plurals: dict[str, str] = field(default_factory=dict)
     degrees: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    irregular: dict[str, frozenset[str]] = field(default_factory=dict)
     _known: dict[str, dict[str, Sense]] = field(default_factory=dict)
 
     def senses(self, word: str) -> dict[str, Sense]:
@@ -79,6 +78,14 @@ class WordNet:
             senses = self._known[word] = dict(self._senses(word)) if word.isascii() and word.isalpha() else {}
         return senses
 
+    def are_synonyms(self, word: str, other: str, part: str) -> bool:
+        """Return whether two words have a sense in common."""
+        return any(other in synset.lemma_names() for synset in self.reader.synsets(word, part))
+
+    def is_irregular(self, word: str, part: str) -> bool:
+        """Return whether a word in its dictionary form has irregular inflections."""
+        return word in self.irregular[part]
+
     def _senses(self, word: str) -> Iterator[tuple[str, Sense]]:
         for part in PARTS:
             base = self.reader.morphy(word, part)
@@ -87,13 +94,6 @@ class WordNet:
                 lemma for synset in synsets for lemma in synset.lemmas() if lemma.name().lower() == base
             ]
             if lemmas_of_synsets:
-                common = max(lemma.count() for lemma in lemmas_of_synsets) * _COMMON
-                meant = [lemma.synset() for lemma in lemmas_of_synsets if lemma.count() >= common]
-                others = (
-                    lemmas
-                    for synset in meant
-                    if (lemmas := [lemma for lemma in synset.lemmas() if _is_usual(lemma, base)])
-                )
                 opposites = (lemmas for lemma in lemmas_of_synsets if (lemmas := lemma.antonyms()))
                 yield (
                     part,
@@ -101,15 +101,9 @@ class WordNet:
                         part,
                         base,
                         sum(lemma.count() for lemma in lemmas_of_synsets),
-                        _usual(next(others, [])),
                         _usual(next(opposites, [])),
                     ),
                 )
-
-
-def _is_usual(lemma: Any, base: str) -> bool:
-    """Return True if a lemma differs from the base and is attested in this sense."""
-    return bool(lemma.name().lower() != base and lemma.count() > 0)
 
 
 def _usual(lemmas: list[Any]) -> tuple[str, ...]:
@@ -193,4 +187,7 @@ def open_wordnet(place: str) -> WordNet:
     degrees: dict[str, tuple[str, ...]] = {}
     for word, bases in exceptions[ADJECTIVE].items():
         degrees[bases[0]] = (*degrees.get(bases[0], ()), word)
-    return WordNet(reader, plurals, degrees)
+    irregular = {
+        part: frozenset(base for bases in exceptions[part].values() for base in bases) for part in PARTS
+    }
+    return WordNet(reader, plurals, degrees, irregular)

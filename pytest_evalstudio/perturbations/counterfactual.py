@@ -22,7 +22,11 @@ _MIDDLE_AGE, _YOUNG, _OLD = 45, "25", "75"
 
 
 @perturbator(
-    "counterfactual", name="Counterfactual", intensities=(), relationships=("counterfactual_source",)
+    "counterfactual",
+    name="Counterfactual",
+    intensities=(),
+    relationships=("counterfactual_source",),
+    unprotected=("name", "number"),
 )
 @dataclass(frozen=True)
 class Counterfactual:

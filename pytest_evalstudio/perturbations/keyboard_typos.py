@@ -7,6 +7,7 @@ from itertools import compress
 
 from pytest_evalstudio.core.plugins.perturbator import INTENSITIES, Change, Intensity, perturbator
 from pytest_evalstudio.perturbations._characters import SHARES, picked, stream
+from pytest_evalstudio.perturbations._typos import doubled, dropped, replaced_from, transposed, typical
 
 _ROWS = ("1234567890", "qwertyuiop", "asdfghjkl", "zxcvbnm")
 
@@ -34,13 +35,17 @@ def _neighbours() -> dict[str, str]:
 
 
 NEIGHBOURS = _neighbours()
+_TYPOS = (replaced_from(NEIGHBOURS), doubled, dropped, transposed)
 _KEYS = bytes(chr(byte) in NEIGHBOURS for byte in range(256))
 
 
-@perturbator("keyboard_typos", name="Keyboard typos", intensities=INTENSITIES)
+@perturbator("keyboard_typos", name="Keyboard typos", intensities=INTENSITIES, default="TYPICAL")
 @dataclass(frozen=True)
 class KeyboardTypos:
-    """Replaces a share of the keys by adjacent keys on a US keyboard; other characters stay."""
+    """Makes typical typos, or replaces a share of the keys by adjacent keys on a US keyboard.
+
+    Typical typos are an adjacent key, a doubled, dropped or transposed letter.
+    """
 
     def perturb(self, text: str, intensity: Intensity, seed: int) -> Change:
         on_keys = (
@@ -49,6 +54,8 @@ class KeyboardTypos:
         candidates = list(compress(range(len(text)), on_keys))
         if not candidates:
             return Change.none("none of its characters is on a US keyboard")
+        if intensity == "TYPICAL":
+            return typical(text, _TYPOS, seed, len(candidates))
         places = picked(candidates, SHARES[intensity], seed)
         letters = list(text)
         for place, byte in zip(places, stream(seed, len(places)), strict=True):

@@ -7,6 +7,7 @@ from itertools import compress
 
 from pytest_evalstudio.core.plugins.perturbator import INTENSITIES, Change, Intensity, perturbator
 from pytest_evalstudio.perturbations._characters import SHARES, picked, stream
+from pytest_evalstudio.perturbations._typos import replaced_from, typical
 
 MISREADINGS = {
     "0": ("O", "o", "D"), "1": ("l", "I", "i"), "2": ("Z", "z"), "3": ("8", "B"), "4": ("A",), "5": ("S", "s"), "6": ("b", "G"),  # noqa: E501
@@ -21,10 +22,11 @@ MISREADINGS = {
 }  # fmt: skip
 """Characters to what scanners take them for."""
 
+_TYPOS = (replaced_from(MISREADINGS),)
 _READ = bytes(chr(byte) in MISREADINGS for byte in range(256))
 
 
-@perturbator("ocr", name="OCR errors", intensities=INTENSITIES)
+@perturbator("ocr", name="OCR errors", intensities=INTENSITIES, default="TYPICAL")
 @dataclass(frozen=True)
 class Ocr:
     """Replaces a share of the Latin letters and digits by typical scanning errors: 0 for O, rn for m.
@@ -39,6 +41,8 @@ class Ocr:
         candidates = list(compress(range(len(text)), readable))
         if not candidates:
             return Change.none("it has no Latin letter or digit that a scanner would misread")
+        if intensity == "TYPICAL":
+            return typical(text, _TYPOS, seed, len(candidates))
         places = picked(candidates, SHARES[intensity], seed)
         letters = list(text)
         for place, byte in zip(places, stream(seed, len(places)), strict=True):

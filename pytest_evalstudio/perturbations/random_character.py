@@ -21,7 +21,7 @@ _KINDS: dict[str, Any] = {
 }
 
 
-@perturbator("random_character", name="Random characters", intensities=INTENSITIES)
+@perturbator("random_character", name="Random characters", intensities=INTENSITIES, default="TYPICAL")
 @dataclass(frozen=True)
 class RandomCharacter:
     """Changes a share of the characters as its option `kind` says.

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.plugins.perturbator import INTENSITIES, Change, Intensity, perturbator
 from pytest_evalstudio.perturbations._characters import SHARES, alphanumeric, cluster_end, picked
+from pytest_evalstudio.perturbations._typos import typical
 
 
-@perturbator("random_delete", name="Random deletion", intensities=INTENSITIES)
+@perturbator("random_delete", name="Random deletion", intensities=INTENSITIES, default="TYPICAL")
 @dataclass(frozen=True)
 class RandomDelete:
     """Deletes a share of the letters and digits, with their accents; one of them stays at least.
@@ -19,10 +21,15 @@ class RandomDelete:
 
     replacement: str = ""
 
+    def _typo(self, word: str, index: int, rng: random.Random) -> str:
+        return word[:index] + self.replacement + word[index + 1 :]
+
     def perturb(self, text: str, intensity: Intensity, seed: int) -> Change:
         candidates = alphanumeric(text)
         if len(candidates) < 2:
             return Change.none("it has fewer than two letters or digits")
+        if intensity == "TYPICAL":
+            return typical(text, (self._typo,), seed, len(candidates))
         places = picked(candidates, SHARES[intensity], seed)[: len(candidates) - 1]
         letters = list(text)
         if text.isascii():

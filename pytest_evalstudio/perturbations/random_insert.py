@@ -13,17 +13,23 @@ from pytest_evalstudio.perturbations._characters import (
     picked,
     stream,
 )
+from pytest_evalstudio.perturbations._typos import doubled, typical
 
 
-@perturbator("random_insert", name="Random insertion", intensities=INTENSITIES)
+@perturbator("random_insert", name="Random insertion", intensities=INTENSITIES, default="TYPICAL")
 @dataclass(frozen=True)
 class RandomInsert:
-    """Inserts a random letter before a share of the letters and digits, in the script of the text."""
+    """Inserts a random letter before a share of the letters and digits, in the script of the text.
+
+    With the intensity "typical" one or two letters are doubled.
+    """
 
     def perturb(self, text: str, intensity: Intensity, seed: int) -> Change:
         candidates = alphanumeric(text)
         if not candidates:
             return Change.none(NOTHING_TO_CHANGE)
+        if intensity == "TYPICAL":
+            return typical(text, (doubled,), seed, len(candidates))
         places = picked(candidates, SHARES[intensity], seed)
         letters, alphabet = list(text), alphabet_of(text)
         size = len(alphabet)

@@ -14,9 +14,11 @@ _SHARES = {"LOW": 0.3, "MEDIUM": 0.5, "HIGH": 0.7}
 @perturbator("synonym", name="Synonym")
 @dataclass(frozen=True)
 class Synonym:
-    """Replaces 30, 50 or 70 % of the English words that have synonyms in WordNet, in the same form.
+    """Replaces 30, 50 or 70 % of the English words that have a reviewed synonym in WordNet, in the same form.
 
-    The form is part of speech, number and degree.
+    Words whose synonyms depend on the sense are left alone, and so are irregular forms.
+
+    The form is part of speech, number, tense and degree.
 
     Attributes:
         wordnet: folder of WordNet's files; "" to look for them in the system's folders and NLTK's data.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pytest_evalstudio.core.plugins.perturbator import Change, Intensity, perturbator
+from pytest_evalstudio.core.plugins.perturbator import MARK, Change, Intensity, perturbator
 from pytest_evalstudio.perturbations._words import WORD, WORD_LEVELS
 
 
@@ -18,18 +18,37 @@ class WordSwap:
         spans = [match.span() for match in WORD.finditer(text)]
         if len(spans) < every:
             return Change.none(f"it has fewer than {every} words")
-        places = range(every - 1, len(spans), every)
-        made = _swapped(text, spans, places)
-        if made == text:  # all of these pairs are twins: another pair will do
+        pairs = [place for place in range(1, len(spans)) if not _apart(text, spans, place)]
+        places = _spaced(pairs, every)
+        swapped = _swapped(text, spans, places)
+        if swapped == text:  # all of these pairs are twins: another pair will do
             words = [text[start:end] for start, end in spans]
-            differing = [place for place in range(1, len(words)) if words[place] != words[place - 1]]
-            if not differing:
-                return Change.none("its words are all the same")
-            made = _swapped(text, spans, differing[:1])
-        return Change(made, len(places))
+            places = [place for place in pairs if words[place] != words[place - 1]][:1]
+            if not places:
+                return Change.none("its neighbouring words are all the same")
+            swapped = _swapped(text, spans, places)
+        return Change(swapped, len(places))
 
 
-def _swapped(text: str, spans: list[tuple[int, int]], places: range | list[int]) -> str:
+def _apart(text: str, spans: list[tuple[int, int]], place: int) -> bool:
+    """Return whether a protected span is between a word and the one before it: a swap would move the span."""
+    return MARK.search(text, spans[place - 1][1], spans[place][0]) is not None
+
+
+def _spaced(places: list[int], every: int) -> list[int]:
+    """Return places that are at least so many words apart; the next one replaces one that is missing.
+
+    >>> _spaced([1, 2, 3, 5, 6, 7, 9], 3)
+    [2, 5, 9]
+    """
+    chosen: list[int] = []
+    for place in places:
+        if place - (chosen[-1] if chosen else -1) >= every:
+            chosen.append(place)
+    return chosen
+
+
+def _swapped(text: str, spans: list[tuple[int, int]], places: list[int]) -> str:
     parts, end = [], 0
     for place in places:
         (first, first_end), (second, second_end) = spans[place - 1], spans[place]

@@ -82,7 +82,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
         config.pluginmanager.register(EstimatedRun(eval_session(config)), "evalstudio-estimate")
     checked = ("shard", "threshold", "gate", "config", "output", "cache", "pass")
-    given = any(getattr(option, f"evalstudio_{name}") is not None for name in ("evaluators", "runs"))
+    if option.evalstudio_replay and option.evalstudio_refresh:
+        eval_session(config).check_options()
+    checked_if_empty = ("evaluators", "runs", "fail_on", "confirm")
+    given = any(getattr(option, f"evalstudio_{name}") is not None for name in checked_if_empty)
     if given or any(getattr(option, f"evalstudio_{name}") for name in checked):
         eval_session(config).check_options()
 

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Collection, Container, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_evalstudio.comparison.baseline import opened
-from pytest_evalstudio.comparison.compare import class_of, compare, score_changes
+from pytest_evalstudio.comparison.compare import compare
+from pytest_evalstudio.comparison.files import moved_files, with_paths
+from pytest_evalstudio.comparison.matching import class_of, score_changes
 from pytest_evalstudio.comparison.metrics import Limits
 from pytest_evalstudio.comparison.results import Comparison, ItemChange
-from pytest_evalstudio.comparison.sides import Side, SideItem, read_side
+from pytest_evalstudio.comparison.sides import Side, SideItem, case_digest, read_side
 from pytest_evalstudio.comparison.text import regression_headline, word_diff
-from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError, ThresholdMissed
-from pytest_evalstudio.engine.recording import item_scores
+from pytest_evalstudio.core.errors import (
+    ConfigurationError,
+    EvalStudioError,
+    EvaluationError,
+    ThresholdMissed,
+)
+from pytest_evalstudio.engine.recording import item_scores, row_entry
 from pytest_evalstudio.engine.run_header import evaluator_entry
+from pytest_evalstudio.engine.scoring.confirming import is_unconfirmed
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.engine.scoring.messages import misses
@@ -29,6 +38,7 @@ if TYPE_CHECKING:
     from pytest_evalstudio.plugin.settings import Settings
 
 KNOWN_FAILURE = "fails in the baseline too"
+KNOWN_ERROR = "is an error in the baseline too"
 
 
 class SessionBaseline:
@@ -59,6 +69,7 @@ class SessionBaseline:
         self._path = path
         self._settings = settings
         self._label = self.side.label
+        self._paths: dict[str, str] = {}
 
     def answers(self, file: str, model: ModelInfo) -> dict[str, str]:
         """Return the baseline's first answer of a model to each test case of a file, by key; masked.
@@ -74,16 +85,22 @@ class SessionBaseline:
             for item in reader.items():
                 known = {item.model_key, reader.run.model_name(item.model_key)}
                 is_model = names & (known | {renamed[name] for name in known if name in renamed})
-                if item.file == file and is_model and item.rows and not item.rows[0].error:
+                is_file = self._paths.get(item.file, item.file) == file
+                if is_file and is_model and item.rows and not item.rows[0].error:
                     answers.setdefault(item.key, item.rows[0].actual_output)
         return answers
 
     def check(self, items: Sequence[EvalItem]) -> None:
-        """Refuse a baseline that has none of the collected items.
+        """Match files whose paths differ, and refuse a baseline that has none of the collected items.
 
         Raises:
             ConfigurationError: if there is no item in common.
         """
+        moved = moved_files(
+            self.side, {item.file.nodeid for item in items}, functools.partial(_digests, items)
+        )
+        self._paths = {file.base: file.new for file in moved}
+        self.side = with_paths(self.side, moved)
         if items and not any(self._earlier(item) for item in items):
             raise ConfigurationError(
                 f"the baseline {self._label} has none of the {len(items)} collected items: the same file, key"
@@ -91,11 +108,15 @@ class SessionBaseline:
             )
 
     def expect_known_failures(self, items: Sequence[EvalItem]) -> None:
-        """Mark the items that fail in the baseline as expected failures."""
+        """Mark the items that fail, or are errors, in the baseline as expected to do so again."""
         for item in items:
             earlier = self._earlier(item)
-            if earlier is not None and earlier.outcome == "failed" and not item.task.xfail:
+            if earlier is None or item.task.xfail:
+                continue
+            if earlier.outcome == "failed":
                 item.add_marker(pytest.mark.xfail(reason=KNOWN_FAILURE, raises=ThresholdMissed, strict=False))
+            elif earlier.outcome == "error":
+                item.add_marker(pytest.mark.xfail(reason=KNOWN_ERROR, raises=EvaluationError, strict=False))
 
     def explained(self, item: EvalItem, result: Result, message: str) -> str:
         """Return the message of a failing item; of a regressed one it begins with what has changed."""
@@ -113,9 +134,16 @@ class SessionBaseline:
             scores=tuple(score_changes(earlier.scores, item_scores(result), entries)),
         )
         lines = [regression_headline(change, self._label)]
+        if result.confirmation is not None:
+            lines.append(result.confirmation.sentence)
         if earlier.answer and answer and earlier.answer != answer:
             lines.append(f"answer by words: {' '.join(word_diff(earlier.answer, answer).split())}")
         return "\n".join([*lines, message])
+
+    def passed(self, item: EvalItem) -> bool:
+        """Return whether an item passed in the baseline."""
+        earlier = self._earlier(item)
+        return earlier is not None and earlier.outcome == "passed"
 
     def properties(self, item: EvalItem, result: Result) -> Iterator[tuple[str, str | float]]:
         """Yield names and values that compare an item with the baseline, for its properties.
@@ -133,8 +161,11 @@ class SessionBaseline:
                 if score is not None:
                     yield f"{evaluator}.{metric}.difference", score - before
 
-    def compare(self, record: Path) -> Comparison:
+    def compare(self, record: Path, deselected: Container[str] = ()) -> Comparison:
         """Return the comparison of a finished run with the baseline.
+
+        Args:
+            deselected: node ids of collected items that were not to run; they are not gone.
 
         Raises:
             ConfigurationError: if the runs have no item in common.
@@ -143,7 +174,10 @@ class SessionBaseline:
         table = self._settings.session.comparison
         limits = Limits(allowed_drop=table.allowed_drop, tolerance=table.tolerance)
         return compare(
-            self.side, read_side(reader.run, reader.outlines(), answers_of=("failed",)), limits=limits
+            self.side,
+            read_side(reader.run, reader.outlines(), answers_of=("failed",)),
+            limits=limits,
+            in_scope=lambda identity, item: item.nodeid not in deselected,
         )
 
     def _earlier(self, item: EvalItem) -> SideItem | None:
@@ -155,6 +189,16 @@ class SessionBaseline:
         return None
 
 
+def _digests(items: Sequence[EvalItem], files: Collection[str]) -> dict[str, dict[str, int]]:
+    """Return the digests of the collected cases of some files."""
+    digests: dict[str, dict[str, int]] = {file: {} for file in files}
+    for item in items:
+        cases = digests.get(item.file.nodeid)
+        if cases is not None and (key := safe_identifier(item.task.key)) not in cases:
+            cases[key] = case_digest(row_entry(item.task.case, {}))
+    return digests
+
+
 def _outcome(result: Result) -> str:
     """Return the outcome of a result as a side of a comparison has it."""
     if result.not_run:
@@ -163,7 +207,7 @@ def _outcome(result: Result) -> str:
         return "error"
     if not result.applicable:
         return "skipped"
-    return "failed" if misses(result) else "passed"
+    return "failed" if misses(result) and not is_unconfirmed(result) else "passed"
 
 
 def fails(comparison: Comparison, settings: Settings) -> bool:
@@ -171,10 +215,13 @@ def fails(comparison: Comparison, settings: Settings) -> bool:
     table = settings.session.comparison
     if settings.fail_on_inconclusive and comparison.verdict == "inconclusive":
         return True
-    match settings.fail_on or table.fail_on:
-        case "case":
-            return any(change.item_class == "regressed" and not change.flaky for change in comparison.changes)
-        case "mean":
-            return comparison.verdict == "worse"
-        case _:
-            return False
+    reasons = settings.fail_on or table.fail_on
+    return (
+        ("case" in reasons and any(_is_new_failure(change) for change in comparison.changes))
+        or ("mean" in reasons and comparison.verdict == "worse")
+        or ("gone" in reasons and comparison.items["gone"] > 0)
+    )
+
+
+def _is_new_failure(change: ItemChange) -> bool:
+    return change.item_class == "regressed" and not change.flaky

@@ -20,6 +20,7 @@ from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.tasks import EvalTask
 from pytest_evalstudio.formats.config import Configuration
+from pytest_evalstudio.plugin.confirming import confirm
 
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.items import EvalItem
@@ -101,6 +102,8 @@ class Chunk:
             self._evals.recorder.import_ahead()
         with ProgressLine(item, item.task.model.label) as progress:
             results = self.pipeline.evaluate(tasks, progress=progress, earlier=self._results)
+            evaluated = list(zip(items, results, strict=True))
+            confirm(self._evals, self.pipeline, evaluated, progress=progress, earlier=self._results)
         self._results.update(zip((member.planned for member in items), results, strict=True))
         self._evals.pacing.done(failed=any(result.errors or misses(result) for result in results))
 
@@ -198,7 +201,7 @@ def assign(evals: EvalSession, items: Sequence[EvalItem]) -> tuple[dict[str, str
         Node id to the name of its chunk, and the evaluators that the items use.
 
     Raises:
-        ConfigurationError: if one of these lacks its model or extra.
+        ConfigurationError: if one of these lacks its judge or an option.
     """
     pipelines: dict[Configuration, Pipeline] = {}
     wanted: dict[Configuration, dict[ConfiguredEvaluator, None]] = {}
@@ -215,7 +218,7 @@ def assign(evals: EvalSession, items: Sequence[EvalItem]) -> tuple[dict[str, str
         if not item.task.skip:
             wanted[config].update(selected)
     for config, evaluators in wanted.items():
-        evals.provider.open(config, evaluators)
+        evals.provider.open_available(config, evaluators)
     running = [item for item in items if not item.task.skip]
     names: dict[str, str] = {}
     by_question = any(selected.spec.scope == "group" for selected in used)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_evalstudio.engine.run_header import iso_time
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.verdicts import number
 from pytest_evalstudio.plugin import SCORE
@@ -46,6 +47,12 @@ def _properties(
     task = result.task
     yield CASE, shown_line(task.key)
     yield _property("model", shown_line(task.model.label))
+    stored = [case.stored_at for case in result.answers if case.stored_at is not None]
+    if stored:
+        yield _property("stored_answers", len(stored))
+        yield _property("stored_at", iso_time(min(stored)))
+    if result.response.fails:
+        yield _property("code", result.response.code.value)
     for selected in evaluators:
         verdict = result.verdicts[selected]
         if verdict.status != "score":

@@ -18,7 +18,7 @@ from pytest_evalstudio.engine.asking.prompts import prompt_of
 from pytest_evalstudio.engine.builders import make_case
 from pytest_evalstudio.engine.pipeline import Pipeline
 from pytest_evalstudio.engine.scoring.answering import answered
-from pytest_evalstudio.engine.scoring.messages import explain
+from pytest_evalstudio.engine.scoring.messages import explain, misses
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.tasks import ModelInfo, answered_task, resolved
@@ -99,7 +99,7 @@ class Check:
         __tracebackhide__ = True
         results = self._results(cases, options)
         selected = next(iter(results[0].verdicts)) if results else self._selected
-        failures = [explain(result) for result in results if result.verdicts[selected].missed]
+        failures = [explain(result) for result in results if misses(result)]
         broken = [f"evaluation error: {explain(result)}" for result in results if result.errors]
         absent = [
             f"evaluation error: {selected.id} is not applicable: {result.verdicts[selected].reason}"

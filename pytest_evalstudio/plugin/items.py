@@ -16,6 +16,7 @@ from pytest_evalstudio.engine.asking.downloads import base_of
 from pytest_evalstudio.engine.perturbing.tasks import perturbed_tasks
 from pytest_evalstudio.engine.perturbing.texts import Perturber
 from pytest_evalstudio.engine.perturbing.where import marker_name
+from pytest_evalstudio.engine.scoring.confirming import is_unconfirmed
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.messages import doubts, explain, headline, misses
 from pytest_evalstudio.engine.scoring.plan import Plan
@@ -294,7 +295,9 @@ class EvalItem(FixtureItem):
 
     def runtest(self) -> None:
         result = self.chunk.result(self)
-        if misses(result):
+        if is_unconfirmed(result) and result.confirmation is not None:
+            self.add_report_section("call", "evalstudio", f"{result.confirmation.sentence}\n")
+        elif misses(result):
             message = explain(result)
             baseline = self.file.evals.baseline
             raise ThresholdMissed(baseline.explained(self, result, message) if baseline else message)

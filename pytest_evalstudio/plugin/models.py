@@ -16,7 +16,7 @@ from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.hosts import model_identity, open_model
 from pytest_evalstudio.engine.asking.lab_models import LabModel, settings_of_lab_model
 from pytest_evalstudio.engine.asking.resolve import ModelSession
-from pytest_evalstudio.engine.asking.spending import model_budget
+from pytest_evalstudio.engine.asking.spending import UNHELD, model_budget, unpriced_limit
 from pytest_evalstudio.engine.scoring.repeats import stopping_of
 from pytest_evalstudio.engine.scoring.tasks import ModelInfo
 from pytest_evalstudio.formats.config import Configuration
@@ -231,17 +231,28 @@ class Models:
         )
 
     def _opened(self, table: ModelTable, config: Configuration) -> ModelSession:
-        return open_model(
+        session = open_model(
             table.name,
             table.settings,
             self._evals.registry,
             folder=Path(config.folder),
             cache=self._cache,
             workers=self._evals.workers,
-            refresh=self._evals.settings.refresh,
+            run=self._evals.asking_run,
             allow_private_hosts=config.allow_private_hosts,
             budget=self._budget(table, config),
+            allow_absent=True,
         )
+        limits = {}
+        if table.budget is not None and table.budget.cost_usd is not None:
+            limits[f"budget.cost_usd = {table.budget.cost_usd:g}"] = UNHELD
+        if config.max_cost is not None:
+            limits[f"max_cost = {config.max_cost:g}"] = "the cost of the run is not known"
+        model = str(table.settings.get("llm_model_name") or table.name)
+        for limit, consequence in limits.items():
+            if fact := unpriced_limit(session.host, session.prices, model, limit, consequence):
+                self._evals.warn(f"model {table.name!r}: {fact}", Path(config.file or config.folder))
+        return session
 
     def _budget(self, table: ModelTable, config: Configuration) -> Budget | None:
         if table.budget is None:

@@ -56,7 +56,12 @@ def add_options(parser: pytest.Parser) -> None:
     add(
         "--evalstudio-refresh",
         action="store_true",
-        help="ask the models again instead of taking stored answers",
+        help="ask models and judges again: forget an interrupted run, and answers that are kept",
+    )
+    add(
+        "--evalstudio-replay",
+        action="store_true",
+        help="use stored answers of earlier runs instead of asking the models again",
     )
     add("--evalstudio-from", metavar="STEP", help="run this step of a workflow anew, and what depends on it")
     add("--evalstudio-runs", type=int, metavar="N", help="how often each question is asked (default: 1)")
@@ -80,8 +85,9 @@ def add_options(parser: pytest.Parser) -> None:
     )
     add(
         "--evalstudio-fail-on",
-        choices=("case", "mean", "none"),
-        help="what fails the session beside failed items: a regressed case, a metric that is worse, nothing",
+        metavar="REASONS",
+        help="what fails the session beside failed items, comma-separated: 'case' (a regressed case), 'mean'"
+        " (a metric that is worse), 'gone' (a case that is missing), or 'none'",
     )
     add(
         "--evalstudio-fail-on-inconclusive",
@@ -89,9 +95,16 @@ def add_options(parser: pytest.Parser) -> None:
         help="fail the session where the comparison is inconclusive",
     )
     add(
+        "--evalstudio-confirm",
+        type=int,
+        metavar="N",
+        help="ask a regressed item up to N times before it fails; 0 to fail it at once (default: 50;"
+        " deterministic models are not asked again)",
+    )
+    add(
         "--evalstudio-known-failures",
         choices=("xfail",),
-        help="xfail: items that fail in the baseline too are expected failures",
+        help="xfail: items that fail, or are errors, in the baseline too are expected to do so",
     )
     add(
         "--evalstudio-estimate",

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
+from pytest_evalstudio.engine.asking.runs import RunInputs
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.plugin.chunked import INDEX
+from pytest_evalstudio.plugin.continuing import question_count
 from pytest_evalstudio.plugin.payload import Payload, PayloadLine
 from pytest_evalstudio.plugin.reports import Announced, item_tables
 from pytest_evalstudio.record.codec import encode_line
@@ -53,12 +55,18 @@ class WorkerPlan:
         usage_error: why the run must not start; "" if it may.
         items: node id to what is known of the item.
         header: encoded entries of the record's header that these items need.
+        inputs: of the run; None where it asks no model.
+        questions: number of questions that the run asks at least.
+        deselected: node ids of the items that were collected and are not to run; for a comparison.
     """
 
     chunks: Mapping[str, str] = field(default_factory=dict)
     usage_error: str = ""
     items: Mapping[str, PlannedItem] = field(default_factory=dict)
     header: str = ""
+    inputs: RunInputs | None = None
+    questions: int = 0
+    deselected: tuple[str, ...] = ()
 
     def encoded(self) -> bytes:
         """Return the plan as compressed JSON."""
@@ -70,7 +78,12 @@ class WorkerPlan:
         return msgspec.json.decode(zlib.decompress(data), type=WorkerPlan)
 
 
-def plan_of(chunks: Mapping[str, str], items: Iterable[EvalItem]) -> WorkerPlan:
+def plan_of(
+    chunks: Mapping[str, str],
+    items: Sequence[EvalItem],
+    inputs: RunInputs | None,
+    deselected: Iterable[str] = (),
+) -> WorkerPlan:
     """Return the plan of a worker's chunks and items."""
     planned: dict[str, PlannedItem] = {}
     tables = Tables(evaluators={}, models={}, files={}, steps={})
@@ -92,7 +105,14 @@ def plan_of(chunks: Mapping[str, str], items: Iterable[EvalItem]) -> WorkerPlan:
         tables.evaluators.update(new.evaluators)
         tables.models.update(new.models)
         tables.files.update(new.files)
-    return WorkerPlan(chunks=chunks, items=planned, header=encode_line(tables).decode() if tables else "")
+    return WorkerPlan(
+        chunks=chunks,
+        items=planned,
+        header=encode_line(tables).decode() if tables else "",
+        inputs=inputs,
+        questions=question_count(items),
+        deselected=tuple(sorted(deselected)),
+    )
 
 
 def crash_payload(nodeid: str, item: PlannedItem, header: str) -> Payload:

@@ -22,6 +22,7 @@ from _pytest._code.code import (
 )
 from _pytest._io import TerminalWriter
 from _pytest.fixtures import TopRequest
+from _pytest.junitxml import xml_key
 
 __all__ = [
     "ExceptionChainRepr",
@@ -33,6 +34,7 @@ __all__ = [
     "ReprTraceback",
     "TerminalRepr",
     "TerminalWriter",
+    "add_suite_property",
     "fixture_is_visible",
     "terminal_encoding",
 ]
@@ -88,6 +90,13 @@ class FixtureItem(pytest.Item):
 def fixture_is_visible(item: pytest.Item, name: str) -> bool:
     """Return whether a fixture of that name is defined where the item can see it."""
     return bool(item.session._fixturemanager.getfixturedefs(name, item))
+
+
+def add_suite_property(config: pytest.Config, name: str, value: str) -> None:
+    """Add a property to the test suite of the JUnit file, where one is written."""
+    junit = config.stash.get(xml_key, None)
+    if junit is not None:
+        junit.add_global_property(name, value)
 
 
 def terminal_encoding(reporter: pytest.TerminalReporter) -> str | None:

@@ -15,12 +15,16 @@ import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
 from pytest_evalstudio.core.switching import frequent_switches
-from pytest_evalstudio.engine.outputs import PREVIOUS, REPORT_FILES, OutputFolder
-from pytest_evalstudio.engine.run_header import finished_run, new_run, now
+from pytest_evalstudio.engine.asking.runs import AskingRun, RunInputs, UnfinishedRun
+from pytest_evalstudio.engine.outputs import PREVIOUS, REPORT_FILES, UNFINISHED, OutputFolder
+from pytest_evalstudio.engine.run_header import finished_run, iso_time, new_run, now
 from pytest_evalstudio.plugin.ci_output import CiOutput
+from pytest_evalstudio.plugin.display import shown_line
+from pytest_evalstudio.plugin.figures import PREFIX
 from pytest_evalstudio.plugin.payload import Payload
+from pytest_evalstudio.plugin.private_api import add_suite_property
 from pytest_evalstudio.record.reader import RecordReader
-from pytest_evalstudio.record.schema import JudgeSpend
+from pytest_evalstudio.record.schema import JudgeSpend, Shards
 from pytest_evalstudio.record.writer import FILE, RecordWriter
 
 if TYPE_CHECKING:
@@ -32,6 +36,8 @@ if TYPE_CHECKING:
 
 
 IMPORT_DELAY_S = 1.0
+COMPARISON = "evalstudio.comparison"
+"""Property of the test suite in JUnit files."""
 
 
 class Recorder:
@@ -52,6 +58,7 @@ class Recorder:
         self.comparison: Comparison | None = None
         self.history: History | None = None
         self.ci_output = CiOutput(evals.config)
+        self._unfinished: UnfinishedRun | None = None
 
     @property
     def has_items(self) -> bool:
@@ -69,8 +76,11 @@ class Recorder:
             self._imports.daemon = True
             self._imports.start()
 
-    def claim(self) -> None:
-        """Lock the output folder and move an earlier run's report aside.
+    def claim(self, inputs: RunInputs | None = None) -> None:
+        """Lock the output folder, move an earlier run's report aside, and begin or continue a run.
+
+        Args:
+            inputs: of the run; None where it asks no model.
 
         Raises:
             ConfigurationError: if another run uses the folder, or it holds files in our places that no
@@ -83,6 +93,7 @@ class Recorder:
             lock.enter_context(folder.locked())
             try:
                 folder.check((*REPORT_FILES, PREVIOUS))
+                run = self._begun(folder.path, inputs)
                 folder.set_aside()
                 folder.list_files([*folder.owned(), FILE])
             except OSError as exc:
@@ -91,6 +102,16 @@ class Recorder:
                 ) from None
             self._evals.services.push(lock.pop_all())
         self._output = folder
+        self._evals.begin_asking(run)
+
+    def _begun(self, folder: Path, inputs: RunInputs | None) -> AskingRun:
+        """Return the run that asks; the folder holds its mark until it has ended."""
+        self._unfinished = UnfinishedRun(folder / UNFINISHED)
+        settings = self._evals.settings
+        if inputs is None:
+            self._unfinished.end()
+            return AskingRun.new(replays=settings.replay, refreshes=settings.refresh)
+        return self._unfinished.begin(inputs, replays=settings.replay, refreshes=settings.refresh)
 
     def receive(self, payload: Payload) -> None:
         """Append what a test report brought, in place of what an earlier attempt at the item did."""
@@ -98,15 +119,7 @@ class Recorder:
             return
         try:
             if self._writer is None:
-                self.claim()
-                settings = self._evals.settings
-                run = new_run(
-                    settings.session,
-                    gates=settings.gates(),
-                    pytest=pytest.__version__,
-                    folder=self._evals.config.rootpath,
-                )
-                self._writer = RecordWriter(settings.output(), run)
+                self._writer = self._opened()
             self._writer.forget(payload.nodeid)
             self._writer.extend(payload.tables())
             for line in payload.lines:
@@ -119,6 +132,23 @@ class Recorder:
                 f" ({exc.filename or self._evals.settings.output()})"
             )
 
+    def _opened(self) -> RecordWriter:
+        """Return the writer of a new record."""
+        self.claim()
+        settings = self._evals.settings
+        shard = settings.shard
+        run = new_run(
+            settings.session,
+            gates=settings.gates(),
+            pytest=pytest.__version__,
+            folder=self._evals.config.rootpath,
+            shards=Shards(numbers=(shard.number,), total=shard.total) if shard is not None else None,
+        )
+        asking = self._evals.asking_run()
+        if asking.is_continuation:
+            run = msgspec.structs.replace(run, continues=iso_time(asking.first_began))
+        return RecordWriter(settings.output(), run)
+
     def add_judging(self, spent: Mapping[str, float]) -> None:
         """Add what one process asked of judges: calls, cost_usd, input_tokens, output_tokens."""
         self._judging.update(spent)
@@ -127,10 +157,19 @@ class Recorder:
         """Finish the record, build the report, and fail the session where a gate is not met."""
         if self._imports is not None:
             self._imports.cancel()
-        if self._writer is None:
+        try:
+            self._finish(session, exitstatus)
+        finally:
+            not_run = self.report.analysis.verdicts.get("not_run", 0) if self.report is not None else 0
+            if self._unfinished is not None and not (not_run or was_interrupted(session, exitstatus)):
+                self._unfinished.end()
+
+    def _finish(self, session: pytest.Session, exitstatus: int) -> None:
+        if self._writer is None and not self._writes_empty_shard(session):
             self._restore()
             self._fail(session)
             return
+        assert self._writer is not None
         from pytest_evalstudio.engine.analysis.aggregates import aggregates_of
         from pytest_evalstudio.report.build import build_report
 
@@ -158,18 +197,34 @@ class Recorder:
                 history=self.history,
             )
             self.ci_output.write(path, self.report.summary)
+            if stored := self.report.analysis.stored.sentence:
+                add_suite_property(self._evals.config, f"{PREFIX}.stored_answers", stored)
         except (OSError, EvalStudioError) as exc:
             self._failure = f"the report cannot be written: {exc}"
         self._fail(session)
+
+    def _writes_empty_shard(self, session: pytest.Session) -> bool:
+        """Begin a record without items for a shard that got none of the tests, so that it can be merged."""
+        if self._evals.settings.shard is None or session.items or not self._evals.deselected:
+            return False
+        try:
+            self._writer = self._opened()
+        except (ConfigurationError, OSError):
+            return False
+        return True
 
     def _compare(self, record: Path) -> None:
         baseline = self._evals.baseline
         if baseline is None:
             return
         try:
-            self.comparison = baseline.compare(record)
+            self.comparison = baseline.compare(record, self._evals.deselected)
         except EvalStudioError as exc:
             self._evals.warn(f"the run was not compared with its baseline: {exc}", record)
+            return
+        from pytest_evalstudio.comparison.sentences import summary_of
+
+        add_suite_property(self._evals.config, COMPARISON, shown_line(str(summary_of(self.comparison))))
 
     def _add_to_history(self, record: Path) -> None:
         """Save the run without its answers beside earlier ones, under a name of its own."""
@@ -255,6 +310,16 @@ class Recorder:
             sum(file.stat().st_size for folder in folders for file in folder.rglob("*") if file.is_file())
             / 1e6
         )
+
+
+def was_interrupted(session: pytest.Session, exitstatus: int) -> bool:
+    """Return whether a session was stopped from outside, and not by the failures that may stop it."""
+    stopped = session.shouldstop or session.shouldfail
+    maxfail = session.config.getoption("maxfail", None) or 0
+    by_failures = bool(stopped) or 0 < maxfail <= session.testsfailed
+    return (
+        int(exitstatus) in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR) and not by_failures
+    )
 
 
 def _import_report() -> None:

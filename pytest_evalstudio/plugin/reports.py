@@ -15,7 +15,6 @@ from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.engine.scoring.messages import misses
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.results import Result
-from pytest_evalstudio.engine.scoring.verdicts import Verdict
 from pytest_evalstudio.plugin import OURS, PAYLOAD, eval_session
 from pytest_evalstudio.plugin.chunked import INDEX
 from pytest_evalstudio.plugin.display import clean_report, shown_line
@@ -127,6 +126,8 @@ def _payload(item: EvalItem, report: pytest.TestReport) -> Payload:
 def _code(result: Result | None, report: pytest.TestReport, *, is_not_run: bool) -> ItemCode:
     if is_not_run:
         return ItemCode.NOT_RUN
+    if result is not None and result.errors and report.skipped and hasattr(report, "wasxfail"):
+        return ItemCode.EXPECTED_ERROR
     return ItemCode.NOT_FINISHED if result is None and report.failed else ItemCode.NONE
 
 
@@ -186,9 +187,7 @@ def _payload_of_checks(item: pytest.Item, report: pytest.TestReport) -> Payload:
         head = ItemHead(
             index=item.stash[INDEX],
             nodeid=item.nodeid,
-            verdict=_verdict_of_check(
-                result.verdicts[selected], passed=report.passed or hasattr(report, "wasxfail")
-            ),
+            verdict=_verdict_of_check(result, selected, passed=report.passed or hasattr(report, "wasxfail")),
             duration_s=report.duration,
             part=part,
             file=file,
@@ -208,18 +207,17 @@ def _payload_of_checks(item: pytest.Item, report: pytest.TestReport) -> Payload:
     return Payload.of(item.nodeid, tables, items)
 
 
-def _verdict_of_check(verdict: Verdict, *, passed: bool) -> VerdictWord:
+def _verdict_of_check(result: Result, selected: ConfiguredEvaluator, *, passed: bool) -> VerdictWord:
     """Return the verdict of one check.
 
     A missed threshold was expected in a test that passes, or is marked as xfail.
     """
+    verdict = result.verdicts[selected]
     if verdict.status == "error":
         return "error"
-    if verdict.status == "not_applicable":
-        return "skipped"
-    if not verdict.missed:
-        return "passed"
-    return "xfailed" if passed else "failed"
+    if verdict.missed or result.response.fails:
+        return "xfailed" if passed else "failed"
+    return "passed" if verdict.status == "score" else "skipped"
 
 
 def _attempts(item: pytest.Item) -> tuple[Attempt, ...]:

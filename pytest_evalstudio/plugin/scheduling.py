@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
 import pytest
 from xdist.scheduler import (
     LoadFileScheduling,
@@ -17,10 +18,13 @@ from xdist.scheduler import (
     WorkStealingScheduling,
 )
 
+from pytest_evalstudio.engine.asking.runs import AskingRun
 from pytest_evalstudio.plugin import PLAN_CHANNEL as CHANNEL
 from pytest_evalstudio.plugin import eval_session
 from pytest_evalstudio.plugin.plans import WorkerPlan
 
+RUN_TIMEOUT_S = 30.0
+"""Limit of the wait for the reply of the controller, which precedes the first item."""
 _STANDARD: Mapping[str, Any] = {
     "load": LoadScheduling,
     "loadscope": LoadScopeScheduling,
@@ -35,6 +39,24 @@ def send_plan(config: pytest.Config, plan: WorkerPlan) -> None:
     channel = config.workerinput.get(CHANNEL)  # type: ignore[attr-defined]
     if channel is not None:
         channel.send(plan.encoded())
+
+
+def receive_run(config: pytest.Config) -> AskingRun | None:
+    """Wait for the run that the controller begins for the plan of this worker; None if none arrives."""
+    channel = config.workerinput.get(CHANNEL)  # type: ignore[attr-defined]
+    if channel is None:
+        return None
+    try:
+        return msgspec.json.decode(channel.receive(timeout=RUN_TIMEOUT_S), type=AskingRun)
+    except (channel.TimeoutError, EOFError):
+        return None
+
+
+def _send_run(node: Any, run: AskingRun) -> None:
+    """Tell a worker the run that its questions belong to, before it gets items."""
+    channel = node.workerinput.get(CHANNEL)
+    if channel is not None:
+        channel.send(msgspec.json.encode(run))
 
 
 def _received(node: Any) -> WorkerPlan | None:
@@ -110,6 +132,7 @@ class ChunkedScheduler:
         self._mode = mode
         self._nodes: list[Any] = []
         self._chosen: Any = None
+        self._is_evaluated = False
         self._numnodes = _STANDARD[mode](config, log).numnodes
 
     def add_node(self, node: Any) -> None:
@@ -123,6 +146,8 @@ class ChunkedScheduler:
             self._chosen = self._choose(node)
             for waiting in self._nodes:
                 self._chosen.add_node(waiting)
+        if self._is_evaluated:
+            _send_run(node, eval_session(self._config).asking_run())
         self._chosen.add_node_collection(node, collection)
 
     def remove_node(self, node: Any) -> Any:
@@ -160,6 +185,7 @@ class ChunkedScheduler:
         if plan.usage_error:
             raise pytest.UsageError(plan.usage_error)
         eval_session(self._config).begin_shared(plan)
+        self._is_evaluated = True
         if not plan.chunks:
             return _STANDARD[self._mode](self._config, self._log)
         return _ChunkScheduling(self._config, self._log, self._mode, plan.chunks)

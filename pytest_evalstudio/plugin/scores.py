@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_evalstudio.batch.gates.access import TableAccess
 from pytest_evalstudio.batch.gates.checks import Check, CheckResult, GatedTable
 from pytest_evalstudio.batch.gates.messages import explanation, headline
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
@@ -39,7 +40,8 @@ class ScoresFileCollector(pytest.File):
         except DataError as exc:
             raise CollectionError(str(exc)) from None
         try:
-            gated = GatedTable(file, self.path.parent, is_wanted=self.evals.models.is_wanted)
+            access = TableAccess.of(self.evals.configuration(self.path.parent))
+            gated = GatedTable(file, self.path.parent, access=access, is_wanted=self.evals.models.is_wanted)
         except (ConfigurationError, DataError) as exc:
             self.evals.usage_errors.append(f"{self.nodeid}: {exc}")
             return

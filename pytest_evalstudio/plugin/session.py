@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import functools
 import gc
+import threading
 import warnings
 from collections.abc import Collection
 from contextlib import ExitStack
@@ -15,16 +16,21 @@ import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.engine.asking.runs import AskingRun, UnfinishedRun
+from pytest_evalstudio.engine.outputs import UNFINISHED
 from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
 from pytest_evalstudio.engine.perturbing.texts import Perturber
 from pytest_evalstudio.engine.scoring.model_provider import ModelProvider, left_out
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.plugin import FROZEN, chunked
-from pytest_evalstudio.plugin.checks import checks_something
-from pytest_evalstudio.plugin.display import shown, usage_error
+from pytest_evalstudio.plugin.checks import checks, checks_something
+from pytest_evalstudio.plugin.confirming import confirmation_test
+from pytest_evalstudio.plugin.continuing import announcement, question_count, run_inputs
+from pytest_evalstudio.plugin.display import shown, shown_line, usage_error
 from pytest_evalstudio.plugin.reports import Announced
 from pytest_evalstudio.plugin.settings import Settings
+from pytest_evalstudio.stats.confirmation import ConfirmationTest
 
 if TYPE_CHECKING:
     from pytest_evalstudio.engine.scoring.spans import EvaluatorSpans
@@ -56,7 +62,11 @@ class EvalSession:
         services: models, judges, caches and the lock of the output folder; closed when the session ends.
         host_fixtures: names of fixtures that answer for models, and of those that they depend on.
         left_alone: near misses of evaluation files, for -v.
+        confirmation_test: of regressed items; None where none is asked again.
+        sent_plan: whether this worker has sent its plan to the controller, which replies with the run.
+        announcement: line about the interrupted run that this one continues, "" for a new one.
         workflows: those of which a step has run here, by file.
+        deselected: node ids of the items that were collected and are not to run.
     """
 
     def __init__(self, config: pytest.Config) -> None:
@@ -71,9 +81,15 @@ class EvalSession:
         self.announced = Announced()
         self._warned: set[str] = set()
         self.workflows: dict[Path, WorkflowRun] = {}
+        self.deselected: set[str] = set()
         self._shared: WorkerPlan | None = None
         self._plans: dict[Configuration, Plan] = {}
         self._used: list[ConfiguredEvaluator] = []
+        self._asking_run: AskingRun | None = None
+        self._run_lock = threading.Lock()
+        self.announcement = ""
+        self.confirmation_test: ConfirmationTest | None = None
+        self.sent_plan = False
 
     @functools.cached_property
     def registry(self) -> Registry:
@@ -81,6 +97,27 @@ class EvalSession:
         registry = Registry()
         self.config.hook.pytest_evalstudio_register.call_historic(kwargs={"registry": registry})
         return registry
+
+    def asking_run(self) -> AskingRun:
+        """Return the run that asks the models; a new one before any is known."""
+        with self._run_lock:
+            if self._asking_run is None:
+                self._asking_run = self._received_run() or AskingRun.new(
+                    replays=self.settings.replay, refreshes=self.settings.refresh
+                )
+            return self._asking_run
+
+    def _received_run(self) -> AskingRun | None:
+        """Return the run that the controller began for the plan of this worker; it has replied by now."""
+        if not self.sent_plan:
+            return None
+        from pytest_evalstudio.plugin.scheduling import receive_run
+
+        return receive_run(self.config)
+
+    def begin_asking(self, run: AskingRun) -> None:
+        """Set the run that asks the models."""
+        self._asking_run = run
 
     @functools.cached_property
     def spans(self) -> EvaluatorSpans:
@@ -237,7 +274,13 @@ class EvalSession:
         playing = dict.fromkeys(label for other in others for label in other.labels)
         if items or playing:
             self._check_gates(playing)
-        if session.config.option.collectonly or self.settings.estimates:
+        if session.config.option.collectonly:
+            return
+        inputs = run_inputs(self, items, [*others, *filter(checks, session.items)])
+        if self.settings.estimates:
+            if inputs is not None:
+                mark = UnfinishedRun(self.settings.output() / UNFINISHED)
+                self.begin_asking(mark.planned(inputs, replays=self.settings.replay))
             return
         if items and self.baseline is not None:
             self.baseline.check(items)
@@ -251,6 +294,7 @@ class EvalSession:
         for index, item in enumerate(session.items if self.settings.shard is None else ()):
             item.stash[chunked.INDEX] = index
         chunks, self._used = chunked.assign(self, items)
+        self.confirmation_test = confirmation_test(self, items)
         for other in others:
             other.open()
         chunks |= {other.nodeid: other.chunk_name for other in others}
@@ -259,9 +303,20 @@ class EvalSession:
                 from pytest_evalstudio.plugin.plans import plan_of
                 from pytest_evalstudio.plugin.scheduling import send_plan
 
-                send_plan(self.config, plan_of(chunks, items))
+                deselected = self.deselected if self.baseline is not None else ()
+                send_plan(self.config, plan_of(chunks, items, inputs, deselected))
+                self.sent_plan = True
         elif (items or others or checks_something(session)) and not session.config.option.setuponly:
-            self.recorder.claim()
+            self.recorder.claim(inputs)
+            self.announce(question_count(items))
+
+    def announce(self, questions: int) -> None:
+        """Note the line that announces the continuation of an interrupted run.
+
+        Args:
+            questions: number of questions that the run asks at least.
+        """
+        self.announcement = announcement(self.asking_run(), self.settings.cache(), questions)
 
     def begin_shared(self, plan: WorkerPlan) -> None:
         """Begin a run whose items workers evaluate, in the controller.
@@ -270,14 +325,19 @@ class EvalSession:
             pytest.UsageError: if the output folder cannot be used.
         """
         self._shared = plan
+        self.deselected.update(plan.deselected)
         if len(plan.items) >= MANY_ITEMS:
             end_quickly()
         if self.config.option.setuponly:
             return
         try:
-            self.recorder.claim()
+            self.recorder.claim(plan.inputs)
         except ConfigurationError as exc:
             raise pytest.UsageError(str(exc)) from None
+        self.announce(plan.questions)
+        terminal = self.config.pluginmanager.get_plugin("terminalreporter")
+        if self.announcement and terminal is not None:
+            terminal.write_line(shown_line(self.announcement))
         self.recorder.import_ahead()
 
     def record_crash(self, nodeid: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -39,6 +39,12 @@ class SessionHooks:
         items[:], others = split(items, shard)
         config.hook.pytest_deselected(items=others)
 
+    def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
+        """Note the items that are not to run; a comparison does not miss them."""
+        from pytest_evalstudio.plugin.items import EvalItem
+
+        self.evals.deselected.update(item.nodeid for item in items if isinstance(item, EvalItem))
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Restore the order of steps, check names, open the models, cut the chunks.
@@ -63,10 +69,11 @@ class SessionHooks:
             self._refuse("\n".join(dict.fromkeys(self.evals.usage_errors)))
 
     def pytest_report_collectionfinish(self) -> list[str]:
-        """Name under -v, on one line, the files that resemble evaluation files and were left alone."""
+        """Announce a continuation; name under -v the near misses of evaluation files."""
+        lines = [shown_line(self.evals.announcement)] if self.evals.announcement else []
         if not self.evals.left_alone or self.evals.config.option.verbose < 1:
-            return []
-        return [shown_line(f"evalstudio: left alone: {', '.join(self.evals.left_alone)}")]
+            return lines
+        return [*lines, shown_line(f"evalstudio: left alone: {', '.join(self.evals.left_alone)}")]
 
     def _refuse(self, message: str) -> None:
         if hasattr(self.evals.config, "workerinput"):
@@ -129,8 +136,15 @@ class SessionHooks:
                     self.evals.config.workeroutput[SPENT] = spent
                 else:
                     self.evals.recorder.add_judging(spent)
-            if "recorder" in self.evals.__dict__:
+            if "recorder" in self.evals.__dict__ or self._is_empty_shard(session):
                 self.evals.recorder.finish(session, exitstatus)
+
+    def _is_empty_shard(self, session: pytest.Session) -> bool:
+        """Return whether this process runs a shard that got none of the tests."""
+        is_worker = hasattr(self.evals.config, "workerinput")
+        return bool(not session.items and self.evals.deselected and self.evals.settings.shard) and not (
+            is_worker or self.evals.usage_errors or session.config.option.collectonly
+        )
 
     def _write_artifacts(self) -> None:
         from pytest_evalstudio.report.workflow import write_workflow_artifacts

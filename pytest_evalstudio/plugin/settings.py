@@ -18,6 +18,7 @@ from pytest_evalstudio.engine.scoring.thresholds import parse_threshold
 from pytest_evalstudio.formats.config import (
     Configuration,
     configuration,
+    fail_reasons,
     load_configuration,
 )
 from pytest_evalstudio.formats.recognition import find_configuration
@@ -58,13 +59,21 @@ class Settings:
             raise ConfigurationError(
                 "--evalstudio-evaluators names no evaluator; give ids separated by commas, or 'all'"
             )
+        if self._option.evalstudio_replay and self._option.evalstudio_refresh:
+            raise ConfigurationError(
+                "--evalstudio-replay and --evalstudio-refresh contradict each other; give one of them"
+            )
         for name in ("output", "cache", "config"):
             if "\0" in str(getattr(self._option, f"evalstudio_{name}") or ""):
                 raise ConfigurationError(f"--evalstudio-{name}: the path has a NUL character; remove it")
+        if (self._option.evalstudio_confirm or 0) < 0:
+            raise ConfigurationError(
+                f"--evalstudio-confirm {self._option.evalstudio_confirm}: must be 0 or more"
+            )
         _ = self.thresholds
         for gate in self._option.evalstudio_gate:
             parse_gate(gate, arena_terms())
-        _ = self.renamed_models, self.shard, self.policy
+        _ = self.renamed_models, self.shard, self.policy, self.fail_on
         if self._option.evalstudio_config:
             self.for_folder(self._root)
 
@@ -109,13 +118,29 @@ class Settings:
         return names
 
     @property
-    def fail_on(self) -> str:
-        """Return what fails the session, "" where the command line does not say."""
-        return str(self._option.evalstudio_fail_on or "")
+    def fail_on(self) -> tuple[str, ...]:
+        """Return what fails the session, () where the command line does not say.
+
+        Raises:
+            ConfigurationError: if the option is malformed.
+        """
+        text = self._option.evalstudio_fail_on
+        if text is None:
+            return ()
+        try:
+            return fail_reasons(_names(text))
+        except ValueError as exc:
+            raise ConfigurationError(f"--evalstudio-fail-on {text}: {exc}") from None
 
     @property
     def fail_on_inconclusive(self) -> bool:
         return bool(self._option.evalstudio_fail_on_inconclusive)
+
+    @property
+    def confirm(self) -> int:
+        """Return how often a regressed item is asked at most; 0 for no confirmation."""
+        option = self._option.evalstudio_confirm
+        return self.session.comparison.confirm if option is None else int(option)
 
     @property
     def expects_known_failures(self) -> bool:
@@ -169,6 +194,10 @@ class Settings:
     @property
     def refresh(self) -> bool:
         return bool(self._option.evalstudio_refresh)
+
+    @property
+    def replay(self) -> bool:
+        return bool(self._option.evalstudio_replay)
 
     @property
     def estimates(self) -> bool:

@@ -17,8 +17,9 @@ from pytest_evalstudio.report.repeats import terminal_lines
 
 if TYPE_CHECKING:
     from pytest_evalstudio.engine.analysis.analyse import Analysis
+    from pytest_evalstudio.engine.analysis.corrections import CorrectedRate
     from pytest_evalstudio.engine.analysis.flip_rates import FlipRate
-    from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
+    from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard, Standing
     from pytest_evalstudio.report.build import Report
     from pytest_evalstudio.report.findings import Finding
 
@@ -54,10 +55,16 @@ def write_summary(terminal: Any, report: Report, start: Path, root: Path) -> Non
         terminal.write_line(text)
     for text in flip_lines(analysis):
         terminal.write_line(text)
+    if analysis.stored.count:
+        terminal.write_line(f"stored: {analysis.stored.sentence}", yellow=True)
+    for text in no_answer_lines(analysis):
+        terminal.write_line(text, red=True)
     for text in not_run_lines(analysis):
         terminal.write_line(text, yellow=True)
     for text in terminal_lines(analysis.repeats, ROWS):
         terminal.write_line(text)
+    for text in confirmation_lines(analysis):
+        terminal.write_line(text, yellow=True)
     for text in flaky_lines(analysis):
         terminal.write_line(text, yellow=True)
     for gate in analysis.gates:
@@ -97,6 +104,12 @@ def _board(board: Leaderboard) -> Iterator[str]:
     sign = ">=" if metric.better == "higher" else "<="
     embedder = f"; embedder {board.evaluator.embedder}" if board.evaluator.embedder else ""
     yield f"{board.evaluator.id}: {metric.key} (threshold {sign} {metric.threshold:g}{embedder})"
+    if check := board.evaluator.judge_check:
+        good, bad = check.sensitivity, check.specificity
+        yield (
+            f"       judge-check {check.file}: {good.successes} of {good.total} good answers pass,"
+            f" {bad.successes} of {bad.total} bad answers fail"
+        )
     width = max((min(LABEL_CHARS, len(line.name)) for line in board.standings[:ROWS]), default=0)
     for line in board.standings[:ROWS]:
         cell = line.cells[metric.key]
@@ -116,8 +129,20 @@ def _board(board: Leaderboard) -> Iterator[str]:
         )
         rank = f"{cell.rank:>3}." if cell.rank is not None else "   -"
         yield f"  {rank} {_fitted(line.name, width)} {score}  {line.scored} scored{rest}"
+        if line.corrected is not None:
+            yield f"       {' ' * width}{_corrected(line, line.corrected)}"
     if len(board.standings) > ROWS:
         yield f"       ... and {len(board.standings) - ROWS} more models in the report"
+
+
+def _corrected(line: Standing, corrected: CorrectedRate) -> str:
+    """Return the pass rate as the judge has it and corrected for its errors."""
+    interval = "" if line.pass_interval is None else " [{:.3f}, {:.3f}]".format(*line.pass_interval)
+    rate = f"pass rate {line.passed} of {line.judged}, {line.pass_rate or 0.0:.3f}{interval}"
+    if corrected.value is None or corrected.interval is None:
+        return f"{rate}; not corrected: {corrected.reason}"
+    low, high = corrected.interval
+    return f"{rate}; corrected for the judge's errors {corrected.value:.3f} [{low:.3f}, {high:.3f}]"
 
 
 def _fitted(text: str, width: int) -> str:
@@ -177,10 +202,10 @@ def judging_lines(analysis: Analysis) -> Iterator[str]:
     yield f"judge: {spend.calls:,} calls in this run for {' and '.join(purpose)} ({tokens}{cost})"
     not_asked = sum(figures.not_asked for figures in analysis.judging)
     if not_asked:
-        yield (
-            f"judge: {not_asked:,} judgements were not asked for, the budget was used up (judge.max_calls,"
-            " judge.max_cost)"
+        reasons = "; ".join(
+            dict.fromkeys(figures.not_asked_reason for figures in analysis.judging if figures.not_asked)
         )
+        yield f"judge: {not_asked:,} judgements were not asked for: {reasons}"
 
 
 def finding_lines(findings: Sequence[Finding]) -> Iterator[str]:
@@ -194,12 +219,27 @@ def finding_lines(findings: Sequence[Finding]) -> Iterator[str]:
         yield f"    … and {len(findings) - FINDINGS:,} more in the report"
 
 
+def no_answer_lines(analysis: Analysis) -> Iterator[str]:
+    """Yield the number of empty answers of each model that gave any."""
+    for model in analysis.models:
+        if model.empty:
+            verb = "is" if model.empty == 1 else "are"
+            yield f"no answer: {model.empty:,} of {model.answered:,} answers {verb} empty ({model.name})"
+
+
 def not_run_lines(analysis: Analysis) -> Iterator[str]:
     """Yield the number of items that the budget of each model left out."""
     for model in analysis.models:
         if count := model.verdicts.get("not_run"):
             items = "1 item" if count == 1 else f"{count:,} items"
             yield f"not run: {items} of {model.name}, whose budget was used up"
+
+
+def confirmation_lines(analysis: Analysis) -> Iterator[str]:
+    """Yield the number of regressions that were asked again, and those that were not confirmed."""
+    if sentence := analysis.confirmations.sentence:
+        yield f"confirmation: {sentence}"
+        yield from (f"    not confirmed: {line}" for line in analysis.confirmations.lines(ROWS))
 
 
 def flaky_lines(analysis: Analysis) -> Iterator[str]:

@@ -106,7 +106,7 @@ class WorkflowStep(RecordedItem):
                 provider=self._evals.provider,
                 cache=settings.cache(),
                 progress=lambda done, total, what: progress(done, total, what=what),
-                refresh=settings.refresh,
+                asking=self._evals.asking_run(),
             )
         self._report()
         if state.waits:

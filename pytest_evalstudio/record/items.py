@@ -121,6 +121,9 @@ class Row(Struct, frozen=True, kw_only=True, omit_defaults=True):
         tool_calls: tools that the model called, as JSON objects of the host's own form.
         error: reason for a missing answer, "" if there is an answer.
         is_rag: whether the model retrieves.
+        stored: time at which an earlier run stored the answer, ISO 8601; "" for an answer of this run.
+        condition_on: where the condition is to hold: "answer", "context" or "both"; "" for the default.
+        expects: "refusal" where the case expects one.
         outcomes: evaluator id to its outcome.
     """
 
@@ -140,6 +143,8 @@ class Row(Struct, frozen=True, kw_only=True, omit_defaults=True):
     retries: int
     error: str
     is_rag: bool
+    condition_on: str = ""
+    expects: str = ""
     context_scores: tuple[float, ...] = ()
     first_token_s: float | None = None
     served_model: str = ""
@@ -149,6 +154,7 @@ class Row(Struct, frozen=True, kw_only=True, omit_defaults=True):
     expected_facts: tuple[str, ...] = ()
     guidelines: tuple[str, ...] = ()
     expected_documents: tuple[str, ...] = ()
+    stored: str = ""
     outcomes: dict[str, RowOutcome]
 
 
@@ -236,6 +242,24 @@ class Attempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     verdicts: dict[str, ItemVerdict] = {}
 
 
+class Confirmation(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Confirmation of a regression: the case was asked again, and a sequential test has decided.
+
+    Attributes:
+        code: "confirmed", "not_confirmed" (the case passes, and is flaky), or "interrupted".
+        passed: repeats that pass.
+        failed: repeats that fail, those of the run itself included.
+        cases: cases of the run that could regress, by which the level of the test follows.
+        reason: of an interruption.
+    """
+
+    code: Literal["confirmed", "not_confirmed", "interrupted"]
+    passed: int
+    failed: int
+    cases: int
+    reason: str = ""
+
+
 class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="item"):
     """Item: one test case for one model, or one check of a test written in Python.
 
@@ -245,12 +269,14 @@ class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kin
         duration_s: seconds that pytest reports.
         file: path of the file, as in the node id.
         key: of the test case.
-        code: what ended an item that has no outcome, e.g. "worker_crashed"; "" for others.
+        code: what ended an item that has no outcome, e.g. "worker_crashed", or fails one whatever its
+            evaluators say, e.g. "answer_empty"; "" for others. See `core.codes.ItemCode`.
         reason: headline of a failed or broken item.
         rows: one per repeat; none where the item was not evaluated.
         perturbed: None for an original.
         attempts: earlier attempts, where a plugin has run the item again.
-        flaky: whether it passed after an attempt that did not.
+        flaky: whether it passed after an attempt that did not, or its regression was not confirmed.
+        confirmation: of a regressed item that was asked again; None for others.
         max_runs: repeats that a sequential test could have asked for; 0 without a test.
     """
 
@@ -272,6 +298,7 @@ class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kin
     xfail: str = ""
     attempts: tuple[Attempt, ...] = ()
     flaky: bool = False
+    confirmation: Confirmation | None = None
     max_runs: int = 0
 
     @property

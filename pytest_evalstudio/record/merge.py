@@ -11,31 +11,40 @@ import msgspec
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.record.codec import encode_line
 from pytest_evalstudio.record.reader import RecordReader
-from pytest_evalstudio.record.schema import JudgeSpend, Run, Tables
+from pytest_evalstudio.record.schema import JudgeSpend, Run, Shards, Tables
 from pytest_evalstudio.record.writer import RecordWriter
 
 
-def merge(readers: Sequence[RecordReader], folder: Path) -> Path:
+def merge(readers: Sequence[RecordReader], folder: Path, *, allow_partial: bool = False) -> Path:
     """Write the record of all items in the order of the whole run, and return its path.
 
     Args:
         readers: of the shards.
         folder: where `record.jsonl` is written.
+        allow_partial: whether shards of the run may be missing; the merged record then says which it has.
 
     Raises:
-        ConfigurationError: if an item is in two records, or two records describe an evaluator differently.
+        ConfigurationError: if an item is in two records, two records describe an evaluator differently, or
+            a shard is missing.
     """
     runs = [reader.run for reader in readers]
     first = runs[0]
     for run in runs[1:]:
         _check(first, run)
+    shards = _shards(readers)
+    if shards is not None and not allow_partial:
+        missing = [str(number) for number in range(1, shards.total + 1) if number not in shards.numbers]
+        raise ConfigurationError(
+            f"the records are {shards}: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing;"
+            " give the record of each shard, or merge those that there are by --allow-partial"
+        )
     writer = RecordWriter(
         folder,
         msgspec.structs.replace(first, evaluators={}, models={}, files=(), steps={}, documents={}, spans={}),
     )
     with closing(writer):
         _copy(readers, writer)
-    return writer.finish(_merged(runs))
+    return writer.finish(msgspec.structs.replace(_merged(runs), shards=shards))
 
 
 def _copy(readers: Sequence[RecordReader], writer: RecordWriter) -> None:
@@ -60,6 +69,33 @@ def _copy(readers: Sequence[RecordReader], writer: RecordWriter) -> None:
                     f"{item.nodeid}: is in {owner} and {reader.path}; give each shard once"
                 )
             writer.append(encode_line(item), identity=item.identity, index=item.index)
+
+
+def _shards(readers: Sequence[RecordReader]) -> Shards | None:
+    """Return the shards that records have together, None if they are all of a run, or of no shards.
+
+    Raises:
+        ConfigurationError: if the records cannot be shards of one run.
+    """
+    total = next((reader.run.shards.total for reader in readers if reader.run.shards is not None), None)
+    if total is None:
+        return None
+    owners: dict[int, Path] = {}
+    for reader in readers:
+        shards = reader.run.shards
+        if shards is None or shards.total != total:
+            fact = f"has {shards}" if shards is not None else "is no shard"
+            raise ConfigurationError(
+                f"{reader.path}: {fact}, and another record is one of {total}; give the shards of one run"
+            )
+        for number in shards.numbers:
+            if number in owners:
+                raise ConfigurationError(
+                    f"shard {number} of {total}: is in {owners[number]} and {reader.path}; give each shard"
+                    " once"
+                )
+            owners[number] = reader.path
+    return Shards(numbers=tuple(sorted(owners)), total=total) if len(owners) < total else None
 
 
 def _check(first: Run, run: Run) -> None:

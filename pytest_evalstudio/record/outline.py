@@ -1,4 +1,4 @@
-"""Items of a record without contexts, outcomes and marks, for readers that compare runs.
+"""Items of a record without outcomes and marks, for readers that compare runs.
 
 Decoding an outline takes a part of the time and memory of decoding the item.
 """
@@ -12,17 +12,25 @@ from pytest_evalstudio.record.items import Item, Link, Message, VerdictWord
 
 
 class RowOutline(Struct, frozen=True, kw_only=True, gc=False):
-    """A row without its context and outcomes; see `items.Row`."""
+    """A row without its outcomes; see `items.Row`.
+
+    Attributes:
+        context: the array as it is in the line, which takes less time than its chunks.
+    """
 
     input: str
     corpus: tuple[str, ...]
+    context: msgspec.Raw
     relationships: tuple[Link, ...]
     expected_output: str
     output_condition: str
     actual_output: str
     actual_duration: float
     cost: float | None
+    usage: dict[str, int]
     error: str
+    condition_on: str = ""
+    expects: str = ""
     conversation: tuple[Message, ...] = ()
     expected_facts: tuple[str, ...] = ()
     guidelines: tuple[str, ...] = ()
@@ -47,6 +55,7 @@ class ItemOutline(Struct, frozen=True, kw_only=True, gc=False, tag_field="kind",
     file: str
     key: str
     model_key: str
+    code: str = ""
     reason: str
     rows: tuple[RowOutline, ...]
     verdicts: dict[str, VerdictOutline]

@@ -17,6 +17,7 @@ from pytest_evalstudio.record.items import (
     VERDICTS,
     Attempt,
     CaseFinding,
+    Confirmation,
     DirectionWord,
     Item,
     ItemFlip,
@@ -32,6 +33,7 @@ from pytest_evalstudio.record.items import (
     StatusWord,
     VerdictWord,
 )
+from pytest_evalstudio.record.judge_checks import JudgeCheckEntry, ShareEntry
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -41,6 +43,7 @@ __all__ = [
     "Baseline",
     "BattleEntry",
     "CaseFinding",
+    "Confirmation",
     "DirectionWord",
     "EvaluatorEntry",
     "FileEntry",
@@ -48,6 +51,7 @@ __all__ = [
     "ItemFlip",
     "ItemVerdict",
     "JsonObject",
+    "JudgeCheckEntry",
     "JudgeSpend",
     "JudgeUsage",
     "Line",
@@ -63,6 +67,8 @@ __all__ = [
     "RowOutcome",
     "Run",
     "RunSettings",
+    "Shards",
+    "ShareEntry",
     "StatusWord",
     "StepEntry",
     "Stopping",
@@ -112,6 +118,7 @@ class EvaluatorEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
         parameters_meta: specification of the options.
         embedder: name of the embedding model, "" for none: thresholds hold for one model only.
         judge: models, vote and prompt versions of its judge; empty for none.
+        judge_check: measured errors of its judge; None without.
         calibration: file, digest and figures of its calibration; empty for none.
         difference: sentence on the difference from other tools' metrics of the same name, "" for none.
     """
@@ -129,6 +136,7 @@ class EvaluatorEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     parameters: JsonObject
     embedder: str = ""
     judge: JsonObject = {}
+    judge_check: JudgeCheckEntry | None = None
     calibration: JsonObject = {}
     metrics: tuple[MetricEntry, ...]
     keywords: tuple[str, ...]
@@ -316,6 +324,24 @@ class Baseline(Struct, frozen=True, kw_only=True):
     has_answers: bool = True
 
 
+class Shards(Struct, frozen=True, kw_only=True):
+    """The parts of a run that a record has.
+
+    Attributes:
+        numbers: of the parts, from 1, in order.
+        total: number of parts of the run.
+    """
+
+    numbers: tuple[int, ...]
+    total: int
+
+    def __str__(self) -> str:
+        names = ", ".join(map(str, self.numbers))
+        return (
+            f"shard {names} of {self.total}" if len(self.numbers) == 1 else f"shards {names} of {self.total}"
+        )
+
+
 class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="run"):
     """The header of a record.
 
@@ -327,12 +353,14 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
         steps: steps of workflows by node id.
         arena: pairs of models that were compared, by node id.
         spans: evaluator id to the time in which it scored.
+        continues: start of the interrupted run that this one continues, ISO 8601; "" for a new run.
         judging: None where no judge was asked.
         name, description: of the run, as the user gave them, "" for none.
         commit, branch: of the tested project's repository, "" where they are not known.
         documents: names of local documents, as rows name them, to the SHA-256 of their content in
             hexadecimal.
         baseline: None for the record of a run itself.
+        shards: None where the record has all items of the run.
     """
 
     schema_version: int
@@ -355,10 +383,12 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
     description: str = ""
     commit: str = ""
     branch: str = ""
+    continues: str = ""
     documents: dict[str, str] = {}
     arena: dict[str, ArenaEntry] = {}
     spans: dict[str, EvaluatorSpan] = {}
     baseline: Baseline | None = None
+    shards: Shards | None = None
 
     def model_name(self, key: str) -> str:
         """Return the label of a model for people, its key where it has none."""

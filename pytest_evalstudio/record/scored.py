@@ -22,7 +22,7 @@ SCORED_VERSION = 1
 """Version of these types and of the columns of `scores/` and `answers/`."""
 MAX_WORST = 20
 """Rows that an aggregate refers to as its worst."""
-ScoreStatus = Literal["passed", "failed", "score", "not_applicable", "error"]
+ScoreStatus = Literal["passed", "failed", "score", "not_applicable", "error", "no_answer"]
 """`passed` and `failed`: the value meets its threshold or not; `score`: no threshold decides."""
 TextsWord = Literal["all", "worst", "none"]
 
@@ -118,6 +118,7 @@ class MetricAggregate(Struct, frozen=True, kw_only=True, omit_defaults=True):
         scored: rows with a value.
         passed, failed: of them, those that meet the threshold or not; other scored rows have no threshold.
         infinite: of the scored rows, those whose value is infinite; the figures below are without them.
+        no_answer: rows whose answer is empty, of an evaluator that reads answers.
         errors: number of rows by code.
         weight: sum of the weights of the scored rows; a weight is the number of rows that a row stands for.
         mean: weighted.
@@ -140,6 +141,7 @@ class MetricAggregate(Struct, frozen=True, kw_only=True, omit_defaults=True):
     passed: int = 0
     failed: int = 0
     not_applicable: int = 0
+    no_answer: int = 0
     infinite: int = 0
     errors: dict[str, int] = {}
     weight: float = 0.0
@@ -165,7 +167,7 @@ class MetricAggregate(Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def rows(self) -> int:
         """Rows with any outcome."""
-        return self.scored + self.not_applicable + self.error_count
+        return self.scored + self.not_applicable + self.no_answer + self.error_count
 
     @property
     def value(self) -> float | None:
@@ -223,6 +225,20 @@ class ScoredManifest(Struct, frozen=True, kw_only=True):
         wanted = (evaluator, metric, model, group, group_value)
         return next((entry for entry in self.aggregates if entry.identity == wanted), None)
 
+    @property
+    def empty_answers(self) -> dict[str, int]:
+        """Return the number of empty answers of each model that gave any."""
+        counts: dict[str, int] = {}
+        for entry in self.aggregates:
+            if entry.no_answer and not entry.group:
+                counts[entry.model] = max(entry.no_answer, counts.get(entry.model, 0))
+        return counts
+
+    def rows_of(self, model: str) -> int:
+        """Return the number of scored rows of a model, whatever their outcome."""
+        of_model = (entry for entry in self.aggregates if entry.model == model and not entry.group)
+        return max((entry.rows for entry in of_model), default=0)
+
 
 class AnswerRow(Struct, frozen=True, kw_only=True):
     """An answer of `answers/`; personal data and secrets are masked.
@@ -277,6 +293,7 @@ def merge(first: MetricAggregate, second: MetricAggregate) -> MetricAggregate:
         passed=first.passed + second.passed,
         failed=first.failed + second.failed,
         not_applicable=first.not_applicable + second.not_applicable,
+        no_answer=first.no_answer + second.no_answer,
         infinite=first.infinite + second.infinite,
         errors=_summed(first.errors, second.errors),
         weight=weight,

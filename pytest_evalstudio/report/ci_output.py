@@ -25,7 +25,8 @@ class Failure(Struct, frozen=True, kw_only=True):
     Attributes:
         path: of the file, relative to pytest's root folder.
         line: of the test case in it, from 1.
-        rules: evaluators that failed it; "error" for an item without a verdict.
+        rules: evaluators that failed it, and the code of a failure that no evaluator decides; "error" for an
+            item without a verdict.
         is_leak: whether it is a finding about privacy or security.
     """
 
@@ -59,7 +60,7 @@ def failures_of(items: Iterable[Item], places: Mapping[str, tuple[str, int]]) ->
             nodeid=item.nodeid,
             path=path,
             line=line,
-            rules=missed or ("error",),
+            rules=(*missed, *([item.code] if item.verdict == "failed" and item.code else [])) or ("error",),
             message=visible(item.reason or "failed")[:_MESSAGE_CHARS],
             is_leak=bool(kinds & {"privacy", "security"}),
         )

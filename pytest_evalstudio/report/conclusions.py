@@ -58,8 +58,8 @@ class ModelConclusion:
 def conclude(analysis: Analysis) -> list[ModelConclusion]:
     """Return the conclusions, the best model first; equal ones in natural order of their names.
 
-    A model is not fit if it misses a gate, or if an answer is unsafe. Without gates, a mean below its
-    threshold makes it not fit, too; with gates, the user decided what counts, and the mean is a limit.
+    A model is not fit if it misses a gate, if an answer is unsafe, or if all answers are empty. A mean below
+    its threshold makes it not fit, too, but with gates the user decided what counts, and it is a limit.
     """
     labels = short_labels([model.name for model in analysis.models])
     conclusions = [
@@ -89,12 +89,12 @@ def _conclusion(analysis: Analysis, model: ModelFigures, label: str) -> ModelCon
     passed = verdicts["passed"] + verdicts["xpassed"]
     judged = passed + verdicts["failed"] + verdicts["xfailed"]
     cells = tuple(_cell(board, model.key) for board in analysis.leaderboards.values())
-    reasons = [*_gates(analysis, model.key), *_unsafe(cells)]
+    reasons = [*_silence(model), *_gates(analysis, model.key), *_unsafe(cells)]
     missed = [*_missed(cells)]
     decided = [*reasons, *(missed if not analysis.gates else ())]
     limits = [*(missed if analysis.gates else ()), *_doubts(cells, model, judged)]
     fitness: Fitness = "not fit" if decided else "fit with limits" if limits else "fit"
-    if not any(cell.assessment.state in ("meets", "misses") for cell in cells):
+    if not _is_silent(model) and not any(cell.assessment.state in ("meets", "misses") for cell in cells):
         fitness = "not assessed"
     return ModelConclusion(
         key=model.key,
@@ -121,6 +121,15 @@ def _cell(board: Leaderboard, model: str) -> ScoredCell:
         interval=cell.interval if cell is not None else None,
         n=cell.n if cell is not None else 0,
     )
+
+
+def _is_silent(model: ModelFigures) -> bool:
+    return model.empty > 0 and model.empty == model.answered
+
+
+def _silence(model: ModelFigures) -> Iterator[str]:
+    if _is_silent(model):
+        yield f"no answer: every answer is empty ({model.empty})"
 
 
 def _gates(analysis: Analysis, model: str) -> Iterator[str]:
@@ -166,6 +175,8 @@ def _doubts(cells: Sequence[ScoredCell], model: ModelFigures, judged: int) -> It
         yield f"not scored: {', '.join(unscored)}"
     if model.failed:
         yield f"{model.failed} of {model.rows} questions without an answer"
+    if model.empty and not _is_silent(model):
+        yield f"no answer to {model.empty} of {model.rows} questions: the text is empty"
     if model.verdicts["error"]:
         yield f"{model.verdicts['error']} test cases could not be evaluated"
     failing = model.verdicts["failed"] + model.verdicts["xfailed"]

@@ -93,6 +93,7 @@ def interpretation(
         "run": {
             **{key: run[key] for key in _OF_RUN},
             "verdicts": dict(analysis.verdicts),
+            **({"stored_answers": asdict(analysis.stored)} if analysis.stored.count else {}),
             **({"flaky": [item.nodeid for item in analysis.reruns if item.flaky]} if analysis.flaky else {}),
         },
         "models": {
@@ -115,6 +116,7 @@ def interpretation(
             "sensitivity": [asdict(curve) for curve in analysis.sensitivities],
         },
         "repeats": repeats.as_json(analysis.repeats),
+        **({"confirmations": asdict(analysis.confirmations)} if analysis.confirmations.sentence else {}),
         "judging": {
             "this_run": run.get("judging", {}),
             "evaluators": [asdict(figures) for figures in analysis.judging],
@@ -271,6 +273,7 @@ def _standing(line: Standing) -> dict[str, object]:
         "uncertain": line.uncertain,
         "pass_rate": line.pass_rate,
         "pass_interval": line.pass_interval,
+        **({"corrected_pass_rate": asdict(line.corrected)} if line.corrected is not None else {}),
         "metrics": {key: _cell(cell) for key, cell in line.cells.items()},
         **({"table": line.table} if line.table else {}),
         **({"fault": line.fault} if line.fault else {}),

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from pytest_evalstudio.comparison.results import Comparison, ItemChange
+from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
 from pytest_evalstudio.core.errors import EvalStudioError
+from pytest_evalstudio.core.text import is_blank
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.condition_terms import And, Condition, Not, Or
@@ -42,6 +44,7 @@ class Miss:
     Attributes:
         metric: name of the first metric that misses its threshold, "" for an error.
         fault: which of several kinds of failure it is, "" where the evaluator tells no kinds apart.
+        part: "Retrieval: " where the retrieved context alone fails, else "".
         score: None without a score.
         threshold: in force for this case.
         sign: ≥ or ≤.
@@ -51,6 +54,7 @@ class Miss:
     name: str
     metric: str = ""
     fault: str = ""
+    part: str = ""
     score: float | None = None
     threshold: float | None = None
     sign: str = "≥"
@@ -84,8 +88,9 @@ class FailedItem:
 
     Attributes:
         change: class in the comparison with the baseline, "" without one.
+        code: class of a failure that no evaluator decides or explains, e.g. "answer_empty"; "" for others.
         misses: the evaluators that failed it, those with an error last.
-        reason: of the whole item, where no evaluator gives one.
+        reason: of the whole item.
         error: of the host, "" if there is an answer.
     """
 
@@ -96,6 +101,7 @@ class FailedItem:
     model_key: str
     change: str = ""
     flaky: bool = False
+    code: str = ""
     misses: tuple[Miss, ...] = ()
     reason: str = ""
     error: str = ""
@@ -104,7 +110,8 @@ class FailedItem:
 
     @property
     def first(self) -> Miss | None:
-        return self.misses[0] if self.misses else None
+        """Return the evaluator that failed the item first, None where none or no evaluator alone did."""
+        return self.misses[0] if self.misses and not self.code else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,6 +183,7 @@ class FailedItems:
             model_key=item.model_key,
             change=change.item_class if change is not None else "",
             flaky=change is not None and change.flaky,
+            code=item.code if item.code in _TITLES else "",
             misses=misses,
             reason=_cut(item.reason),
             error=_cut(row.error) if row is not None else "",
@@ -194,9 +202,15 @@ def reason_of(item: FailedItem) -> str:
     score = "no score" if miss.score is None else f"{miss.score:.4g}"
     limit = "" if miss.threshold is None else f", threshold {miss.sign} {miss.threshold:.4g}"
     figures = "" if miss.boolean and miss.reason else f"{miss.metric} {score}{limit}"
-    return f"{miss.name}: {'; '.join(filter(None, (figures, miss.reason)))}"
+    return f"{miss.part}{miss.name}: {'; '.join(filter(None, (figures, miss.reason)))}"
 
 
+_TITLES: Mapping[str, str] = {
+    ItemCode.ANSWER_EMPTY: "No answer",
+    ItemCode.REFUSAL_MISSING: "No refusal where one is expected",
+    ItemCode.UNEXPECTED_REFUSAL: "Unexpected refusal",
+}
+"""Codes of failures that no evaluator decides or explains, and titles of their groups."""
 _KINDS: Mapping[str, Kind] = {"failed": "failed", "xpassed": "failed", "error": "error", "xfailed": "xfailed"}
 
 
@@ -218,6 +232,7 @@ def _miss(info: EvaluatorInfo, verdict: ItemVerdict) -> Miss:
         name=info.name,
         metric=metric.name,
         fault=_fault(info, verdict),
+        part="Retrieval: " if verdict.code == OutcomeCode.RETRIEVAL_FAILED else "",
         score=verdict.scores.get(metric.key),
         threshold=verdict.thresholds.get(metric.key, metric.threshold),
         sign="≥" if metric.better == "higher" else "≤",
@@ -235,7 +250,9 @@ def _fault(info: EvaluatorInfo, verdict: ItemVerdict) -> str:
 
 
 def _failing_row(item: Item, misses: Sequence[Miss], evaluators: Mapping[str, EvaluatorInfo]) -> Row:
-    """Return the repeat with the worst score of the first evaluator, else one with an error."""
+    """Return the repeat that shows the failure: empty, with the worst score, or with an error."""
+    if item.code == ItemCode.ANSWER_EMPTY:
+        return next((row for row in item.rows if is_blank(row.actual_output)), item.rows[0])
     if misses:
         return worst_row(evaluators[misses[0].evaluator], item.rows)
     return next((row for row in item.rows if row.error), item.rows[0])
@@ -244,7 +261,7 @@ def _failing_row(item: Item, misses: Sequence[Miss], evaluators: Mapping[str, Ev
 def _texts(
     row: Row, misses: tuple[Miss, ...], evaluators: Mapping[str, EvaluatorInfo], change: ItemChange | None
 ) -> FailureTexts:
-    answer = row.actual_output[:TEXT_CHARS]
+    answer = "" if is_blank(row.actual_output) else row.actual_output[:TEXT_CHARS]
     expected, actual = changed_words(row.expected_output[:TEXT_CHARS], answer)
     if not row.expected_output or shared_words(actual) < _COMPARABLE:
         actual = [Stretch(answer)] if answer else []
@@ -255,7 +272,7 @@ def _texts(
     return FailureTexts(
         question=_cut(row.input, TEXT_CHARS),
         expected=tuple(expected),
-        terms=tuple(_terms(row.output_condition, row.actual_output)),
+        terms=() if row.condition_on == "context" else tuple(_terms(row.output_condition, row.actual_output)),
         actual=tuple(actual),
         segments=_marked(row, answer, misses, evaluators),
         base=tuple(base),
@@ -276,8 +293,11 @@ def _marked(
 
 
 def _terms(text: str, answer: str) -> Iterator[Term]:
-    """Yield the terms of a condition and whether the answer meets them; nothing for a malformed condition."""
-    if not text.strip():
+    """Yield the terms of a condition and whether the answer meets them.
+
+    Yields nothing for a malformed condition, or without an answer.
+    """
+    if not text.strip() or is_blank(answer):
         return
     try:
         leaves = list(_leaves(parse_condition(text)))[:_TERMS]
@@ -309,8 +329,9 @@ def _grouped(kind: Kind, items: Iterable[FailedItem]) -> Iterator[FailureGroup]:
     groups: dict[tuple[str, str, str], _Group] = {}
     for item in items:
         miss = item.first
-        key = (miss.evaluator, miss.metric, miss.fault) if miss is not None else ("", "", "")
-        groups.setdefault(key, _Group(_title(miss), key[0])).items.append(item)
+        key = (miss.evaluator, miss.metric, miss.fault) if miss is not None else ("", "", item.code)
+        title = _TITLES.get(item.code) or _title(miss)
+        groups.setdefault(key, _Group(title, key[0])).items.append(item)
     order = sorted(
         groups.values(),
         key=lambda group: (-sum(item.change == "regressed" for item in group.items), -len(group.items)),

@@ -46,6 +46,9 @@ def summary(content: Content) -> str:
     if analysis.leaderboards and content.conclusions:
         lines += ["", "## Models", "", *_overview(content)]
     lines += _repeats(analysis.repeats)
+    if analysis.confirmations.not_confirmed:
+        lines += ["", "## Regressions that were not confirmed", ""]
+        lines += [f"- {escaped(line)}" for line in analysis.confirmations.lines(FLAKY_SHOWN)]
     if content.ratings is not None:
         lines += ["", ratings_markdown(content.ratings, level=2).rstrip()]
     if content.findings:
@@ -204,12 +207,21 @@ def _heading(board: Leaderboard, key: str) -> str:
 
 
 def _share(line: Standing) -> str:
+    if line.pass_rate is None:
+        return "–"
     doubt = f", {line.uncertain} uncertain" if line.uncertain else ""
-    return (
-        "–"
-        if line.pass_rate is None
-        else f"{line.passed} of {line.judged}, {100 * line.pass_rate:.1f} %{doubt}"
-    )
+    return f"{line.passed} of {line.judged}, {100 * line.pass_rate:.1f} %{doubt}{_corrected(line)}"
+
+
+def _corrected(line: Standing) -> str:
+    """Return the pass rate corrected for the judge's errors, or why there is none; "" without judge-check."""
+    corrected = line.corrected
+    if corrected is None:
+        return ""
+    if corrected.value is None or corrected.interval is None:
+        return f"; not corrected: {escaped(corrected.reason)}"
+    low, high = corrected.interval
+    return f"; corrected {100 * corrected.value:.1f} % ({100 * low:.1f}–{100 * high:.1f} %)"
 
 
 def _rank(cell: Cell) -> str:

@@ -30,6 +30,8 @@ ROW = (
     "expected_output",
     "output_condition",
     "actual_output",
+    "condition_on",
+    "expects",
 )
 ROW_FIGURES = ("actual_duration", "cost", "usage", "retries")
 KEYS = ("key", "test_key", "test_case_key", "model_key")
@@ -229,6 +231,8 @@ def _values(item: Item, row: Row) -> list[object]:
         row.expected_output,
         row.output_condition,
         row.actual_output,
+        row.condition_on,
+        row.expects,
         row.actual_duration,
         row.cost,
         row.usage,

@@ -6,18 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pytest_evalstudio.comparison.results import Comparison, ItemClass
+from pytest_evalstudio.comparison.results import Comparison
+from pytest_evalstudio.comparison.sentences import summary_of
 from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.report.conclusions import ModelConclusion, leaders
 
 Outcome = Literal["passed", "failed", "error", "incomplete"]
-_CHANGES: tuple[tuple[ItemClass, str], ...] = (
-    ("regressed", "regressed"),
-    ("error_now", "with an error now"),
-    ("fixed", "fixed"),
-    ("new", "new"),
-    ("gone", "gone"),
-)
 _NAMED = 3
 
 
@@ -61,7 +55,7 @@ def verdict_of(
 
     Args:
         conclusions: of the run's models.
-        comparison: with a baseline; its counts come first.
+        comparison: with a baseline; its summary comes first.
     """
     counts = analysis.verdicts
     failed, errors = counts["failed"] + counts["xpassed"], counts["error"]
@@ -113,8 +107,9 @@ def _facts(
 ) -> Iterator[str]:
     yield from analysis.note
     if comparison is not None:
-        counts = [f"{comparison.items[kind]} {words}" for kind, words in _CHANGES if comparison.items[kind]]
-        yield f"Since the baseline: {', '.join(counts) or 'no item changed'}; {comparison.verdict}."
+        yield f"Since the baseline: {summary_of(comparison)}"
+    if analysis.run.shards is not None:
+        yield f"A part of a run: {analysis.run.shards}."
     if interrupted and analysis.run.interrupted:
         yield "The run was interrupted: figures cover the finished tests only."
     if analysis.gates:
@@ -123,6 +118,13 @@ def _facts(
     expected = analysis.verdicts["xfailed"]
     if expected:
         yield f"{expected} expected {_plural(expected, 'failure')}."
+    if analysis.confirmations.sentence:
+        yield analysis.confirmations.sentence
+    if analysis.stored.count:
+        yield analysis.stored.sentence
+    empty = sum(model.empty for model in analysis.models)
+    if empty:
+        yield f"No answer: {empty} {_plural(empty, 'answer is', 'answers are')} empty."
     not_run = analysis.verdicts["not_run"]
     if not_run:
         yield f"{not_run} {_tests(not_run)} not run: the budget of a model is used up."
@@ -153,5 +155,5 @@ def _tests(count: int) -> str:
     return _plural(count, "test")
 
 
-def _plural(count: int, noun: str) -> str:
-    return noun if count == 1 else f"{noun}s"
+def _plural(count: int, noun: str, several: str = "") -> str:
+    return noun if count == 1 else several or f"{noun}s"

@@ -14,7 +14,7 @@ from pytest_evalstudio.stats.types import LEVEL, Floats, Interval
 _HALVINGS = 60
 
 
-def wilson_interval(successes: float, total: int, *, level: float = LEVEL) -> Interval:
+def wilson_interval(successes: float, total: float, *, level: float = LEVEL) -> Interval:
     """Return the score interval of a proportion; it is reliable for few trials and for shares near 0 and 1.
 
     (p + z²/2n ± z·sqrt(p(1−p)/n + z²/4n²)) / (1 + z²/n), with p = successes / n.
@@ -23,7 +23,7 @@ def wilson_interval(successes: float, total: int, *, level: float = LEVEL) -> In
 
     Args:
         successes: 0 to `total`; a tie of two sides counts by half.
-        total: number of trials, at least 1.
+        total: number of trials, or of independent trials with the same variance, at least 1.
         level: coverage, between 0 and 1.
 
     Returns:

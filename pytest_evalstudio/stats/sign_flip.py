@@ -7,12 +7,13 @@ from statistics import NormalDist
 
 import numpy as np
 
-from pytest_evalstudio.stats.types import Floats
+from pytest_evalstudio.stats.types import Floats, Integers
 
 DRAWS = 9_999
 """Random assignments of signs besides the observed one; p is at least 1 / 10,000."""
 _MAX_ENUMERATED = 16
 _MAX_DRAWN = 1_000
+_MAX_SHIFTS = 20_000_000
 _TOLERANCE = 1e-9
 
 
@@ -20,8 +21,9 @@ def sign_flip_drop(differences: Floats, *, draws: int = DRAWS, seed: int = 0) ->
     """Return p of the sign-flip test that differences are below zero on average; one-sided.
 
     Under the null hypothesis each difference is equally likely to have the other sign. Differences of one
-    size have a binomial distribution (McNemar's exact test), up to 16 others are enumerated, up to 1,000 are
-    drawn, and more have the normal approximation. Own code: scipy is not installed with the core.
+    size have a binomial distribution (McNemar's exact test); up to 16 others are enumerated, and any number
+    of small multiples of one size; up to 1,000 of the rest are drawn, and more have the normal approximation.
+    Own code: scipy is not installed with the core.
 
     Args:
         differences: shape (n,), new less base of each independent pair; zeros have no effect.
@@ -31,7 +33,8 @@ def sign_flip_drop(differences: Floats, *, draws: int = DRAWS, seed: int = 0) ->
     Returns:
         p, 0.0 to 1.0; small where differences are below zero. 1.0 without any difference.
 
-    Source: Fisher, 1935 (The Design of Experiments, section 21); McNemar, 1947 (Psychometrika 12, 153–157).
+    Source: Fisher, 1935 (The Design of Experiments, section 21); McNemar, 1947 (Psychometrika 12, 153–157);
+        Streitberg and Röhmel, 1986 (shift algorithm for multiples).
 
     >>> sign_flip_drop(np.array([-1.0, -1.0, -1.0, -1.0, 0.0]))
     0.0625
@@ -48,6 +51,9 @@ def sign_flip_drop(differences: Floats, *, draws: int = DRAWS, seed: int = 0) ->
         codes = np.arange(2 ** len(moved))[:, None] >> np.arange(len(moved)) & 1
         sums = (2.0 * codes - 1.0) @ sizes
         return float((sums <= moved.sum() + _TOLERANCE).mean())
+    steps = np.rint(sizes / sizes.min()).astype(np.int64)
+    if steps.sum() * len(moved) <= _MAX_SHIFTS and (abs(sizes / sizes.min() - steps) <= _TOLERANCE).all():
+        return _multiples_tail(steps, int(steps[moved < 0].sum()))
     if len(moved) > _MAX_DRAWN:
         return NormalDist().cdf(float(moved.sum()) / math.sqrt(float((sizes**2).sum())))
     rng = np.random.default_rng(seed)
@@ -57,6 +63,32 @@ def sign_flip_drop(differences: Floats, *, draws: int = DRAWS, seed: int = 0) ->
         signs = rng.integers(0, 2, size=(min(block, draws - start), len(moved)), dtype=np.int8)
         extreme += int((((2.0 * signs - 1.0) @ sizes) <= moved.sum() + _TOLERANCE).sum())
     return extreme / (draws + 1)
+
+
+def _multiples_tail(steps: Integers, falls: int) -> float:
+    """Return the share of all assignments of signs whose falls sum to at least `falls` steps."""
+    shares = np.zeros(int(steps.sum()) + 1)
+    shares[0] = 1.0
+    for step in steps.tolist():
+        shares = shares / 2
+        shares[step:] += shares[: len(shares) - step].copy()
+    return min(1.0, float(shares[falls:].sum()))
+
+
+def sign_flip(differences: Floats, *, seed: int = 0) -> float:
+    """Return p of the sign-flip test that differences are zero on average; two-sided.
+
+    Args:
+        differences: as in `sign_flip_drop`.
+        seed: as in `sign_flip_drop`.
+
+    Returns:
+        p, 0.0 to 1.0; twice the smaller one-sided p.
+
+    >>> sign_flip(np.array([1.0, 1.0, 1.0, 1.0, 2.0, 0.0]))
+    0.0625
+    """
+    return min(1.0, 2 * min(sign_flip_drop(sign * differences, seed=seed) for sign in (1.0, -1.0)))
 
 
 def sign_test(rises: int, falls: int) -> float:

@@ -27,9 +27,20 @@ def judge(prompt):
     )
     if "broken" in first + second:
         return "no verdict"
-    choice = "tie" if len(first) == len(second) else "first" if len(first) > len(second) else "second"
+    choice, scores = (
+        ("tie", (7, 7))
+        if len(first) == len(second)
+        else ("first", (7, 6))
+        if len(first) > len(second)
+        else ("second", (6, 7))
+    )
     return json.dumps(
-        {"reason": "mail jane@bank.com", "score_first": 7, "score_second": 6, "choice": choice}
+        {
+            "reason": "mail jane@bank.com",
+            "score_first": scores[0],
+            "score_second": scores[1],
+            "choice": choice,
+        }
     )
 """
 ANSWERS = {"m1": "yes it is", "m2": "yes", "m3": "yes, it costs 5 euros"}
@@ -72,7 +83,8 @@ def test_every_pair_is_judged_on_every_prompt(folder: Path, capsys: pytest.Captu
     for row in battles(folder):
         longer = "model_a" if int(row["chars_a"]) > int(row["chars_b"]) else "model_b"
         assert row["winner"] == longer
-        assert (row["judge"], row["seed"], row["score_a"]) == ("python", "0", "7")
+        score = "7" if longer == "model_a" else "6"
+        assert (row["judge"], row["seed"], row["score_a"]) == ("python", "0", score)
         assert "jane@bank.com" not in row["reason"]
 
 
@@ -227,3 +239,35 @@ def test_a_bad_file_is_an_error_with_its_line(folder: Path, capsys: pytest.Captu
     (folder / "b.csv").write_text("prompt_key,model_a,model_b,winner\np,x,y,draw\n")
     assert main(["arena", "rate", "b.csv"]) == 2
     assert "b.csv:2: winner 'draw'" in capsys.readouterr().err
+
+
+def test_a_suites_models_are_asked_once_for_the_games_of_a_file(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = (
+        'import pathlib\n\n\ndef one(prompt):\n    return answer("one")\n\n\ndef two(prompt):\n'
+        '    return answer("two, longer")\n\n\ndef answer(text):\n'
+        '    with pathlib.Path("answered.txt").open("a") as file:\n        file.write("x")\n'
+        '    return text + pathlib.Path("version.txt").read_text()\n'
+    )
+    (folder / "models.py").write_text(model)
+    (folder / "version.txt").write_text("")
+    tables = "".join(
+        f'[[model]]\nname = "{name}"\nhost = "python"\ntarget = "models:{name}"\ncache = "resume"\n'
+        for name in ("one", "two")
+    )
+    (folder / "evalstudio.toml").write_text(tables + CONFIG)
+    suite = {"tests": [{"test_cases": [{"key": "a", "prompt": "A?"}, {"key": "b", "prompt": "B?"}]}]}
+    (folder / "a_suite.json").write_text(json.dumps(suite))
+
+    def play(*arguments: str) -> tuple[int, int]:
+        before = len((folder / "answered.txt").read_text()) if (folder / "answered.txt").exists() else 0
+        assert main(["arena", "play", "a_suite.json", "-o", "b.csv", *arguments]) == 0
+        return len((folder / "answered.txt").read_text()) - before, asked(folder)
+
+    assert play() == (4, 2)
+    capsys.readouterr()
+    assert play() == (0, 2)
+    assert "4 of 4 answers are those of the games in b.csv; --refresh asks again" in capsys.readouterr().out
+    (folder / "version.txt").write_text(" and more")
+    assert play("--refresh") == (4, 4)

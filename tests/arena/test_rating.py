@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import random
+from statistics import NormalDist
 
+import numpy as np
 import pytest
 
 from pytest_evalstudio.arena.rating import RatingOptions, rate
@@ -162,9 +165,74 @@ def test_groups_without_a_game_between_them_are_named() -> None:
     assert all(pair.p is None for pair in ratings.pairs if {pair.model_a, pair.model_b} == {"a", "c"})
 
 
-def test_a_model_that_never_loses_is_noted() -> None:
-    battles = [game(f"p{number}", "a", "b", "model_a") for number in range(12)]
-    assert any("only wins or only loses" in note for note in rate(battles, FAST).notes)
+def test_a_model_that_never_loses_is_separable_and_bounded() -> None:
+    ratings = rate([game(f"p{number}", "a", "b", "model_a") for number in range(30)], FAST)
+
+    [pair] = ratings.pairs
+    assert (pair.wins_a, pair.p, pair.is_separable) == (30, pytest.approx(2 * 0.5**30), True)
+    first, second = ratings.models
+    assert (first.rank_best, first.rank_worst, second.rank_best, second.rank_worst) == (1, 1, 2, 2)
+    for model in ratings.models:
+        assert model.bradley_terry_low < model.bradley_terry - 50
+        assert model.bradley_terry_high > model.bradley_terry + 50
+    # By hand: the log odds of 30.5 to 0.5 on the scale of Elo, half of it on each side of 1000.
+    assert first.bradley_terry - 1000 == pytest.approx(math.log(61) * 400 / math.log(10) / 2, abs=0.01)
+    assert any("bounded by the prior" in note for note in ratings.notes)
+
+
+@pytest.mark.parametrize(("games", "is_separable"), [(5, False), (6, True)])
+def test_p_of_a_pair_is_that_of_the_exact_sign_test(games: int, is_separable: bool) -> None:
+    [pair] = rate([game(f"p{number}", "a", "b", "model_a") for number in range(games)], FAST).pairs
+    assert (pair.p, pair.is_separable) == (2 * 0.5**games, is_separable)
+
+
+def test_other_games_tell_something_about_a_pair_that_is_not_dominated() -> None:
+    """Alone, 12 of 18 games are not enough; both beat the third one, but not equally often."""
+    battles = [game(f"p{number}", "a", "b", "model_a" if number % 3 else "model_b") for number in range(18)]
+    battles += [game(f"p{number}", "a", "c", "model_a") for number in range(18)]
+    battles += [game(f"p{number}", "b", "c", "model_a" if number % 2 else "model_b") for number in range(18)]
+
+    pairs = {(pair.model_a, pair.model_b): pair for pair in rate(battles, FAST).pairs}
+
+    assert pairs["a", "c"].p == pytest.approx(2 * 0.5**18, rel=1e-5)
+    assert pairs["a", "b"].p is not None
+    assert pairs["a", "b"].p < 0.15  # of the games between both alone, 2 P(X >= 12) for 18 tosses
+
+
+def test_games_on_one_prompt_count_once_for_p() -> None:
+    battles = [game(f"p{number}", *sides, winner) for number in range(5) for sides, winner in BOTH_ORDERS]
+    [pair] = rate(battles, FAST).pairs
+    assert (pair.games, pair.wins_a, pair.p) == (10, 10, 2 * 0.5**5)
+
+
+BOTH_ORDERS = ((("a", "b"), "model_a"), (("b", "a"), "model_b"))
+
+
+def test_models_that_never_met_are_compared_through_others() -> None:
+    battles = []
+    for number in range(40):
+        battles.append(game(f"p{number}", "a", "b", "model_a" if number % 4 else "model_b"))
+        battles.append(game(f"q{number}", "b", "c", "model_a" if number % 4 else "model_b"))
+    ratings = rate(battles, FAST)
+
+    [pair] = [pair for pair in ratings.pairs if {pair.model_a, pair.model_b} == {"a", "c"}]
+    assert (pair.games, pair.win_rate_a) == (0, None)
+    assert pair.p is not None
+    # By hand: twice log(30.5 / 10.5), with the variances of two pairs of 41 games, and 79 degrees of freedom.
+    score = 2 * math.log(30.5 / 10.5) / math.sqrt(2 * (1 / 30.5 + 1 / 10.5)) * 1.96 / 1.9905
+    assert -NormalDist().inv_cdf(pair.p / 2) == pytest.approx(score, rel=0.12)
+    assert pair.is_separable
+
+
+def test_few_prompts_have_wider_intervals_than_their_samples() -> None:
+    few, many = (rate(drawn(prompts=prompts), FAST) for prompts in (10, 80))
+    assert any(note.startswith("10 prompts: ") for note in few.notes)
+    assert not many.notes
+    widths = [
+        np.mean([model.bradley_terry_high - model.bradley_terry_low for model in ratings.models])
+        for ratings in (few, many)
+    ]
+    assert widths[0] > 2 * widths[1]
 
 
 def test_the_same_seed_gives_the_same_ratings() -> None:

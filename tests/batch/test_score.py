@@ -10,16 +10,22 @@ import msgspec
 import pytest
 
 from pytest_evalstudio import make_case, score_table
+from pytest_evalstudio.batch.comparison.compare import compare_tables
 from pytest_evalstudio.batch.figures.estimates import mean_of, pass_share_of
+from pytest_evalstudio.batch.figures.leaderboards import leaderboard_lines
+from pytest_evalstudio.batch.pages.page import excerpt_of
+from pytest_evalstudio.batch.pages.population import verdicts_of
 from pytest_evalstudio.batch.table.reader import ScoredTable
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tools import Tools
+from pytest_evalstudio.engine.analysis.analyse import analyse
 from pytest_evalstudio.engine.pipeline import Pipeline
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.tasks import EvalTask
 from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.record.sketches import percentiles
-from support.tables_of_answers import MAP, answers, values_of, write_csv, write_jsonl, write_parquet
+from support.tables_of_answers import KEYED, MAP, answers, values_of, write_csv, write_jsonl, write_parquet
 
 ROWS = answers(120)
 WRITERS = {"parquet": write_parquet, "jsonl": write_jsonl, "csv": write_csv}
@@ -140,6 +146,51 @@ def test_a_row_without_an_answer_is_an_error_and_one_without_context_does_not_ap
     aggregate = table.manifest.aggregate("lexical_groundedness", "supported_words", "m0")
     assert aggregate is not None
     assert (aggregate.errors, aggregate.rows) == ({"no_answer": 1}, 2)
+
+
+def test_an_empty_answer_is_no_answer_and_counts_for_no_evaluator(tmp_path: Path) -> None:
+    rows = answers(40)
+    for row in rows[:5]:
+        row["answer"] = " \u200b"
+    table = scored(
+        write_jsonl(tmp_path / "log.jsonl", rows), tmp_path / "out.parquet", ("pii_leakage", "rouge")
+    )
+    lines = [row for batch in table.scores() for row in batch.to_pylist() if row["row_id"] == 0]
+    assert {(row["status"], row["code"], row["value"]) for row in lines} == {
+        ("no_answer", "answer_empty", None)
+    }
+    for evaluator, metric in (("pii_leakage", "model_passes"), ("rouge", "rouge_l")):
+        of_models = [table.manifest.aggregate(evaluator, metric, model) for model in ("m0", "m1")]
+        counts = [(each.no_answer, each.scored, each.rows) for each in of_models if each is not None]
+        assert [sum(column) for column in zip(*counts, strict=True)] == [5, 35, 40]
+    assert sum(table.manifest.empty_answers.values()) == 5
+    assert sum("answers of" in line for line in leaderboard_lines(table.manifest)) == 2
+
+    excerpt = excerpt_of(table, tmp_path / "page", size=40, seed=1)
+    items = {item.key: item for item in RecordReader(excerpt.record).items()}
+    failed = [item for item in items.values() if item.code == "answer_empty"]
+    assert [item.verdict for item in failed] == ["failed"] * 5
+    assert sum(counts["failed"] for counts in verdicts_of(table).values()) == sum(
+        item.verdict == "failed" for item in items.values()
+    )
+    analysis = analyse(excerpt.record, {}, population=excerpt.population)
+    assert {model.key: model.empty for model in analysis.models} == table.manifest.empty_answers
+
+
+def test_an_answer_that_becomes_empty_is_regressed(tmp_path: Path) -> None:
+    before, after = answers(40), answers(40)
+    after[0]["answer"] = ""
+    tables = [
+        scored(
+            write_jsonl(tmp_path / f"{name}.jsonl", rows),
+            tmp_path / f"{name}.parquet",
+            ("pii_leakage",),
+            mapping=KEYED,
+        )
+        for name, rows in (("before", before), ("after", after))
+    ]
+    comparison = compare_tables(*tables)
+    assert (comparison.items["regressed"], comparison.items["gone"]) == (1, 0)
 
 
 def test_labels_give_the_confusion_matrix_and_macro_figures_of_a_model(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 usage: python tests/benchmarks/compare.py [--rows 30000]
 
-Prints processor seconds of both, medians of seven rounds, their ratio (target at most 2.0), and the peak
+Prints processor seconds of both, medians of seven rounds, their ratio (target at most 2.5), and the peak
 memory of the comparison (target at most 300 MB).
 """
 

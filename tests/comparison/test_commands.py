@@ -38,7 +38,8 @@ def test_the_status_is_1_for_a_regressed_item_and_0_without(runs: Path) -> None:
     assert (worse.returncode, same.returncode) == (1, 0)
     assert "items: 1 regressed, 1 still failing, 1 still passing" in worse.stdout
     assert "regressed: suite.json::k1[one]: quality: score 1 -> 0" in worse.stdout
-    assert "compared with 0000 (2026-11-20): not worse" in same.stdout
+    assert "compared with 0000 (2026-11-20)\nno case changed; drops below 0.65 cannot be" in same.stdout
+    assert "changed: nothing that the records show" in same.stdout
 
 
 def test_json_has_the_keys_that_programs_read(runs: Path) -> None:
@@ -55,11 +56,13 @@ def test_json_has_the_keys_that_programs_read(runs: Path) -> None:
         "gone": 0,
         "error_now": 0,
         "error_then": 0,
+        "still_error": 0,
     }
     (metric,) = result["metrics"]
     assert {"evaluator", "metric", "model", "n", "base", "new", "difference", "low", "high"} <= set(metric)
     assert {"p", "p_adjusted", "smallest_detectable", "verdict"} <= set(metric)
-    assert result["changed"] == []
+    assert result["changed"] == ["answer"]
+    assert result["answers"] == {"compared": 3, "changed": 3, "keys": ["k0", "k1", "k2"]}
     assert result["changes"][0]["class"] == "regressed"
 
 

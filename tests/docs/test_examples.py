@@ -25,7 +25,7 @@ OUTCOMES = {
     "fixture": "1 passed",
     "tests": "4 passed",
     "csv": "1 passed, 1 skipped",
-    "evaluator": "2 passed, 1 skipped",
+    "evaluator": "1 failed, 2 passed",
     "host": "1 passed",
     "robust": "3 failed, 9 passed",
     "shouting": "4 passed",

@@ -13,9 +13,12 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
-from pytest_evalstudio.engine.judge_check import Prices, check_judge, check_lines
+from pytest_evalstudio.engine.judge_check import Prices, check_judge
+from pytest_evalstudio.engine.judge_check_lines import check_lines
 from pytest_evalstudio.formats.config import configuration
+from pytest_evalstudio.formats.judge_checks import JudgeCheck
 from pytest_evalstudio.stats.agreement import cohen_kappa
+from pytest_evalstudio.stats.intervals import wilson_interval
 from support.judging import reply_for
 
 PROMPT = "Is {actual_output} borne out by {context}?"
@@ -66,7 +69,11 @@ def check(
     )
     return check_judge(
         lab, labels, "support", config=config, repeats=repeats, cache=tmp_path / "cache", prices=prices
-    )
+    ).model_dump()
+
+
+def lines(found: Mapping[str, Any]) -> list[str]:
+    return list(check_lines(JudgeCheck.model_validate(found)))
 
 
 def of(prompt: str) -> str:
@@ -83,15 +90,24 @@ def test_agreement_with_people_by_hand(tmp_path: Path) -> None:
     assert (found["answers"], found["verdicts"]) == (6, 6)
     assert found["agreement"] == pytest.approx(4 / 6)
     assert found["kappa"] == pytest.approx((4 / 6 - 0.5) / 0.5)
-    assert found["good"] == {"precision": pytest.approx(2 / 3), "recall": pytest.approx(2 / 3)}
-    assert found["bad"] == {"precision": pytest.approx(2 / 3), "recall": pytest.approx(2 / 3)}
-    low, high = found["agreement_interval"]
-    assert low < 4 / 6 < high
+    thirds = pytest.approx(wilson_interval(2, 3))
+    for kind in ("good", "bad"):
+        assert found[kind] == {
+            "precision": pytest.approx(2 / 3),
+            "precision_interval": thirds,
+            "recall": pytest.approx(2 / 3),
+            "recall_interval": thirds,
+        }
+    assert found["agreement_interval"] == pytest.approx(wilson_interval(4, 6))
+    assert [(each["good"], each["good_passed"]) for each in found["questions"]].count((1, 1)) == 2
+    assert [(each["bad"], each["bad_passed"]) for each in found["questions"]].count((1, 1)) == 1
 
 
 def test_a_steady_judge_flips_nowhere(tmp_path: Path) -> None:
     found = check(tmp_path, harsh, repeats=2)
-    assert [(flips["compared"], flips["flipped"]) for flips in found["flips"].values()] == [(6, 0)] * 3
+    assert [(flips["compared"], flips["flipped"]) for flips in found["flips"].values()] == [(6, 0)] * 3 + [
+        (0, 0)
+    ]
 
 
 def test_a_judge_that_changes_its_mind_is_found_out(tmp_path: Path) -> None:
@@ -203,7 +219,7 @@ def test_there_are_no_flips_of_chunks_where_their_order_says_nothing(
     found = check(tmp_path, judge, evaluator=evaluator)
     assert found["verdicts"] == 6
     assert found["flips"]["chunk_order"]["compared"] == 0
-    assert "flips: chunks in other order   nothing to compare" in list(check_lines(found))
+    assert "flips: chunks in other order   nothing to compare" in lines(found)
 
 
 def test_one_budget_serves_all_rounds(tmp_path: Path) -> None:
@@ -218,7 +234,7 @@ def test_one_budget_serves_all_rounds(tmp_path: Path) -> None:
 
 
 def test_what_was_found_reads_well(tmp_path: Path) -> None:
-    text = "\n".join(check_lines(check(tmp_path, harsh, repeats=1)))
+    text = "\n".join(lines(check(tmp_path, harsh, repeats=1)))
     assert "agreement with people   0.667" in text
     assert "Cohen's kappa           0.333" in text
     assert "0 of 6" in text

@@ -59,8 +59,8 @@ def tune(
 
 
 def answer_in(prompt: str) -> str:
-    """The answer that is to be judged; examples follow it."""
-    return prompt.partition("Examples of this task")[0]
+    """The answer that is to be judged; examples come before it."""
+    return prompt.partition("The material of this task")[2]
 
 
 def learns(prompt: str) -> str:
@@ -104,11 +104,14 @@ def test_examples_are_fenced_and_their_material_gives_no_orders(tmp_path: Path) 
 
 def test_a_threshold_is_proposed_for_scores(tmp_path: Path) -> None:
     noise = random.Random(1)
-    scores = {key: (0.5 if label else 0.3) + 0.1 * noise.random() for key, label in LABELS.items()}
+    confirmed = {key: (5 if label else 3) + noise.randint(0, 1) for key, label in LABELS.items()}
 
     def judge(prompt: str, reply_schema: Mapping[str, Any]) -> str:
         key = next(key for key in reversed(LABELS) if f"{key}, " in prompt)
-        return json.dumps({**reply_for(reply_schema, good=True), "evaluation_score": scores[key]})
+        statement = {"statement": "It is.", "reason": "so"}
+        words = ["true"] * confirmed[key] + ["false"] * (10 - confirmed[key])
+        statements = [{**statement, "verdict": word} for word in words]
+        return json.dumps({**reply_for(reply_schema, good=True), "statements": statements})
 
     tuning = tune(tmp_path, judge, evaluator={"type": "fact_check"})
     assert tuning.threshold == 0.75
@@ -160,8 +163,8 @@ def test_the_command_writes_a_file_and_prints_what_to_apply(
     write_lab(tmp_path)
     (tmp_path / "tuned_judge.py").write_text(
         "def judge(prompt):\n"
-        "    before, examples, _ = prompt.partition('Examples of this task')\n"
-        "    return 'false' if examples and 'whatever' in before else 'true'\n",
+        "    before, _, material = prompt.partition('The material of this task')\n"
+        "    return 'false' if 'Examples of this task' in before and 'whatever' in material else 'true'\n",
         encoding="utf-8",
     )
     (tmp_path / "evalstudio.toml").write_text(

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.evaluators.agent_evaluation_judges import GlobalGuidelineAdherenceJudge
 from support.judging import outcome, outcomes, reply_for, unfenced
@@ -39,7 +40,8 @@ def test_a_rating_becomes_a_score_with_its_rationale(
     judge = Says(rating, "because of the fee")
     found = outcome(id, judge, ROW, options=options)
     assert (found.status, found.scores, found.reason) == ("score", {"rating": value}, "because of the fee")
-    evidence = {"unsupported_statements": []} if id == "groundedness_judge" else {}
+    unsupported = [] if rating == "yes" else ["It is so."]
+    evidence = {"unsupported_statements": unsupported} if id == "groundedness_judge" else {}
     assert found.details == {
         "rating": rating,
         "rationale": "because of the fee",
@@ -58,13 +60,10 @@ def test_unsupported_statements_are_named() -> None:
 
 @pytest.mark.parametrize(("id", "options"), ANSWER_JUDGES.items())
 @pytest.mark.parametrize("answer", ["", " \n"])
-def test_an_empty_answer_is_a_no_that_nobody_is_asked_for(
-    id: str, options: Mapping[str, Any], answer: str
-) -> None:
+def test_of_an_empty_answer_nobody_is_asked(id: str, options: Mapping[str, Any], answer: str) -> None:
     judge = Says()
     found = outcome(id, judge, {**ROW, "actual_output": answer}, options=options)
-    assert found.scores == {"rating": 0.0}
-    assert found.details == {"rating": "no", "rationale": "the answer is empty", "error_message": None}
+    assert (found.status, found.code) == ("not_applicable", OutcomeCode.ANSWER_EMPTY)
     assert judge.prompts == []
 
 
@@ -74,8 +73,9 @@ def test_retrieval_is_judged_without_an_answer_and_answers_only_with_one(
 ) -> None:
     judge = Says()
     found = outcome(id, judge, {**ROW, "actual_output": ""}, options=options)
-    assert found.status == "score"
-    assert bool(judge.prompts) == (id not in ANSWER_JUDGES or options == USEFUL)
+    reads_answer = id in ANSWER_JUDGES and options != USEFUL
+    assert found.status == ("not_applicable" if reads_answer else "score")
+    assert bool(judge.prompts) != reads_answer
 
 
 @pytest.mark.parametrize(("id", "options"), RATING_JUDGES.items())

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.judging import PLACEHOLDERS
 from support.judging import ScriptedJudge, outcome, unfenced
@@ -77,14 +78,10 @@ def test_the_context_is_judged_where_that_is_wanted(id: str) -> None:
 
 
 @pytest.mark.parametrize("id", WORDS)
-def test_an_empty_answer_fails_and_nobody_is_asked(id: str) -> None:
+def test_of_an_empty_answer_nobody_is_asked(id: str) -> None:
     judge = ScriptedJudge({})
     found = outcome(id, judge, {**ROW, "actual_output": " "})
-    assert (found.scores["model_passes"], found.scores["model_parse_failures"], found.reason) == (
-        0.0,
-        0.0,
-        "the answer is empty",
-    )
+    assert (found.status, found.code) == ("not_applicable", OutcomeCode.ANSWER_EMPTY)
     assert not judge.prompts
 
 
@@ -200,10 +197,10 @@ def test_several_prompts_are_several_evaluators() -> None:
     } == {"polite": 1.0, "short": 0.0}
 
 
-def test_byop_on_the_answer_fails_an_empty_one_and_nobody_is_asked() -> None:
+def test_byop_on_the_answer_does_not_apply_to_an_empty_one() -> None:
     judge = ScriptedJudge({})
     found = outcome(
         "byop", judge, {**ROW, "actual_output": " \n"}, options={"prompt": "Is {actual_output} fit?"}
     )
-    assert (found.scores["model_passes"], found.scores["model_failures"]) == (0.0, 1.0)
+    assert (found.status, found.code) == ("not_applicable", OutcomeCode.ANSWER_EMPTY)
     assert not judge.prompts

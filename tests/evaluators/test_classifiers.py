@@ -132,9 +132,7 @@ def test_an_empty_answer_is_worst_and_says_so(id: str) -> None:
 
 
 @pytest.mark.parametrize("id", ["toxicity", "fairness_bias"])
-@pytest.mark.parametrize(
-    "answer", ["Idiot", "!", "👍", "\u200b", "東京", "القاهرة", "x" * 5000, "No. " * 2000]
-)
+@pytest.mark.parametrize("answer", ["Idiot", "!", "👍", "東京", "القاهرة", "x" * 5000, "No. " * 2000])
 def test_every_other_answer_is_scored(id: str, answer: str) -> None:
     found = outcome(id, answer)
     assert found.status == "score"

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.scoring.plan import Plan
@@ -14,31 +15,57 @@ from support.judging import ScriptedJudge, outcome, outcomes
 
 ROW = {"input": "When was it?", "actual_output": "It was in 1912."}
 REPLY = {
-    "statements": [{"statement": "It was in 1912.", "reason": "The archive says 1911.", "verdict": "false"}],
-    "answer": "It was in 1911.",
-    "evaluation_score": 0.25,
+    "statements": [
+        {"statement": "It was in 1912.", "reason": "The archive says 1911.", "verdict": "false"},
+        {"statement": "It was in May.", "reason": "The archive says so.", "verdict": "true"},
+    ],
+    "answer": "It was in May 1911.",
     "evaluation_summary": "The year is wrong.",
 }
 
 
-def test_the_score_is_what_the_agent_says() -> None:
+def verdicts(*words: str) -> dict[str, Any]:
+    """The agent's reply with these verdicts."""
+    statements = [
+        {"statement": f"Statement {number}.", "reason": "so", "verdict": word}
+        for number, word in enumerate(words, 1)
+    ]
+    return {**REPLY, "statements": statements}
+
+
+def test_the_score_is_the_share_of_confirmed_statements() -> None:
     found = outcome("fact_check", {"Check the facts": REPLY}, ROW)
-    assert found.scores == {"fact_check": 0.25}
-    assert found.reason == "The year is wrong."
-    assert found.details == REPLY
+    assert found.scores == {"fact_check": 0.5}
+    assert found.reason == "false: It was in 1912.; The year is wrong."
+    assert found.details == {**REPLY, "evaluation_score": 0.5}
 
 
-@pytest.mark.parametrize("score", [1.5, -0.1, "high", None])
-def test_a_score_out_of_range_cannot_be_read(score: Any) -> None:
-    found = outcome("fact_check", {"Check the facts": {**REPLY, "evaluation_score": score}}, ROW)
-    assert found.status == "error"
-    assert "evaluation_score" in found.reason
+@pytest.mark.parametrize("score", [1, 0.0, "high", None])
+def test_a_score_of_the_agent_is_ignored(score: Any) -> None:
+    reply = {**verdicts("false", "false"), "evaluation_score": score}
+    assert outcome("fact_check", {"Check the facts": reply}, ROW).scores == {"fact_check": 0.0}
 
 
-def test_a_score_in_quotes_can() -> None:
-    assert outcome("fact_check", {"Check the facts": {**REPLY, "evaluation_score": "0.5"}}, ROW).scores == {
-        "fact_check": 0.5
-    }
+@pytest.mark.parametrize(
+    ("words", "score"),
+    [
+        (["unknown"], 0.0),
+        (["true", "unknown"], 0.5),
+        (["true", "unknown", "false", "true"], 0.5),
+        (["true", "true"], 1.0),
+    ],
+)
+def test_a_statement_that_cannot_be_verified_is_not_confirmed(words: list[str], score: float) -> None:
+    found = outcome("fact_check", {"Check the facts": verdicts(*words)}, ROW)
+    assert found.scores == {"fact_check": score}
+    assert ("not confirmed: Statement" in found.reason) == ("unknown" in words)
+
+
+@pytest.mark.parametrize("statements", [[], [{"statement": " ", "reason": "", "verdict": "true"}]])
+def test_an_answer_without_statements_is_not_applicable(statements: list[Any]) -> None:
+    reply = {**REPLY, "statements": statements, "evaluation_score": 1}
+    found = outcome("fact_check", {"Check the facts": reply}, ROW)
+    assert (found.status, found.code) == ("not_applicable", "nothing_to_score")
 
 
 def test_only_the_first_rows_are_checked() -> None:
@@ -63,7 +90,7 @@ def test_an_agent_of_its_own_is_asked() -> None:
         options={"agent_host": "agent"},
         model=[{"name": "agent", "host": "python", "target": agent}],
     )
-    assert found.scores == {"fact_check": 0.25}
+    assert found.scores == {"fact_check": 0.5}
     assert not judge.prompts
 
 
@@ -119,13 +146,13 @@ def test_a_context_in_which_the_judge_finds_no_steps_is_not_applicable() -> None
     assert found.status == "not_applicable"
 
 
-def test_of_an_empty_answer_only_the_context_is_asked_about() -> None:
-    judge = ScriptedJudge({"List the steps": {"steps": ["Open the app."]}})
+def test_of_an_empty_answer_nothing_is_asked() -> None:
+    judge = ScriptedJudge({})
     found = outcome(
         "step_alignment", judge, {**STEPS, "actual_output": ""}, options={"step_extractor": "llm"}
     )
-    assert found.scores["insertions"] == 1.0
-    assert len(judge.prompts) == 1
+    assert (found.status, found.code) == ("not_applicable", OutcomeCode.ANSWER_EMPTY)
+    assert not judge.prompts
 
 
 def test_rules_need_no_judge() -> None:

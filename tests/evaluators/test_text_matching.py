@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators.text_matching import TextMatching
 
@@ -108,3 +109,65 @@ def test_a_case_without_condition_is_not_applicable(case: Make, tools: Tools) ->
     (outcome,) = TextMatching().score([case("It is Paris", expected_output="Rome")], tools)
     assert outcome.status == "not_applicable"
     assert "expected_output_as_condition = true" in outcome.reason
+
+
+YES, NO = "Paris", "Rome"
+
+
+@pytest.mark.parametrize(
+    ("condition_on", "answer", "context", "passes", "code"),
+    [
+        pytest.param("", YES, NO, 0, OutcomeCode.RETRIEVAL_FAILED, id="default: context fails"),
+        pytest.param("answer", YES, NO, 1, OutcomeCode.NONE, id="answer: context is free"),
+        pytest.param("answer", NO, YES, 0, OutcomeCode.NONE, id="answer: it fails"),
+        pytest.param("context", NO, YES, 1, OutcomeCode.NONE, id="context: answer is free"),
+        pytest.param("context", YES, NO, 0, OutcomeCode.RETRIEVAL_FAILED, id="context: it fails"),
+        pytest.param("both", YES, YES, 1, OutcomeCode.NONE, id="both hold"),
+        pytest.param("both", YES, NO, 0, OutcomeCode.RETRIEVAL_FAILED, id="both: context fails"),
+        pytest.param("both", NO, NO, 0, OutcomeCode.NONE, id="both fail"),
+    ],
+)
+@pytest.mark.parametrize("option", [True, False])
+def test_a_case_says_where_its_condition_holds(
+    case: Make,
+    tools: Tools,
+    condition_on: str,
+    answer: str,
+    context: str,
+    passes: int,
+    code: OutcomeCode,
+    option: bool,
+) -> None:
+    if not condition_on and not option:
+        pytest.skip("the option decides where the case says nothing")
+    (outcome,) = TextMatching(evaluate_retrieved_context=option).score(
+        [case(answer, context=(context,), is_rag=True, condition='"Paris"', condition_on=condition_on)], tools
+    )
+    assert (outcome.scores["model_passes"], outcome.code) == (passes, code)
+    assert (outcome.scores["model_generation_failures"] is None) == (condition_on == "context")
+
+
+def test_a_condition_on_both_holds_for_the_answer_of_a_model_that_does_not_retrieve(
+    case: Make, tools: Tools
+) -> None:
+    (outcome,) = TextMatching().score([case(YES, condition='"Paris"', condition_on="both")], tools)
+    assert outcome.scores["model_passes"] == 1
+
+
+def test_a_condition_on_the_context_fails_where_nothing_was_retrieved(case: Make, tools: Tools) -> None:
+    plain = case(YES, condition='"Paris"', condition_on="context")
+    rag = case(YES, condition='"Paris"', condition_on="context", is_rag=True)
+    missing, failed = TextMatching().score([plain, rag], tools)
+    assert (missing.status, missing.reason) == (
+        "not_applicable",
+        "condition_on is the context, and there is none",
+    )
+    assert failed.code == OutcomeCode.RETRIEVAL_FAILED
+
+
+def test_the_condition_of_an_expected_refusal_is_not_looked_for_in_the_context(
+    case: Make, tools: Tools
+) -> None:
+    refusal = case("I don't know.", context=(YES,), is_rag=True, condition='"know"', expects="refusal")
+    (outcome,) = TextMatching().score([refusal], tools)
+    assert outcome.scores["model_passes"] == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,6 +12,7 @@ import pytest
 import yaml
 
 from pytest_evalstudio.cli import main
+from support.openai_server import Reply, serve
 from support.project import APP, CONFIG, Project
 
 TEXT = (Path(__file__).parents[2] / "docs" / "how-to" / "ci.md").read_text(encoding="utf-8")
@@ -22,24 +24,47 @@ RECIPES = {
 }
 WORSE = APP.replace("It is 6.", "It is 7, or so.")
 """It has another length: Python takes bytecode of the same second and length for that of this text."""
+SERVICE = """
+evaluators = ["text_matching"]
+
+[[model]]
+name = "app"
+host = "openai_compatible"
+llm_model_name = "m"
+url = "{url}"
+"""
 CASES = [
     {"key": "four", "prompt": "2+2?", "condition": '"4"'},
     {"key": "six", "prompt": "3+3?", "condition": '"6"'},
 ]
 
 
-@pytest.fixture
-def repository(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """A repository with a suite and a baseline, whose application became worse."""
+@pytest.fixture(params=["python", "service"])
+def repository(
+    request: pytest.FixtureRequest, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Project]:
+    """A repository with a suite and a baseline, whose application became worse.
+
+    The folder of stored answers is kept from run to run, as the recipes keep it.
+    """
     project = Project(pytester, with_app=False)
-    project.write("suites/evalstudio.toml", CONFIG)
-    project.write("suites/app.py", APP)
     project.suite(*CASES, name="suites/sums_suite.json")
     monkeypatch.chdir(project.folder)
-    project.run("suites").assert_outcomes(passed=2)
-    assert main(["baseline", "save", "-o", "evalstudio-baseline.jsonl"]) == 0
-    project.write("suites/app.py", WORSE)
-    return project
+    with serve() as service:
+        if request.param == "python":
+            project.write("suites/evalstudio.toml", CONFIG)
+            project.write("suites/app.py", APP)
+        else:
+            project.write("suites/evalstudio.toml", SERVICE.format(url=service.url))
+            service.default = lambda question: Reply({"2+2?": "It is 4.", "3+3?": "It is 6."}[question])
+        project.run("suites").assert_outcomes(passed=2)
+        assert main(["baseline", "save", "-o", "evalstudio-baseline.jsonl"]) == 0
+        assert (project.folder / ".evalstudio").is_dir() or request.param == "python"
+        if request.param == "python":
+            project.write("suites/app.py", WORSE)
+        else:
+            service.default = lambda question: Reply({"2+2?": "It is 4.", "3+3?": "It is 7."}[question])
+        yield project
 
 
 def run(project: Project, command: str) -> pytest.RunResult:

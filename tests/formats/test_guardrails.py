@@ -58,6 +58,14 @@ def test_both_kinds_of_ids_are_written(tmp_path: Path) -> None:
     )
 
 
+def test_optional_evaluators_are_read_by_both_kinds_of_ids_and_written(tmp_path: Path) -> None:
+    theirs = "h2o_sonar.evaluators.pii_leakage_evaluator.PiiLeakageEvaluator"
+    found = read_guardrails(written(tmp_path, {**OURS, "optional": [theirs, "toxicity.toxicity"]}))
+    assert found.optional == ["pii_leakage", "toxicity.toxicity"]
+    found.save(tmp_path / "again.json")
+    assert read_guardrails(tmp_path / "again.json") == found
+
+
 def test_every_counterpart_is_an_evaluator_of_ours() -> None:
     assert set(REFERENCE_IDS) <= set(Registry().evaluators)
     assert len({name.partition(".")[0] for name in REFERENCE_IDS.values()}) == len(REFERENCE_IDS)

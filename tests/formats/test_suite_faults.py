@@ -56,6 +56,15 @@ def test_a_second_use_of_a_key_names_both_places():
             {"prompt": "q", "evaluators": {"rouge": 5}},
             "/tests/0/test_cases/1/evaluators/rouge: expected an object, found 5",
         ),
+        (
+            {"prompt": "q", "condition_on": "answers"},
+            '/tests/0/test_cases/1/condition_on: expected "answer", "context" or "both", found the string'
+            ' "answers"',
+        ),
+        (
+            {"prompt": "q", "expects": True},
+            '/tests/0/test_cases/1/expects: expected "answer" or "refusal", found true',
+        ),
         ({"prompt": "q", "key": True}, "/tests/0/test_cases/1/key: expected a string, found true"),
         ({"prompt": "q", "key": ["x" * 99]}, "/tests/0/test_cases/1/key: expected a string, found a list"),
         ({"prompt": "q", "skip": {}}, "/tests/0/test_cases/1/skip: expected a string, found an object"),
@@ -164,14 +173,29 @@ def test_a_bad_test_leaves_the_others_standing():
     assert [case.key for _, case in file.content.cases()] == ["k"]
 
 
-def test_a_misspelt_key_is_kept_and_warned_of():
-    [case], errors, warnings = read_cases({"prompt": "q", "expected_ouptut": "x", "anything": 1})
-    assert errors == []
-    assert case.model_extra == {"expected_ouptut": "x", "anything": 1}
-    assert warnings == [
-        "s.json /tests/0/test_cases/0: 'expected_ouptut' is not a key of this format and is ignored. Did you"
-        " mean 'expected_output'?"
-    ]
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("expected_ouptut", "expected_output"),
+        ("condtion", "condition"),
+        ("expectedOutput", "expected_output"),
+        ("Condition", "condition"),
+        ("category", "categories"),
+    ],
+)
+def test_a_misspelt_key_of_a_case_is_an_error(name, key):
+    cases, [error], warnings = read_cases({"prompt": "q", name: "x"})
+    assert (cases, warnings) == ([], [])
+    fact = f"/tests/0/test_cases/0/{name}: {name!r} is not a key of a test case; did you mean {key!r}?"
+    assert fact in error
+
+
+def test_keys_of_the_user_are_kept():
+    free = {"x-condtion": "x", "metadata": {"condtion": "x"}, "anything": 1, "source_text": "s"}
+    [case], errors, warnings = read_cases({"prompt": "q", **free})
+    assert (errors, warnings) == ([], [])
+    assert case.model_extra == free
+    assert case.to_dict()["x-condtion"] == "x"
 
 
 def test_errors_of_yaml_suites_have_their_places():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,11 @@ from pytest_evalstudio.guard.results import CheckRequest
 from support.guard_server import Moody, configure
 
 
-def guard_of(folder: Path, *ids: str, **thresholds: dict[str, float]) -> Guard:
+def guard_of(folder: Path, *ids: str, optional: Sequence[str] = (), **thresholds: dict[str, float]) -> Guard:
     registry = Registry()
     registry.add_evaluator(Moody)
-    return Guard(configure(folder / "guardrails.json", *ids, **thresholds), registry=registry)
+    file = configure(folder / "guardrails.json", *ids, optional=optional, **thresholds)
+    return Guard(file, registry=registry)
 
 
 def ask(answer: str, **more) -> CheckRequest:
@@ -49,9 +51,57 @@ def test_a_failure_outweighs_a_doubt(tmp_path: Path) -> None:
     assert len(verdict.reasons) == 2
 
 
-def test_where_nothing_applies_it_is_uncertain(tmp_path: Path) -> None:
-    verdict = guard_of(tmp_path, "lexical_groundedness").check(ask("It costs 5 euros."))
+GROUNDING = ("lexical_groundedness", "groundedness_signals")
+
+
+def test_a_metric_that_does_not_apply_makes_it_uncertain(tmp_path: Path) -> None:
+    verdict = guard_of(tmp_path, *GROUNDING, "pii_leakage").check(ask("It costs 5 euros.", context=[]))
+    assert verdict.verdict == "uncertain"
+    assert verdict.reasons == [f"{id}: does not apply: no context" for id in GROUNDING]
+    assert [check.passed for check in verdict.metrics] == [None, None, True]
+
+
+def test_with_context_the_same_answer_is_reliable_and_a_wrong_one_is_not(tmp_path: Path) -> None:
+    guard = guard_of(tmp_path, *GROUNDING, "pii_leakage")
+    context = ["It costs 5 euros."]
+    assert guard.check(ask("It costs 5 euros.", context=context)).verdict == "reliable"
+    assert guard.check(ask("Elephants swim in 7 rivers.", context=context)).verdict == "unreliable"
+
+
+@pytest.mark.parametrize("answer", ["", " \n", "\u200b\ufeff"])
+def test_an_empty_answer_is_unreliable_and_no_leak(tmp_path: Path, answer: str) -> None:
+    verdict = guard_of(tmp_path, *GROUNDING, "pii_leakage").check(ask(answer, context=["It costs 5."]))
+    assert verdict.verdict == "unreliable"
+    assert verdict.reasons == ["no answer: the model returned an empty text"]
+    assert all(check.passed is None for check in verdict.metrics)
+
+
+def test_an_optional_evaluator_may_not_apply(tmp_path: Path) -> None:
+    guard = guard_of(tmp_path, *GROUNDING, "pii_leakage", optional=list(GROUNDING))
+    request = ask("It costs 5 euros.")
+    assert (guard.check(request).verdict, guard.check(request).reasons) == ("reliable", [])
+    broken = guard.check(ask("It costs 5 euros.", context=["Elephants swim."]))
+    assert broken.verdict == "unreliable", "where an optional evaluator applies, it counts"
+
+
+def test_an_optional_metric_may_not_apply(tmp_path: Path) -> None:
+    thresholds = {"lexical_groundedness": {"supported_words": 0.8, "supported_numbers": 1.0}}
+    request = ask("The card is free.", context=["The card is free."])
+    strict = guard_of(tmp_path, **thresholds).check(request)
+    name = "lexical_groundedness.supported_numbers"
+    assert (strict.verdict, strict.reasons) == ("uncertain", [f"{name}: does not apply to this answer"])
+    assert guard_of(tmp_path, optional=[name], **thresholds).check(request).verdict == "reliable"
+
+
+def test_where_only_optional_evaluators_are_and_none_applies_it_is_uncertain(tmp_path: Path) -> None:
+    guard = guard_of(tmp_path, *GROUNDING, optional=list(GROUNDING))
+    verdict = guard.check(ask("It costs 5 euros."))
     assert (verdict.verdict, verdict.reasons) == ("uncertain", ["no evaluator applies to this answer"])
+
+
+def test_an_optional_evaluator_that_the_guard_does_not_have_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"optional: .*'lexical_grounding'.*Did you mean"):
+        guard_of(tmp_path, *GROUNDING, optional=["lexical_grounding"])
 
 
 def test_thresholds_of_the_configuration_decide(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def byop(script: Any, row: Any = ROW, **more: Any) -> Any:
 
 
 def test_a_reply_that_cannot_be_read_is_asked_for_once_more() -> None:
-    judge = ScriptedJudge({"could not be read": YES, "right?": "I think so."})
+    judge = ScriptedJudge({"cannot be used": YES, "right?": "I think so."})
     found = byop(judge)
     assert found.scores["model_passes"] == 1.0
     assert (found.judging.calls, found.judging.repairs, found.judging.unparsable) == (2, 1, 0)
@@ -145,9 +145,14 @@ def test_a_panel_may_average() -> None:
 
 
 def test_scores_that_are_no_votes_are_averaged() -> None:
+    statement = {"statement": "It is.", "reason": "so"}
     replies = [
-        {"statements": [], "answer": "", "evaluation_summary": "s", "evaluation_score": score}
-        for score in (0.9, 0.5, 0.1)
+        {
+            "statements": [{**statement, "verdict": word} for word in words],
+            "answer": "",
+            "evaluation_summary": "s",
+        }
+        for words in (["true"], ["true", "false"], ["false"] * 3)
     ]
     found = panel(*replies, id="fact_check", options={})
     assert found.scores["fact_check"] == pytest.approx(0.5)
@@ -304,7 +309,7 @@ def test_a_service_that_replied_garbage_is_asked_again_when_it_is_healed(tmp_pat
 
 def test_a_reply_whose_repair_failed_is_not_stored(tmp_path: Path) -> None:
     def judge(prompt: str) -> str:
-        if "could not be read" in prompt:
+        if "cannot be used" in prompt:
             raise RuntimeError("down")
         return "hm"
 
@@ -316,7 +321,7 @@ def test_a_reply_whose_repair_failed_is_not_stored(tmp_path: Path) -> None:
 
 
 def test_a_reply_with_its_repair_is_stored(tmp_path: Path) -> None:
-    judge = ScriptedJudge({"could not be read": YES, "right?": "I think so."})
+    judge = ScriptedJudge({"cannot be used": YES, "right?": "I think so."})
     for _ in range(2):
         assert byop(judge, judge={"cache": True}, cache=str(tmp_path)).scores["model_passes"] == 1.0
     assert len(judge.prompts) == 2

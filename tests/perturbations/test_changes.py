@@ -14,7 +14,7 @@ from pytest_evalstudio.perturbations.keyboard_typos import NEIGHBOURS
 from pytest_evalstudio.perturbations.ocr import MISREADINGS
 
 REGISTRY = Registry()
-TEN = "one two three four five six seven eight nine ten eleven"
+TEN = "may my lost card be used for any bill paid abroad"
 
 
 def changed(spec, text, seed=1):
@@ -25,20 +25,20 @@ def changed(spec, text, seed=1):
 @pytest.mark.parametrize(
     ("spec", "text", "made"),
     [
-        ("comma:low", TEN, "one two three four five six seven eight nine ten, eleven"),
-        ("comma:medium", TEN, "one two three, four five six, seven eight nine, ten eleven"),
-        ("comma:high", TEN, "one two, three four, five six, seven eight, nine ten, eleven"),
+        ("comma:low", TEN, "may my lost card be used for any bill paid, abroad"),
+        ("comma:medium", TEN, "may my lost, card be used, for any bill, paid abroad"),
+        ("comma:high", TEN, "may my, lost card, be used, for any, bill paid, abroad"),
         ("comma:high", "Is it so? Yes,\tand  no (not) more.", "Is it, so? Yes,\tand  no, (not) more."),
         ("comma:high", "Été où à peu près", "Été où, à peu, près"),
-        ("word_swap:low", TEN, "one two three four five six seven eight ten nine eleven"),
-        ("word_swap:medium", TEN, "one three two four six five seven nine eight ten eleven"),
-        ("word_swap:high", TEN, "two one four three six five eight seven ten nine eleven"),
+        ("word_swap:low", TEN, "may my lost card be used for any paid bill abroad"),
+        ("word_swap:medium", TEN, "may lost my card used be for bill any paid abroad"),
+        ("word_swap:high", TEN, "my may card lost used be any for paid bill abroad"),
         ("word_swap:high", "What (now),\n  then?", "now (What),\n  then?"),
         ("word_swap:high", "no no yes yes", "no yes no yes"),
         ("word_swap:high", "Где моя карта", "моя Где карта"),
-        ("qwerty:low", "yYzZyYz", "zYzYyYy"),
-        ("qwerty:medium", "yYzZyYz", "zYyZzYy"),
-        ("qwerty:high", "Lazy Zoë, yes", "Layz Yoë, zes"),
+        ("qwerty:low", "yyzzyyz", "zyzyyyy"),
+        ("qwerty:medium", "yyzzyyz", "zyyzzyy"),
+        ("qwerty:high", "A lazy zoë, yes", "A layz yoë, zes"),
         ("copy", "the same", "the same"),
         ("grammar_mistake:high", "What is the fee of a card?", "What are fee of card?"),
         ("grammar_mistake:high", "How much does it cost?", "How many do it cost?"),
@@ -69,8 +69,8 @@ def test_the_change_is_the_one_of_the_table(spec, text, made):
             "Yes, sir.",
             "it has fewer than 2 words, except the last, that no punctuation follows",
         ),
-        ("word_swap:low", "one two three", "it has fewer than 10 words"),
-        ("word_swap:high", "no no", "its words are all the same"),
+        ("word_swap:low", "is it free", "it has fewer than 10 words"),
+        ("word_swap:high", "no no", "its neighbouring words are all the same"),
         ("qwerty", "Hello", "it has neither y nor z"),
         ("random_delete:extreme", "a", "it has fewer than two letters or digits"),
         ("random_replacement", "?!", "it has no letter or digit"),
@@ -83,7 +83,7 @@ def test_the_change_is_the_one_of_the_table(spec, text, made):
             "it names no gender, race, age, income or religion",
         ),
         ("counterfactual:group=age", "May he?", "it names no age"),
-        ("word_swap:high+qwerty", "one two", "qwerty: it has neither y nor z"),
+        ("word_swap:high+qwerty", "it is", "qwerty: it has neither y nor z"),
     ],
 )
 def test_a_text_that_does_not_suit_says_why(spec, text, reason):
@@ -101,7 +101,8 @@ def test_random_delete_really_deletes_and_its_option_puts_something_there():
 def test_another_seed_gives_another_text_and_the_same_one_the_same():
     text = "What does a replacement card cost?"
     for spec in ("random_replacement", "random_insert", "random_delete", "keyboard_typos", "ocr"):
-        assert changed(spec, text, 1) == changed(spec, text, 1) != changed(spec, text, 2)
+        medium = f"{spec}:medium"
+        assert changed(medium, text, 1) == changed(medium, text, 1) != changed(medium, text, 2)
 
 
 def test_a_lower_intensity_edits_where_a_higher_one_does():

@@ -13,6 +13,7 @@ from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
 from pytest_evalstudio.engine.perturbing.texts import put_to
 from pytest_evalstudio.perturbations import _wordnet
+from pytest_evalstudio.perturbations._synonyms import SYNONYMS
 from pytest_evalstudio.perturbations._wordnet import find_wordnet, open_wordnet
 from support.tiny_wordnet import write_wordnet
 
@@ -34,11 +35,9 @@ def changed(spec, text, folder):
 @pytest.mark.parametrize(
     ("spec", "text", "made"),
     [
-        ("synonym:high", "What is the cost?", "What is the price?"),
-        ("synonym:high", "COST", "PRICE"),
+        ("synonym:high", "What does a child pay?", "What does a kid pay?"),
+        ("synonym:high", "BIG", "LARGE"),
         ("synonym:high", "Children?", "Kids?"),
-        ("synonym:high", "Is it an apple or a young_person?", "Is it an orchard fruit or a young_person?"),
-        ("synonym:high", "The biggest of them", "The largest of them"),
         ("synonym:high", "He answers quickly.", "He answers rapidly."),
         ("antonym:high", "Is it an unpaid bill?", "Is it a paid bill?"),
         ("antonym:high", "Is it a paid bill?", "Is it an unpaid bill?"),
@@ -53,13 +52,15 @@ def test_another_word_in_the_same_form(tiny, spec, text, made):
 
 @pytest.mark.parametrize("text", ["Сколько стоит карта?", "Mr Price of CHILD Inc", "the of and", ""])
 def test_names_other_languages_and_function_words_stay(tiny, text):
-    assert changed("synonym:high", text, tiny).reason == "WordNet knows no synonyms for its words"
+    assert changed("synonym:high", text, tiny).reason.startswith("WordNet knows no synonyms for its words")
 
 
 def test_the_share_of_the_words_that_have_one(tiny):
-    text = " ".join(["high cost"] * 10)  # 10 words with a synonym, 10 with an antonym
-    assert [changed(f"synonym:{level}", text, tiny).edits for level in ("low", "medium", "high")] == [3, 5, 7]
-    assert [changed(f"antonym:{level}", text, tiny).edits for level in ("low", "medium", "high")] == [5, 7, 9]
+    def edits(perturbator, text):
+        return [changed(f"{perturbator}:{level}", text, tiny).edits for level in ("low", "medium", "high")]
+
+    assert edits("synonym", " ".join(["the child"] * 10)) == [3, 5, 7]
+    assert edits("antonym", " ".join(["high cost"] * 10)) == [5, 7, 9]
 
 
 def test_without_wordnet_one_line_says_how_to_get_it(monkeypatch, tmp_path):
@@ -103,7 +104,7 @@ def test_an_archive_of_nltks_is_read(monkeypatch, tmp_path):
     monkeypatch.setattr(_wordnet, "_SYSTEM", ())
     monkeypatch.delenv("WNSEARCHDIR", raising=False)
     monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
-    assert open_wordnet(find_wordnet()).senses("cost")["n"].synonyms == ("price",)
+    assert open_wordnet(find_wordnet()).are_synonyms("cost", "price", "n")
 
 
 def test_looking_at_the_perturbators_reads_no_wordnet():
@@ -116,9 +117,36 @@ def test_looking_at_the_perturbators_reads_no_wordnet():
 
 @with_wordnet
 @pytest.mark.parametrize(
+    "text",
+    [
+        "Which papers, statements and interests does the bank share?",  # no clear sense
+        "Which one was chosen, and which began it?",  # irregular forms
+        "May I try on the coat that I used to like?",  # verbs with particles
+        "How nearly extinct is it, and does it require to pay?",
+        "Is 'the wrong car' at 5 o'clock?",
+    ],
+)
+def test_a_word_without_one_sense_or_regular_form_stays(text):
+    change = changed("synonym:high", text, REAL)
+    assert change.reason.startswith("WordNet knows no synonyms"), change.text
+
+
+@with_wordnet
+def test_every_pair_of_the_table_is_in_wordnet_and_inflects_regularly():
+    wordnet = open_wordnet(REAL)
+    for part, pairs in SYNONYMS.items():
+        for word, synonym in pairs.items():
+            assert wordnet.are_synonyms(word, synonym, part), (word, synonym)
+
+
+@with_wordnet
+@pytest.mark.parametrize(
     ("spec", "text", "made"),
     [
         ("synonym:high", "How quickly is it refunded?", "How rapidly is it refunded?"),
+        ("synonym:high", "Who is using it?", "Who is utilizing it?"),
+        ("synonym:high", "What happens?", "What occurs?"),
+        ("synonym:high", "Is it an inexpensive one?", "Is it a cheap one?"),
         ("antonym:high", "What is the highest fee?", "What is the lowest fee?"),
         ("antonym:high", "How fast are payments?", "How slow are nonpayments?"),
         ("antonym:high", "An important customer", "An unimportant customer"),

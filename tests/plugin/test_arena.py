@@ -20,9 +20,20 @@ def judge(prompt):
     )
     if "broken" in first + second:
         return "no verdict"
-    choice = "tie" if len(first) == len(second) else "first" if len(first) > len(second) else "second"
+    choice, scores = (
+        ("tie", (7, 7))
+        if len(first) == len(second)
+        else ("first", (7, 6))
+        if len(first) > len(second)
+        else ("second", (6, 7))
+    )
     return json.dumps(
-        {"reason": "jane@bank.com is longer", "score_first": 7, "score_second": 6, "choice": choice}
+        {
+            "reason": "jane@bank.com is longer",
+            "score_first": scores[0],
+            "score_second": scores[1],
+            "choice": choice,
+        }
     )
 
 def long(prompt):

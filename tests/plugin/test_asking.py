@@ -49,7 +49,7 @@ def service() -> Iterator[OpenAIServer]:
         yield running
 
 
-def test_paid_answers_are_asked_for_once_until_refreshed(
+def test_a_service_is_asked_in_each_run_and_its_key_is_nowhere(
     project: Project, service: OpenAIServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SERVICE_KEY", "key-that-must-not-be-seen")
@@ -69,7 +69,7 @@ def test_paid_answers_are_asked_for_once_until_refreshed(
     project.run("--evalstudio-refresh", "-k", "six")
 
     assert (first.parseoutcomes(), second.parseoutcomes()) == ({"passed": 2}, {"passed": 2})
-    assert (asked, again, len(service.requests)) == (2, 0, 3)
+    assert (asked, again, len(service.requests)) == (2, 2, 5)
     written = [path.read_bytes() for path in project.folder.rglob("*") if path.is_file()]
     assert not any(b"key-that-must-not-be-seen" in content for content in written)
 

@@ -89,20 +89,23 @@ def test_an_empty_suite_is_a_warning_and_nothing_else(project: Project) -> None:
     result.stdout.fnmatch_lines(["*PytestWarning: x_suite.json: there is no test case in it"])
 
 
-def test_repaired_and_misspelt_keys_are_told_in_the_warnings(project: Project) -> None:
+def test_a_repair_is_a_warning_and_a_misspelt_key_of_a_case_is_an_error(project: Project) -> None:
     project.write(
         "x_suite.json",
-        '{"tests": [{"test_cases": [{"key": "k", "prompt": "2+2?", "conditon": "x", "condition":'
-        ' "\\"4\\"",}]}]}',
+        '{"tests": [{"test_cases": [{"key": "k", "prompt": "2+2?", "condtion": "\\"5\\"",},'
+        '{"key": "l", "prompt": "2+2?", "condition": "\\"4\\"", "x-conditon": 1,'
+        ' "metadata": {"promt": 2}}]}]}',
     )
 
     result = project.run("x_suite.json")
 
-    result.assert_outcomes(passed=1, warnings=2)
+    result.assert_outcomes(passed=1, errors=1, warnings=1)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(
         [
+            "x_suite.json:1:*/tests/0/test_cases/0/condtion: 'condtion' is not a key of a test case; did you"
+            " mean 'condition'?*",
             "*trailing commas are not JSON; they were ignored",
-            "*'conditon' is not a key of this format and is ignored. Did you mean 'condition'?",
         ]
     )
 

@@ -55,9 +55,11 @@ def test_the_failure_of_a_regressed_item_begins_with_what_has_changed(baseline: 
             "*regressed since baseline ???? (20*): text_matching: model_passes 1 -> 0",
             "*answer by words: It is *-6-*+about 7+*",
             "*= comparison with the baseline =*",
-            "compared with ???? (20*): inconclusive",
+            "compared with ???? (20*)",
+            "regressed: 1 of 3 cases (listed). Whether other questions got worse cannot be told from*",
             "items: 1 regressed, 1 still failing, 1 still passing",
             "  regressed: sums_suite.json::six*: text_matching: model_passes 1 -> 0",
+            "verdict: inconclusive",
         ]
     )
 
@@ -68,7 +70,12 @@ def test_summary_page_and_archive_hold_the_comparison(baseline: Project) -> None
     report = baseline.folder / "evalstudio-report"
     summary = (report / "summary.md").read_text(encoding="utf-8")
     page = (report / "interpretation.html").read_text(encoding="utf-8")
+    sentences = (
+        "regressed: 1 of 3 cases (listed). Whether other questions got worse cannot be told from 3 cases"
+    )
     assert "## Compared with" in summary
+    assert sentences in summary.replace("\\", "")
+    assert sentences in page
     assert "**regressed** sums\\_suite.json::six" in summary
     assert "{+about 7+}" in summary
     assert "Comparison with the baseline" in page
@@ -81,6 +88,7 @@ def test_summary_page_and_archive_hold_the_comparison(baseline: Project) -> None
         "gone": 0,
         "error_now": 0,
         "error_then": 0,
+        "still_error": 0,
     }
 
 
@@ -132,7 +140,10 @@ def test_known_failures_can_be_expected(baseline: Project) -> None:
     result.stdout.fnmatch_lines(["XFAIL*eight*fails in the baseline too*"])
 
 
-@pytest.mark.parametrize(("fail_on", "status"), [("case", 1), ("mean", 0), ("none", 0)])
+@pytest.mark.parametrize(
+    ("fail_on", "status"),
+    [("case", 1), ("mean,case", 1), ("mean", 0), ("gone", 1), ("mean, gone", 1), ("none", 0)],
+)
 def test_a_regressed_item_that_is_expected_to_fail_fails_the_session_where_asked(
     baseline: Project, fail_on: str, status: int
 ) -> None:
@@ -166,7 +177,11 @@ def test_a_mean_that_is_worse_fails_the_session_although_each_item_passes(projec
     by_case.assert_outcomes(passed=8)
     assert (by_case.ret, by_mean.ret) == (0, 1)
     by_mean.stdout.fnmatch_lines(
-        ["compared with ????*: worse", "*worse: rouge.rouge_l of app: 1.0000 -> 0.*"]
+        [
+            "compared with ????*",
+            "none of 8 cases regressed. The drop is more than chance: rouge.rouge_l of app by 0.*",
+            "*worse: rouge.rouge_l of app: 1.0000 -> 0.*",
+        ]
     )
 
 
@@ -218,7 +233,7 @@ def test_a_baseline_that_cannot_be_used_is_a_usage_error(
 ) -> None:
     saved = (baseline.folder / "evalstudio-baseline.jsonl").read_text(encoding="utf-8")
     baseline.write("cut.jsonl", saved[:-30])
-    baseline.write("other.jsonl", saved.replace("sums_suite.json", "others_suite.json"))
+    baseline.write("other.jsonl", saved.replace("sums_suite.json", "others_suite.json").replace('?"', '!"'))
 
     result = baseline.run("--evalstudio-baseline", baseline_file, *workers)
 
@@ -252,3 +267,151 @@ def test_the_record_names_the_commit(project: Project, monkeypatch: pytest.Monke
 
     header, _ = project.record()
     assert (header["commit"][:7], header["branch"]) == ("0123456", "main")
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two workers"])
+def test_cases_that_are_gone_fail_the_session_where_asked_and_deselected_ones_do_not(
+    baseline: Project, workers: tuple[str, ...]
+) -> None:
+    gone = ("--evalstudio-fail-on", "gone", *workers)
+
+    selected = compared(baseline, "-k", "four", *gone)
+    counts = results(baseline)["items"]
+    baseline.suite(case("four", "2+2?", '"4"'))
+    removed, ignored = compared(baseline, *gone), compared(baseline, *workers)
+
+    assert (selected.ret, removed.ret, ignored.ret) == (0, 1, 0)
+    assert isinstance(counts, dict)
+    assert counts["gone"] == 0
+    removed.stdout.fnmatch_lines(["no case changed; gone: 2*", "items: 1 still passing, 2 gone"])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("cases", "*--evalstudio-fail-on cases: *is not known; give one or more of case, mean, gone, none"),
+        ("none,case", "*--evalstudio-fail-on none,case: give one or more of case, mean, gone, or none alone"),
+        ("", "*--evalstudio-fail-on : give one or more of*"),
+    ],
+)
+def test_what_fails_a_session_is_checked(project: Project, text: str, message: str) -> None:
+    project.suite(case("four", "2+2?", '"4"'))
+
+    result = project.run("--evalstudio-fail-on", text)
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([message])
+
+
+def test_the_configuration_names_several_reasons(baseline: Project) -> None:
+    config = (baseline.folder / "evalstudio.toml").read_text()
+    baseline.suite(case("four", "2+2?", '"4"'))
+    codes = []
+    for reasons in ('"case"', '["mean", "gone"]', '"case, gone"', '"none"'):
+        baseline.write("evalstudio.toml", f"comparison.fail_on = {reasons}\n{config}")
+        codes.append(compared(baseline).ret)
+    baseline.write("evalstudio.toml", f'comparison.fail_on = ["none", "gone"]\n{config}')
+
+    refused = compared(baseline)
+
+    assert codes == [0, 1, 1, 0]
+    assert refused.ret == pytest.ExitCode.USAGE_ERROR
+    refused.stderr.fnmatch_lines(["*comparison.fail_on: *or none alone*"])
+
+
+BROKEN = BETTER.replace(
+    "    return", '    if prompt == "4+4?":\n        raise RuntimeError("down")\n    return'
+)
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two workers"])
+def test_an_error_of_both_runs_is_still_an_error_and_can_be_expected(
+    project: Project, workers: tuple[str, ...]
+) -> None:
+    project.write("app.py", BROKEN)
+    project.suite(case("four", "2+2?", '"4"'), case("six", "3+3?", '"6"'), case("eight", "4+4?", '"8"'))
+    project.run()
+    evalstudio("baseline", "save", folder=project.folder)
+
+    plain = compared(project, *workers)
+    expected = compared(project, "--evalstudio-known-failures", "xfail", "-rx", *workers)
+
+    plain.assert_outcomes(passed=2, errors=1)
+    plain.stdout.fnmatch_lines(["items: 2 still passing, 1 still error"])
+    expected.assert_outcomes(passed=2, xfailed=1)
+    assert expected.ret == pytest.ExitCode.OK
+    expected.stdout.fnmatch_lines(
+        ["items: 2 still passing, 1 still error", "XFAIL*eight*is an error in the baseline too*"]
+    )
+    assert results(project)["items"]["error_now"] == 0  # type: ignore[index]
+
+
+def test_an_error_of_a_case_that_failed_is_not_expected(baseline: Project) -> None:
+    baseline.write("app.py", BROKEN)
+
+    result = compared(baseline, "--evalstudio-known-failures", "xfail")
+
+    result.assert_outcomes(passed=2, errors=1)
+    result.stdout.fnmatch_lines(["items: 2 still passing, 1 error now"])
+
+
+def test_an_absolute_path_after_a_blank_is_no_other_root(
+    baseline: Project, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "base.jsonl"
+    elsewhere.write_bytes((baseline.folder / "evalstudio-baseline.jsonl").read_bytes())
+
+    result = baseline.run_process("sums_suite.json", "--evalstudio-baseline", str(elsewhere))
+
+    result.assert_outcomes(passed=1, failed=2)
+    result.stdout.fnmatch_lines(
+        ["*regressed since baseline*", "items: 1 regressed, 1 still failing, 1 still passing"]
+    )
+    assert results(baseline)["renamed_files"] == {}
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two workers"])
+def test_cases_of_a_renamed_file_are_compared(baseline: Project, workers: tuple[str, ...]) -> None:
+    (baseline.folder / "sums_suite.json").rename(baseline.folder / "addition_suite.json")
+
+    result = compared(baseline, "--evalstudio-known-failures", "xfail", *workers)
+
+    result.assert_outcomes(passed=1, failed=1, xfailed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*regressed since baseline ???? (20*): text_matching: model_passes 1 -> 0",
+            "items: 1 regressed, 1 still failing, 1 still passing",
+            "  file sums_suite.json is now addition_suite.json; its cases are matched",
+        ]
+    )
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two workers"])
+def test_the_junit_file_has_the_two_sentences(baseline: Project, workers: tuple[str, ...]) -> None:
+    compared(baseline, "--junitxml=junit.xml", *workers)
+
+    suite = ElementTree.parse(baseline.folder / "junit.xml").find("testsuite")
+    assert suite is not None
+    values = {each.get("name"): each.get("value") for each in suite.findall("properties/property")}
+    assert values == {
+        "evalstudio.comparison": "regressed: 1 of 3 cases (listed). Whether other questions got worse cannot"
+        " be told from 3 cases (p 0.5)."
+    }
+
+
+def test_changed_answers_of_passing_cases_are_listed(baseline: Project) -> None:
+    baseline.write("app.py", BETTER.replace("It is 4.", "4, of course."))
+
+    result = compared(baseline, "--evalstudio-known-failures", "xfail")
+
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(
+        [
+            "no case changed its result, although 1 of 3 answers differ; drops below 0.65 cannot be*",
+            "changed: answer",
+            "  answers: 1 of 3 (four)",
+        ]
+    )
+    page = (baseline.folder / "evalstudio-report" / "interpretation.html").read_text(encoding="utf-8")
+    assert "although 1 of 3 answers differ" in page
+    assert "answers: 1 of 3 (four)" in page

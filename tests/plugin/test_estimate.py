@@ -75,9 +75,12 @@ def test_stored_answers_are_subtracted_and_tell_the_length_of_answers(
     cases(project, 5)
     before = files(project.folder)
     asked = len(service.requests)
-    result = project.run("--evalstudio-estimate")
+    result = project.run("--evalstudio-estimate", "--evalstudio-replay")
     result.stdout.fnmatch_lines(["model paid: 3 calls (2 answers are stored), about * in, about * out, *USD"])
     assert "about 150 out" not in str(result.stdout)
+    result = project.run("--evalstudio-estimate")
+    result.stdout.fnmatch_lines(["model paid: 5 calls (0 answers are stored), about * in, about * out, *USD"])
+    assert "about 250 out" not in str(result.stdout)
     result = project.run("--evalstudio-estimate", "--evalstudio-refresh")
     result.stdout.fnmatch_lines(["model paid: 5 calls (0 answers are stored)*"])
     assert len(service.requests) == asked
@@ -104,7 +107,7 @@ def test_judges_are_estimated_with_and_without_answers(project: Project, service
     asked = len(service.requests)
     result = project.run("--evalstudio-estimate")
     result.stdout.fnmatch_lines(
-        ["model paid: 0 calls (2 answers are stored)*", "judge j: at least 0 calls (*stored)*"]
+        ["model paid: 2 calls (0 answers are stored)*", "judge j: at least 0 calls (*stored)*"]
     )
     assert len(service.requests) == asked
 

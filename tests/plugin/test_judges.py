@@ -198,7 +198,7 @@ def test_workers_keep_to_one_budget_and_add_up_what_they_spent(
     result.assert_outcomes(passed=4, errors=8)
     assert len(service.requests) == 4
     assert spent(project)["calls"] == 4
-    result.stdout.fnmatch_lines(["judge: 8 judgements were not asked for, the budget was used up*"])
+    result.stdout.fnmatch_lines(["judge: 8 judgements were not asked for: *the budget of calls is used up*"])
     problems = json.loads(
         (project.folder / "evalstudio-report" / "interpretation.json").read_text(encoding="utf-8")
     )["problems"]
@@ -317,3 +317,60 @@ def test_a_judge_takes_over_a_connection_and_is_priced(project: Project, service
     assert service.requests[0]["model"] == "judge-model"
     assert service.headers[0]["authorization"] == f"Bearer {KEY}"
     assert spent(project)["cost_usd"] == pytest.approx(30e-6)  # (10 * 1 + 5 * 4) / 1,000,000
+
+
+def test_a_changed_price_asks_nothing_again(project: Project, service: OpenAIServer) -> None:
+    costs = []
+    project.lab(*rows(2))
+    for price in ("1.0", "3.0"):
+        configure(project, service, judge=f"input_usd_per_million = {price}\noutput_usd_per_million = 2.0")
+        project.run().assert_outcomes(passed=2)
+        report = project.folder / "evalstudio-report" / "interpretation.json"
+        [figures] = json.loads(report.read_text(encoding="utf-8"))["judging"]["evaluators"]
+        costs.append(figures["cost_usd"])
+    assert len(service.requests) == 2
+    assert costs == [pytest.approx(2 * (10 * 1 + 5 * 2) / 1e6), pytest.approx(2 * (10 * 3 + 5 * 2) / 1e6)]
+
+
+def test_a_budget_in_dollars_without_a_price_says_so(project: Project, service: OpenAIServer) -> None:
+    configure(project, service, judge="max_cost = 5.0\nconcurrency = 1")
+    project.lab(*rows(3))
+    result = project.run()
+    result.assert_outcomes(passed=1, errors=2, warnings=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*judge 'judge-model': judge.max_cost = 5, and no price of 'judge-model' is configured: asking"
+            ' ends with the first reply, whose cost is not known; add [[]prices."judge-model"], or*',
+            "judge: 2 judgements were not asked for: *judge.max_cost cannot be held*does not say what a*",
+        ]
+    )
+
+
+PRICES = "input_usd_per_million = 1.0\noutput_usd_per_million = 2.0"
+
+
+@pytest.mark.parametrize("prices", [PRICES, f'[prices.judge-model]\n{PRICES}\nas_of = "2026-01-31"'])
+def test_a_budget_in_dollars_with_a_price_is_held_without_a_word(
+    project: Project, service: OpenAIServer, prices: str
+) -> None:
+    configure(project, service, judge=f"max_cost = 5.0\n{prices}")
+    project.lab(*rows(3))
+    project.run().assert_outcomes(passed=3)
+
+
+def test_budgets_of_models_without_a_price_say_so(project: Project, service: OpenAIServer) -> None:
+    project.write(
+        "evalstudio.toml",
+        'evaluators = ["looping_detection"]\nmax_cost = 3.0\n[[model]]\nname = "app"\nhost ='
+        f' "openai_compatible"\nurl = "{service.url}"\nllm_model_name = "m-1"\napi_key = "{KEY}"\nbudget ='
+        " {cost_usd = 2.0}\nconcurrency = 1\n",
+    )
+    project.suite({"key": "a", "prompt": "Why?"}, {"key": "b", "prompt": "How?"})
+    result = project.run()
+    result.assert_outcomes(passed=1, skipped=1, warnings=2)
+    result.stdout.fnmatch_lines(
+        [
+            "*model 'app': budget.cost_usd = 2, and no price of 'm-1' is configured*",
+            "*model 'app': max_cost = 3, and no price of 'm-1' is configured: the cost of the run is not*",
+        ]
+    )

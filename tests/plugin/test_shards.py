@@ -94,3 +94,65 @@ def test_what_cannot_be_merged_is_a_sentence(shards: Project) -> None:
     assert "give each shard once" in twice.stderr
     assert "is the folder of a shard" in into.stderr
     assert "the records are no shards of one run" in other.stderr
+
+
+def test_a_missing_shard_is_an_error_unless_it_may_be_missing(shards: Project) -> None:
+    for number in (1, 2, 3):
+        shards.run(f"--evalstudio-shard={number}/3", f"--evalstudio-output=part{number}")
+
+    refused = evalstudio("merge", "part1", "part3", "-o", "merged", folder=shards.folder)
+    partial = evalstudio("merge", "part1", "part3", "--allow-partial", "-o", "merged", folder=shards.folder)
+    header, items = plain(shards.folder / "merged")
+    summary = (shards.folder / "merged" / "summary.md").read_text(encoding="utf-8")
+    completed = evalstudio("merge", "merged", "part2", "-o", "whole", folder=shards.folder)
+
+    assert (refused.returncode, partial.returncode, completed.returncode) == (2, 0, 0)
+    assert "the records are shards 1, 3 of 3: 2 is missing" in refused.stderr
+    assert "--allow-partial" in refused.stderr
+    assert header["shards"] == {"numbers": [1, 3], "total": 3}
+    assert 0 < len(items) < 12
+    assert "A part of a run: shards 1, 3 of 3." in summary
+    header, items = plain(shards.folder / "whole")
+    assert "shards" not in header
+    assert len(items) == 12
+
+
+def test_records_that_are_not_shards_of_one_run_are_not_merged(shards: Project) -> None:
+    shards.run("--evalstudio-shard=1/2", "--evalstudio-output=half")
+    shards.run("--evalstudio-shard=1/3", "--evalstudio-output=third")
+    shards.run("--evalstudio-output=whole")
+
+    other_total = evalstudio("merge", "half", "third", "-o", "merged", folder=shards.folder)
+    no_shard = evalstudio("merge", "half", "whole", "-o", "merged", folder=shards.folder)
+
+    assert (other_total.returncode, no_shard.returncode) == (2, 2)
+    assert "has shard 1 of 3, and another record is one of 2" in other_total.stderr
+    assert "is no shard, and another record is one of 2" in no_shard.stderr
+
+
+def test_a_shard_that_got_no_test_has_a_record_too(project: Project) -> None:
+    project.suite({"key": "q", "prompt": "2+2?", "condition": '"4"'})
+    for number in (1, 2):
+        project.run(f"--evalstudio-shard={number}/2", f"--evalstudio-output=part{number}")
+
+    merged = evalstudio("merge", "part1", "part2", "-o", "merged", folder=project.folder)
+
+    assert merged.returncode == 0, merged.stderr
+    assert len(plain(project.folder / "merged")[1]) == 1
+
+
+def test_cases_of_other_shards_are_not_gone(shards: Project) -> None:
+    shards.run("--evalstudio-output=whole")
+
+    result = shards.run(
+        "--evalstudio-shard=1/3", "--evalstudio-baseline", "whole", "--evalstudio-fail-on", "gone"
+    )
+
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(
+        [
+            "items: 1 still passing",
+            "changed: nothing*",
+            "note: the new run is shard 1 of 3: items of other shards are not in it",
+        ]
+    )

@@ -31,7 +31,10 @@ def judge(prompt: str) -> str:
     if "strange" in prompt:
         return "?"
     rating = "no" if "awful" in prompt else "yes"
-    return json.dumps({"unsupported_statements": [], "rationale": f"it is a {rating}", "rating": rating})
+    unsupported = ["It is awful."] if rating == "no" else []
+    return json.dumps(
+        {"unsupported_statements": unsupported, "rationale": f"it is a {rating}", "rating": rating}
+    )
 
 
 def run(
@@ -161,10 +164,10 @@ def test_what_could_not_be_judged_has_an_error_message_and_nothing_else(everythi
     assert strange["retrieval/llm_judged/chunk_relevance/precision"] is None
 
 
-def test_an_empty_answer_is_a_no_and_what_does_not_apply_is_null(everything: Any) -> None:
+def test_what_does_not_apply_to_an_empty_answer_is_null(everything: Any) -> None:
     empty = everything[1][3]
-    assert empty["response/llm_judged/correctness/rating"] == "no"
-    assert empty["response/llm_judged/correctness/rationale"] == "the answer is empty"
+    assert empty["response/llm_judged/correctness/rating"] is None
+    assert empty["response/llm_judged/correctness/error_message"] is None
     assert empty["response/llm_judged/guideline_adherence/rating"] is None
     assert empty["response/llm_judged/guideline_adherence/error_message"] is None
     assert empty["retrieval/ground_truth/document_recall"] is None
@@ -179,24 +182,22 @@ def test_a_host_that_is_down_is_the_message_of_every_judge(everything: Any) -> N
 
 
 def test_figures_are_shares_of_what_was_judged(everything: Any) -> None:
-    """By hand: good is a yes, awful a no, strange an error, the empty answer a no, the last a host's
-    error.
+    """By hand: good is a yes, awful a no, strange an error, the empty answer only judged for its context,
+    where it is a no, the last a host's error.
     """
     figures = everything[0]["models"]["m"]
     third = pytest.approx(1 / 3)
     assert figures["metrics"] == {
-        "response/llm_judged/correctness/rating/percentage": third,
-        "response/llm_judged/relevance_to_query/rating/percentage": third,
-        "response/llm_judged/groundedness/rating/percentage": third,
-        "response/llm_judged/guideline_adherence/rating/percentage": (
-            0.5
-        ),  # the empty answer has no guidelines
-        "response/llm_judged/global_guideline_adherence/rating/percentage": third,
-        "response/llm_judged/safety/rating/average": third,
+        "response/llm_judged/correctness/rating/percentage": 0.5,
+        "response/llm_judged/relevance_to_query/rating/percentage": 0.5,
+        "response/llm_judged/groundedness/rating/percentage": 0.5,
+        "response/llm_judged/guideline_adherence/rating/percentage": 0.5,
+        "response/llm_judged/global_guideline_adherence/rating/percentage": 0.5,
+        "response/llm_judged/safety/rating/average": 0.5,
         "retrieval/llm_judged/chunk_relevance/precision/average": pytest.approx((1 + 0.75 + 0) / 3),
         "retrieval/llm_judged/context_sufficiency/rating/percentage": third,
         "retrieval/ground_truth/document_recall/average": 0.5,
-        "response/llm_judged/tone/rating/percentage": third,
+        "response/llm_judged/tone/rating/percentage": 0.5,
         "retrieval/llm_judged/has_price/precision/average": pytest.approx((1 + 0.75 + 0) / 3),
     }
     assert figures["counts"]["response/llm_judged/guideline_adherence"] == {
@@ -204,7 +205,7 @@ def test_figures_are_shares_of_what_was_judged(everything: Any) -> None:
         "errors": 2,
         "not_applicable": 1,
     }
-    assert figures["counts"]["response/llm_judged/correctness"] == {
+    assert figures["counts"]["retrieval/llm_judged/context_sufficiency"] == {
         "scored": 3,
         "errors": 2,
         "not_applicable": 0,

@@ -93,7 +93,7 @@ def test_with_a_baseline_regressed_cases_come_first_with_the_earlier_answer(tmp_
     comparison = compare(side(base), side(new))
     report = build_report(new.write(tmp_path), tmp_path / "report", {}, comparison=comparison)
     text = report.page.read_text(encoding="utf-8")
-    assert "Since the baseline: 1 regressed, 1 fixed; " in text
+    assert "Since the baseline: regressed: 1 of 4 cases (listed); fixed: 1. Whether other" in text
     first = text.partition('class="first-failure"')[2].partition("</article>")[0]
     assert "regressed" in first
     assert "<bdi>k2</bdi>" in first

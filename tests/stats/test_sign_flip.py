@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pytest_evalstudio.stats.sign_flip import sign_flip_drop
+from pytest_evalstudio.stats.sign_flip import sign_flip, sign_flip_drop
 
 
 @pytest.mark.parametrize(("falls", "rises"), [(6, 2), (0, 5), (12, 0), (900, 800)])
@@ -48,3 +48,31 @@ def test_without_an_effect_at_most_five_of_a_hundred_are_found() -> None:
 
 def test_equal_pairs_show_nothing() -> None:
     assert sign_flip_drop(np.zeros(4)) == 1.0
+
+
+@pytest.mark.parametrize(
+    "differences",
+    [
+        [-1.0] * 6 + [2.0] + [-2.0] * 3 + [0.0],
+        [-0.25] * 5 + [0.5, 0.75, -0.75] * 2,
+        [0.1, -0.2, 0.3] * 5,
+    ],
+)
+def test_multiples_of_one_size_are_exact(differences: list[float]) -> None:
+    expected = stats.permutation_test(
+        (np.array(differences)[np.array(differences) != 0],),
+        lambda values, axis: np.round(np.mean(values, axis=axis), 12),
+        permutation_type="samples",
+        alternative="less",
+        n_resamples=np.inf,
+    ).pvalue
+    many = np.array(differences * 2)
+    assert sign_flip_drop(np.array(differences)) == pytest.approx(expected)
+    drawn = sign_flip_drop(many + np.linspace(0, 1e-7, len(many)))
+    assert sign_flip_drop(many) == pytest.approx(drawn, abs=0.02)
+
+
+def test_the_two_sided_test_of_dominance_is_exact() -> None:
+    assert sign_flip(np.ones(30)) == 2 * 0.5**30
+    assert sign_flip(np.array([2.0] * 20 + [1.0] * 5)) == pytest.approx(2 * 0.5**25)
+    assert sign_flip(np.array([1.0, -1.0])) == 1.0

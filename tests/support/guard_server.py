@@ -64,9 +64,10 @@ class Serving:
         return httpx.get(f"{self.url}{path}", timeout=LONGEST_WAIT_S, **more)
 
 
-def configure(file: Path, *ids: str, **thresholds: dict[str, float]) -> Path:
+def configure(file: Path, *ids: str, optional: Sequence[str] = (), **thresholds: dict[str, float]) -> Path:
     """Write a guardrail configuration."""
-    file.write_text(json.dumps({"evaluator_ids": list(ids), "calibrated_thresholds": thresholds}))
+    content = {"evaluator_ids": list(ids), "calibrated_thresholds": thresholds, "optional": list(optional)}
+    file.write_text(json.dumps(content))
     return file
 
 

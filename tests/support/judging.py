@@ -85,10 +85,16 @@ def outcome(evaluator: str, script: Script, row: Mapping[str, Any], **more: Any)
 
 
 def unfenced(prompt: str) -> str:
-    """A prompt without what stands between its fences: all that a judge may follow."""
-    mark = re.search(r"<<<([0-9a-f]{32})", prompt)
-    assert mark is not None, "the prompt announces no fence"
-    return re.sub(rf"^<<<{mark[1]} .*?^{mark[1]}>>>$", "", prompt, flags=re.DOTALL | re.MULTILINE)
+    """A prompt without what stands between its fences: all that a judge may follow.
+
+    Examples have a mark of their own, which is announced before that of the material.
+    """
+    marks: list[str] = []
+    while mark := re.search(r"begins with <<<(?!" + "|".join(marks or ["-"]) + ")([0-9a-f]{32})", prompt):
+        marks.append(mark[1])
+        prompt = re.sub(rf"^<<<{mark[1]} .*?^{mark[1]}>>>$", "", prompt, flags=re.DOTALL | re.MULTILINE)
+    assert marks, "the prompt announces no fence"
+    return prompt
 
 
 def verdicts(what: str, words: Iterable[str]) -> dict[str, Any]:

@@ -18,6 +18,25 @@ from support.linear_table import BOUNDS, FUNCTIONS, TEXTS, Function, measured, r
 __all__ = ["BOUNDS", "FUNCTIONS", "TEXTS"]
 
 
+# metrics
+
+
+@measured("core.text.is_blank")
+def _blank(text: str) -> None:
+    from pytest_evalstudio.core.text import is_blank
+
+    is_blank(text)
+    is_blank("\u200b" * len(text))
+
+
+@measured("metrics.refusals.is_refusal")
+def _refusal(text: str) -> None:
+    from pytest_evalstudio.metrics.refusals import is_refusal
+
+    is_refusal(text, text)
+    is_refusal(text, phrases=["not here", text[:20]])
+
+
 # judges
 
 

@@ -82,6 +82,10 @@ class Project:
             sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments, timeout=timeout
         )
 
+    def run_command(self, *arguments: str) -> pytest.RunResult:
+        """Run the command `evalstudio` in a process of its own."""
+        return self._pytester.run(sys.executable, "-m", "pytest_evalstudio.cli", *arguments)
+
     def run_inside(self, *arguments: str) -> pytest.RunResult:
         """Run pytest in this process, for runs without models that keep state in modules."""
         return self._pytester.runpytest_inprocess("-p", "no:cacheprovider", *arguments)

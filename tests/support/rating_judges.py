@@ -17,7 +17,10 @@ ROW: Mapping[str, Any] = {
 
 
 class Says:
-    """A judge that says the same of everything, and remembers what it was asked."""
+    """A judge that says the same of everything, and remembers what it was asked.
+
+    A no has a statement in each list.
+    """
 
     def __init__(self, rating: str = "yes", rationale: str = "so it is") -> None:
         self.reply = {"rationale": rationale, "rating": rating}
@@ -25,7 +28,10 @@ class Says:
 
     def __call__(self, prompt: str, reply_schema: Mapping[str, Any]) -> str:
         self.prompts.append(prompt)
-        lists = {name: [] for name, part in reply_schema["properties"].items() if part["type"] == "array"}
+        entries = [] if self.reply["rating"] == "yes" else ["It is so."]
+        lists = {
+            name: entries for name, part in reply_schema["properties"].items() if part["type"] == "array"
+        }
         return json.dumps({**lists, **self.reply})
 
 

@@ -98,14 +98,14 @@ def evaluators() -> Iterator[str]:
 
 def hosts() -> Iterator[str]:
     plugins = Registry().hosts
-    yield from _head("Host", "Kind", "Answers kept", "Source of answers", "Parameters")
+    yield from _head("Host", "Kind", "Default of `cache`", "Source of answers", "Parameters")
     for id in plugins:
         spec = plugins.spec(id)
         named = ", ".join(f"`{name}`" for name in parameters(plugins.get(id)))
         yield _row(
             f"`{id}`",
             "LLM or RAG" if spec.kind == "both" else spec.kind.upper(),
-            "yes" if spec.caches else "no",
+            "`resume`" if spec.caches else "`never`",
             _described(spec),
             named,
         )
@@ -120,9 +120,7 @@ def perturbators() -> Iterator[str]:
             "–"
             if not spec.intensities
             else (
-                "all six"
-                if len(spec.intensities) > 3
-                else ", ".join(level.lower() for level in spec.intensities)
+                "all" if len(spec.intensities) > 3 else ", ".join(level.lower() for level in spec.intensities)
             )
         )
         meaning = "" if spec.keeps_meaning else " \\*"
@@ -210,7 +208,18 @@ def limits() -> Iterator[str]:
         "none",
         "Limits of the asking of this model in a run: a table with `cost_usd`, `calls` or `tokens`.",
     )
-    yield _row("`cache`", "the host's choice", "Whether answers are kept from run to run.")
+    yield _row(
+        "`cache`",
+        "that of the host",
+        "Use of stored answers: `never`, `resume` (an interrupted run is continued), or `always` (they are"
+        " replayed from run to run).",
+    )
+    yield _row(
+        "`deterministic`",
+        "that of the host",
+        "Whether the model gives the same answer to the same question; a regressed case is then not asked"
+        " again.",
+    )
     yield _row(
         "`rag`",
         "inferred from the answers",

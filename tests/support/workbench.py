@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.engine.asking.runs import AskingRun
 from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.options import build, check_options
@@ -57,6 +58,7 @@ class Bench:
         self.config = configuration(config or {}, folder=folder)
         self.registry = Registry()
         self.provider: Any = ModelProvider(registry=self.registry)
+        self.run = AskingRun.new()
 
     def work(self, step: str, *earlier: str) -> StepContext:
         own = self.of(step)
@@ -74,6 +76,7 @@ class Bench:
             cache=self.folder / "cache",
             provider=self.provider,
             progress=lambda done, total, what: None,
+            run=self.run,
         )
 
     def of(self, step: str) -> Path:

@@ -18,14 +18,17 @@ from pytest_evalstudio.batch.table.columns import DIGESTS, ROW_ID
 from pytest_evalstudio.batch.table.reader import ScoredTable
 from pytest_evalstudio.batch.table.storage import EXTRA, PURPOSE
 from pytest_evalstudio.comparison.compare import compare
-from pytest_evalstudio.comparison.metrics import ALPHA, POWER, Limits, overall
+from pytest_evalstudio.comparison.intervals import independent_gain_interval
+from pytest_evalstudio.comparison.metrics import Limits, overall
 from pytest_evalstudio.comparison.results import ITEM_CLASSES, Comparison, MetricComparison, Verdict
+from pytest_evalstudio.comparison.sample_size import ALPHA, POWER
 from pytest_evalstudio.comparison.sides import Identity, MetricName, Side, SideItem
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.extras import import_extra
 from pytest_evalstudio.record.schema import MetricEntry
 from pytest_evalstudio.record.scored import ScoredManifest
 from pytest_evalstudio.stats.comparison import holm
+from pytest_evalstudio.stats.types import Interval
 
 MAX_ANSWERS = 50_000
 """Answers of each table that are compared in pairs; of more, those with the least hash of their key."""
@@ -162,7 +165,7 @@ def _outcome(known: str, status: str, *, decides: bool) -> str:
     """Return the outcome of an answer from that of its earlier metrics and the status of another one."""
     if "error" in (known, status):
         return "error"
-    if known == "failed" or (status == "failed" and decides):
+    if known == "failed" or status == "no_answer" or (status == "failed" and decides):
         return "failed"
     return known if status == "not_applicable" else "passed"
 
@@ -255,7 +258,8 @@ class _Change(NamedTuple):
 
     Attributes:
         error: standard error of the difference, from the intervals of the means; infinite without them.
-        p: one-sided, of the normal test that the new mean is worse.
+        p: one-sided, of the normal test that the new mean is worse, and at least that of a permutation test
+            of groups that do not overlap.
     """
 
     metric: MetricEntry
@@ -274,8 +278,7 @@ class _Change(NamedTuple):
         sign = 1.0 if metric.better == "higher" else -1.0
         low, high = change.interval or (None, None)
         error = (high - low) / (2 * _Z) if low is not None and high is not None else math.inf
-        z = sign * change.difference / error if error else sign * math.copysign(math.inf, change.difference)
-        p = 1.0 if change.difference == 0 or math.isnan(z) else _NORMAL.cdf(z)
+        p = _p_of_drop(sign * change.difference, error, base.n, new.n)
         return cls(metric, base, new, change.difference, low, high, error, p)
 
     def compared(
@@ -285,6 +288,9 @@ class _Change(NamedTuple):
         factor = _NORMAL.inv_cdf(1 - ALPHA / tests) + _NORMAL.inv_cdf(POWER)
         assert self.base.value is not None
         assert self.new.value is not None
+        p = self.p if p_adjusted is None else p_adjusted
+        interval = self._gain_interval(is_drop=p <= ALPHA)
+        ends = sorted(0.0 + self._sign * end for end in interval) if interval is not None else (None, None)
         return MetricComparison(
             evaluator=evaluator,
             metric=self.metric.key,
@@ -293,22 +299,50 @@ class _Change(NamedTuple):
             base=self.base.value,
             new=self.new.value,
             difference=self.difference,
-            low=self.low,
-            high=self.high,
+            low=ends[0],
+            high=ends[1],
             p=self.p,
-            p_adjusted=self.p if p_adjusted is None else p_adjusted,
-            smallest_detectable=factor * self.error if math.isfinite(self.error) else None,
-            verdict=self._verdict(self.p if p_adjusted is None else p_adjusted, limits),
+            p_adjusted=p,
+            smallest_detectable=factor * self.error if 0 < self.error < math.inf else None,
+            verdict=self._verdict(interval, p, limits),
             decides=p_adjusted is not None,
+            better=self.metric.better,
+            unit=self._unit,
         )
 
-    def _verdict(self, p: float, limits: Limits) -> Verdict:
+    @property
+    def _sign(self) -> float:
+        return 1.0 if self.metric.better == "higher" else -1.0
+
+    @property
+    def _unit(self) -> float:
         width = self.metric.range[1] - self.metric.range[0]
-        unit = width if math.isfinite(width) else abs(self.base.value or 0.0)
-        gain = self.difference if self.metric.better == "higher" else -self.difference
-        if p <= ALPHA and -gain > limits.allowed_drop * unit:
+        return width if math.isfinite(width) else abs(self.base.value or 0.0)
+
+    def _gain_interval(self, *, is_drop: bool) -> Interval | None:
+        if self.low is None or self.high is None or self._unit <= 0:
+            return None
+        low, high = sorted((self._sign * self.low, self._sign * self.high))
+        return independent_gain_interval(
+            (low, high),
+            self._sign * self.difference,
+            cases=min(self.base.n, self.new.n),
+            extreme=self._unit,
+            is_drop=is_drop,
+        )
+
+    def _verdict(self, interval: Interval | None, p: float, limits: Limits) -> Verdict:
+        if p <= ALPHA and -self._sign * self.difference > limits.allowed_drop * self._unit:
             return "worse"
-        if self.low is None or self.high is None:
-            return "inconclusive"
-        least = self.low if self.metric.better == "higher" else -self.high
-        return "not worse" if least > -limits.tolerance * unit else "inconclusive"
+        if interval is not None and interval[0] > -limits.tolerance * self._unit:
+            return "not worse"
+        return "inconclusive"
+
+
+def _p_of_drop(gain: float, error: float, size: int, other_size: int) -> float:
+    """Return p of the normal test, but never less than a permutation test of so few answers can give."""
+    if gain >= 0:
+        return _NORMAL.cdf(gain / error) if error and gain else 1.0
+    ways = math.lgamma(size + other_size + 1) - math.lgamma(size + 1) - math.lgamma(other_size + 1)
+    least = math.exp(-ways)
+    return max(_NORMAL.cdf(gain / error), least) if error else least

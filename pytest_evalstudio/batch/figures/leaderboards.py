@@ -22,6 +22,7 @@ def leaderboard_lines(manifest: ScoredManifest) -> list[str]:
             sign = -1 if metric.better == "higher" else 1
             of_metric.sort(key=lambda entry: (entry.value is None, sign * (entry.value or 0.0), entry.model))
             lines += [_line(entry, manifest, metric.range) for entry in of_metric]
+    lines += _empty_answer_lines(manifest)
     if manifest.sampling is not None:
         population = sum(stratum.population for stratum in manifest.sampling.strata)
         lines.append(
@@ -29,6 +30,14 @@ def leaderboard_lines(manifest: ScoredManifest) -> list[str]:
             f" {len(manifest.sampling.strata)} strata"
         )
     return lines
+
+
+def _empty_answer_lines(manifest: ScoredManifest) -> list[str]:
+    """Return a line for each model with empty answers, which no evaluator of answers scores."""
+    return [
+        f"no answer: {count:,} of {manifest.rows_of(model):,} answers of {model} are empty"
+        for model, count in manifest.empty_answers.items()
+    ]
 
 
 def _line(entry: MetricAggregate, manifest: ScoredManifest, limits: tuple[float, float]) -> str:

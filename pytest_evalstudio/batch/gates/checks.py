@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_evalstudio.batch.figures.estimates import Figure, mean_of, pass_share_of, percentile_of
+from pytest_evalstudio.batch.gates.access import NO_ACCESS, TableAccess
 from pytest_evalstudio.batch.table.reader import ScoredTable
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, unknown_name
 from pytest_evalstudio.engine.analysis.gates import Gate, check_gate, parse_gate
-from pytest_evalstudio.formats.scores import ScoresBaseline, ScoresFile, resolved
+from pytest_evalstudio.formats.scores import ScoresBaseline, ScoresFile
 from pytest_evalstudio.record.schema import MetricEntry
 from pytest_evalstudio.record.scored import MetricAggregate, ScoredManifest
 from pytest_evalstudio.stats.types import Interval
@@ -94,12 +95,18 @@ class GatedTable:
     """
 
     def __init__(
-        self, file: ScoresFile, folder: Path, *, is_wanted: Callable[[str], bool] = lambda model: True
+        self,
+        file: ScoresFile,
+        folder: Path,
+        *,
+        access: TableAccess = NO_ACCESS,
+        is_wanted: Callable[[str], bool] = lambda model: True,
     ) -> None:
         """Open the tables and make the checks.
 
         Args:
             folder: of the file.
+            access: tables outside of the folder that the file may name.
             is_wanted: returns whether a model is checked.
 
         Raises:
@@ -107,8 +114,8 @@ class GatedTable:
             DataError: if a table is missing, incomplete or none.
         """
         self.file = file
-        self.table = opened(file.table, folder, "table")
-        self.baseline = opened(file.baseline.table, folder, "baseline") if file.baseline else None
+        self.table = opened(file.table, folder, "table", access)
+        self.baseline = opened(file.baseline.table, folder, "baseline", access) if file.baseline else None
         self.models = [entry.key for entry in self.table.manifest.models if is_wanted(entry.key)]
         self.checks = [*self._gates(), *self._comparisons()]
 
@@ -166,14 +173,15 @@ class GatedTable:
                     )
 
 
-def opened(table: str, folder: Path, key: str) -> ScoredTable:
+def opened(table: str, folder: Path, key: str, access: TableAccess) -> ScoredTable:
     """Open a scored table that a file names.
 
     Raises:
-        DataError: if it is missing, incomplete or none; the message names the key of the file.
+        DataError: if the file may not name it, or it is missing, incomplete or none; the message names the
+            key of the file.
     """
     try:
-        return ScoredTable.open(resolved(table, folder))
+        return ScoredTable.open(access.location(table, folder), redirects=False)
     except DataError as exc:
         raise DataError(f"{key} {table!r} {exc.message}") from None
 

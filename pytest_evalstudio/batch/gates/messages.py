@@ -60,9 +60,10 @@ def _about_rows(gated: GatedTable, check: Check) -> list[str]:
         check.gate.evaluator, check.metric.key, check.model, check.group, check.group_value
     )
     lines = []
-    if aggregate is not None and (aggregate.error_count or aggregate.not_applicable):
+    if aggregate is not None and aggregate.rows > aggregate.scored:
         errors = ", ".join(f"{count:,} {code}" for code, count in sorted(aggregate.errors.items()))
         parts = [f"{aggregate.not_applicable:,} not applicable"] * bool(aggregate.not_applicable)
+        parts += [f"{aggregate.no_answer:,} without an answer"] * bool(aggregate.no_answer)
         parts += [f"errors: {errors}"] * bool(errors)
         lines.append(f"not scored: {'; '.join(parts)}")
     if manifest.sampling is not None:

@@ -15,6 +15,7 @@ from pytest_evalstudio.batch.pages.population import deciding_metrics
 from pytest_evalstudio.batch.table.columns import ROW_ID
 from pytest_evalstudio.batch.table.reader import ScoredTable
 from pytest_evalstudio.batch.table.storage import EXTRA, PURPOSE
+from pytest_evalstudio.core.codes import ItemCode
 from pytest_evalstudio.core.extras import import_extra
 from pytest_evalstudio.core.numbers import DEFAULT_SEED
 from pytest_evalstudio.record.schema import (
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 
 SAMPLE = 1_000
 """Random answers on the page of a report."""
+_EMPTY_STATUS = "no_answer"
+"""Status of an empty answer, where the evaluator reads answers."""
+_NO_ANSWER_REASON = "no answer: the text is empty"
 _BLOCK = 5_000
 """Rows that are turned into items together."""
 _ROW_NAME = re.compile(r"row-(\d+)")
@@ -173,16 +177,19 @@ def _item(
     seen.add((source, key, scores.model))
     outcomes = {entry.id: _outcome(entry.id, scores) for entry in manifest.evaluators}
     verdicts = {id: _verdict(id, outcome, scores, deciding) for id, outcome in outcomes.items()}
+    is_empty = any(status == _EMPTY_STATUS for _, status in scores.metrics.values())
+    word = _word(verdicts.values())
     return Item(
         index=0,
         nodeid=f"{source} {key} [{scores.model}]",
-        verdict=_word(verdicts.values()),
+        verdict="failed" if is_empty and word != "error" else word,
         duration_s=0.0,
         file=source,
         key=key,
         test_key="",
         model_key=scores.model,
-        reason=_reason(verdicts),
+        code=ItemCode.ANSWER_EMPTY.value if is_empty and word != "error" else "",
+        reason=_reason(verdicts) or (_NO_ANSWER_REASON if is_empty else ""),
         rows=(_row(answer, outcomes),),
         verdicts=verdicts,
         flips=(),

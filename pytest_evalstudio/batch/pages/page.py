@@ -39,6 +39,7 @@ def excerpt_of(table: ScoredTable, folder: Path, *, size: int, seed: int) -> Exc
         boards=boards_of(table.manifest, evaluators_of(read_run(record))),
         verdicts=verdicts_of(table),
         note=note,
+        empty=table.manifest.empty_answers,
     )
     return Excerpt(record=record, population=population)
 

@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 
 _SHARES = tuple(np.linspace(0.0, 1.0, 201))
 """Percentiles that stand for the values of a metric on the page."""
-_SCORED, _FAILED, _ERROR = 1, 2, 4
+_SCORED, _FAILED, _ERROR, _EMPTY = 1, 2, 4, 8
 _FLAGS: Mapping[str, int] = {
     "passed": _SCORED,
     "score": _SCORED,
     "failed": _SCORED | _FAILED,
     "error": _ERROR,
+    "no_answer": _EMPTY,
 }
 
 
@@ -45,8 +46,8 @@ def boards_of(manifest: ScoredManifest, evaluators: Mapping[str, EvaluatorInfo])
 def verdicts_of(table: ScoredTable) -> dict[str, dict[str, int]]:
     """Return the number of answers by verdict of each model; the score columns are read once, part by part.
 
-    An answer with an error is an error; it failed if a metric that decides misses its threshold, and was
-    skipped if nothing was scored.
+    An answer with an error is an error; it failed if it is empty or a metric that decides misses its
+    threshold, and was skipped if nothing was scored.
     """
     deciding = {
         (entry.id, metric.key)
@@ -101,9 +102,8 @@ def _count(
     names: Sequence[str],
     counts: dict[str, Counter[str]],
 ) -> None:
-    verdicts = np.where(
-        flags & _ERROR, "error", np.where(flags & _FAILED, "failed", np.where(flags, "passed", "skipped"))
-    )
+    judged = np.where(flags & (_FAILED | _EMPTY), "failed", np.where(flags, "passed", "skipped"))
+    verdicts = np.where(flags & _ERROR, "error", judged)
     for number, name in enumerate(names):
         words, sizes = np.unique(verdicts[models == number], return_counts=True)
         counts.setdefault(name, Counter()).update(dict(zip(words.tolist(), sizes.tolist(), strict=True)))
@@ -179,7 +179,7 @@ def _standing(
         name=next((entry.name for entry in manifest.models if entry.key == model), "") or model,
         scored=primary.scored,
         errors=primary.error_count,
-        not_applicable=primary.not_applicable,
+        not_applicable=primary.not_applicable + primary.no_answer,
         judged=primary.passed + primary.failed,
         passed=primary.passed,
         uncertain=0,

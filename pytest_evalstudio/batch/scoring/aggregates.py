@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from pytest_evalstudio.core.outcomes import Metric
 
-PASSED, FAILED, SCORE, NOT_APPLICABLE, ERROR = range(5)
-STATUSES = ("passed", "failed", "score", "not_applicable", "error")
+PASSED, FAILED, SCORE, NOT_APPLICABLE, ERROR, EMPTY = range(6)
+STATUSES = ("passed", "failed", "score", "not_applicable", "error", "no_answer")
 """Words of the statuses, by number."""
 MAX_GROUP_VALUES = 1_000
 """A kept column with more values gets no aggregates."""
@@ -118,6 +118,7 @@ def aggregate(column: MetricColumn, part: Partition, numbers: RowNumbers) -> Met
         passed=int(counts[PASSED]),
         failed=int(counts[FAILED]),
         not_applicable=int(counts[NOT_APPLICABLE]),
+        no_answer=int(counts[EMPTY]),
         infinite=len(scored) - len(finite),
         errors=dict(Counter(column.codes[row] for row in part.rows[statuses == ERROR])),
         weight=weight,

@@ -18,6 +18,7 @@ import numpy as np
 from pytest_evalstudio.batch.input.readers import text_array
 from pytest_evalstudio.batch.input.sources import GROUP, Batch
 from pytest_evalstudio.batch.scoring.aggregates import (
+    EMPTY,
     ERROR,
     FAILED,
     NOT_APPLICABLE,
@@ -44,6 +45,7 @@ from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
+from pytest_evalstudio.engine.scoring.responses import is_empty_answer
 from pytest_evalstudio.formats.config import Configuration
 
 if TYPE_CHECKING:
@@ -207,6 +209,9 @@ def metric_columns(
         for index, outcome in enumerate(outcomes):
             if outcome.status == "error":
                 statuses[index] = ERROR
+                continue
+            if is_empty_answer(outcome):
+                statuses[index] = EMPTY
                 continue
             value = outcome.scores.get(metric.key) if outcome.status == "score" else None
             if value is not None:

@@ -32,13 +32,17 @@ class ScoredTable:
         self.manifest = manifest
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> Self:
+    def open(cls, path: str | os.PathLike[str], *, redirects: bool = True) -> Self:
         """Open a scored table by its path or URL.
+
+        Args:
+            path: of the table.
+            redirects: whether a web server may redirect to another address.
 
         Raises:
             DataError: if it is incomplete, no scored table, or of another version.
         """
-        location = Location.of(str(path))
+        location = Location.of(str(path), redirects=redirects)
         manifest = location.child(MANIFEST)
         if not manifest.exists():
             if location.child(PROGRESS).exists():
@@ -52,7 +56,9 @@ class ScoredTable:
                 source=location.name,
             )
         try:
-            return cls(location, decode_manifest(manifest.read()))
+            content = decode_manifest(manifest.read())
+            _check_parts(content)
+            return cls(location, content)
         except ValueError as exc:
             raise DataError(f"is not the manifest of a scored table: {exc}", source=manifest.name) from None
 
@@ -117,6 +123,18 @@ class ScoredTable:
             source = dataset.dataset(paths, schema=schema, format="parquet", filesystem=self.location.fs)
             names = list(columns) if columns is not None else None
             yield from source.to_batches(columns=names, filter=filter)
+
+
+def _check_parts(manifest: ScoredManifest) -> None:
+    """Check that the files of a table are below it.
+
+    Raises:
+        ValueError: for the first that is not.
+    """
+    for part in (*manifest.scores, *manifest.answer_parts):
+        steps = part.path.split("/")
+        if "" in steps or ".." in steps or "\\" in part.path or ":" in part.path:
+            raise ValueError(f"{part.path!r} is not a file below the table")
 
 
 def _has_any(part: PartEntry, ordered: Sequence[int]) -> bool:

@@ -33,8 +33,12 @@ class Location:
     name: str
 
     @classmethod
-    def of(cls, url: str) -> Location:
+    def of(cls, url: str, *, redirects: bool = True) -> Location:
         """Return the location of a path or URL.
+
+        Args:
+            url: path or URL.
+            redirects: whether a web server may redirect to another address.
 
         Raises:
             ConfigurationError: if fsspec or the package of the store is not installed, or there is no such
@@ -43,7 +47,9 @@ class Location:
         core = import_extra("fsspec.core", PURPOSE, extra=EXTRA)
         name = masked(url)
         with reaching(name):
-            fs, path = core.url_to_fs(url)
+            is_web = url.lower().startswith(("http://", "https://"))
+            options = {"allow_redirects": False} if is_web and not redirects else {}
+            fs, path = core.url_to_fs(url, **options)
         return cls(fs, path.rstrip("/") or "/", name.rstrip("/"))
 
     @property

@@ -66,6 +66,12 @@ class EvaluatorSpec:
         own_judge: a property `own_judge` gives settings of its judge.
         depends_on_chunk_order: its score depends on the order of the retrieved chunks, whatever a judge says
             of each; the class says so by an attribute of this name.
+        applies_without_text: it judges also an answer that calls tools or makes files and has no text; the
+            class says so by an attribute of this name.
+        applies_to_refusals: it judges also the answer to a case that expects a refusal, although it needs
+            more than the answer; the class says so by an attribute of this name.
+        measures_support: it measures how far the retrieved context supports the answer; an answer without a
+            letter or digit has the worst score. The class says so by an attribute of this name.
     """
 
     id: str
@@ -93,6 +99,9 @@ class EvaluatorSpec:
     dynamic_requirements: bool = False
     own_judge: bool = False
     depends_on_chunk_order: bool = False
+    applies_without_text: bool = False
+    applies_to_refusals: bool = False
+    measures_support: bool = False
     uses: tuple[str, ...] = ()
     difference: str = ""
 
@@ -279,6 +288,9 @@ def evaluator(
             dynamic_requirements=has_property(KIND, id, cls, "requires", tuple),
             own_judge=has_property(KIND, id, cls, "own_judge", Mapping),
             depends_on_chunk_order=bool(inspect.getattr_static(cls, "depends_on_chunk_order", False)),
+            applies_without_text=bool(inspect.getattr_static(cls, "applies_without_text", False)),
+            applies_to_refusals=bool(inspect.getattr_static(cls, "applies_to_refusals", False)),
+            measures_support=bool(inspect.getattr_static(cls, "measures_support", False)),
         )
         return attach(cls, spec)
 

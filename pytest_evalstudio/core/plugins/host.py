@@ -23,8 +23,8 @@ class HostSpec:
     Attributes:
         kind: "rag" if its models retrieve, "llm" if they do not, "both" if that depends on the model.
         extra: the optional dependency group it needs, "" for none.
-        caches: its answers are kept between sessions unless the configuration says otherwise. True for
-            services that cost money, False for the user's own code, which changes while it is being tested.
+        caches: its answers are stored to continue interrupted runs, unless the configuration says otherwise.
+            True for services that cost money, False for the user's own code.
         runs_user_code: its parameters name code to run; only the user's own configuration may choose such a
             host.
         takes_system: it sends `Prompt.system` in the system role; for other hosts it is a part of the text.
@@ -33,6 +33,7 @@ class HostSpec:
         agent_option: dotted name of the parameter that makes an agent of a model, e.g. "llm_args.use_agent".
         finds_credentials: it finds the user's credentials by itself, e.g. in the environment; only the user's
             own configuration may choose such a host.
+        deterministic: it gives the same answer to the same question, so that asking again tells nothing.
         lists: it has a method `async models()`, which returns the names of the models of its service.
     """
 
@@ -48,6 +49,7 @@ class HostSpec:
     lists: bool = False
     agent_option: str = ""
     finds_credentials: bool = False
+    deterministic: bool = False
 
 
 class Host(Protocol):
@@ -118,6 +120,7 @@ def host(
     takes_system: bool = False,
     agent_option: str = "",
     finds_credentials: bool = False,
+    deterministic: bool = False,
 ) -> Callable[[T], T]:
     """Declare a class as a host of models; see `HostSpec` for the arguments.
 
@@ -145,6 +148,7 @@ def host(
             takes_system=takes_system,
             agent_option=agent_option,
             finds_credentials=finds_credentials,
+            deterministic=deterministic,
             opens=has_method(KIND, id, cls, "open", "open(self, tools)"),
             lists=has_method(KIND, id, cls, "models", "async def models(self)"),
         )

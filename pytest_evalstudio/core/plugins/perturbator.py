@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar, cast
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar, cast, get_args
 
 from pytest_evalstudio.core.docstrings import summary_of
 from pytest_evalstudio.core.plugins.declaring import (
@@ -17,10 +18,17 @@ from pytest_evalstudio.core.plugins.declaring import (
     path_options_of,
 )
 
-Intensity = Literal["VERY_LOW", "LOW", "MEDIUM", "HIGH", "VERY_HIGH", "EXTREME"]
-INTENSITIES: tuple[Intensity, ...] = ("VERY_LOW", "LOW", "MEDIUM", "HIGH", "VERY_HIGH", "EXTREME")
-"""Intensities, from the fewest edits to the most."""
+Intensity = Literal["TYPICAL", "VERY_LOW", "LOW", "MEDIUM", "HIGH", "VERY_HIGH", "EXTREME"]
+INTENSITIES: tuple[Intensity, ...] = ("TYPICAL", "VERY_LOW", "LOW", "MEDIUM", "HIGH", "VERY_HIGH", "EXTREME")
+"""Intensities, from the fewest edits to the most; "TYPICAL" is one or two typos, as people make them."""
 DEFAULT_INTENSITY: Intensity = "MEDIUM"
+
+Protected = Literal["number", "date", "name", "quotation", "identifier", "url", "code"]
+"""Kinds of text that a perturbation which keeps the meaning never changes."""
+PROTECTED: tuple[Protected, ...] = get_args(Protected)
+
+MARK = re.compile("[\ue000-\uf8ff]")
+"""A mark in place of a protected span: a character for private use, neither a letter nor a digit."""
 
 KIND = "perturbator"
 T = TypeVar("T", bound=type)
@@ -53,7 +61,10 @@ class PerturbatorSpec:
 
     Attributes:
         keeps_meaning: a good model must answer as it did before; flips under others are reported apart and
-            fail nothing.
+            fail nothing. It edits no protected span: the engine shows it each of them as one character of
+            Unicode's private use area, and discards a change that loses or moves one.
+        unprotected: kinds of protected spans that it changes on purpose although it keeps the meaning.
+        default: the intensity where none is named.
         intensities: those it knows, from the fewest edits to the most; () for one that always does the same.
         identical: the text stays as it is on purpose.
         relationships: further relationships to the original, in addition to `perturbation_source`.
@@ -72,6 +83,8 @@ class PerturbatorSpec:
     path_options: tuple[str, ...] = ()
     lacks: bool = False
     asks_judge: bool = False
+    unprotected: tuple[Protected, ...] = ()
+    default: Intensity = DEFAULT_INTENSITY
 
     def missing_of(self, perturbator: Perturbator) -> str:
         """Return what a perturbator lacks and where to get it, "" if nothing is missing."""
@@ -86,8 +99,9 @@ class Perturbator(Protocol):
     """A frozen dataclass whose fields are its options.
 
     `perturb` is a pure function of its arguments: the same text, intensity and seed give the same change on
-    every machine, and a higher intensity makes at least as many edits. The protocols below are optional: the
-    decorator declares in the Spec which of them a class has.
+    every machine, and a higher intensity makes at least as many edits. Numbers, names and other protected
+    spans reach a perturbator that keeps the meaning as marks of one character. The protocols below are
+    optional: the decorator declares in the Spec which of them a class has.
     """
 
     __evalstudio__: ClassVar[PerturbatorSpec]
@@ -131,6 +145,8 @@ def perturbator(
     intensities: tuple[Intensity, ...] = ("LOW", "MEDIUM", "HIGH"),
     identical: bool = False,
     relationships: tuple[str, ...] = (),
+    unprotected: tuple[Protected, ...] = (),
+    default: Intensity = DEFAULT_INTENSITY,
 ) -> Callable[[T], T]:
     """Declare a class as a perturbator; its first docstring line belongs to the declaration.
 
@@ -140,6 +156,8 @@ def perturbator(
     """
     check_id(KIND, id)
     check_known(KIND, id, "intensities", intensities, INTENSITIES)
+    check_known(KIND, id, "unprotected", unprotected, PROTECTED)
+    check_known(KIND, id, "default", (default,), INTENSITIES)
 
     def declare(cls: T) -> T:
         check_methods(KIND, id, cls, {"perturb": "perturb(self, text, intensity, seed) -> Change"})
@@ -157,6 +175,8 @@ def perturbator(
             path_options=path_options_of(KIND, id, cls),
             lacks=has_method(KIND, id, cls, "lacks", "lacks(self) -> str"),
             asks_judge=asks_judge,
+            unprotected=unprotected,
+            default=default,
         )
         return attach(cls, spec)
 

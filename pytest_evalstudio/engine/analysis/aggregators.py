@@ -11,6 +11,7 @@ import msgspec
 
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.text import EXCERPT_CHARS
+from pytest_evalstudio.engine.analysis.confirmations import ConfirmationCounter
 from pytest_evalstudio.engine.analysis.repeats import RepeatAggregator
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of
 from pytest_evalstudio.engine.analysis.samples import (
@@ -29,6 +30,7 @@ from pytest_evalstudio.engine.analysis.samples import (
 )
 from pytest_evalstudio.engine.analysis.spools import Spool
 from pytest_evalstudio.engine.origins import SOURCE, Origin, origin
+from pytest_evalstudio.engine.scoring.comparable import differs_in_form
 from pytest_evalstudio.record.schema import CaseFinding, Item, ItemVerdict, Row, RowOutcome, Run
 
 __all__ = [
@@ -58,6 +60,7 @@ _FAULT_KINDS: Mapping[str, FaultKind] = {
     OutcomeCode.NOT_A_NUMBER: "nan",
     OutcomeCode.JUDGE_FAILED: "judge",
     OutcomeCode.JUDGE_UNREADABLE: "judge",
+    OutcomeCode.JUDGE_CONTRADICTORY: "judge",
 }
 """Outcome codes to groups of problems; all other errors are "other"."""
 
@@ -93,6 +96,8 @@ class Aggregator:
         self.lengths: dict[str, array[int]] = {
             part: array("L") for part in ("question", "expected answer", "actual answer", "context chunk")
         }
+        self.stored_times: tuple[str, str] = ("", "")
+        self.confirmations = ConfirmationCounter()
         self.repeats = RepeatAggregator(run, self.evaluators)
         self.spool = Spool(id for id in aggregated if id in self.evaluators)
         self._bits = _flip_bits(self.evaluators.values())
@@ -115,6 +120,7 @@ class Aggregator:
         model = self.models.setdefault(item.model_key, ModelAggregator())
         model.verdicts[item.verdict] += 1
         case = self._case(item)
+        self.confirmations.add(item, self.cases.excerpts[case])
         for row in item.rows:
             self._row(item, row, case, model)
         bits = 0
@@ -170,12 +176,20 @@ class Aggregator:
             model.host_errors.note(item.key, row.error)
         else:
             self._answer(item.key, row, model)
+        if any(map(differs_in_form, (row.actual_output, row.expected_output, row.output_condition))):
+            model.other_form.note(item.key)
+        if any(map(_is_empty_answer, row.outcomes.values())):
+            model.empty.note(item.key)
         for id, outcome in row.outcomes.items():
             if id in self.evaluators:
                 self._outcome(self.evaluators[id], outcome, item, row, case)
 
     def _answer(self, key: str, row: Row, model: ModelAggregator) -> None:
         model.answered += 1
+        if row.stored:
+            model.stored += 1
+            first, last = self.stored_times
+            self.stored_times = (min(first or row.stored, row.stored), max(last, row.stored))
         model.durations.append(row.actual_duration)
         if row.first_token_s is not None:
             model.first_tokens.append(row.first_token_s)
@@ -270,6 +284,10 @@ class Aggregator:
         if verdict.passed is not None:
             aggregator.judged += 1
             aggregator.passed += verdict.passed
+            if self.evaluators[id].judge_check is not None:
+                aggregator.verdict_cases.append(case)
+                aggregator.verdict_passes.append(verdict.passed)
+                aggregator.has_repeats = aggregator.has_repeats or len(verdict.repeats) > 1
             self.marks[id].add(case, not verdict.passed, verdict.scores.get(self._primary[id]) or 0.0)
         return sum(self._bits.get((id, key), 0) for key, value in verdict.scores.items() if value is not None)
 
@@ -292,6 +310,14 @@ class Aggregator:
                 self.flips.append(entry)
             else:
                 self.more_flips.setdefault((flip.evaluator, item.model_key), Sample()).note(item.key)
+
+
+def _is_empty_answer(outcome: RowOutcome) -> bool:
+    """Return True if an evaluator does not apply because the answer is empty.
+
+    In records of earlier versions such an answer has the worst score, which the figures contain.
+    """
+    return outcome.status == "not_applicable" and outcome.code == OutcomeCode.ANSWER_EMPTY
 
 
 def _take_values(

@@ -12,6 +12,7 @@ from pytest_evalstudio.core.outcomes import SEVERITIES
 from pytest_evalstudio.core.plugins.evaluator import Aggregates
 from pytest_evalstudio.core.problems import Insight, Problem
 from pytest_evalstudio.engine.analysis.aggregators import Aggregator, ModelAggregator
+from pytest_evalstudio.engine.analysis.confirmations import NO_CONFIRMATIONS, Confirmations
 from pytest_evalstudio.engine.analysis.flip_rates import FlipRate, Sensitivity, flip_rates, sensitivities
 from pytest_evalstudio.engine.analysis.gates import GateResult, Terms, evaluate_gates, parse_gate
 from pytest_evalstudio.engine.analysis.insights import find_insights, hardest_cases
@@ -21,6 +22,7 @@ from pytest_evalstudio.engine.analysis.population import Population
 from pytest_evalstudio.engine.analysis.problems import find_problems, leaks
 from pytest_evalstudio.engine.analysis.repeats import NO_REPEATS, RepeatAnalysis
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
+from pytest_evalstudio.engine.analysis.stored import NO_STORED_ANSWERS, StoredAnswers
 from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.record.schema import VERDICTS, Item, Run
 from pytest_evalstudio.stats.ranking import percentile
@@ -47,11 +49,13 @@ class ModelFigures:
 
     Attributes:
         rows: number of questions asked, including repeats.
-        answered: number of questions with an answer.
+        answered: number of questions with an answer, also an empty one.
+        empty: number of questions with an empty answer.
         duration_s: durations of the answers, None without any.
         first_token_s: times to the first part of streamed answers, None without any.
         cost: sum of the known, not negative costs; None where none is known.
         unpriced: answers whose cost is not known.
+        stored: answers that an earlier run stored.
     """
 
     key: str
@@ -67,6 +71,8 @@ class ModelFigures:
     unpriced: int
     usage: Mapping[str, int]
     is_rag: bool
+    stored: int = 0
+    empty: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +120,8 @@ class Analysis:
         reruns: items that were run again, the first of the run; without rows and verdicts.
         judging: what judging took, by evaluator; none where no judge was asked.
         repeats: reliability over repeats, flaky cases and sequential tests.
+        stored: answers that an earlier run stored.
+        confirmations: regressions that were asked again.
         note: sentences that say which rows the figures and the lists are of; none where they are of all.
         listed_failures: evaluator id to the failed cases of the record, where the record is an excerpt of the
             rows that the figures are of; None where it has all of them.
@@ -135,6 +143,8 @@ class Analysis:
     flaky: int = 0
     reruns: tuple[Item, ...] = ()
     repeats: RepeatAnalysis = NO_REPEATS
+    stored: StoredAnswers = NO_STORED_ANSWERS
+    confirmations: Confirmations = NO_CONFIRMATIONS
     note: tuple[str, ...] = ()
     listed_failures: Mapping[str, int] | None = None
 
@@ -171,6 +181,8 @@ def analyse(
         megabytes = record_path.stat().st_size / 1e6 if storage_mb is None else storage_mb
         if population is None:
             return _analysis(aggregator, build_leaderboards(aggregator, aggregates), megabytes, terms)
+        for model, counts in aggregator.models.items():
+            counts.empty.count = population.empty.get(model, 0)
         analysis = _analysis(aggregator, population.boards, megabytes, terms)
         return replace(_of_population(analysis, population), listed_failures=_failures(aggregator))
     finally:
@@ -203,6 +215,19 @@ def _analysis(
         flaky=aggregator.flaky,
         reruns=tuple(aggregator.reruns),
         repeats=aggregator.repeats.analysis(aggregator.cases.originals),
+        stored=_stored(aggregator),
+        confirmations=aggregator.confirmations.result(),
+    )
+
+
+def _stored(aggregator: Aggregator) -> StoredAnswers:
+    first, last = aggregator.stored_times
+    return StoredAnswers(
+        count=sum(model.stored for model in aggregator.models.values()),
+        total=sum(model.answered for model in aggregator.models.values()),
+        first=first,
+        last=last,
+        continues=aggregator.run.continues,
     )
 
 
@@ -255,6 +280,8 @@ def _model(aggregator: Aggregator, key: str, counts: ModelAggregator) -> ModelFi
         unpriced=counts.unpriced,
         usage=dict(sorted(counts.usage.items())),
         is_rag=counts.rag_rows > 0,
+        stored=counts.stored,
+        empty=counts.empty.count,
     )
 
 

@@ -25,7 +25,8 @@ class JudgingFigures:
         unparsable: rows whose judge's reply could not be read even then.
         cost_usd: None if the host reports no cost for any call.
         unpriced: calls of which it does not.
-        not_asked: rows whose judge was not asked, since the budget was used up.
+        not_asked: rows whose judge was not asked, since the budget was used up or cannot be held.
+        not_asked_reason: of the first of them, "" for none.
     """
 
     evaluator: str
@@ -38,6 +39,7 @@ class JudgingFigures:
     cost_usd: float | None
     unpriced: int
     not_asked: int
+    not_asked_reason: str = ""
 
 
 def judging_figures(aggregator: Aggregator) -> tuple[JudgingFigures, ...]:
@@ -62,6 +64,9 @@ def judging_figures(aggregator: Aggregator) -> tuple[JudgingFigures, ...]:
                 cost_usd=float(taken["cost_usd"]) if unpriced < calls else None,
                 unpriced=unpriced,
                 not_asked=sum(scores.not_asked.count for scores in by_model.values()),
+                not_asked_reason=next(
+                    (text for scores in by_model.values() for text in scores.not_asked.texts), ""
+                ),
             )
         )
     return tuple(figures)

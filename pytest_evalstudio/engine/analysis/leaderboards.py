@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.plugins.evaluator import Aggregates, ModelScore
 from pytest_evalstudio.engine.analysis.aggregators import Aggregator, ScoreAggregator
+from pytest_evalstudio.engine.analysis.corrections import CorrectedRate, corrected_rate
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.record.schema import Item, Run
 from pytest_evalstudio.stats.bootstrap import cluster_bootstrap_intervals
@@ -54,6 +55,7 @@ class Standing:
     Attributes:
         uncertain: verdicts that a calibration leaves open: people may call the answer good or bad.
         pass_rate: share of judged verdicts that passed, None where none was judged.
+        corrected: the same corrected for the judge's errors; None where they were not measured.
         table: what the evaluator's model-wide figures rest on, e.g. a confusion matrix.
         fault: why model-wide figures are missing, "" where they are not.
     """
@@ -71,6 +73,7 @@ class Standing:
     cells: Mapping[str, Cell]
     table: Mapping[str, Any] = field(default_factory=dict)
     fault: str = ""
+    corrected: CorrectedRate | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +129,7 @@ def _leaderboard(
     aggregate: Aggregates | None,
 ) -> Leaderboard:
     models = sorted(aggregator.models)
+    originals = aggregator.cases.originals() if info.judge_check is not None else ()
     values = {model: _values(aggregator.scores[info.id].get(model)) for model in models}
     figures, faults = _model_wide(info, aggregator, models, aggregate)
     columns: dict[str, dict[str, Cell]] = {model: {} for model in models}
@@ -138,7 +142,15 @@ def _leaderboard(
             scores = aggregator.scores[info.id].get(model, ScoreAggregator())
             columns[model][metric.key] = _cell(metric, value, interval, numbers, rank, scores, wide=wide)
     standings = [
-        _standing(aggregator, info, model, columns[model], figures.get(model), faults.get(model, ""))
+        _standing(
+            aggregator,
+            info,
+            model,
+            columns[model],
+            figures.get(model),
+            faults.get(model, ""),
+            originals,
+        )
         for model in models
         if model in aggregator.scores[info.id]
     ]
@@ -226,6 +238,7 @@ def _standing(
     cells: Mapping[str, Cell],
     wide: ModelScore | None,
     fault: str,
+    originals: Sequence[int],
 ) -> Standing:
     scores = aggregator.scores[info.id][model]
     return Standing(
@@ -242,6 +255,7 @@ def _standing(
         cells=cells,
         table=dict(wide.table) if wide is not None else {},
         fault=fault,
+        corrected=corrected_rate(info, scores, originals),
     )
 
 

@@ -1,4 +1,4 @@
-"""Operational problems, not problems of answers: hosts, context, cost, time, storage, too little data."""
+"""Operational problems: hosts, empty answers, context, cost, time, storage, too little data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ def operations(aggregator: Aggregator, storage_mb: float) -> Iterator[Problem]:
     for model, counts in sorted(aggregator.models.items()):
         name = aggregator.run.model_name(model)
         yield from _hosts(model, name, counts)
+        yield from _no_answers(model, name, counts)
         yield from _context(model, name, counts)
+        yield from _forms(model, name, counts)
         yield from _costs(model, name, counts, settings)
         yield from _durations(model, name, counts, settings)
     yield from _too_few(aggregator, settings)
@@ -46,8 +48,7 @@ def _hosts(model: str, name: str, counts: ModelAggregator) -> Iterator[Problem]:
             "P0200",
             (model, name),
             sample,
-            "Check the service, its key and its limits, then run again: stored answers are not"
-            " requested again.",
+            "Check the service, its key and its limits, then run again.",
         )
     if counts.retries:
         times = f"{counts.retries} {'retry' if counts.retries == 1 else 'retries'}"
@@ -63,6 +64,20 @@ def _hosts(model: str, name: str, counts: ModelAggregator) -> Iterator[Problem]:
         )
 
 
+def _no_answers(model: str, name: str, counts: ModelAggregator) -> Iterator[Problem]:
+    if counts.empty.count:
+        yield _grouped(
+            f"No answer: model {name!r} returned an empty text for {cases(counts.empty, 'question')}.",
+            "high",
+            "accuracy",
+            "P0200",
+            (model, name),
+            counts.empty,
+            "Look at the application's log for these questions: a filter, a limit of output tokens or a"
+            " failed step often leaves the answer empty.",
+        )
+
+
 def _context(model: str, name: str, counts: ModelAggregator) -> Iterator[Problem]:
     if counts.no_context.count:
         yield _grouped(
@@ -74,6 +89,21 @@ def _context(model: str, name: str, counts: ModelAggregator) -> Iterator[Problem
             counts.no_context,
             "Check that the documents were ingested, and that chunk size and number of retrieved chunks suit"
             " the questions.",
+        )
+
+
+def _forms(model: str, name: str, counts: ModelAggregator) -> Iterator[Problem]:
+    if counts.other_form.count:
+        yield _grouped(
+            f"{cases(counts.other_form, 'question')} of model {name!r} have an answer or an expectation with"
+            " decomposed or invisible characters; they are compared in Unicode's composed form (NFC), without"
+            " invisible characters.",
+            "low",
+            "data_quality",
+            "P0100",
+            (model, name),
+            counts.other_form,
+            "Nothing has to be done. Compose the texts where other programs compare them byte by byte.",
         )
 
 

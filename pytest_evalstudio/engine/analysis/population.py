@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 
@@ -15,9 +15,11 @@ class Population:
     Attributes:
         boards: leaderboards of all rows, by evaluator id.
         verdicts: model key to number of rows by verdict.
+        empty: model key to number of rows with an empty answer.
         note: sentences that say what is of all rows, and which rows are listed.
     """
 
     boards: Mapping[str, Leaderboard]
     verdicts: Mapping[str, Mapping[str, int]]
     note: tuple[str, ...]
+    empty: Mapping[str, int] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.record.judge_checks import JudgeCheckEntry
 from pytest_evalstudio.record.schema import EvaluatorEntry, EvaluatorSpan, MetricEntry, ParameterEntry, Run
 
 Kind = Literal["bool", "classification", "heatmap"]
@@ -22,6 +23,7 @@ class EvaluatorInfo:
         asserted: keys of the metrics that decide items.
         embedder: the embedding model that its scores and thresholds are of, "" for none.
         judge: models, vote and versions of the prompts that its scores come from; empty for none.
+        judge_check: measured errors of its judge; None without.
         calibration: by which its primary metric is a probability; empty for none.
         difference: sentence on the difference from other tools' metrics of the same name, "" for none.
         started, finished: its first start and last end, ISO 8601; "" where the record has none.
@@ -43,6 +45,7 @@ class EvaluatorInfo:
     parameters_meta: tuple[ParameterEntry, ...] = ()
     embedder: str = ""
     judge: Mapping[str, Any] = field(default_factory=dict)
+    judge_check: JudgeCheckEntry | None = None
     calibration: Mapping[str, Any] = field(default_factory=dict)
     keywords: tuple[str, ...] = ()
     problem_type: str = "accuracy"
@@ -106,6 +109,7 @@ def _evaluator(id: str, entry: EvaluatorEntry, span: EvaluatorSpan | None) -> Ev
         parameters_meta=entry.parameters_meta,
         embedder=entry.embedder,
         judge=entry.judge,
+        judge_check=entry.judge_check,
         calibration=entry.calibration,
         keywords=entry.keywords,
         problem_type=entry.problem_type,

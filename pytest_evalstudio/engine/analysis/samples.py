@@ -42,6 +42,9 @@ class ScoreAggregator:
 
     Attributes:
         limits: by metric, the thresholds of test cases that have one of their own.
+        verdict_cases, verdict_passes: case of each verdict and whether it passes, where the errors of the
+            judge were measured.
+        has_repeats: a verdict is on several repeats.
         judging: what judging took: calls, tokens, cost.
         uncertain: verdicts that a calibration leaves open.
         not_asked: rows whose judge was not asked, since the budget was used up.
@@ -57,6 +60,9 @@ class ScoreAggregator:
     limits: dict[str, list[float]] = field(default_factory=dict)
     cases: array[int] = field(default_factory=lambda: array("q"))
     values: dict[str, array[float]] = field(default_factory=dict)
+    verdict_cases: array[int] = field(default_factory=lambda: array("L"))
+    verdict_passes: array[int] = field(default_factory=lambda: array("b"))
+    has_repeats: bool = False
     faults: dict[FaultKind, Sample] = field(default_factory=dict)
     judging: Counter[str] = field(default_factory=Counter)
     not_asked: Sample = field(default_factory=Sample)
@@ -74,11 +80,16 @@ class ScoreAggregator:
 
 @dataclass(slots=True)
 class ModelAggregator:
-    """Operation of one model, independent of its answers."""
+    """Operation of one model, independent of its answers.
+
+    Attributes:
+        empty: questions that were answered with an empty text.
+    """
 
     verdicts: Counter[str] = field(default_factory=Counter)
     rows: int = 0
     answered: int = 0
+    stored: int = 0
     retries: int = 0
     durations: array[float] = field(default_factory=lambda: array("d"))
     first_tokens: array[float] = field(default_factory=lambda: array("d"))
@@ -88,9 +99,11 @@ class ModelAggregator:
     usage: Counter[str] = field(default_factory=Counter)
     rag_rows: int = 0
     host_errors: Sample = field(default_factory=Sample)
+    empty: Sample = field(default_factory=Sample)
     retried: Sample = field(default_factory=Sample)
     negative_costs: Sample = field(default_factory=Sample)
     no_context: Sample = field(default_factory=Sample)
+    other_form: Sample = field(default_factory=Sample)
 
 
 @dataclass(slots=True)

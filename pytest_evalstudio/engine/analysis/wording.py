@@ -21,14 +21,15 @@ def rounded(value: float) -> str:
 
 
 def cases(sample: Sample, noun: str = "row") -> str:
-    """Return the number of rows and the keys of the first ones.
+    """Return the number of rows and the keys of the first ones, where they are known.
 
     >>> cases(Sample(count=2, keys=["a", "b"]))
     "2 rows ('a', 'b')"
     """
     keys = ", ".join(repr(key) for key in sample.keys[:3])
     more = ", …" if sample.count > 3 else ""
-    return f"{sample.count} {noun}{'' if sample.count == 1 else 's'} ({keys}{more})"
+    number = f"{sample.count} {noun}{'' if sample.count == 1 else 's'}"
+    return f"{number} ({keys}{more})" if keys else number
 
 
 class RowAttributes(TypedDict):

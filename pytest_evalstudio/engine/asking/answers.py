@@ -1,4 +1,4 @@
-"""The answers cache: every answer is stored the moment it arrives, and never paid for twice."""
+"""The answers cache: answers are stored as they arrive, so that an interrupted run can continue."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 import time
 import uuid
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,25 @@ _STORE = """
     INSERT INTO answers (key, answer, stored_at) VALUES (?, ?, ?)
     ON CONFLICT (key) DO UPDATE SET answer = excluded.answer, stored_at = excluded.stored_at
 """
+
+
+_RUN = "run"
+"""Key of the run beside the fields of an answer; answers of earlier versions have none."""
+_NOT_STORED = ("not_asked", "stored_at")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredAnswer:
+    """An answer and its origin.
+
+    Attributes:
+        run: id of the run that asked, "" where an earlier version stored the answer.
+        stored_at: seconds since the epoch.
+    """
+
+    answer: Answer
+    run: str
+    stored_at: float
 
 
 class AnswerCache:
@@ -85,7 +104,7 @@ class AnswerCache:
             [host_id, settings, prompt.text, corpus, prompt.run, *schema, *turns, *sample, *system]
         )
 
-    def get(self, key: str, *, stored_since: float = 0.0) -> Answer | None:
+    def get(self, key: str, *, stored_since: float = 0.0) -> StoredAnswer | None:
         """Return the stored answer, None where there is none.
 
         Args:
@@ -93,13 +112,14 @@ class AnswerCache:
             stored_since: ignore answers stored before; seconds since the epoch.
         """
         rows = self.store.rows(
-            "SELECT answer FROM answers WHERE key = ? AND stored_at >= ?", (key, stored_since)
+            "SELECT answer, stored_at FROM answers WHERE key = ? AND stored_at >= ?", (key, stored_since)
         )
         if not rows:
             return None
         try:
             kept = json.loads(rows[0][0])
-            return Answer(
+            run = str(kept.pop(_RUN, ""))
+            answer = Answer(
                 **{
                     **kept,
                     "context": tuple(kept["context"]),
@@ -109,18 +129,33 @@ class AnswerCache:
                     "artifacts": tuple(kept.get("artifacts", ())),
                 }
             )
+            return StoredAnswer(answer=answer, run=run, stored_at=rows[0][1])
         except (ValueError, TypeError, KeyError):
             self.store.warn(f"an answer in {self.path} cannot be read; it is asked for again")
             return None
 
-    def put(self, key: str, answer: Answer) -> None:
-        """Store an answer at once; an error is no answer and is not stored."""
+    def put(self, key: str, answer: Answer, *, run: str) -> None:
+        """Store an answer at once; an error is no answer and is not stored.
+
+        Args:
+            key: the address.
+            answer: replaces an earlier one.
+            run: id of the run that asked.
+        """
         if answer.error:
             return
         kept = {
-            item.name: getattr(answer, item.name) for item in fields(answer) if item.name != "not_asked"
-        } | {"usage": dict(answer.usage)}
+            item.name: getattr(answer, item.name) for item in fields(answer) if item.name not in _NOT_STORED
+        } | {"usage": dict(answer.usage), _RUN: run}
         self.store.change(_STORE, (key, json.dumps(kept, sort_keys=True), time.time()))
+
+    def count(self, run: str) -> int:
+        """Return the number of answers that a run and its continuations have stored."""
+        rows = self.store.rows(
+            "SELECT COUNT(*) FROM answers WHERE json_valid(answer) AND json_extract(answer, '$.run') = ?",
+            (run,),
+        )
+        return int(rows[0][0]) if rows else 0
 
     def claim(self, key: str) -> str:
         """Announce that an answer is being asked for.

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.plugins.host import HostFault
+from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.formats.source import SUFFIXES
 from pytest_evalstudio.hosts._addresses import host_of
 from pytest_evalstudio.hosts._documents import download
@@ -53,7 +54,8 @@ def fetch_suite(url: str, folder: Path, *, refresh: bool = False, allow_private_
     suffix = name.suffix.lower() if name.suffix.lower() in SUFFIXES else ".json"
     stem = re.sub(r"[^A-Za-z0-9_.-]", "_", name.stem)[:MAX_NAME_CHARS] or "suite"
     target = folder / f"{stem}-{digest}{suffix}"
-    if target.is_file() and not refresh:
+    # A file without its note was left by a killed download: it must not count as a local one.
+    if target.is_file() and _note(target).is_file() and not refresh:
         return target
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -66,9 +68,9 @@ def fetch_suite(url: str, folder: Path, *, refresh: bool = False, allow_private_
         )
     except HostFault as exc:
         raise DataError(f"cannot be fetched: {exc}", source=url) from None
+    write_whole(_note(target), url.encode("utf-8", "surrogatepass"))
     os.replace(fetched, target)
     (folder / digest).rmdir()
-    _note(target).write_text(url, encoding="utf-8")
     return target
 
 

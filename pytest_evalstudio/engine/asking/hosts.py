@@ -6,13 +6,14 @@ import uuid
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from pytest_evalstudio.core.cases import NOTHING
-from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.errors import ConfigurationError, ResourceMissing
 from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.host import Host, HostSpec, Opens
 from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.engine.asking.absent import absent_host
 from pytest_evalstudio.engine.asking.answers import AnswerCache, digest_of
 from pytest_evalstudio.engine.asking.corpora import CorpusRegister, report_ingestion
 from pytest_evalstudio.engine.asking.downloads import named_hosts
@@ -20,8 +21,9 @@ from pytest_evalstudio.engine.asking.labels import SessionLabels
 from pytest_evalstudio.engine.asking.limits import Limits
 from pytest_evalstudio.engine.asking.load import load_of
 from pytest_evalstudio.engine.asking.loops import LoopThread
-from pytest_evalstudio.engine.asking.prices import Prices
+from pytest_evalstudio.engine.asking.prices import Prices, without_prices
 from pytest_evalstudio.engine.asking.resolve import ModelSession
+from pytest_evalstudio.engine.asking.runs import CacheMode, RunSource, fixed_run
 from pytest_evalstudio.engine.asking.secrets import Secrets
 from pytest_evalstudio.formats.options import build, check_options
 from pytest_evalstudio.hosts._tools import HostTools
@@ -30,11 +32,12 @@ from pytest_evalstudio.models.sentences import split_sentences
 
 LIMIT_KEYS = ("concurrency", "requests_per_minute", "timeout_s", "retries", "breaker", "deadline_s")
 LABEL_KEYS = ("connection", "description", "prices")
-SESSION_KEYS = ("host", "cache", "rag", "runs", "budget", *LABEL_KEYS, *LIMIT_KEYS)
+SESSION_KEYS = ("host", "cache", "rag", "deterministic", "runs", "budget", *LABEL_KEYS, *LIMIT_KEYS)
 """Keys of a model's table that are not the host's: `runs` and `budget` belong to the plugin, `rag` says that
 a host of kind "both" retrieves.
 """
 
+_SESSION_OPTIONS = ("cache", "rag", "deterministic", *LABEL_KEYS)
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "pytest-evalstudio/model")
 
 
@@ -46,23 +49,26 @@ def open_model(
     folder: Path,
     cache: AnswerCache | None,
     workers: int = 1,
-    refresh: bool = False,
+    run: RunSource | None = None,
+    kept: CacheMode = CacheMode.RESUME,
     env: Mapping[str, str] | None = None,
     thread: LoopThread | None = None,
     kind: str = "model",
     allow_private_hosts: bool = False,
     optional: Mapping[str, Any] = NOTHING,
     budget: Budget | None = None,
+    allow_absent: bool = False,
 ) -> ModelSession:
     """Make a configured model ready to be asked.
 
     Args:
-        settings: `host`, the host's parameters, limits, `cache` (bool, instead of the host's own choice),
+        settings: `host`, the host's parameters, limits, `cache` (never, resume or always),
             `rag`; `${NAME}` in any text is taken from the environment.
         folder: where relative paths and modules are looked for.
         cache: where answers are kept, None to keep none; it stays open when the session closes.
         workers: how many processes share the limits.
-        refresh: ask again what is stored from earlier sessions.
+        run: the run that asks; a new one where not given.
+        kept: use of stored answers where neither the settings nor the host say otherwise.
         env: in place of the process's environment.
         thread: where its requests run, with those of others.
         kind: what messages call it.
@@ -70,6 +76,7 @@ def open_model(
         optional: parameters that the host gets where it has them and the settings do not set them; it may
             leave them out.
         budget: of the requests; None for no limit.
+        allow_absent: whether a missing client package is an error of each question, not of the model.
 
     Raises:
         ConfigurationError: if anything in the settings is unknown, missing or wrong.
@@ -82,13 +89,15 @@ def open_model(
             folder=folder,
             cache=cache,
             workers=workers,
-            refresh=refresh,
+            run=run or fixed_run(),
+            kept=kept,
             env=env,
             thread=thread,
             kind=kind,
             allow_private_hosts=allow_private_hosts,
             optional=optional,
             budget=budget,
+            allow_absent=allow_absent,
         )
     except ConfigurationError as exc:
         raise ConfigurationError(f"{kind} {name!r}: {exc}") from exc
@@ -102,13 +111,15 @@ def _opened(
     folder: Path,
     cache: AnswerCache | None,
     workers: int,
-    refresh: bool,
+    run: RunSource,
+    kept: CacheMode,
     env: Mapping[str, str] | None,
     thread: LoopThread | None,
     kind: str,
     allow_private_hosts: bool,
     optional: Mapping[str, Any],
     budget: Budget | None,
+    allow_absent: bool,
 ) -> ModelSession:
     cls, spec = _host_of(settings, registry)
     known = parameters(cls)
@@ -142,7 +153,9 @@ def _opened(
                 )
             )
     except ConfigurationError as exc:
-        raise ConfigurationError(secrets.mask_message(str(exc))) from exc
+        if not (allow_absent and isinstance(exc, ResourceMissing)):
+            raise ConfigurationError(secrets.mask_message(str(exc))) from exc
+        host = absent_host(spec, secrets.mask_message(str(exc)))
     identity = _identity(name, spec, secrets, expanded)
     return ModelSession(
         host,
@@ -151,9 +164,11 @@ def _opened(
         settings=identity.settings,
         limits=limits,
         retrieves=given.retrieves(spec),
+        deterministic=given.is_deterministic(spec),
         secrets=secrets,
-        cache=cache if given.caches(spec) else None,
-        refresh=refresh,
+        cache=cache,
+        cache_mode=given.cache_mode(spec, kept),
+        run=run,
         thread=thread,
         kind=kind,
         notes=notes,
@@ -218,7 +233,7 @@ def asked_model(settings: Mapping[str, Any]) -> str:
 
 def _identity(name: str, spec: HostSpec, secrets: Secrets, expanded: Mapping[str, Any]) -> ModelIdentity:
     masked = secrets.masked({key: value for key, value in expanded.items() if key not in SESSION_KEYS})
-    key = str(uuid.uuid5(_NAMESPACE, digest_of([name, spec.id, masked])))
+    key = str(uuid.uuid5(_NAMESPACE, digest_of([name, spec.id, without_prices(masked)])))
     return ModelIdentity(key=key, host=spec.id, settings=masked)
 
 
@@ -238,8 +253,9 @@ def _is_reference(value: Any) -> bool:
 class _SessionOptions:
     """Keys of a model's table that are neither the host's nor limits; None where the host decides."""
 
-    cache: bool | None = None
+    cache: bool | Literal["never", "resume", "always"] | None = None
     rag: bool | None = None
+    deterministic: bool | None = None
     connection: str = ""
     description: str = ""
     prices: Mapping[str, Any] = field(default_factory=dict)
@@ -280,12 +296,26 @@ class _Given:
         return cls(
             parameters=part(host, set(expanded) - {*SESSION_KEYS}, place, SESSION_KEYS),
             limits=part(Limits, LIMIT_KEYS, ""),
-            session=_SessionOptions(**part(_SessionOptions, ("cache", "rag", *LABEL_KEYS), "")),
+            session=_SessionOptions(**part(_SessionOptions, _SESSION_OPTIONS, "")),
         )
 
-    def caches(self, spec: HostSpec) -> bool:
-        """Return whether answers are kept between sessions."""
-        return spec.caches if self.session.cache is None else self.session.cache
+    def cache_mode(self, spec: HostSpec, kept: CacheMode) -> CacheMode:
+        """Return the use of stored answers.
+
+        Args:
+            spec: of the host, whose answers may not be worth storing.
+            kept: for hosts whose answers are.
+        """
+        mode = self.session.cache
+        if mode is None:
+            return kept if spec.caches else CacheMode.NEVER
+        if isinstance(mode, bool):  # earlier versions knew only these
+            return CacheMode.ALWAYS if mode else CacheMode.NEVER
+        return CacheMode(mode)
+
+    def is_deterministic(self, spec: HostSpec) -> bool:
+        """Return whether the model gives the same answer to the same question."""
+        return spec.deterministic if self.session.deterministic is None else self.session.deterministic
 
     def retrieves(self, spec: HostSpec) -> bool | None:
         """Return whether the model retrieves; None where only its answers say."""

@@ -16,6 +16,8 @@ from pytest_evalstudio.engine.asking.hosts import check_model, open_model
 from pytest_evalstudio.engine.asking.loops import LoopThread
 from pytest_evalstudio.engine.asking.purse import SharedPurse
 from pytest_evalstudio.engine.asking.resolve import ModelSession
+from pytest_evalstudio.engine.asking.runs import AskingRun, CacheMode, fixed_run
+from pytest_evalstudio.engine.asking.spending import UNHELD, unpriced_limit
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.judge_examples import JudgeExamples
 from pytest_evalstudio.formats.judge_table import JudgeMember, JudgeTable
@@ -141,18 +143,26 @@ class Judges:
         name = str(settings.get("llm_model_name") or member.model or settings.get("host"))
         identity = (str(config.folder), repr((optional, sorted(settings.items(), key=str))))
         if identity not in self._sessions:
-            self._sessions[identity] = open_model(
+            session = self._sessions[identity] = open_model(
                 name,
                 settings,
                 self.registry,
                 folder=Path(config.folder),
                 cache=self.cache,
                 workers=self.workers,
-                refresh=self.refresh,
+                run=fixed_run(AskingRun.new(refreshes=self.refresh)),
+                kept=CacheMode.ALWAYS,
                 thread=self._thread,
                 kind="judge",
                 optional=optional,
             )
+            limit = config.judge.max_cost if config.judge is not None else None
+            if limit is not None and (
+                fact := unpriced_limit(
+                    session.host, session.prices, name, f"judge.max_cost = {limit:g}", UNHELD
+                )
+            ):
+                session.notes.append(f"judge {name!r}: {fact}")
         return self._sessions[identity]
 
 

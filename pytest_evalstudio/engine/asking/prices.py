@@ -4,8 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from pytest_evalstudio.core.cases import Answer
+
+PRICE_KEYS = ("input_usd_per_million", "output_usd_per_million")
+"""Parameters of hosts that say what tokens cost; they are no part of a model's identity."""
+
+
+def without_prices(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings that an answer depends on: a changed price asks nothing again.
+
+    >>> without_prices({"seed": 0, "input_usd_per_million": 0.15})
+    {'seed': 0}
+    """
+    return {key: value for key, value in settings.items() if key not in PRICE_KEYS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

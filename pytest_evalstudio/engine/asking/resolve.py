@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 import warnings
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
@@ -15,7 +14,7 @@ from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
 from pytest_evalstudio.core.plugins.host import Host, HostFault, HostSpec
-from pytest_evalstudio.engine.asking.answers import AnswerCache
+from pytest_evalstudio.engine.asking.answers import AnswerCache, StoredAnswer
 from pytest_evalstudio.engine.asking.claims import claimed
 from pytest_evalstudio.engine.asking.cleaning import without_secrets
 from pytest_evalstudio.engine.asking.corpora import CorpusRegister
@@ -25,8 +24,10 @@ from pytest_evalstudio.engine.asking.labels import SessionLabels
 from pytest_evalstudio.engine.asking.limits import Breaker, Counters, Limits
 from pytest_evalstudio.engine.asking.load import Load
 from pytest_evalstudio.engine.asking.loops import CLOSING_S, LoopThread
+from pytest_evalstudio.engine.asking.prices import without_prices
 from pytest_evalstudio.engine.asking.requesting import HostRequests
 from pytest_evalstudio.engine.asking.retrying import afterword
+from pytest_evalstudio.engine.asking.runs import AskingRun, CacheMode, RunSource, fixed_run
 from pytest_evalstudio.engine.asking.secrets import Secrets
 from pytest_evalstudio.engine.asking.spending import ExpectedPrices, NotAsked, within_budget
 from pytest_evalstudio.judges.budget import Budget
@@ -51,7 +52,8 @@ class ModelSession:
     Args:
         settings: the host's parameters, secrets masked: what reports show and answers are stored under.
         cache: where answers are kept; None to keep none. It stays open when the session closes.
-        refresh: ask again what is stored from earlier sessions, and store the new answers.
+        cache_mode: use of the stored answers.
+        run: the run that asks, known from the first question on.
         thread: where its requests run, with those of others; one of its own where not given.
         kind: what messages call it.
         budget: of its requests; None for no limit.
@@ -62,6 +64,7 @@ class ModelSession:
     Attributes:
         key: the same for the same name, host and settings, in every run.
         retrieves: whether it retrieves; None where each answer says so by its context.
+        deterministic: whether it gives the same answer to the same question.
         notes: messages of the host about its service.
     """
 
@@ -74,9 +77,11 @@ class ModelSession:
         settings: Mapping[str, Any],
         limits: Limits,
         retrieves: bool | None = None,
+        deterministic: bool = False,
         secrets: Secrets | None = None,
         cache: AnswerCache | None = None,
-        refresh: bool = False,
+        cache_mode: CacheMode = CacheMode.RESUME,
+        run: RunSource | None = None,
         thread: LoopThread | None = None,
         kind: str = "model",
         notes: list[str] | None = None,
@@ -93,11 +98,13 @@ class ModelSession:
         self.key = key
         self.spec: HostSpec = host.__evalstudio__
         self.retrieves = retrieves
+        self.deterministic = deterministic
         self.limits = limits
         self._settings = dict(settings)
         self._secrets = secrets or Secrets()
-        self._cache = cache
-        self._stored_since = time.time() if refresh else 0.0
+        self._cache = cache if cache_mode is not CacheMode.NEVER else None
+        self._cache_mode = cache_mode
+        self._run = run or fixed_run()
         self._interrupted = InterruptedAnswers()
         self._counters = Counters()
         self._load = load or Load(limits)
@@ -143,9 +150,19 @@ class ModelSession:
         """Return stored answers in order, None where there is none; no model is asked."""
         return [self._stored(self._answer_key(prompt)) for prompt in prompts]
 
+    def earlier_answers(self, prompts: Sequence[Prompt]) -> list[Answer | None]:
+        """Return the last stored answers of any run, for estimates; None where there is none."""
+        if self._cache is None:
+            return [None] * len(prompts)
+        entries = [self._cache.get(self._answer_key(prompt)) for prompt in prompts]
+        return [
+            None if entry is None else self.labels.priced(self.prices.repriced(entry.answer))
+            for entry in entries
+        ]
+
     @property
     def stores(self) -> bool:
-        """Return True if answers are kept between sessions."""
+        """Return True if answers are stored."""
         return self._cache is not None
 
     @property
@@ -161,7 +178,7 @@ class ModelSession:
     def keep(self, prompt: Prompt, answer: Answer) -> None:
         """Store an answer that was not accepted when it arrived; see `answer`."""
         if self._cache is not None:
-            self._cache.put(self._answer_key(prompt), answer)
+            self._cache.put(self._answer_key(prompt), answer, run=self._run().id)
 
     def forget(self, prompt: Prompt) -> None:
         """Drop a stored answer that turned out to be of no use."""
@@ -296,7 +313,7 @@ class ModelSession:
         answer = without_secrets(answer, self._secrets)
         self._counters.success(answer.duration_s)
         if self._cache is not None and key and accept(answer):
-            self._cache.put(key, answer)
+            self._cache.put(key, answer, run=self._run().id)
         return self.labels.priced(answer)
 
     async def _asked(self, prompt: Prompt, admit: Admission | None) -> Answer:
@@ -339,13 +356,23 @@ class ModelSession:
         return replace(answer, retries=tries - 1)
 
     def _answer_key(self, prompt: Prompt) -> str:
-        return "" if self._cache is None else self._cache.key(self.spec.id, self._settings, prompt)
+        if self._cache is None:
+            return ""
+        return self._cache.key(self.spec.id, without_prices(self._settings), prompt)
 
     def _stored(self, key: str) -> Answer | None:
         if self._cache is None or not key:
             return None
-        stored = self._cache.get(key, stored_since=self._stored_since)
-        return None if stored is None else self.labels.priced(stored)
+        run = self._run()
+        stored = self._cache.get(key, stored_since=run.began if run.refreshes else 0.0)
+        if stored is None or not self._may_use(stored, run):
+            return None
+        answer = self.labels.priced(self.prices.repriced(stored.answer))
+        return replace(answer, stored_at=stored.stored_at) if stored.stored_at < run.began else answer
+
+    def _may_use(self, stored: StoredAnswer, run: AskingRun) -> bool:
+        """Return whether a stored answer serves the run: an application is asked anew in every run."""
+        return stored.run == run.id or run.replays or self._cache_mode is CacheMode.ALWAYS
 
     def _not_asked(self, reason: str) -> Answer:
         return Answer(error=f"{self._kind} {self.name!r} was not asked: {reason}", not_asked=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import ValidationError
 
@@ -11,7 +12,7 @@ from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.host import Host
 from pytest_evalstudio.core.store import Store
-from pytest_evalstudio.engine.asking.prices import Prices
+from pytest_evalstudio.engine.asking.prices import PRICE_KEYS, Prices
 from pytest_evalstudio.engine.asking.purse import SharedPurse
 from pytest_evalstudio.formats.budget import BudgetTable
 from pytest_evalstudio.formats.fields import fact
@@ -71,11 +72,13 @@ class ExpectedPrices:
     Attributes:
         input_usd, output_usd: of a token; None where they are not configured.
         max_output_tokens: of an answer; None where it is not limited.
+        is_of_host: the prices are parameters of the host, which computes costs from them.
     """
 
     input_usd: float | None = None
     output_usd: float | None = None
     max_output_tokens: int | None = None
+    is_of_host: bool = False
 
     @classmethod
     def of(cls, host: Host, prices: Prices) -> ExpectedPrices:
@@ -88,12 +91,49 @@ class ExpectedPrices:
                 price = getattr(configured, f"{side}_usd_per_million")
             per_token.append(price / 1e6 if isinstance(price, int | float) else None)
         limit = getattr(host, "max_tokens", None)
-        return cls(per_token[0], per_token[1], limit if isinstance(limit, int) else None)
+        return cls(
+            per_token[0],
+            per_token[1],
+            limit if isinstance(limit, int) else None,
+            is_of_host=all(isinstance(getattr(host, key, None), int | float) for key in PRICE_KEYS),
+        )
+
+    def repriced(self, answer: Answer) -> Answer:
+        """Return a stored answer at the present prices of its host, where it has any."""
+        usage = answer.usage
+        if not self.is_of_host or self.input_usd is None or self.output_usd is None:
+            return answer
+        if "input_tokens" not in usage or "output_tokens" not in usage:
+            return answer
+        cost = usage["input_tokens"] * self.input_usd + usage["output_tokens"] * self.output_usd
+        return replace(answer, cost_usd=cost)
 
     def least(self, prompt: Prompt) -> Expected:
         """Return the amounts of a prompt without its answer."""
         tokens = chars_of(prompt) / CHARS_PER_TOKEN
         return Expected(usd=tokens * (self.input_usd or 0.0), tokens=tokens)
+
+
+def unpriced_limit(host: Host, prices: ExpectedPrices, model: str, limit: str, consequence: str) -> str:
+    """Return that a limit in US dollars lacks the prices of its model, "" where it does not.
+
+    Args:
+        host: of the model; only hosts that compute costs from prices are known to need them.
+        prices: that are configured.
+        model: name of the language model.
+        limit: the setting with its value.
+        consequence: of the missing prices.
+    """
+    if prices.input_usd is not None or not all(hasattr(host, key) for key in PRICE_KEYS):
+        return ""
+    return (
+        f"{limit}, and no price of {model!r} is configured: {consequence}; add [prices.{json.dumps(model)}],"
+        f" or {' and '.join(PRICE_KEYS)}"
+    )
+
+
+UNHELD = "asking ends with the first reply, whose cost is not known"
+"""Consequence of missing prices for a budget."""
 
 
 def chars_of(prompt: Prompt) -> int:

@@ -12,6 +12,7 @@ import typing
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import cast
 
@@ -26,6 +27,7 @@ from pytest_evalstudio.core.plugins.perturbator import (
     PerturbatorSpec,
 )
 from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.engine.perturbing.protected import mask
 from pytest_evalstudio.engine.perturbing.written import Written
 from pytest_evalstudio.formats.options import build, check_options
 
@@ -44,10 +46,19 @@ class Step:
         return f"{self.spec.id}:{self.intensity}" if self.spec.intensities else self.spec.id
 
     def perturb(self, text: str, seed: int) -> Change:
-        """Return the perturbator's change, with a seed per text.
+        """Return the perturbator's change, with a seed per text; protected spans stay as they are.
 
         After an exception, the change has no text and names the reason.
         """
+        return put_to((self,), text, seed)
+
+    @property
+    def protects(self) -> bool:
+        """Return True if protected spans are masked; a judge's rewriting needs the text itself."""
+        return self.spec.keeps_meaning and not isinstance(self.perturbator, Written)
+
+    def edit(self, text: str, seed: int) -> Change:
+        """Return the change of a text whose protected spans are masked already, or are to be changed too."""
         try:
             change = self.perturbator.perturb(text, self.intensity, _seed_for(text, self.spec.id, seed))
         except Exception as exc:  # other people's code: the suite must outlive it, and says so
@@ -63,6 +74,35 @@ class Step:
 
 Chain = tuple[Step, ...]
 """Perturbators that work on one text, one after the other."""
+
+
+def put_to(chain: Chain, text: str, seed: int) -> Change:
+    """Apply a chain to a text; the change has no text if one of the perturbators does not apply.
+
+    Successive perturbators that keep the meaning share the protected spans of the text that the first one
+    gets: an edit of one cannot expose a name to the next.
+
+    >>> (chain,) = parse_perturbations("comma:high+word_swap:high", Registry())
+    >>> put_to(chain, "What is effective challenge of models?", 1).text
+    'is What, challenge effective, models of?'
+    """
+    edits = 0
+    categories: list[str] = []
+    for (protects, unprotected), steps in groupby(chain, lambda step: (step.protects, step.spec.unprotected)):
+        masked = mask(text, unprotected) if protects else None
+        text = masked.text if masked else text
+        for step in steps:
+            change = step.edit(text, seed)
+            if not change.reason and masked and not masked.is_intact(change.text):
+                change = Change.none("the perturbator changed or moved a protected name, number or quotation")
+            elif change.reason and masked and masked.spans:
+                change = Change.none(f"{change.reason}, outside of protected names, numbers and quotations")
+            if change.reason:
+                return change if len(chain) == 1 else Change.none(f"{step.spec.id}: {change.reason}")
+            text, edits = change.text, edits + change.edits
+            categories += change.categories
+        text = masked.restore(text) if masked else text
+    return Change(text, edits, categories=tuple(categories))
 
 
 def parse_perturbations(
@@ -162,7 +202,7 @@ def _step(
     return Step(
         spec=spec,
         perturbator=perturbator,
-        intensity=_intensity(levels[0], spec) if levels else DEFAULT_INTENSITY,
+        intensity=_intensity(levels[0], spec) if levels else spec.default,
     )
 
 

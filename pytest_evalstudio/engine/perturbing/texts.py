@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from pytest_evalstudio.core.cases import Relationship
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.numbers import DEFAULT_SEED
-from pytest_evalstudio.core.plugins.perturbator import Change
 from pytest_evalstudio.engine.origins import PERTURBED, PREFIX, SOURCE
-from pytest_evalstudio.engine.perturbing.specs import Chain
+from pytest_evalstudio.engine.perturbing.specs import Chain, put_to
 from pytest_evalstudio.engine.perturbing.where import Where
 from pytest_evalstudio.engine.perturbing.written import Written
 
@@ -115,26 +114,6 @@ class Perturber:
                 )
             )
         return variants
-
-
-def put_to(chain: Chain, text: str, seed: int) -> Change:
-    """Apply a chain to a text; the change has no text if one of the perturbators does not apply.
-
-    >>> from pytest_evalstudio.core.plugins.registry import Registry
-    >>> from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
-    >>> (chain,) = parse_perturbations("comma:high+word_swap:high", Registry())
-    >>> put_to(chain, "What is effective challenge of models?", 1).text
-    'is What, challenge effective, models of?'
-    """
-    edits = 0
-    categories: list[str] = []
-    for step in chain:
-        change = step.perturb(text, seed)
-        if change.reason:
-            return Change.none(change.reason if len(chain) == 1 else f"{step.spec.id}: {change.reason}")
-        text, edits = change.text, edits + change.edits
-        categories += change.categories
-    return Change(text, edits, categories=tuple(categories))
 
 
 def _line(chain: str, reason: str, keys: Sequence[str]) -> str:

@@ -53,5 +53,6 @@ def answered(case: Case, answer: Answer, model: ModelInfo, run: int, *, retrieve
         retries=answer.retries,
         tool_calls=answer.tool_calls,
         error=answer.error,
+        stored_at=answer.stored_at,
         artifacts=answer.artifacts,
     )

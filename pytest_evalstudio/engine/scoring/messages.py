@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.display import visible, visible_lines
@@ -16,6 +16,11 @@ TEXT_CHARS = 600
 CONTEXT_CHARS = 200
 CONTEXT_CHUNKS = 3
 EARLIER_TURNS = 4
+_PARTS: Mapping[str, str] = {
+    "answer": "the answer",
+    "context": "the context",
+    "both": "answer and context",
+}
 
 
 def headline(result: Result) -> str:
@@ -31,8 +36,12 @@ def headline(result: Result) -> str:
 
 
 def misses(result: Result) -> list[str]:
-    """Return a line for each missed threshold and each flip that fails the item."""
-    lines = [
+    """Return a line for each fact that fails the item: no answer or refusal, missed thresholds, flips.
+
+    An unexpected refusal explains the thresholds that it misses, and comes before them.
+    """
+    lines = [result.response.reason] if result.response.reason else []
+    lines += [
         line
         for selected, reached in result.verdicts.items()
         if result.decides(selected)
@@ -66,15 +75,21 @@ def explain(result: Result) -> str:
     lines = []
     for evaluator, reason in _grouped(result.errors):
         lines.append(f"error: {evaluator}: {masked(reason)}")
-    for selected, reached in result.verdicts.items():
-        if result.decides(selected):
-            lines += [masked(text) for text in missed_lines(selected, reached)]
-    lines += [flip_line(flip) for flip in result.flips if flip.fails]
-    for case in result.answers[:1]:
-        lines += _case_lines(case)
-    if len(result.answers) > 1:
-        lines.append(f"(the first of {len(result.answers)} repeats is shown)")
+    lines += map(masked, misses(result))
+    if result.answers:
+        place = _shown_repeat(result)
+        lines += _case_lines(result.answers[place])
+        if len(result.answers) > 1:
+            which = f"repeat {place + 1}" if place else "the first"
+            lines.append(f"({which} of {len(result.answers)} repeats is shown)")
     return visible_lines("\n".join(lines))
+
+
+def _shown_repeat(result: Result) -> int:
+    """Return the index of the first repeat without an answer if that fails the item, else 0."""
+    if not result.response.fails:
+        return 0
+    return next((index for index, case in enumerate(result.answers) if not case.is_answered), 0)
 
 
 def _grouped(errors: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -92,10 +107,13 @@ def _case_lines(case: Case) -> list[str]:
     lines.append(f"question: {short(case.question)}")
     if case.expected_output:
         lines.append(f"expected: {short(case.expected_output)}")
+    if case.expects == "refusal":
+        lines.append("expects:  a refusal")
     if case.condition:
-        lines.append(f"condition: {short(case.condition)}")
+        part = f" (on {_PARTS[case.condition_on]})" if case.condition_on else ""
+        lines.append(f"condition{part}: {short(case.condition)}")
     if not case.error:
-        lines.append(f"answer:   {short(case.actual_output) or '(empty)'}")
+        lines.append(f"answer:   {short(case.actual_output) if case.has_text else '(empty)'}")
     for index, chunk in enumerate(case.context[:CONTEXT_CHUNKS]):
         source = (
             f" ({safe_identifier(case.context_sources[index])})" if index < len(case.context_sources) else ""

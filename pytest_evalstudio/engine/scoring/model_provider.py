@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import importlib.util
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +66,7 @@ class ModelProvider:
         self._weights: dict[tuple[Any, ...], Weights] = {}
         self._models: dict[tuple[Any, ...], Any] = {}
         self._tools: dict[Configuration, Tools] = {}
+        self._missing: dict[ConfiguredEvaluator, str] = {}
 
     def tools(self, config: Configuration) -> Tools:
         """Return the tools of a configuration; a model is opened at its first use."""
@@ -92,6 +93,8 @@ class ModelProvider:
         if config not in self._tools:
             self._tools[config] = self.tools(config)
         tools = self._tools[config]
+        if selected in self._missing:
+            return dataclasses.replace(tools, missing=self._missing[selected])
         if unused := [name for name in selected.spec.uses if name not in selected.uses]:
             absent: dict[str, Any] = dict.fromkeys(unused)
             tools = dataclasses.replace(tools, **absent)
@@ -117,11 +120,37 @@ class ModelProvider:
         Raises:
             ConfigurationError: with the evaluators, their missing requirements, and the remedy.
         """
-        lacking: dict[str, list[str]] = {}
+        self._refuse((each, fault) for each in selected for _, fault in self._faults(config, each))
+
+    def open_available(self, config: Configuration, selected: Iterable[ConfiguredEvaluator]) -> None:
+        """Find all that these evaluators require, before the run, as `open` does.
+
+        Where a model or a package is missing, the evaluator's tools say so, and its cases are errors.
+
+        Raises:
+            ConfigurationError: if a judge or an option is missing, or a requirement is not known.
+        """
+        refused = []
         for each in selected:
-            for requirement in each.requires:
-                if (fault := self._fault(config, each, requirement, fetch=True)) is not None:
-                    lacking.setdefault(str(fault), []).append(each.id)
+            faults = list(self._faults(config, each))
+            refused += [(each, fault) for requirement, fault in faults if not _is_missing(requirement, fault)]
+            if faults:
+                self._missing[each] = "; ".join(dict.fromkeys(str(fault) for _, fault in faults))
+        self._refuse(refused)
+
+    def _faults(
+        self, config: Configuration, selected: ConfiguredEvaluator
+    ) -> Iterator[tuple[str, ConfigurationError]]:
+        """Yield the requirements of an evaluator that are not met, each with the reason."""
+        for requirement in selected.requires:
+            if (fault := self._fault(config, selected, requirement, fetch=True)) is not None:
+                yield requirement, fault
+
+    @staticmethod
+    def _refuse(faults: Iterable[tuple[ConfiguredEvaluator, ConfigurationError]]) -> None:
+        lacking: dict[str, list[str]] = {}
+        for selected, fault in faults:
+            lacking.setdefault(str(fault), []).append(selected.id)
         if lacking:
             raise ConfigurationError(
                 "\n".join(
@@ -178,7 +207,8 @@ class ModelProvider:
                     if selected.spec.extra
                     else f"install {name}"
                 )
-                raise ConfigurationError(f"there is no module {name!r}: {remedy}")
+                fact = f"there is no module {name!r}: {remedy}"
+                raise ResourceMissing(fact, brief=fact)
             return
         if requirement.startswith(OPTION):
             name = requirement.removeprefix(OPTION)
@@ -336,6 +366,11 @@ class ModelProvider:
                     weights, config.sentiment_model, table="sentiment_model", workers=self._workers
                 )
         raise AssertionError(requirement)
+
+
+def _is_missing(requirement: str, fault: ConfigurationError) -> bool:
+    """Return True if a model or package is missing; a missing judge is a fault of the configuration."""
+    return requirement != JUDGE and isinstance(fault, ResourceMissing)
 
 
 def brief_of(fault: ConfigurationError) -> str:

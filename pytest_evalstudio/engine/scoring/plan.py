@@ -16,6 +16,7 @@ from pytest_evalstudio.core.plugins.registry import PluginRegistry, Registry
 from pytest_evalstudio.engine.asking.judging import agent_of, describe_judge
 from pytest_evalstudio.engine.scoring.calibrated import PROBABILITY, Attached, attach, check_together
 from pytest_evalstudio.engine.scoring.calibration import threshold
+from pytest_evalstudio.engine.scoring.judge_checks import JUDGE_CHECK_OPTION, AttachedCheck, check_of
 from pytest_evalstudio.engine.scoring.model_tables import chosen_models
 from pytest_evalstudio.engine.scoring.thresholds import by_evaluator, metric_key, thresholds_of
 from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, Configuration
@@ -23,7 +24,7 @@ from pytest_evalstudio.formats.options import build, check_options
 
 CALIBRATION_OPTION = "calibration"
 FLIPS_OPTION = "flips"
-COMMON_OPTIONS = ("type", "threshold", "thresholds", FLIPS_OPTION, CALIBRATION_OPTION)
+COMMON_OPTIONS = ("type", "threshold", "thresholds", FLIPS_OPTION, CALIBRATION_OPTION, JUDGE_CHECK_OPTION)
 JUDGE_OPTION = "judge"
 """The table of an evaluator that has a judge of its own."""
 ALL = "all"
@@ -33,6 +34,7 @@ _CONFIGURATION_ONLY: Mapping[str, str] = {
     "type": "a case chooses evaluators by their names; make an instance in the configuration and name that",
     JUDGE_OPTION: "a case cannot choose its judge; give it to the evaluator in the configuration",
     CALIBRATION_OPTION: "a case cannot choose a calibration; give it to the evaluator in the configuration",
+    JUDGE_CHECK_OPTION: "a case cannot choose a judge-check; give it to the evaluator in the configuration",
 }
 """Options that are allowed only in the configuration, and the message for other places."""
 
@@ -58,6 +60,7 @@ class ConfiguredEvaluator:
         own_judge: settings of its judge that differ from the configuration's.
         judge: its judge as the record shows it; empty for none.
         attached: the calibration that makes its primary metric a probability, None for none.
+        check: measured errors of its judge, None for none.
         uses: models that it can do without and that the configuration names.
         all_flips: also metrics that follow from the primary one are checked for flips.
     """
@@ -72,6 +75,7 @@ class ConfiguredEvaluator:
     own_judge: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     judge: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     attached: Attached | None = None
+    check: AttachedCheck | None = None
     uses: tuple[str, ...] = ()
     all_flips: bool = False
 
@@ -307,6 +311,7 @@ class Plan:
             own_judge=own_judge,
             judge=(describe_judge(self._config, own_judge, spec.prompts) if JUDGE in requires else {}),
             attached=attached,
+            check=check_of(self._config, name, spec, table.get(JUDGE_CHECK_OPTION)),
             uses=uses,
             all_flips=merged.get(FLIPS_OPTION) == ALL,
         )

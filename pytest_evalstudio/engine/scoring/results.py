@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.engine.origins import Origin
+from pytest_evalstudio.engine.scoring.confirmation import Confirmation
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
+from pytest_evalstudio.engine.scoring.responses import UNDECIDED, ResponseVerdict
+from pytest_evalstudio.engine.scoring.score import WHATEVER_WAS_ASKED
 from pytest_evalstudio.engine.scoring.tasks import EvalTask
 from pytest_evalstudio.engine.scoring.verdicts import Flip, Verdict
-
-WHATEVER_WAS_ASKED = ("privacy", "security", "fairness")
-"""Types of problems that no question excuses."""
 
 
 @dataclass(slots=True, eq=False)
@@ -23,10 +24,12 @@ class Result:
         answers: one answered case per repeat.
         outcomes: per repeat: evaluator to outcome.
         verdicts: evaluator to verdict over the repeats.
+        response: verdict on the answers as such: empty, a refusal, an answer.
         origin: how a perturbed case was made; None for an original.
         compared_beside: evaluators that compared it with an original which is not part of this run, but was
             scored in addition.
         seconds: the task's share of the chunk's wall time.
+        confirmation: of a regressed case that was asked again; None for others.
         not_run: why the model was not asked all its repeats, "" if it was; there are no verdicts then.
     """
 
@@ -34,11 +37,13 @@ class Result:
     answers: tuple[Case, ...] = ()
     outcomes: list[dict[ConfiguredEvaluator, Outcome]] = field(default_factory=list)
     verdicts: dict[ConfiguredEvaluator, Verdict] = field(default_factory=dict)
+    response: ResponseVerdict = UNDECIDED
     flips: list[Flip] = field(default_factory=list)
     origin: Origin | None = None
     compared_beside: frozenset[str] = frozenset()
     seconds: float = 0.0
     not_run: str = ""
+    confirmation: Confirmation | None = None
 
     @property
     def errors(self) -> list[tuple[str, str]]:
@@ -55,6 +60,22 @@ class Result:
         model = self.task.model
         return model.runs if model.stopping is not None and not self.task.answered else 0
 
+    @property
+    def expects_refusal(self) -> bool:
+        """Return True if the case expects a refusal; a changed question does not."""
+        return self.task.case.expects == "refusal" and (self.origin is None or self.origin.meaning_kept)
+
+    @property
+    def fails_by_content(self) -> bool:
+        """Return True if an evaluator of content fails an answer for more than its context."""
+        return not self.response.fails and any(
+            reached.missed
+            and reached.code != OutcomeCode.RETRIEVAL_FAILED
+            and selected.spec.problem_type not in WHATEVER_WAS_ASKED
+            and self.decides(selected)
+            for selected, reached in self.verdicts.items()
+        )
+
     def decides(self, selected: ConfiguredEvaluator) -> bool:
         """Return True if an evaluator's verdict decides the item.
 
@@ -69,4 +90,6 @@ class Result:
 
     @property
     def applicable(self) -> bool:
-        return any(each.status != "not_applicable" for each in self.verdicts.values())
+        return self.response.passed is not None or any(
+            each.status != "not_applicable" for each in self.verdicts.values()
+        )

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import traceback
 from collections.abc import Hashable, Sequence
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.errors import EvalStudioError
+from pytest_evalstudio.core.judging import JUDGE
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.tools import Tools
+from pytest_evalstudio.engine.scoring.comparable import comparable_case
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 
+_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
+WHATEVER_WAS_ASKED = ("privacy", "security", "fairness")
+"""Types of problems that no question excuses."""
 _SPOKEN = {
     "question": "no question",
     "expected_output": "no expected output",
@@ -24,21 +30,35 @@ _SPOKEN = {
 def score(selected: ConfiguredEvaluator, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
     """Return one outcome per case from one evaluator, in order.
 
-    A case without an answer is an error. A case that lacks an input of the evaluator is not applicable. Only
-    the other cases reach the evaluator.
+    A case without an answer is an error. A case that lacks an input of the evaluator is not applicable, nor
+    is one whose answer is empty, where the evaluator reads answers. Only the other cases reach the evaluator,
+    with texts in a comparable form; judges read them as they are.
     """
     outcomes: list[Outcome | None] = [_without_asking(selected, case, tools) for case in cases]
     waiting = [index for index, outcome in enumerate(outcomes) if outcome is None]
-    for index, outcome in zip(
-        waiting, _ask(selected, [cases[index] for index in waiting], tools), strict=True
-    ):
-        outcomes[index] = outcome
+    if JUDGE in selected.requires:
+        compared = None
+        scored = _ask(selected, [cases[index] for index in waiting], tools)
+    else:
+        compared = [comparable_case(cases[index]) for index in waiting]
+        scored = _ask(selected, [each.case for each in compared], tools)
+    for number, (index, outcome) in enumerate(zip(waiting, scored, strict=True)):
+        outcomes[index] = outcome if compared is None else compared[number].original(outcome)
     return [outcome for outcome in outcomes if outcome is not None]
 
 
 def _without_asking(selected: ConfiguredEvaluator, case: Case, tools: Tools) -> Outcome | None:
     if case.error:
         return Outcome.error(case.error, OutcomeCode.NO_ANSWER)
+    if "actual_output" in selected.needs and not case.has_text:
+        if not case.is_answered:
+            return Outcome.not_applicable("no answer: the text is empty", OutcomeCode.ANSWER_EMPTY)
+        if not selected.spec.applies_without_text:
+            return Outcome.not_applicable("the answer calls tools or makes files, and has no text")
+    if case.expects == "refusal" and judges_content(selected):
+        return Outcome.not_applicable(
+            "the case expects a refusal, which has no content to judge", OutcomeCode.REFUSAL_EXPECTED
+        )
     if selected.spec.compares and case.counterpart is None:
         linked = case.sources(selected.spec.compares)
         return Outcome.not_applicable(
@@ -54,6 +74,11 @@ def _without_asking(selected: ConfiguredEvaluator, case: Case, tools: Tools) -> 
             f"{case.counterpart.key!r}, with which it is compared, was not answered:"
             f" {case.counterpart.error}",
             OutcomeCode.COUNTERPART_FAILED,
+        )
+    if case.counterpart is not None and not case.counterpart.has_text:
+        return Outcome.not_applicable(
+            f"the answer to {case.counterpart.key!r}, with which it is compared, is empty",
+            OutcomeCode.NO_COUNTERPART,
         )
     missing = [_SPOKEN[need] for need in selected.needs if _lacks(case, need)]
     if missing:
@@ -72,6 +97,9 @@ def _without_asking(selected: ConfiguredEvaluator, case: Case, tools: Tools) -> 
             " raise it in the configuration",
             OutcomeCode.TEXT_TOO_LONG,
         )
+    if selected.spec.measures_support and not _LETTER_OR_DIGIT.search(case.actual_output):
+        metrics = selected.evaluator.__evalstudio__.metrics  # without that of a calibration
+        return Outcome.worst(metrics, "the answer has no words", code=OutcomeCode.ANSWER_WORDLESS)
     try:
         reason = selected.spec.inapplicable(selected.evaluator, case)
     except Exception as exc:
@@ -79,10 +107,23 @@ def _without_asking(selected: ConfiguredEvaluator, case: Case, tools: Tools) -> 
     return Outcome.not_applicable(reason) if reason else None
 
 
+def judges_content(selected: ConfiguredEvaluator) -> bool:
+    """Return True if an evaluator judges the content of an answer or its context, which a refusal lacks.
+
+    It then needs more than the answer, and is about neither privacy nor security nor fairness.
+    """
+    spec = selected.spec
+    return not (
+        spec.applies_to_refusals
+        or spec.problem_type in WHATEVER_WAS_ASKED
+        or set(selected.needs) <= {"actual_output"}
+    )
+
+
 def _lacks(case: Case, need: str) -> bool:
     """Return True if a declared input is absent.
 
-    An empty answer counts as an answer; the evaluator itself checks the condition.
+    The evaluator itself checks the condition.
     """
     if need == "question":
         return not case.question.strip()
@@ -94,6 +135,8 @@ def _lacks(case: Case, need: str) -> bool:
 def _ask(selected: ConfiguredEvaluator, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
     if not cases:
         return []
+    if tools.missing:
+        return [Outcome.error(tools.missing, OutcomeCode.RESOURCE_MISSING)] * len(cases)
     try:
         outcomes = list(selected.evaluator.score(cases, tools))
     except Exception as exc:

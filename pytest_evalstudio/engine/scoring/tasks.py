@@ -143,6 +143,8 @@ def _of_suite(
             question=item.prompt,
             expected_output=item.expected_output,
             condition=item.condition_text(),
+            condition_on=item.condition_on,
+            expects=item.expects,
             categories=tuple(
                 map(safe_identifier, dict.fromkeys((*item.categories, *test.categories, *suite.categories)))
             ),
@@ -230,6 +232,8 @@ def row_case(row: Row, model: ModelInfo, folder: str, position: int = 0, line: i
         context_sources=tuple(row.context_sources),
         context_scores=tuple(row.context_scores),
         condition=row.condition_text(),
+        condition_on=row.condition_on,
+        expects=row.expects,
         categories=tuple(map(safe_identifier, row.categories)),
         relationships=_relationships(row.relationships) if row.relationships else (),
         corpus=tuple(row.corpus),
@@ -246,6 +250,7 @@ def row_case(row: Row, model: ModelInfo, folder: str, position: int = 0, line: i
         request_id=row.request_id,
         cost_usd=row.cost,
         usage=row.usage or NOTHING,
+        tool_calls=tuple(call if isinstance(call, Mapping) else {"name": call} for call in row.tool_calls),
         error=error,
         expected_documents=tuple(row.expected_documents),
         expected_facts=tuple(row.expected_facts),

@@ -115,7 +115,7 @@ def verdict(
     scores = _means(scored)
     repeats = repeat_states(selected, outcomes)
     decision = _decision(repeats, stopping)
-    by_repeats = _counted(repeats, policy, stopping)
+    by_repeats = counted_verdict(repeats, policy, stopping)
     if by_repeats is None:
         missed = _missed(selected, scores)
         passed = _passed(selected, scores, missed)
@@ -131,7 +131,7 @@ def verdict(
         policy=policy.text,
         stopped=decision,
         metric_passes=_metric_passes(selected, outcomes, policy, stopping),
-        code=next((outcome.code for outcome in scored if outcome.code), OutcomeCode.NONE),
+        code=_code_of_repeats(outcomes, repeats),
         reason=_reason(outcomes, repeats, failed_by_repeats=by_repeats is False),
         least=_least(scored),
         pass_k=float(not any(_missed(selected, outcome.scores) for outcome in scored)),
@@ -218,9 +218,13 @@ def flipping_metrics(selected: ConfiguredEvaluator) -> list[Metric]:
 
 
 def missed_lines(selected: ConfiguredEvaluator, reached: Verdict) -> list[str]:
-    """Return a line for each metric that missed its threshold; the first line has the reason."""
+    """Return a line for each metric that missed its threshold; the first line has the reason.
+
+    A failure of the retrieved context alone begins with "retrieval".
+    """
+    part = "retrieval: " if reached.code == OutcomeCode.RETRIEVAL_FAILED else ""
     if reached.missed and (reached.stopped in ("pass", "fail") or reached.policy != MEAN):
-        return [_repeats_line(selected, reached)]
+        return [part + _repeats_line(selected, reached)]
     lines: list[str] = []
     for key in reached.missed:
         metric = selected.spec.metric(key)
@@ -232,7 +236,7 @@ def missed_lines(selected: ConfiguredEvaluator, reached: Verdict) -> list[str]:
             because = f" ({doubt})" if doubt else ""
             because += f": {reached.reason}" if reached.reason and not lines else ""
             lines.append(
-                f"{selected.id}: {key} {number(value)} {sign}"
+                f"{part}{selected.id}: {key} {number(value)} {sign}"
                 f" {number(selected.thresholds[key])}{repeats}{because}"
             )
     return lines
@@ -257,6 +261,16 @@ def repeat_states(selected: ConfiguredEvaluator, outcomes: Sequence[Outcome]) ->
     )
 
 
+def _code_of_repeats(outcomes: Sequence[Outcome], repeats: Sequence[bool | None]) -> OutcomeCode:
+    """Return the code that all failing repeats share; without a failing one, the first code of a score."""
+    failing = {outcome.code for outcome, state in zip(outcomes, repeats, strict=True) if state is False}
+    if failing:
+        return failing.pop() if len(failing) == 1 else OutcomeCode.NONE
+    return next(
+        (outcome.code for outcome in outcomes if outcome.status == "score" and outcome.code), OutcomeCode.NONE
+    )
+
+
 def _reason(outcomes: Sequence[Outcome], repeats: Sequence[bool | None], *, failed_by_repeats: bool) -> str:
     """Return the first reason of a repeat; of one that fails, where the number of these decides."""
     failing = [
@@ -278,7 +292,7 @@ def _decision(repeats: Sequence[bool | None], stopping: Sprt | None) -> Stopped:
     return "inconclusive" if decision == "open" else decision
 
 
-def _counted(repeats: Sequence[bool | None], policy: PassPolicy, stopping: Sprt | None) -> bool | None:
+def counted_verdict(repeats: Sequence[bool | None], policy: PassPolicy, stopping: Sprt | None) -> bool | None:
     """Return the verdict on counted repeats, None where the mean score decides."""
     passed, failed = repeats.count(True), repeats.count(False)
     if not passed + failed:
@@ -299,7 +313,7 @@ def _metric_passes(
         values = [outcome.scores.get(metric.key) for outcome in outcomes if outcome.status == "score"]
         threshold = selected.thresholds[metric.key]
         states = [None if value is None else metric.passes(value, threshold) for value in values]
-        by_repeats = _counted(states, policy, stopping)
+        by_repeats = counted_verdict(states, policy, stopping)
         if by_repeats is not None:
             passes[metric.key] = by_repeats
     return passes

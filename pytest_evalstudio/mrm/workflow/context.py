@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.engine.asking.runs import AskingRun
 from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.workflow import Workflow
@@ -33,7 +34,7 @@ class StepContext:
         cache: folder of answers, verdicts, vectors and downloads.
         provider: opens models that evaluators and steps use.
         progress: reports progress to people.
-        refresh: True to ask models again for stored answers.
+        run: the run that asks the model; None for one of the step's own.
     """
 
     workflow: Workflow
@@ -48,7 +49,7 @@ class StepContext:
     cache: Path
     provider: ModelProvider
     progress: Progress
-    refresh: bool = False
+    run: AskingRun | None = None
 
     def artifacts(self, step: str) -> Path:
         """Return the folder of an earlier step's artifacts.

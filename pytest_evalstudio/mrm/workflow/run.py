@@ -21,6 +21,7 @@ from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.plugins.step import Step, StepResult, StepSpec
 from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.engine.asking.answers import digest_of
+from pytest_evalstudio.engine.asking.runs import AskingRun
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.engine.scoring.tasks import resolved
@@ -173,7 +174,13 @@ class WorkflowRun:
         return self._steps[id]
 
     def run(
-        self, id: str, *, provider: ModelProvider, cache: Path, progress: Progress, refresh: bool = False
+        self,
+        id: str,
+        *,
+        provider: ModelProvider,
+        cache: Path,
+        progress: Progress,
+        asking: AskingRun | None = None,
     ) -> State:
         """Run a step, in place of what it made before.
 
@@ -183,7 +190,7 @@ class WorkflowRun:
         try:
             self.claim()
             with self.locked():
-                return self._run(id, provider, cache, progress, refresh)
+                return self._run(id, provider, cache, progress, asking)
         except OSError as exc:
             fact = f"{exc.strerror or exc}: {exc.filename or self.folder}"
             raise DataError(
@@ -219,7 +226,9 @@ class WorkflowRun:
                 "folder", f"{self.folder} cannot be used: {taken}; name another folder in `folder`"
             )
 
-    def _run(self, id: str, provider: ModelProvider, cache: Path, progress: Progress, refresh: bool) -> State:
+    def _run(
+        self, id: str, provider: ModelProvider, cache: Path, progress: Progress, asking: AskingRun | None
+    ) -> State:
         spec = self._spec(id)
         folder = self.folder_of(id)
         identity = self._identity(spec)
@@ -240,7 +249,7 @@ class WorkflowRun:
             cache=cache,
             provider=provider,
             progress=progress,
-            refresh=refresh,
+            run=asking,
         )
         result: StepResult = self._steps[id].run(context)
         mask_artifacts(folder)

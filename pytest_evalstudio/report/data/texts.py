@@ -161,6 +161,8 @@ def _entry(item: Item, contexts: Sequence[JsonObject | None]) -> JsonObject:
     for name, text in (
         ("expected_output", first.expected_output),
         ("output_condition", first.output_condition),
+        ("condition_on", first.condition_on),
+        ("expects", first.expects),
     ):
         if text:
             entry[name] = _cut(text)

@@ -13,7 +13,8 @@ from pytest_evalstudio.report.sections import section
 def repeats(content: Content) -> Mapping[str, object] | None:
     """Show pass@k, pass^k, flaky cases and sequential tests; nothing where no question was repeated."""
     analysed = content.analysis.repeats
-    if not (analysed.figures or analysed.flaky or analysed.stopping):
+    confirmations = content.analysis.confirmations
+    if not (analysed.figures or analysed.flaky or analysed.stopping or confirmations.sentence):
         return None
     return {
         "head": HEAD,
@@ -21,5 +22,11 @@ def repeats(content: Content) -> Mapping[str, object] | None:
         "flaky_head": FLAKY_HEAD,
         "flaky": list(flaky_rows(analysed)),
         "left_out": analysed.flaky_items - len(analysed.flaky),
+        "confirmation": confirmations.sentence,
+        "unconfirmed_head": ["Not confirmed", "Question", "Repeats that fail"],
+        "unconfirmed": [
+            [case.nodeid, case.question, f"{case.failed} of {case.passed + case.failed}"]
+            for case in confirmations.listed
+        ],
         "stopping": [list(stopping_lines(figures)) for figures in analysed.stopping],
     }

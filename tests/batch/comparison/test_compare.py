@@ -13,6 +13,7 @@ from pytest_evalstudio.batch.comparison.compare import compare_tables
 from pytest_evalstudio.batch.table.columns import DIGESTS
 from pytest_evalstudio.batch.table.reader import ScoredTable
 from pytest_evalstudio.cli.main import main
+from pytest_evalstudio.comparison.sentences import summary_of
 from support.tables_of_answers import GOOD, MAP, graded, score_graded, values_of
 
 
@@ -61,7 +62,7 @@ def test_changed_questions_and_contexts_of_a_key_are_named(
     printed = capsys.readouterr().out
     assert "changed: case, context" in printed
     assert "  cases: k0, k1\n" in printed
-    assert "  contexts: k4\n" in printed
+    assert "  contexts: 1 of 300 (k4)\n" in printed
     main(["compare", str(scored / "old.parquet"), str(scored / "new.parquet")])
     assert "changed: nothing that the records show" in capsys.readouterr().out
 
@@ -103,3 +104,32 @@ def test_tables_without_keys_are_independent_groups(tmp_path: Path) -> None:
     welch = np.sqrt(before.var(ddof=1) / 150 + after.var(ddof=1) / 150)
     assert metric.high - metric.low == pytest.approx(2 * 1.96 * welch, rel=0.05)
     assert compare_tables(old, score_graded(tmp_path, "same", graded(1), mapping=MAP)).verdict != "worse"
+
+
+@pytest.mark.parametrize(("answers", "verdict"), [(20, "inconclusive"), (240, "not worse")])
+def test_independent_groups_without_any_spread_have_an_interval(
+    tmp_path: Path, answers: int, verdict: str
+) -> None:
+    content = [{**row, "answer": row["expected_output"]} for row in graded(1)[:answers]]
+    tables = [score_graded(tmp_path, name, content, mapping=MAP) for name in ("old", "new")]
+
+    comparison = compare_tables(*tables)
+
+    assert {metric.difference for metric in comparison.metrics if metric.decides} == {0.0}
+    for metric in comparison.metrics:
+        assert metric.low is not None
+        assert metric.high is not None
+        assert metric.low < 0 < metric.high
+    assert comparison.verdict == verdict
+    assert str(summary_of(comparison)).startswith("answers of the runs are not paired. ")
+
+
+def test_groups_of_few_equal_scores_are_not_worse_or_better_for_sure(tmp_path: Path) -> None:
+    good = [{**row, "answer": row["expected_output"]} for row in graded(1)[:4]]
+    bad = [{**row, "answer": "nothing of the kind"} for row in good]
+    old, new = (score_graded(tmp_path, n, rows, mapping=MAP) for n, rows in (("old", good), ("new", bad)))
+
+    metric = next(entry for entry in compare_tables(old, new).metrics if entry.metric == "rouge_l")
+
+    assert (metric.n, metric.p) == (2, pytest.approx(1 / 6))  # two of four answers are chosen in six ways
+    assert metric.verdict == "inconclusive"

@@ -7,6 +7,7 @@ import pytest
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.hosts import open_model
+from pytest_evalstudio.engine.asking.runs import AskingRun, fixed_run
 
 
 @pytest.fixture
@@ -28,7 +29,8 @@ def scripted(tmp_path):
             "cache": cache is not None,
             **settings,
         }
-        opened.append(open_model(name, table, Registry(), folder=tmp_path, cache=cache, refresh=refresh))
+        run = fixed_run(AskingRun.new(refreshes=refresh))
+        opened.append(open_model(name, table, Registry(), folder=tmp_path, cache=cache, run=run))
         return opened[-1]
 
     yield make

@@ -31,32 +31,37 @@ def cache(tmp_path):
         yield opened
 
 
+def answer_of(cache, key):
+    stored = cache.get(key)
+    return stored and stored.answer
+
+
 @pytest.mark.parametrize(
     "answer",
     [FULL, Answer(text=""), Answer(text="\ud800 half a character")],
     ids=["everything", "empty", "surrogate"],
 )
 def test_an_answer_comes_back_as_it_was(cache, answer):
-    cache.put("k", answer)
-    assert cache.get("k") == answer
+    cache.put("k", answer, run="r")
+    assert answer_of(cache, "k") == answer
 
 
 def test_an_answer_outlives_the_session(tmp_path):
     for session in range(2):
         with AnswerCache(tmp_path) as cache:
-            assert cache.get("k") == (FULL if session else None)
-            cache.put("k", FULL)
+            assert answer_of(cache, "k") == (FULL if session else None)
+            cache.put("k", FULL, run="r")
 
 
 def test_an_error_is_not_stored(cache):
-    cache.put("k", Answer(error="down"))
+    cache.put("k", Answer(error="down"), run="r")
     assert cache.get("k") is None
 
 
 def test_a_newer_answer_takes_the_place_of_the_older(cache):
-    cache.put("k", FULL)
-    cache.put("k", Answer(text="newer"))
-    assert cache.get("k") == Answer(text="newer")
+    cache.put("k", FULL, run="r")
+    cache.put("k", Answer(text="newer"), run="r")
+    assert answer_of(cache, "k") == Answer(text="newer")
 
 
 def document(folder, content):
@@ -93,8 +98,8 @@ def test_a_document_that_changes_changes_the_address(cache, tmp_path):
 def test_a_corrupt_file_is_moved_aside_with_a_warning(tmp_path):
     (tmp_path / FILE_NAME).write_bytes(b"this is no database" * 100)
     with AnswerCache(tmp_path) as cache:
-        cache.put("k", FULL)
-        assert cache.get("k") == FULL
+        cache.put("k", FULL, run="r")
+        assert answer_of(cache, "k") == FULL
         assert len(cache.warnings) == 1
     assert (
         "is corrupt (file is not a database); it was moved to answers-1.sqlite.corrupt-" in cache.warnings[0]
@@ -105,20 +110,20 @@ def test_a_corrupt_file_is_moved_aside_with_a_warning(tmp_path):
 def test_a_file_that_breaks_while_it_is_used_is_moved_aside_too(tmp_path):
     with AnswerCache(tmp_path) as cache:
         for number in range(200):
-            cache.put(f"k{number}", FULL)
+            cache.put(f"k{number}", FULL, run="r")
     content = bytearray((tmp_path / FILE_NAME).read_bytes())
     content[4096:] = b"\xff" * (len(content) - 4096)  # the header and the schema stay
     (tmp_path / FILE_NAME).write_bytes(content)
     with AnswerCache(tmp_path) as cache:
         assert cache.get("k7") is None
-        cache.put("k7", FULL)
-        assert cache.get("k7") == FULL
+        cache.put("k7", FULL, run="r")
+        assert answer_of(cache, "k7") == FULL
         assert len(cache.warnings) == 1
         assert "moved to" in cache.warnings[0]
 
 
 def test_a_row_that_cannot_be_read_is_asked_for_again(cache):
-    cache.put("k", FULL)
+    cache.put("k", FULL, run="r")
     with closing(sqlite3.connect(cache.path)) as other, other:
         other.execute("UPDATE answers SET answer = '{\"text\": 1'")
     assert cache.get("k") is None
@@ -128,7 +133,7 @@ def test_a_row_that_cannot_be_read_is_asked_for_again(cache):
 def test_a_folder_that_cannot_be_made_means_no_cache_and_a_warning(tmp_path):
     (tmp_path / "file").write_text("", encoding="utf-8")
     with AnswerCache(tmp_path / "file") as cache:
-        cache.put("k", FULL)
+        cache.put("k", FULL, run="r")
         assert cache.get("k") is None
     assert "no answers cache in this run" in cache.warnings[0]
     assert "--evalstudio-cache" in cache.warnings[0]
@@ -137,7 +142,7 @@ def test_a_folder_that_cannot_be_made_means_no_cache_and_a_warning(tmp_path):
 def test_threads_share_a_cache(cache):
     def write(part):
         for number in range(50):
-            cache.put(f"{part}-{number}", Answer(text=f"{part}-{number}"))
+            cache.put(f"{part}-{number}", Answer(text=f"{part}-{number}"), run="r")
 
     threads = [threading.Thread(target=write, args=(part,)) for part in range(4)]
     for thread in threads:
@@ -155,8 +160,8 @@ from pytest_evalstudio.core.cases import Answer
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 with AnswerCache(Path(sys.argv[1])) as cache:
     for number in range(200):
-        cache.put(f"{sys.argv[2]}-{number}", Answer(text=str(number)))
-        cache.put(f"shared-{number}", Answer(text=sys.argv[2]))
+        cache.put(f"{sys.argv[2]}-{number}", Answer(text=str(number)), run="r")
+        cache.put(f"shared-{number}", Answer(text=sys.argv[2]), run="r")
     print(cache.warnings)
 """
 
@@ -220,14 +225,14 @@ def frozen(tmp_path):
 def test_a_read_only_cache_is_read_and_one_warning_says_that_nothing_is_stored(tmp_path, frozen):
     folder = tmp_path / "cache"
     with AnswerCache(folder) as cache:
-        cache.put("known", Answer(text="4"))
+        cache.put("known", Answer(text="4"), run="r")
     frozen(folder)
 
     with AnswerCache(folder) as cache:
-        cache.put("new", Answer(text="5"))
-        cache.put("newer", Answer(text="6"))
+        cache.put("new", Answer(text="5"), run="r")
+        cache.put("newer", Answer(text="6"), run="r")
         cache.drop("known")
-        assert cache.get("known") == Answer(text="4")
+        assert answer_of(cache, "known") == Answer(text="4")
         assert cache.get("new") is None
 
     (warning,) = cache.warnings

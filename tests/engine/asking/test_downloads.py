@@ -79,3 +79,33 @@ def test_a_suite_that_is_too_large_is_refused(served, tmp_path, monkeypatch):
     with pytest.raises(DataError, match="larger than 10 bytes"):
         fetch_suite(f"{url}/big.json", tmp_path)
     assert not list(tmp_path.glob("big-*.json"))
+
+
+@pytest.mark.parametrize("killed_at", ["write the note", "move the file"])
+def test_a_killed_download_is_not_taken_for_a_local_file(served, tmp_path, monkeypatch, killed_at):
+    folder, url = served
+    (folder / "s.json").write_text('{"tests": []}', encoding="utf-8")
+    cache = tmp_path / "cache"
+
+    def kill(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        if killed_at == "write the note":
+            patched.setattr(downloads, "write_whole", kill)
+        else:
+            patched.setattr(downloads.os, "replace", kill)
+        with pytest.raises(KeyboardInterrupt):
+            fetch_suite(f"{url}/s.json", cache)
+    assert not [path for path in cache.glob("*.json") if not path.with_name(path.name + ".url").is_file()]
+    path = fetch_suite(f"{url}/s.json", cache)
+    assert base_of(path) == url
+
+
+def test_a_file_without_its_note_is_fetched_again(served, tmp_path):
+    folder, url = served
+    (folder / "s.json").write_text('{"tests": []}', encoding="utf-8")
+    path = fetch_suite(f"{url}/s.json", tmp_path / "cache")
+    path.with_name(path.name + ".url").unlink()
+    fetch_suite(f"{url}/s.json", tmp_path / "cache")
+    assert base_of(path) == url

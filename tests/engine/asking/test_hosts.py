@@ -74,7 +74,7 @@ def opened(tmp_path):
         ),
         pytest.param(
             {"host": "scripted", "cache": "yes"},
-            "cache: expected true or false, found 'yes'",
+            "cache: expected true or false or one of 'never', 'resume', 'always', found 'yes'",
             id="a word for a choice",
         ),
         pytest.param(

@@ -17,6 +17,7 @@ from pytest_evalstudio.engine.asking.hosts import open_model
 from pytest_evalstudio.engine.asking.load import Slots
 from pytest_evalstudio.engine.asking.loops import LoopThread
 from pytest_evalstudio.engine.asking.resolve import ModelSession
+from pytest_evalstudio.engine.asking.runs import AskingRun, fixed_run
 
 
 @pytest.fixture
@@ -30,7 +31,8 @@ def model(
     cache: AnswerCache, *, refresh: bool = False, delay_s: float = 0.2, thread: LoopThread | None = None
 ) -> ModelSession:
     settings = {"host": "scripted", "default": "fine", "cache": True, "delay_s": delay_s}
-    return open_model("m", settings, Registry(), folder=Path(), cache=cache, refresh=refresh, thread=thread)
+    run = fixed_run(AskingRun.new(refreshes=refresh))
+    return open_model("m", settings, Registry(), folder=Path(), cache=cache, run=run, thread=thread)
 
 
 def asked(*models: ModelSession) -> int:
@@ -51,7 +53,7 @@ def test_a_stored_answer_ends_the_claim(tmp_path: Path) -> None:
     with AnswerCache(tmp_path) as first, AnswerCache(tmp_path) as second:
         assert first.claim("k")
         assert first.claim("other")
-        first.put("k", Answer(text="fine"))
+        first.put("k", Answer(text="fine"), run="r")
         assert second.claim("k")
         assert not second.claim("other")
 

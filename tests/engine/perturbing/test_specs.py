@@ -105,7 +105,7 @@ def shouting():
 
 def test_a_perturbator_of_ones_own(shouting):
     (chain,) = parse_perturbations("shout:mark=?+comma:high", shouting)
-    assert put_to(chain, "one two three", 1).text == "ONE TWO, THREE?"
+    assert put_to(chain, "is it free", 1).text == "IS IT, FREE?"
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.scoring.plan import Plan
@@ -69,9 +70,22 @@ def test_a_case_that_lacks_what_an_evaluator_needs_is_not_applicable(lacking, re
     assert (part.status, part.reason) == ("not_applicable", reason)
 
 
-def test_an_empty_answer_is_an_answer():
-    [outcome] = outcomes("answered", "")
-    assert outcome.scores == {"model_passes": 0.0, "model_failures": 1.0}
+@pytest.mark.parametrize("answer", ["", " \n\t", "\u200b\u2060\ufeff", "\u00ad", "\x00"])
+def test_an_evaluator_of_answers_does_not_apply_to_an_empty_one(answer):
+    [outcome] = outcomes("answered", answer)
+    assert (outcome.status, outcome.code) == ("not_applicable", OutcomeCode.ANSWER_EMPTY)
+
+
+@pytest.mark.parametrize("answer", [".", "0", "\U0001f44d", "\u200b-"])
+def test_an_answer_with_a_visible_character_is_not_empty(answer):
+    [outcome] = outcomes("answered", answer)
+    assert outcome.status == "score"
+
+
+def test_an_answer_that_calls_a_tool_is_not_empty_and_has_no_text_to_judge():
+    case = Case(key="k", question="q", tool_calls=({"name": "search"},))
+    [outcome] = outcomes("answered", case)
+    assert (outcome.status, outcome.code) == ("not_applicable", OutcomeCode.NOTHING_TO_SCORE)
 
 
 def test_a_case_without_an_answer_is_an_error_whatever_it_lacks():
@@ -163,7 +177,7 @@ def test_outcomes_may_come_from_a_generator():
     )()
     found = score(
         dataclasses.replace(PLAN.get("reading"), evaluator=lazy),
-        [Case(key="k", question="q")] * 2,
+        [Case(key="k", question="q", actual_output="1")] * 2,
         Tools(split_sentences=split_sentences),
     )
     assert words(found) == [1.0, 1.0]
@@ -179,7 +193,9 @@ def test_scores_become_pythons_own_numbers(value):
         {"score": lambda self, cases, tools: [Outcome.score({"value": value, "free": None}) for _ in cases]},
     )()
     selected = dataclasses.replace(PLAN.get("reading"), evaluator=numeric)
-    [found] = score(selected, [Case(key="k", question="q")], Tools(split_sentences=split_sentences))
+    [found] = score(
+        selected, [Case(key="k", question="q", actual_output="1")], Tools(split_sentences=split_sentences)
+    )
     assert json.dumps(dict(found.scores)) == f'{{"value": {float(value)}, "free": null}}'
 
 
@@ -190,9 +206,11 @@ def test_a_metric_that_is_not_declared_is_an_error():
         {"score": lambda self, cases, tools: [Outcome.score({"valu": 1.0}) for _ in cases]},
     )()
     selected = dataclasses.replace(PLAN.get("reading"), evaluator=misspelt)
-    assert words(score(selected, [Case(key="k", question="q")], Tools(split_sentences=split_sentences))) == [
-        "error: evaluator reading gave a score for 'valu', which is not one of its metrics"
-    ]
+    assert words(
+        score(
+            selected, [Case(key="k", question="q", actual_output="1")], Tools(split_sentences=split_sentences)
+        )
+    ) == ["error: evaluator reading gave a score for 'valu', which is not one of its metrics"]
 
 
 def test_a_score_that_is_not_a_number_is_an_error():

@@ -52,6 +52,7 @@ def test_people_s_thresholds_come_before_the_run_s() -> None:
         "evaluator_ids": ["lexical_groundedness", "toxicity"],
         "not_calibrated": {"toxicity": ["toxicity"]},
         "expected": None,
+        "optional": [],
     }
 
 
@@ -90,4 +91,5 @@ def test_an_infinite_threshold_is_none() -> None:
         "evaluator_ids": ["perplexity"],
         "not_calibrated": {},
         "expected": None,
+        "optional": [],
     }

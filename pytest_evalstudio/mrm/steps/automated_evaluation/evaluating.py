@@ -112,7 +112,7 @@ def ask_and_evaluate(
         documents=home,
         cache=context.cache,
         registry=context.registry,
-        refresh=context.refresh,
+        run=context.run,
         allow_private_hosts=context.config.allow_private_hosts,
     ) as builder:
         lab = builder.complete_dataset(lambda done, total: context.progress(done, total, "answers"))

@@ -49,7 +49,7 @@ from pytest_evalstudio.stats.strata import allocate
 
 DEFAULTS: Mapping[str, str] = {
     "comma": "medium",
-    "keyboard_typos": "very_low",
+    "keyboard_typos": "typical",
     "qwerty": "high",
     "word_swap": "low",
 }

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from pytest_evalstudio.core.errors import unknown_name
-from pytest_evalstudio.core.judging import Flow, Judge, JudgeFault, Question
+from pytest_evalstudio.core.judging import Flow, Judge, JudgeFault, Question, independent
 from pytest_evalstudio.core.plugins.generator import Draft, Excerpt, GeneratorSpec
 from pytest_evalstudio.core.replies import record, several, text
 from pytest_evalstudio.engine.asking.judging import describe_judge
@@ -203,7 +203,14 @@ def _ask(request: Request) -> Flow[list[Mapping[str, Any]]]:
     texts = [" ".join(part.sentences) for part in request.parts]
     settings = {"count": EACH, "instruction": request.spec.instruction, "planted": request.planted}
     shown: str | list[str] = texts[0] if len(texts) == 1 else texts
-    (reply,) = yield [Question(prompt=PROMPT, texts={"excerpt": shown}, settings=settings, reply=REPLY)]
+    question = Question(
+        prompt=PROMPT,
+        texts={"excerpt": shown},
+        settings=settings,
+        reply=REPLY,
+        consistency=independent,  # answers are compared with their evidence later, one by one
+    )
+    (reply,) = yield [question]
     return list(reply["questions"])
 
 

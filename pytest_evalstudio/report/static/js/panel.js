@@ -227,7 +227,8 @@ class Panel {
     return [
       full && panelPart("Question", textBox(texts.input)),
       texts.expected_output && panelPart("Expected", this.#expected(texts.expected_output, answer)),
-      texts.output_condition && panelPart("Condition", [el("code", { class: "condition", dir: "auto" }, parted(texts.output_condition)[0])]),
+      texts.expects === "refusal" && panelPart("Expects", textBox("a refusal")),
+      texts.output_condition && panelPart(texts.condition_on ? `Condition on ${texts.condition_on}` : "Condition", [el("code", { class: "condition", dir: "auto" }, parted(texts.output_condition)[0])]),
       texts.reason && panelPart("Reason", textBox(texts.reason)),
       texts.flips &&
         panelPart("Flips", [

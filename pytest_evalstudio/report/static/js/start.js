@@ -28,7 +28,15 @@ async function wake() {
     parts.run = run;
     show(parts, waiting.place ?? address.parse(location.hash), waiting.how ?? {}, waiting);
   }
+  if (document.activeElement === document.body && !location.hash) beginFocusAtTop();
   document.documentElement.classList.add("ready");
+}
+
+/** Let the first Tab reach the link to the content: tabs that were shown may have moved the start of the order. */
+function beginFocusAtTop() {
+  document.body.tabIndex = -1;
+  document.body.focus({ preventScroll: true });
+  document.body.removeAttribute("tabindex");
 }
 
 /** A part that is made when it is first needed. */

@@ -53,7 +53,7 @@ def test_all_thirteen_kinds_are_written(tmp_path: Path) -> None:
     assert by_kind == {f"generator:{kind}": 2 for kind in KINDS}
     assert len(asked) == 26
     figures = json_ready(done.figures.writer)
-    assert re.fullmatch(r"3-[0-9a-f]{8}", figures.pop("prompts")["questions"])
+    assert re.fullmatch(r"4-[0-9a-f]{8}", figures.pop("prompts")["questions"])
     assert figures == {
         "name": "judge",
         "models": ({"host": "python"},),

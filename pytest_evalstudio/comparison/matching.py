@@ -1,0 +1,198 @@
+"""Items of two runs in pairs: the class of each, and what differs between the outputs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import msgspec
+from msgspec import field
+
+from pytest_evalstudio.comparison.results import (
+    ITEM_CLASSES,
+    ChangedItems,
+    ItemChange,
+    ItemClass,
+    ScoreChange,
+)
+from pytest_evalstudio.comparison.sides import Identity, MetricName, Scores, Side, SideItem
+from pytest_evalstudio.record.schema import EvaluatorEntry
+
+_WITHOUT_VERDICT = frozenset({"skipped", "not_run"})
+_SETTLED: Mapping[tuple[str, str], ItemClass] = {
+    ("passed", "failed"): "regressed",
+    ("failed", "passed"): "fixed",
+    ("failed", "failed"): "still_failing",
+    ("passed", "passed"): "still_passing",
+}
+
+InScope = Callable[[Identity, SideItem], bool]
+"""Predicate: the new run could have evaluated this item of the base run."""
+
+
+def item_class(base: SideItem | None, new: SideItem | None) -> ItemClass | None:
+    """Return the class of an item, None if neither run evaluated it, or a run's budget left it out.
+
+    Args:
+        base: the item in the base run, None if it is not there.
+        new: the item in the new run, None if it is not there.
+    """
+    earlier = base.outcome if base is not None else "skipped"
+    return class_of(earlier, new.outcome if new is not None else "skipped")
+
+
+def class_of(earlier: str, outcome: str) -> ItemClass | None:
+    """Return the class of an item by its outcomes, None if no run evaluated it, or a budget left it out.
+
+    Args:
+        earlier: outcome in the base run as in `SideItem`; "skipped" where it is not there.
+        outcome: outcome in the new run; "skipped" where it is not there.
+    """
+    if earlier == outcome == "skipped" or "not_run" in (earlier, outcome):
+        return None
+    if outcome == "error":
+        return "still_error" if earlier == "error" else "error_now"
+    if earlier == "skipped":
+        return "new"
+    if outcome == "skipped":
+        return "gone"
+    return "error_then" if earlier == "error" else _SETTLED[earlier, outcome]
+
+
+def score_changes(
+    base: Scores, new: Scores, evaluators: Mapping[str, EvaluatorEntry]
+) -> Iterator[ScoreChange]:
+    """Yield the primary and asserted metrics whose score differs."""
+    return _score_changes(base, new, deciding_metrics(evaluators))
+
+
+def deciding_metrics(evaluators: Mapping[str, EvaluatorEntry]) -> tuple[MetricName, ...]:
+    """Return the primary and asserted metrics."""
+    return tuple(
+        (evaluator.id, metric.key)
+        for evaluator in evaluators.values()
+        for metric in evaluator.metrics
+        if metric.primary or metric.asserted
+    )
+
+
+def _score_changes(base: Scores, new: Scores, metrics: Sequence[MetricName]) -> Iterator[ScoreChange]:
+    for name in metrics:
+        earlier, now = base.get(name), new.get(name)
+        if earlier != now:
+            yield ScoreChange(evaluator=name[0], metric=name[1], base=earlier, new=now)
+
+
+class Matched(msgspec.Struct):
+    """Items of both runs.
+
+    Attributes:
+        pairs: by model, the items that both runs evaluated: base and new.
+        changed_cases: keys of those whose question or expectation differs.
+        answers, contexts, context_order: what differs between the outputs.
+        counts: number of items by class.
+        changes: by class, the changes of the items that do not still pass.
+    """
+
+    pairs: dict[str, list[tuple[SideItem, SideItem]]] = field(default_factory=lambda: defaultdict(list))
+    changed_cases: list[str] = field(default_factory=list)
+    answers: Differences = field(default_factory=lambda: Differences())
+    contexts: Differences = field(default_factory=lambda: Differences())
+    context_order: Differences = field(default_factory=lambda: Differences())
+    counts: dict[ItemClass, int] = field(default_factory=lambda: dict.fromkeys(ITEM_CLASSES, 0))
+    changes: dict[ItemClass, list[ItemChange]] = field(default_factory=lambda: {k: [] for k in ITEM_CLASSES})
+
+
+class Differences(msgspec.Struct):
+    """Matched items that both runs know something of, and the keys of those that differ."""
+
+    compared: int = 0
+    keys: list[str] = field(default_factory=list)
+
+    def result(self) -> ChangedItems:
+        """Return the same as a part of a comparison."""
+        return ChangedItems(
+            compared=self.compared, changed=len(self.keys), keys=tuple(dict.fromkeys(self.keys))
+        )
+
+
+def match(base: Side, new: Side, *, in_scope: InScope | None = None) -> Matched:
+    """Return the items of both runs, in one pass over the new run.
+
+    Args:
+        in_scope: items of the base run for which it is False are left out where the new run has not got them.
+    """
+    matched = Matched()
+    metrics = deciding_metrics(new.run.evaluators)
+    pairs = matched.pairs
+    passing = shared = 0
+    earlier_items = base.items
+
+    def note(identity: Identity, earlier: SideItem | None, now: SideItem | None) -> None:
+        kind = item_class(earlier, now)
+        if kind is not None:
+            matched.counts[kind] += 1
+            matched.changes[kind].append(_change(identity, kind, earlier, now, metrics))
+
+    for identity, now in new.items.items():
+        earlier = earlier_items.get(identity)
+        if earlier is not None:
+            shared += 1
+            still_passes = earlier.outcome == now.outcome == "passed"
+            if still_passes or have_verdicts(earlier, now):
+                pairs[identity[2]].append((earlier, now))
+                _note_outputs(matched, identity[1], earlier, now)
+            if still_passes:
+                passing += 1  # most items, without the calls that the others need
+                continue
+        note(identity, earlier, now)
+    matched.counts["still_passing"] += passing
+    if shared < len(earlier_items):
+        for identity, item in earlier_items.items():
+            if identity not in new.items and (in_scope is None or in_scope(identity, item)):
+                note(identity, item, None)
+    return matched
+
+
+def have_verdicts(base: SideItem, new: SideItem) -> bool:
+    """Return whether both runs evaluated an item."""
+    return base.outcome not in _WITHOUT_VERDICT and new.outcome not in _WITHOUT_VERDICT
+
+
+def _note_outputs(matched: Matched, key: str, base: SideItem, new: SideItem) -> None:
+    if base.case != new.case and base.case is not None and new.case is not None:
+        matched.changed_cases.append(key)
+    if base.answers is not None and new.answers is not None:
+        matched.answers.compared += 1
+        if base.answers != new.answers:
+            matched.answers.keys.append(key)
+    if base.context is not None and new.context is not None:
+        matched.contexts.compared += 1
+        matched.context_order.compared += 1
+        if base.context != new.context:
+            has_same_chunks = base.chunks == new.chunks and new.chunks is not None
+            (matched.context_order if has_same_chunks else matched.contexts).keys.append(key)
+
+
+def _change(
+    identity: Identity,
+    kind: ItemClass,
+    base: SideItem | None,
+    new: SideItem | None,
+    metrics: Sequence[MetricName],
+) -> ItemChange:
+    file, key, model, _ = identity
+    shown = new or base
+    assert shown is not None
+    return ItemChange(
+        item_class=kind,
+        nodeid=shown.nodeid,
+        file=file,
+        key=key,
+        model=model,
+        flaky=base is not None and base.flaky,
+        scores=tuple(_score_changes(base.scores, new.scores, metrics)) if base and new else (),
+        reason=new.reason if new else "",
+        base_answer=base.answer if base else "",
+        answer=new.answer if new else "",
+    )

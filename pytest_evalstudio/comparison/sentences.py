@@ -1,0 +1,141 @@
+"""The two sentences of a comparison, the same in every output: what happened, then what follows."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from pytest_evalstudio.comparison.results import Comparison, ItemClass, MetricComparison
+from pytest_evalstudio.comparison.sample_size import ALPHA
+
+_OTHERS: tuple[tuple[ItemClass, str], ...] = (
+    ("error_now", "error now"),
+    ("fixed", "fixed"),
+    ("new", "new"),
+    ("gone", "gone"),
+)
+
+
+class Summary(NamedTuple):
+    """A comparison in two sentences.
+
+    Attributes:
+        happened: which cases changed.
+        follows: what that says about other questions.
+        is_unchanged: whether no case changed and too few were compared to say more.
+    """
+
+    happened: str
+    follows: str
+    is_unchanged: bool
+
+    def __str__(self) -> str:
+        if self.is_unchanged:
+            return f"{self.happened}; {self.follows}."
+        return f"{self.happened}. {self.follows[0].upper()}{self.follows[1:]}."
+
+
+def summary_of(comparison: Comparison) -> Summary:
+    """Return the two sentences of a comparison, cases first."""
+    deciding = [metric for metric in comparison.metrics if metric.decides]
+    is_unchanged = (
+        comparison.verdict == "inconclusive"
+        and bool(deciding)
+        and all(metric.changed == 0 for metric in deciding)
+        and not any(comparison.items[kind] for kind in ("regressed", "error_now", "fixed"))
+    )
+    return Summary(_happened(comparison), _follows(comparison, deciding), is_unchanged)
+
+
+def _happened(comparison: Comparison) -> str:
+    items, total = comparison.items, comparison.matched
+    scope = f" of {comparison.models} models" if comparison.models > 1 else ""
+    others = [f"{words}: {items[kind]:,}" for kind, words in _OTHERS if items[kind]]
+    if items["regressed"]:
+        first = f"regressed: {items['regressed']:,} of {cases(total)}{scope} (listed)"
+    elif items["error_now"] or items["fixed"] or any(metric.changed for metric in comparison.metrics):
+        first = f"none of {cases(total)}{scope} regressed"
+    elif total and comparison.answers.changed:
+        answers = comparison.answers
+        first = (
+            f"no case changed its result, although {answers.changed:,} of {answers.compared:,} answers differ"
+        )
+    else:
+        first = "no case changed" if total else "answers of the runs are not paired"
+    return "; ".join([first, *others])
+
+
+def _follows(comparison: Comparison, deciding: list[MetricComparison]) -> str:
+    if not deciding:
+        return f"nothing follows for other questions: {comparison.why_no_metric}"
+    metrics = [metric for metric in deciding if metric.verdict == comparison.verdict]
+    if comparison.verdict == "worse":
+        first = min(metrics, key=lambda metric: metric.p_adjusted)
+        more = f", and {len(metrics) - 1:,} more" if len(metrics) > 1 else ""
+        name = f"{first.evaluator}.{first.metric} of {first.model}"
+        return (
+            f"the drop is more than chance: {name} by {abs(first.difference):.2g}"
+            f" ({p_text(first.p_adjusted)}, {cases(first.n)}){more}"
+        )
+    widest = max(metrics, key=lambda metric: (metric.max_drop or 0.0) / (metric.unit or 1.0))
+    if comparison.verdict == "not worse":
+        limit = rounded_up(widest.max_drop or 0.0)
+        return f"drops above {limit} are excluded for other questions ({cases(widest.n)})"
+    moved = [metric for metric in metrics if metric.changed != 0]
+    if not moved and widest.max_drop is not None:
+        return f"drops below {rounded_up(widest.max_drop)} cannot be excluded ({cases(widest.n)})"
+    first = min(moved or metrics, key=lambda metric: metric.p_adjusted)
+    return (
+        f"whether other questions got worse cannot be told from {cases(first.n)} ({p_text(first.p_adjusted)})"
+    )
+
+
+def cases(count: int) -> str:
+    """Return a number of cases in words.
+
+    >>> cases(1), cases(1200)
+    ('1 case', '1,200 cases')
+    """
+    return "1 case" if count == 1 else f"{count:,} cases"
+
+
+def rounded_up(limit: float) -> str:
+    """Return a limit in two digits that is not below it.
+
+    >>> rounded_up(0.0496), rounded_up(0.4627), rounded_up(0.0), rounded_up(1.0)
+    ('0.05', '0.47', '0', '1')
+    """
+    if limit <= 0:
+        return "0"
+    step = 10.0 ** (math.floor(math.log10(limit)) - 1)
+    return f"{math.ceil(limit / step - 1e-9) * step:.2g}"
+
+
+def p_text(p: float) -> str:
+    """Return a p value, in as many digits as show on which side of the level it is.
+
+    >>> p_text(0.0625), p_text(0.0469), p_text(0.0001)
+    ('p 0.06', 'p 0.047', 'p < 0.001')
+    """
+    if p < 0.001:
+        return "p < 0.001"
+    digits = 3 if p < 0.01 or abs(p - ALPHA) < 0.005 else 2
+    return f"p {round(p, digits):g}"
+
+
+def interval_text(metric: MetricComparison) -> str:
+    """Return the interval of a metric's difference, "" without one; an end at 0 is open where it is excluded.
+
+    >>> metric = MetricComparison(
+    ...     evaluator="e", metric="m", model="a", n=20, base=1.0, new=0.75, difference=-0.25, low=-0.5,
+    ...     high=0.0, p=0.03, p_adjusted=0.03, smallest_detectable=None, verdict="worse",
+    ... )  # fmt: skip
+    >>> interval_text(metric)
+    '[-0.5000, 0)'
+    """
+    if metric.low is None or metric.high is None:
+        return ""
+    is_drop = metric.p_adjusted <= ALPHA
+    low = "(0" if is_drop and metric.low == 0 and metric.better == "lower" else f"[{metric.low:+.4f}"
+    high = "0)" if is_drop and metric.high == 0 and metric.better == "higher" else f"{metric.high:+.4f}]"
+    return f"{low}, {high}"

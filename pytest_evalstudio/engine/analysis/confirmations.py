@@ -1,0 +1,113 @@
+"""Regressions that were asked again: how many were confirmed, and which were not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pytest_evalstudio.record.schema import Item
+from pytest_evalstudio.stats.confirmation import FAMILY_LEVEL
+
+MAX_LISTED = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnconfirmedCase:
+    """A case that failed once, and passes as a flaky one.
+
+    Attributes:
+        question: excerpt of the question.
+        passed, failed: repeats.
+    """
+
+    nodeid: str
+    question: str
+    passed: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confirmations:
+    """Confirmation of the regressions of a run.
+
+    Attributes:
+        confirmed: regressions that the sequential test confirmed.
+        interrupted: regressions whose test did not come to its end.
+        not_confirmed: regressions that were not confirmed.
+        cases: cases that could regress, by which the level of the test follows.
+        listed: the first of those that were not confirmed.
+    """
+
+    confirmed: int = 0
+    interrupted: int = 0
+    not_confirmed: int = 0
+    cases: int = 0
+    listed: tuple[UnconfirmedCase, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """Return the counts in one sentence, "" where nothing was asked again."""
+        total = self.confirmed + self.interrupted + self.not_confirmed
+        if not total:
+            return ""
+        counts = [f"{self.confirmed:,} confirmed", f"{self.not_confirmed:,} not confirmed (flaky)"]
+        counts += [f"{self.interrupted:,} not decided"] if self.interrupted else []
+        failures = "1 case that failed was" if total == 1 else f"{total:,} cases that failed were"
+        rate = f"at most {FAMILY_LEVEL:.0%} of unchanged runs have a confirmed regression"
+        return f"{failures} asked again: {', '.join(counts)}; {rate}."
+
+    def lines(self, limit: int) -> Iterator[str]:
+        """Yield a line per case that was not confirmed.
+
+        Args:
+            limit: largest number of lines; the rest is counted.
+        """
+        for case in self.listed[:limit]:
+            yield f"{case.nodeid}: {case.failed} of {case.passed + case.failed} repeats fail"
+        if self.not_confirmed > limit:
+            yield f"and {self.not_confirmed - limit:,} more"
+
+
+NO_CONFIRMATIONS = Confirmations()
+
+
+class ConfirmationCounter:
+    """Counts the confirmations of a run, item by item."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+        self._listed: list[UnconfirmedCase] = []
+        self._cases = 0
+
+    def add(self, item: Item, question: str) -> None:
+        """Take one item.
+
+        Args:
+            item: of the record.
+            question: excerpt of its question.
+        """
+        confirmation = item.confirmation
+        if confirmation is None:
+            return
+        self._counts[confirmation.code] += 1
+        self._cases = max(self._cases, confirmation.cases)
+        if confirmation.code == "not_confirmed" and len(self._listed) < MAX_LISTED:
+            self._listed.append(
+                UnconfirmedCase(
+                    nodeid=item.nodeid,
+                    question=question,
+                    passed=confirmation.passed,
+                    failed=confirmation.failed,
+                )
+            )
+
+    def result(self) -> Confirmations:
+        """Return the counts."""
+        return Confirmations(
+            confirmed=self._counts["confirmed"],
+            interrupted=self._counts["interrupted"],
+            not_confirmed=self._counts["not_confirmed"],
+            cases=self._cases,
+            listed=tuple(self._listed),
+        )

@@ -1,0 +1,46 @@
+"""Stored answers in a run: how many, and from when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredAnswers:
+    """Answers that an earlier run stored.
+
+    Attributes:
+        count: number of stored answers.
+        total: number of all answers.
+        first, last: earliest and latest time at which one was stored, ISO 8601 in UTC; "" without any.
+        continues: start of the interrupted run that was continued, ISO 8601 in UTC; "" for none.
+    """
+
+    count: int = 0
+    total: int = 0
+    first: str = ""
+    last: str = ""
+    continues: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """Return the fact in one sentence, "" where all answers are of this run.
+
+        >>> StoredAnswers(count=2, total=5, first="2026-11-23T12:03:00+00:00", last="2026-11-23T12:03:59+00:00").sentence
+        '2 of 5 answers are stored answers of an earlier run (2026-11-23 12:03 UTC); the model was not asked again.'
+        """  # noqa: E501
+        if not self.count:
+            return ""
+        first, last = _minute(self.first), _minute(self.last)
+        period = f"{first} UTC" if first == last else f"{first} to {last} UTC"
+        origin = "of the interrupted run that this one continues" if self.continues else "of an earlier run"
+        verb = "is a stored answer" if self.count == 1 else "are stored answers"
+        count = f"{self.count:,} of {self.total:,} answers"
+        return f"{count} {verb} {origin} ({period}); the model was not asked again."
+
+
+NO_STORED_ANSWERS = StoredAnswers()
+
+
+def _minute(time: str) -> str:
+    return time[:16].replace("T", " ")

@@ -1,0 +1,198 @@
+"""Drift of a judge: its verdicts on the canary set now, compared with earlier ones."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.engine.judge_bench import open_bench
+from pytest_evalstudio.engine.judge_identity import JudgeIdentity
+from pytest_evalstudio.formats.config import Configuration
+from pytest_evalstudio.formats.judge_canary import CanaryRecord, canary_set
+from pytest_evalstudio.stats.drift import Repeats, drift
+
+P_VALUE = 0.05
+MAX_REPEATS = 9
+LISTED = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """An answer whose verdicts differ between two records.
+
+    Attributes:
+        before, after: share of the rounds in which it passes.
+    """
+
+    key: str
+    before: float
+    after: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """Comparison of two records of the canary set.
+
+    Attributes:
+        compared: answers with a verdict in both.
+        lost: answers with a verdict in the earlier record only.
+        changed: answers whose share of passes differs, the largest difference first.
+        p: of the exact test that nothing changed but by noise.
+        differences: of the judge's configuration, in words.
+    """
+
+    compared: int
+    lost: int
+    changed: tuple[Changed, ...]
+    p: float
+    differences: tuple[str, ...]
+
+    @property
+    def is_drift(self) -> bool:
+        """Return whether the verdicts changed beyond noise, or are missing now."""
+        return self.p <= P_VALUE or self.lost > self.compared
+
+
+def judge_canary(
+    evaluator: str, *, config: Configuration, repeats: int = 1, registry: Registry | None = None
+) -> CanaryRecord:
+    """Judge the canary set; stored replies are neither used nor written, since they would hide a drift.
+
+    Args:
+        evaluator: its id.
+        config: configuration with `judge` and the evaluator's options.
+        repeats: number of additional rounds, which show the noise.
+
+    Raises:
+        ConfigurationError: if the evaluator asks no judge, or no judge is configured.
+    """
+    if not 0 <= repeats <= MAX_REPEATS:
+        raise ConfigurationError(f"repeats = {repeats}: must be from 0 to {MAX_REPEATS}")
+    bench = open_bench(evaluator, config=config, registry=registry, cache=None)
+    content, digest = canary_set()
+    cases = content.cases()
+    with closing(bench):
+        rounds = [
+            bench.verdicts(cases, bench.outcomes(cases, repeat=number)) for number in range(1, repeats + 2)
+        ]
+    identity = JudgeIdentity.of(bench.selected)
+    return CanaryRecord(
+        evaluator=identity.evaluator,
+        type=identity.type,
+        set=digest,
+        judge=dict(identity.judge),
+        parameters=dict(identity.parameters),
+        threshold=identity.threshold,
+        created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        verdicts={
+            case.key: [verdicts.get((case.key, case.model_key)) for verdicts in rounds] for case in cases
+        },
+    )
+
+
+def check_comparable(before: CanaryRecord, evaluator: str) -> None:
+    """Check that a record can be compared with a new one.
+
+    Raises:
+        ConfigurationError: if it is of another evaluator or set.
+    """
+    if before.evaluator != evaluator:
+        raise ConfigurationError(
+            f"the earlier record is of evaluator {before.evaluator!r}, not {evaluator!r}; give each evaluator"
+            " a file of its own"
+        )
+    _, present = canary_set()
+    if before.set != present:
+        raise ConfigurationError(
+            f"the earlier record is of another canary set ({before.set}, now {present}): the set is a part"
+            " of this package; replace the record with --update"
+        )
+
+
+def compare_canaries(before: CanaryRecord, after: CanaryRecord) -> Drift:
+    """Compare two records that `check_comparable` accepts."""
+    changed = []
+    counts = []
+    lost = 0
+    for key, rounds in before.verdicts.items():
+        earlier = [verdict for verdict in rounds if verdict is not None]
+        later = [verdict for verdict in after.verdicts.get(key, ()) if verdict is not None]
+        if earlier and not later:
+            lost += 1
+        if not earlier or not later:
+            continue
+        counts.append(Repeats(sum(earlier), len(earlier), sum(later), len(later)))
+        shares = sum(earlier) / len(earlier), sum(later) / len(later)
+        if shares[0] != shares[1]:
+            changed.append(Changed(key=key, before=shares[0], after=shares[1]))
+    return Drift(
+        compared=len(counts),
+        lost=lost,
+        changed=tuple(sorted(changed, key=lambda each: -abs(each.after - each.before))),
+        p=drift(counts),
+        differences=tuple(_identity(before).differences(_identity(after))),
+    )
+
+
+def canary_lines(record: CanaryRecord) -> Iterator[str]:
+    """Yield the lines of a record for a terminal."""
+    firsts = {key: rounds[0] for key, rounds in record.verdicts.items() if rounds and rounds[0] is not None}
+    rounds = max(map(len, record.verdicts.values()), default=0)
+    yield (
+        f"canary set: {len(firsts)} of {len(record.verdicts)} answers have a verdict of {record.evaluator},"
+        f" {sum(firsts.values())} pass; {rounds} rounds"
+    )
+    labels = canary_set()[0].labels(record.type)
+    labelled = [key for key in firsts if key in labels]
+    if labelled:
+        wrong = [key for key in labelled if firsts[key] != labels[key]]
+        yield f"agreement with the set's labels: {len(labelled) - len(wrong)} of {len(labelled)}" + (
+            f"; not on {_listed(wrong)}" if wrong else ""
+        )
+    unsteady = [key for key, verdicts in record.verdicts.items() if len({*verdicts} - {None}) > 1]
+    if unsteady:
+        yield f"noise: {len(unsteady)} answers pass in some rounds only: {_listed(unsteady)}"
+
+
+def drift_lines(comparison: Drift, since: str) -> Iterator[str]:
+    """Yield the lines of a comparison for a terminal.
+
+    Args:
+        since: when the earlier record was written.
+    """
+    to_pass = sum(each.after > each.before for each in comparison.changed)
+    counts = f"{len(comparison.changed)} of {comparison.compared} verdicts changed since {since}"
+    directions = (
+        f", {to_pass} to pass, {len(comparison.changed) - to_pass} to fail" if comparison.changed else ""
+    )
+    verdict = (
+        "drift" if comparison.is_drift else "no drift beyond noise" if comparison.changed else "no drift"
+    )
+    yield f"{verdict}: {counts}{directions} (p {comparison.p:.3f})"
+    for each in comparison.changed[:LISTED]:
+        yield f"  {each.key}: passed in {each.before:.0%} of the rounds, now in {each.after:.0%}"
+    if len(comparison.changed) > LISTED:
+        yield f"  … and {len(comparison.changed) - LISTED} more"
+    if comparison.lost:
+        yield f"without a verdict now: {comparison.lost} answers"
+    for difference in comparison.differences:
+        yield f"configuration: {difference}"
+
+
+def _identity(record: CanaryRecord) -> JudgeIdentity:
+    return JudgeIdentity(
+        evaluator=record.evaluator,
+        type=record.type,
+        judge=record.judge,
+        parameters=record.parameters,
+        threshold=record.threshold,
+    )
+
+
+def _listed(keys: list[str]) -> str:
+    more = f" and {len(keys) - LISTED} more" if len(keys) > LISTED else ""
+    return ", ".join(keys[:LISTED]) + more

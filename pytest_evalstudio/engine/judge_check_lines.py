@@ -1,0 +1,79 @@
+"""The result of judge-check in words, for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_evalstudio.engine.judge_causes import is_low
+from pytest_evalstudio.engine.judge_probes import PROBES
+from pytest_evalstudio.formats.judge_checks import Flips, JudgeCheck, PrecisionRecall
+
+_COLUMN = 24
+_PROBE_COLUMN = 31
+
+
+def check_lines(check: JudgeCheck) -> Iterator[str]:
+    """Yield the lines of the result."""
+    models = check.judge.get("models", ())
+    judges = ", ".join(model.get("llm_model_name") or model.get("host", "") for model in models)
+    yield (
+        f"{check.evaluator}, judged by {judges}: {check.verdicts} verdicts on {check.answers} labelled"
+        " answers"
+    )
+    if check.agreement is not None:
+        yield "agreement with people".ljust(_COLUMN) + _with_interval(
+            check.agreement, check.agreement_interval
+        )
+        yield "Cohen's kappa".ljust(_COLUMN) + _number(check.kappa)
+        yield from _of_kind("good", check.good)
+        yield from _of_kind("bad", check.bad)
+    for name, label in PROBES.items():
+        yield f"flips: {label}".ljust(_PROBE_COLUMN) + _flips(check.flips.get(name, Flips()))
+    yield (
+        "parse failures".ljust(_COLUMN) + f"{check.parse_failures} ({_number(check.parse_failure_rate)}),"
+        f" contradictions {check.contradictions}, repairs {_number(check.repair_rate)} of the calls"
+    )
+    yield "per verdict".ljust(_COLUMN) + _per_verdict(check)
+    for fault in check.faults:
+        yield f"without a verdict: {fault}"
+    if is_low(check.kappa, check.agreement):
+        yield f"agreement is low; {'causes' if check.causes else 'the probes show no cause'}:"
+    elif check.causes:
+        yield "weak points:"
+    for cause in check.causes:
+        yield f"  {cause.code}: {cause.text}"
+
+
+def _of_kind(kind: str, figures: PrecisionRecall) -> Iterator[str]:
+    yield f"{kind} answers".ljust(_COLUMN) + (
+        f"precision {_with_interval(figures.precision, figures.precision_interval)},"
+        f" recall {_with_interval(figures.recall, figures.recall_interval)}"
+    )
+
+
+def _flips(flips: Flips) -> str:
+    if not flips.compared or flips.rate is None or flips.interval is None:
+        return "nothing to compare"
+    low, high = flips.interval
+    share = f"({flips.rate:.1%}, 95% interval {low:.3f} to {high:.3f})"
+    directions = f", {flips.to_pass} to pass, {flips.to_fail} to fail" if flips.flipped else ""
+    return f"{flips.flipped} of {flips.compared} {share}{directions}"
+
+
+def _per_verdict(check: JudgeCheck) -> str:
+    tokens_in, tokens_out = (
+        _number(tokens, 0) for tokens in (check.input_tokens_per_verdict, check.output_tokens_per_verdict)
+    )
+    cost = check.cost_usd_per_verdict
+    price = "cost not known" if cost is None else f"{cost:.6f} USD"
+    return f"{_number(check.calls_per_verdict, 2)} calls, {tokens_in} tokens in, {tokens_out} out, {price}"
+
+
+def _with_interval(value: float | None, interval: tuple[float, float] | None) -> str:
+    if value is None or interval is None:
+        return "-"
+    return f"{value:.3f} (95% interval {interval[0]:.3f} to {interval[1]:.3f})"
+
+
+def _number(value: float | None, digits: int = 3) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"

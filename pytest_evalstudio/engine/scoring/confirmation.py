@@ -1,0 +1,54 @@
+"""The confirmation of a regression, by asking the case again."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from pytest_evalstudio.stats.confirmation import FAMILY_LEVEL
+
+
+class ConfirmationCode(enum.StrEnum):
+    """End of the confirmation of a regression.
+
+    Attributes:
+        CONFIRMED: the test finds the case worse than unchanged cases are.
+        NOT_CONFIRMED: it does not; the case passes and is flaky.
+        INTERRUPTED: a repeat has no verdict, since the model or an evaluator failed or a budget is used up.
+            The case fails.
+    """
+
+    CONFIRMED = "confirmed"
+    NOT_CONFIRMED = "not_confirmed"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confirmation:
+    """Result of asking a regressed case again.
+
+    Attributes:
+        passed: repeats that pass.
+        failed: repeats that fail, those of the run itself included.
+        cases: cases of the run that could regress, by which the level follows.
+        reason: of an interruption.
+    """
+
+    code: ConfirmationCode
+    passed: int
+    failed: int
+    cases: int
+    reason: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """Return the result in words."""
+        count = f"{self.failed} of {self.passed + self.failed} repeats fail"
+        level = f"level {FAMILY_LEVEL:g} for {self.cases:,} cases"
+        match self.code:
+            case ConfirmationCode.CONFIRMED:
+                return f"confirmed: {count} (sequential test, {level})"
+            case ConfirmationCode.NOT_CONFIRMED:
+                return f"not confirmed: {count} (sequential test, {level}); the case is flaky"
+            case ConfirmationCode.INTERRUPTED:
+                return f"could not be confirmed: {count}, then {self.reason}"

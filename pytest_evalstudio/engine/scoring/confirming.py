@@ -1,0 +1,94 @@
+"""Which regressions can be confirmed by asking again, and when the test has decided."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_evalstudio.engine.scoring.confirmation import Confirmation, ConfirmationCode
+from pytest_evalstudio.engine.scoring.repeats import needing_all_repeats
+from pytest_evalstudio.engine.scoring.results import Result
+from pytest_evalstudio.engine.scoring.verdicts import repeat_states
+from pytest_evalstudio.stats.confirmation import ConfirmationTest
+
+_CODES = {
+    "open": ConfirmationCode.INTERRUPTED,
+    "confirmed": ConfirmationCode.CONFIRMED,
+    "not confirmed": ConfirmationCode.NOT_CONFIRMED,
+}
+
+
+def can_be_confirmed(result: Result) -> bool:
+    """Return whether further repeats of a result's question can show that it fails by chance.
+
+    Evaluators that compare all repeats with each other are no verdicts on a single one.
+    """
+    deciding = [selected for selected in result.verdicts if result.decides(selected)]
+    failing = [selected for selected in deciding if result.verdicts[selected].passed is False]
+    return (
+        not result.task.answered
+        and result.task.model.stopping is None
+        and not (result.not_run or result.errors)
+        and (bool(failing) or result.response.fails)
+        and not needing_all_repeats(tuple(deciding)).intersection(failing)
+    )
+
+
+def is_unconfirmed(result: Result) -> bool:
+    """Return whether a regression was not confirmed, so that the case passes as a flaky one."""
+    confirmation = result.confirmation
+    return confirmation is not None and confirmation.code is ConfirmationCode.NOT_CONFIRMED
+
+
+def repeat_passes(result: Result, index: int) -> bool | None:
+    """Return whether a repeat passes all evaluators that decide; None where one of them broke."""
+    outcomes = result.outcomes[index]
+    states: list[bool | None] = []
+    for selected, outcome in outcomes.items():
+        if not result.decides(selected):
+            continue
+        if outcome.status == "error":
+            return None
+        states += repeat_states(selected, [outcome])
+    return all(state is not False for state in states)
+
+
+def repeats_of(result: Result, responses: Sequence[bool]) -> list[bool | None]:
+    """Return for each repeat whether it passes; None where an evaluator broke.
+
+    Args:
+        result: with all repeats so far.
+        responses: whether each repeat is the expected answer or refusal; () where all are.
+    """
+    states = [repeat_passes(result, index) for index in range(len(result.outcomes))]
+    return [state and (not responses or responses[index]) for index, state in enumerate(states)]
+
+
+def confirmation_of(
+    result: Result, test: ConfirmationTest, responses: Sequence[bool] = ()
+) -> Confirmation | None:
+    """Return the confirmation of a regressed result; None if more repeats are needed.
+
+    Args:
+        result: with all repeats so far.
+        test: the design.
+        responses: as of `repeats_of`.
+    """
+    states = repeats_of(result, responses)
+    passed, failed = states.count(True), states.count(False)
+    reason = result.not_run or ("a repeat without a verdict" if None in states else "")
+    decision = test.decision(passed, failed)
+    if decision == "open" and not reason:
+        return None
+    return Confirmation(
+        code=_CODES[decision],
+        passed=passed,
+        failed=failed,
+        cases=test.cases,
+        reason=reason if decision == "open" else "",
+    )
+
+
+def further_repeats_of(result: Result, test: ConfirmationTest, responses: Sequence[bool] = ()) -> int:
+    """Return how many further repeats the test of a regressed result needs at least."""
+    states = repeats_of(result, responses)
+    return max(1, test.further(states.count(True), states.count(False)))

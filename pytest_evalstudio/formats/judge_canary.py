@@ -1,0 +1,155 @@
+"""The canary set, frozen texts on which a judge is measured again and again, and records of its verdicts."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.writing import write_whole
+from pytest_evalstudio.formats.fields import fact
+
+MARK = "evalstudio_judge_canary"
+_PACKAGE, _FILE = "pytest_evalstudio.judges", "canary.json"
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+class CanaryAnswer(_Part):
+    """An answer of the canary set.
+
+    Attributes:
+        fails: properties that it does not have.
+    """
+
+    key: str
+    text: str
+    fails: frozenset[str] = frozenset()
+
+
+class Scenario(_Part):
+    """A question of the canary set with its answers.
+
+    Attributes:
+        fails: properties that all of its answers lack.
+    """
+
+    key: str
+    question: str
+    context: tuple[str, ...]
+    expected_output: str
+    expected_facts: tuple[str, ...]
+    guidelines: tuple[str, ...]
+    answers: tuple[CanaryAnswer, ...]
+    fails: frozenset[str] = frozenset()
+
+
+class CanarySet(_Part):
+    """The canary set.
+
+    Attributes:
+        properties: name of a property to the evaluators that judge it.
+    """
+
+    version: int
+    properties: dict[str, tuple[str, ...]]
+    scenarios: tuple[Scenario, ...]
+
+    def cases(self) -> list[Case]:
+        """Return the answers as cases."""
+        return [
+            Case(
+                key=f"{scenario.key}-{answer.key}",
+                question=scenario.question,
+                context=scenario.context,
+                expected_output=scenario.expected_output,
+                expected_facts=scenario.expected_facts,
+                guidelines=scenario.guidelines,
+                actual_output=answer.text,
+                is_rag=True,
+            )
+            for scenario in self.scenarios
+            for answer in scenario.answers
+        ]
+
+    def labels(self, evaluator: str) -> dict[str, bool]:
+        """Return whether each answer is good by the property that an evaluator judges; none if it is unknown.
+
+        Args:
+            evaluator: its type.
+        """
+        name = next((name for name, ids in self.properties.items() if evaluator in ids), None)
+        if name is None:
+            return {}
+        return {
+            f"{scenario.key}-{answer.key}": name not in answer.fails | scenario.fails
+            for scenario in self.scenarios
+            for answer in scenario.answers
+        }
+
+
+class CanaryRecord(_Part):
+    """Verdicts of a judge on the canary set.
+
+    Attributes:
+        set: digest of the set.
+        judge: models, vote and versions of the prompts, as records describe them.
+        parameters, threshold: of the evaluator.
+        created: ISO 8601.
+        verdicts: key of an answer to whether it passes, one per round; None without a verdict.
+    """
+
+    evalstudio_judge_canary: Literal[1] = 1
+    evaluator: str
+    type: str
+    set: str
+    judge: dict[str, Any]
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    threshold: float
+    created: str
+    verdicts: dict[str, list[bool | None]]
+
+    def save(self, path: Path) -> None:
+        """Write the file."""
+        content = json.dumps(self.model_dump(mode="json"), indent=1, ensure_ascii=True)
+        write_whole(path, (content + "\n").encode())
+
+
+@functools.cache
+def canary_set() -> tuple[CanarySet, str]:
+    """Return the canary set of this package, and its digest."""
+    text = resources.files(_PACKAGE).joinpath(_FILE).read_text(encoding="utf-8")
+    content = json.loads(text)
+    canonical = json.dumps(content, sort_keys=True, ensure_ascii=True).encode()
+    return CanarySet.model_validate(content), hashlib.sha256(canonical).hexdigest()[:16]
+
+
+def load_canary_record(path: Path) -> CanaryRecord:
+    """Read a record of the canary set.
+
+    Raises:
+        ConfigurationError: with the file and its fault.
+    """
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as exc:
+        raise ConfigurationError(f"{path} cannot be read: {exc}") from None
+    if not isinstance(data, dict) or MARK not in data:
+        raise ConfigurationError(
+            f"{path} is no record of the canary set; write one with `evalstudio judge-check --canary FILE`"
+        )
+    try:
+        return CanaryRecord.model_validate(data)
+    except ValidationError as exc:
+        error = exc.errors(include_url=False)[0]
+        place = ".".join(map(str, error["loc"]))
+        raise ConfigurationError(f"{path}: {place}: {fact(error)}") from None

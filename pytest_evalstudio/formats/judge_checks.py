@@ -1,0 +1,175 @@
+"""Results of judge-check: JSON that `evaluator.ID.judge_check` of a configuration names."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.writing import write_whole
+from pytest_evalstudio.formats.fields import fact
+
+MARK = "evalstudio_judge_check"
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=0)]
+Bounds = tuple[Share, Share]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+class QuestionCounts(_Part):
+    """Verdicts on the labelled answers to one question.
+
+    Attributes:
+        good, bad: number of answers with this label and a verdict.
+        good_passed, bad_passed: number of those among them that pass.
+    """
+
+    good: Count = 0
+    good_passed: Count = 0
+    bad: Count = 0
+    bad_passed: Count = 0
+
+    @model_validator(mode="after")
+    def _parts_of_the_whole(self) -> QuestionCounts:
+        if self.good_passed > self.good or self.bad_passed > self.bad:
+            raise ValueError("more answers pass than there are")
+        return self
+
+
+class PrecisionRecall(_Part):
+    """Verdicts on good answers, or on bad ones.
+
+    Attributes:
+        precision: share of the verdicts of this kind that agree with the label; None without a verdict.
+        recall: share of the answers with this label that get this verdict; None without such a label.
+        precision_interval, recall_interval: 95 %, clustered by question.
+    """
+
+    precision: Share | None = None
+    precision_interval: Bounds | None = None
+    recall: Share | None = None
+    recall_interval: Bounds | None = None
+
+
+class Flips(_Part):
+    """Verdicts that change under a probe.
+
+    Attributes:
+        compared: answers with a verdict in all rounds.
+        flipped: those whose verdict differs in a round.
+        to_pass, to_fail: direction of the first difference.
+        rate: share that flips; None where nothing was compared.
+        interval: of the rate, 95 %, clustered by question.
+    """
+
+    compared: Count = 0
+    flipped: Count = 0
+    to_pass: Count = 0
+    to_fail: Count = 0
+    rate: Share | None = None
+    interval: Bounds | None = None
+
+
+class CauseCode(StrEnum):
+    """Cause of a low agreement with people."""
+
+    OPTION_ORDER = "option_order"
+    CHUNK_ORDER = "chunk_order"
+    PADDING = "padding"
+    NOISE = "noise"
+    LENIENT = "lenient"
+    STRICT = "strict"
+    NO_VERDICT = "no_verdict"
+    CRITERIA = "criteria"
+
+
+class Cause(_Part):
+    """Cause of a low agreement, as far as the probes show it.
+
+    Attributes:
+        explained: disagreements with people that it concerns.
+        disagreements: all of them.
+        text: for people.
+    """
+
+    code: CauseCode
+    explained: Count = 0
+    disagreements: Count = 0
+    text: str
+
+
+class JudgeCheck(_Part):
+    """Figures of a judge on labelled answers.
+
+    Attributes:
+        evaluator, type: id in the configuration, and that of its kind.
+        judge: models, vote and versions of the prompts, as records describe them.
+        parameters: options of the evaluator.
+        threshold: from which on an answer passes.
+        created: ISO 8601.
+        questions: verdicts by question, from which errors and their intervals are computed.
+    """
+
+    evalstudio_judge_check: Literal[1] = 1
+    evaluator: str
+    type: str
+    judge: dict[str, Any]
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    threshold: float
+    created: str
+    labels: Count
+    answers: Count
+    verdicts: Count
+    agreement: Share | None = None
+    agreement_interval: Bounds | None = None
+    kappa: float | None = None
+    good: PrecisionRecall = Field(default_factory=PrecisionRecall)
+    bad: PrecisionRecall = Field(default_factory=PrecisionRecall)
+    flips: dict[str, Flips] = Field(default_factory=dict)
+    causes: list[Cause] = Field(default_factory=list)
+    questions: list[QuestionCounts] = Field(default_factory=list)
+    parse_failures: Count = 0
+    parse_failure_rate: Share | None = None
+    contradictions: Count = 0
+    repair_rate: Share | None = None
+    errors: Count = 0
+    not_applicable: Count = 0
+    calls_per_verdict: float | None = None
+    input_tokens_per_verdict: float | None = None
+    output_tokens_per_verdict: float | None = None
+    cost_usd_per_verdict: float | None = None
+    faults: list[str] = Field(default_factory=list)
+
+    def save(self, path: Path) -> None:
+        """Write the file."""
+        content = json.dumps(self.model_dump(mode="json"), indent=1, ensure_ascii=True)
+        write_whole(path, (content + "\n").encode())
+
+
+def load_judge_check(path: Path) -> JudgeCheck:
+    """Read a result of judge-check.
+
+    Raises:
+        ConfigurationError: with the file and its fault.
+    """
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as exc:
+        raise ConfigurationError(f"{path} cannot be read: {exc}") from None
+    if not isinstance(data, dict) or MARK not in data:
+        raise ConfigurationError(
+            f"{path} is no result of judge-check; write one with `evalstudio judge-check … -o FILE`"
+        )
+    try:
+        return JudgeCheck.model_validate(data)
+    except ValidationError as exc:
+        error = exc.errors(include_url=False)[0]
+        place = ".".join(map(str, error["loc"]))
+        raise ConfigurationError(f"{path}: {place}: {fact(error)}") from None

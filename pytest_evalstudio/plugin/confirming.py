@@ -1,0 +1,70 @@
+"""Confirmation of regressed items: which ones are asked again, and by which test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from pytest_evalstudio.engine.pipeline import Pipeline, Progress
+from pytest_evalstudio.engine.scoring.confirming import can_be_confirmed
+from pytest_evalstudio.engine.scoring.messages import misses
+from pytest_evalstudio.engine.scoring.results import Result
+from pytest_evalstudio.engine.scoring.tasks import EvalTask
+from pytest_evalstudio.stats.confirmation import ConfirmationTest
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.plugin.items import EvalItem
+    from pytest_evalstudio.plugin.session import EvalSession
+
+
+def confirmation_test(evals: EvalSession, items: Iterable[EvalItem]) -> ConfirmationTest | None:
+    """Return the test of regressed items; None where none is confirmed.
+
+    The level follows from the number of items that could regress by chance: those that passed in the
+    baseline, and whose model is asked and not deterministic.
+
+    Args:
+        evals: the session.
+        items: of the run.
+    """
+    baseline, max_runs = evals.baseline, evals.settings.confirm
+    if baseline is None or not max_runs:
+        return None
+    cases = sum(_is_random(evals, item) and baseline.passed(item) for item in items)
+    return ConfirmationTest(cases=cases, max_runs=max_runs) if cases else None
+
+
+def confirm(
+    evals: EvalSession,
+    pipeline: Pipeline,
+    evaluated: Sequence[tuple[EvalItem, Result]],
+    *,
+    progress: Progress,
+    earlier: Mapping[EvalTask, Result],
+) -> None:
+    """Ask the regressed ones of some items again, and note the end of the test in their results.
+
+    Args:
+        evals: the session.
+        pipeline: of the items.
+        evaluated: items with their results.
+        progress: called with the progress of the questions.
+        earlier: results of the same run for linked tasks.
+    """
+    baseline, test = evals.baseline, evals.confirmation_test
+    if baseline is None or test is None:
+        return
+    regressed = [
+        result
+        for item, result in evaluated
+        if misses(result) and can_be_confirmed(result) and _is_random(evals, item) and baseline.passed(item)
+    ]
+    if regressed:
+        ends = pipeline.confirm(regressed, test, progress=progress, earlier=earlier)
+        for result, end in zip(regressed, ends, strict=True):
+            result.confirmation = end
+
+
+def _is_random(evals: EvalSession, item: EvalItem) -> bool:
+    """Return whether an item's model may answer otherwise when it is asked again."""
+    return not item.task.answered and not evals.models.session_of(item.task.model).deterministic

@@ -1,0 +1,181 @@
+"""The canary set: its texts, a perfect and a broken judge, noise, and drift between runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_evalstudio.cli.main import main
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.judging import JUDGE
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.engine.judge_canary import (
+    canary_lines,
+    check_comparable,
+    compare_canaries,
+    judge_canary,
+)
+from pytest_evalstudio.formats.config import configuration
+from pytest_evalstudio.formats.judge_canary import CanaryRecord, canary_set
+from support.judging import reply_for
+
+CONTENT, DIGEST = canary_set()
+CASES = {case.key: case for case in CONTENT.cases()}
+PLUGINS = Registry().evaluators
+
+
+def key_of(prompt: str) -> str:
+    """The canary that a prompt is about."""
+    return next(key for key, case in CASES.items() if f"\n{case.actual_output}\n" in prompt)
+
+
+def judged(judge: Callable[[str], bool], evaluator: str = "correctness_judge", **more: Any) -> CanaryRecord:
+    """The record of a judge by the key of an answer."""
+
+    def target(prompt: str, reply_schema: Mapping[str, Any]) -> str:
+        return json.dumps(reply_for(reply_schema, good=judge(key_of(prompt))))
+
+    return judge_canary(
+        evaluator, config=configuration({"judge": {"host": "python", "target": target}}), **more
+    )
+
+
+def test_the_set_is_frozen() -> None:
+    """A change of any text makes records of earlier versions useless: change the version with it."""
+    assert (CONTENT.version, DIGEST) == (1, "6a0c2ff040165f57")
+    assert len(CASES) == 32
+
+
+def test_every_property_has_answers_with_and_without_it() -> None:
+    for name, ids in CONTENT.properties.items():
+        assert set(ids) <= set(PLUGINS), name
+        for id in ids:
+            assert JUDGE in PLUGINS.spec(id).requires
+            assert set(CONTENT.labels(id).values()) == {True, False}, name
+    known = {name for scenario in CONTENT.scenarios for name in scenario.fails}
+    known |= {name for scenario in CONTENT.scenarios for answer in scenario.answers for name in answer.fails}
+    assert known <= set(CONTENT.properties)
+    assert CONTENT.labels("custom_judge") == {}
+
+
+def test_a_perfect_judge_agrees_with_the_labels_and_does_not_drift() -> None:
+    labels = CONTENT.labels("correctness_judge")
+    first, second = judged(labels.__getitem__), judged(labels.__getitem__)
+    assert "agreement with the set's labels: 32 of 32" in list(canary_lines(first))
+    found = compare_canaries(first, second)
+    assert (found.compared, found.changed, found.p, found.is_drift) == (32, (), 1.0, False)
+
+
+def test_a_broken_judge_disagrees_with_the_labels() -> None:
+    lines = list(canary_lines(judged(lambda key: True)))
+    right = sum(CONTENT.labels("correctness_judge").values())
+    assert lines[1].startswith(f"agreement with the set's labels: {right} of 32; not on library-number,")
+
+
+def test_a_judge_that_changed_its_mind_on_a_few_answers_drifts() -> None:
+    labels = CONTENT.labels("correctness_judge")
+    changed = {"library-implied", "tram-more", "bakery-partial", "garden-order"}
+    found = compare_canaries(judged(labels.__getitem__), judged(lambda key: labels[key] != (key in changed)))
+    assert {each.key for each in found.changed} == changed
+    assert found.is_drift
+
+
+def test_noise_is_no_drift() -> None:
+    calls: dict[str, int] = {}
+    labels = CONTENT.labels("correctness_judge")
+
+    def noisy(key: str) -> bool:
+        calls[key] = calls.get(key, 0) + 1
+        return bool(calls[key] % 2) if key.endswith("good") else labels[key]
+
+    record = judged(noisy)
+    assert "noise: 7 answers pass in some rounds only" in list(canary_lines(record))[-1]
+    assert not compare_canaries(record, judged(noisy)).is_drift
+
+
+def test_a_judge_that_is_silent_now_is_a_drift(tmp_path: Path) -> None:
+    labels = CONTENT.labels("correctness_judge")
+
+    def silent(key: str) -> bool:
+        raise ValueError("no route")
+
+    found = compare_canaries(judged(labels.__getitem__), judged(silent))
+    assert (found.compared, found.lost, found.is_drift) == (0, 32, True)
+
+
+def test_records_of_other_evaluators_and_sets_are_refused() -> None:
+    record = judged(lambda key: True, repeats=0)
+    with pytest.raises(ConfigurationError, match="is of evaluator 'correctness_judge', not 'sexism'"):
+        check_comparable(record, "sexism")
+    other = record.model_copy(update={"set": "0" * 16})
+    with pytest.raises(ConfigurationError, match=r"another canary set .* --update"):
+        check_comparable(other, "correctness_judge")
+    with pytest.raises(ConfigurationError, match="from 0 to 9"):
+        judged(lambda key: True, repeats=10)
+
+
+JUDGE_FILE = """
+import json, pathlib
+
+def judge(prompt, reply_schema):
+    rule = pathlib.Path("rule.txt").read_text()
+    return json.dumps({"rationale": "so", "rating": "yes" if eval(rule) else "no"})
+"""
+
+
+def test_the_command_writes_compares_and_updates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("strict.py").write_text(JUDGE_FILE)
+    config = Path("evalstudio.toml")
+    config.write_text('[judge]\nhost = "python"\ntarget = "strict:judge"\ncache = true\n')
+    rule = Path("rule.txt")
+    rule.write_text("'23:10' in prompt")
+    command = ["judge-check", "--canary", "canary.json", "--evaluator", "relevance_to_query_judge"]
+    assert main(command) == 0
+    assert "wrote canary.json" in capsys.readouterr().out
+    assert main(command) == 0
+    assert "no drift: 0 of 32 verdicts changed since 20" in capsys.readouterr().out
+
+    rule.write_text("True")
+    assert main(command) == 1
+    printed = capsys.readouterr().out
+    assert "drift: 30 of 32 verdicts changed since 20" in printed
+    assert "30 to pass, 0 to fail (p 0.000)" in printed
+
+    with config.open("a") as file:
+        file.write("[evaluator.relevance_to_query_judge]\nthreshold = 0.9\n")
+    assert main([*command, "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)["drift"]
+    assert found["differences"] == ["threshold 0.5, now 0.9"]
+    assert main([*command, "--update"]) == 0
+    capsys.readouterr()
+    assert main(command) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--evaluator", "sexism"], "give LABELS and --lab, or --canary FILE"),
+        (["labels.csv", "--evaluator", "sexism"], "give LABELS and --lab, or --canary FILE"),
+        (["labels.csv", "--canary", "c.json", "--evaluator", "sexism"], "leave out LABELS and --lab"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_usage_errors(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    assert main(["judge-check", *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_file_that_is_no_record_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "canary.json"
+    for content, message in (("{}", "is no record of the canary set"), ("no", "cannot be read")):
+        file.write_text(content)
+        assert main(["judge-check", "--canary", str(file), "--evaluator", "sexism"]) == 2
+        assert message in capsys.readouterr().err

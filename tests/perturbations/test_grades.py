@@ -1,0 +1,52 @@
+"""Perturbed questions that were graded by the rubric of the documentation."""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from pathlib import Path
+
+from pytest_evalstudio.core.plugins.perturbator import INTENSITIES
+from pytest_evalstudio.core.plugins.registry import Registry
+
+GRADED = Path(__file__).parents[1] / "data/perturbations/graded.csv"
+PAGE = Path(__file__).parents[2] / "docs/how-to/perturbations.md"
+
+
+def table() -> list[str]:
+    """Return the rows of the documentation's table: kept by each grading and by both, of all."""
+    grades: dict[tuple[str, str], list[tuple[bool, bool]]] = defaultdict(list)
+    with GRADED.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            pair = (row["grade_1"] == "1", row["grade_2"] == "1")
+            grades[row["perturbator"], row["intensity"]].append(pair)
+    order = {level.lower(): number for number, level in enumerate(INTENSITIES)}
+    lines = []
+    for (id, level), pairs in sorted(grades.items(), key=lambda entry: (entry[0][0], order[entry[0][1]])):
+        first, second, both = (
+            sum(a for a, _ in pairs),
+            sum(b for _, b in pairs),
+            sum(a and b for a, b in pairs),
+        )
+        lines.append(f"| `{id}` | {level} | {len(pairs)} | {first} | {second} | {both} |")
+    return lines
+
+
+def test_two_hundred_questions_were_graded_and_the_page_shows_the_figures():
+    page = PAGE.read_text(encoding="utf-8").splitlines()
+    shown = [
+        line for line in page if line.startswith("| `") and line.count("|") == 7 and line[-3:-2].isdigit()
+    ]
+    assert shown == table()
+    assert sum(int(line.split("|")[3]) for line in shown) == 200
+
+
+def test_the_graded_intensities_exist():
+    plugins = Registry().perturbators
+    for line in table():
+        id, level = (cell.strip(" `") for cell in line.split("|")[1:3])
+        assert level.upper() in plugins.spec(id).intensities
+
+
+if __name__ == "__main__":
+    print(*table(), sep="\n")  # noqa: T201

@@ -1,0 +1,175 @@
+"""A regressed item is asked again before it fails: noise is no regression, and a broken case is one."""
+
+from __future__ import annotations
+
+import json
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from support.project import Project
+
+APP = """
+from collections import Counter
+from pathlib import Path
+
+asked = Counter()
+
+
+def ask(prompt):
+    with open("asked.txt", "a") as file:
+        file.write(prompt + "\\n")
+    asked[prompt] += 1
+    broken, noisy = Path("broken.txt").read_text().split(), Path("noisy.txt").read_text().split()
+    if prompt in broken or (prompt in noisy and asked[prompt] == 1):
+        return "wrong"
+    if prompt == "q9" and asked[prompt] > 1:
+        raise RuntimeError("no connection")
+    return "right"
+"""
+CONFIG = """
+evaluators = ["text_matching"]
+
+[[model]]
+name = "app"
+host = "python"
+target = "app:ask"
+concurrency = 1
+retries = 0
+"""
+COUNT = 10
+
+
+@pytest.fixture
+def app(project: Project) -> Project:
+    """A project with a baseline in which every case passes."""
+    project.write("app.py", APP)
+    state(project)
+    project.write("evalstudio.toml", CONFIG)
+    project.suite(*({"key": f"k{n}", "prompt": f"q{n}", "condition": '"right"'} for n in range(COUNT)))
+    project.run("--evalstudio-output", "base").assert_outcomes(passed=COUNT)
+    return project
+
+
+def state(project: Project, *, broken: str = "", noisy: str = "") -> None:
+    project.write("broken.txt", broken)
+    project.write("noisy.txt", noisy)
+    (project.folder / "asked.txt").unlink(missing_ok=True)
+
+
+def compared(project: Project, *arguments: str) -> pytest.RunResult:
+    return project.run("--evalstudio-baseline", "base", *arguments)
+
+
+def asked(project: Project, prompt: str) -> int:
+    return (project.folder / "asked.txt").read_text().split().count(prompt)
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_a_broken_case_fails_and_a_noisy_one_is_flaky(app: Project, workers: tuple[str, ...]) -> None:
+    state(app, broken="q1", noisy="q2")
+    result = compared(app, *workers, "--junitxml", "junit.xml")
+    result.assert_outcomes(failed=1, passed=COUNT - 1)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(
+        [
+            "regressed since baseline*text_matching: model_passes 1 -> 0",
+            "confirmed: 3 of 3 repeats fail (sequential test, level 0.05 for 10 cases)",
+            "confirmation: 2 cases that failed were asked again: 1 confirmed, 1 not confirmed (flaky);*",
+            "    not confirmed: sums_suite.json::k2[[]app]: 1 of * repeats fail",
+        ]
+    )
+    assert (asked(app, "q0"), asked(app, "q1")) == (1, 3)
+    _, items = app.record()
+    assert items["k1[app]"]["confirmation"] == {"code": "confirmed", "passed": 0, "failed": 3, "cases": COUNT}
+    noisy = items["k2[app]"]
+    assert (noisy["verdict"], noisy["flaky"], noisy["confirmation"]["code"]) == (
+        "passed",
+        True,
+        "not_confirmed",
+    )
+    assert (len(noisy["rows"]), noisy["verdicts"]["text_matching"]["passed"]) == (1, False)
+    report = app.folder / "evalstudio-report"
+    summary = (report / "summary.md").read_text()
+    assert "1 of 7 repeats fail" in summary.partition("## Regressions that were not confirmed")[2]
+    data = json.loads((report / "interpretation.json").read_text())
+    assert (data["confirmations"]["confirmed"], data["confirmations"]["not_confirmed"]) == (1, 1)
+    changes = json.loads((report / "comparison.json").read_text())
+    assert changes["items"]["regressed"] == 1
+    failed = [
+        case.get("name") for case in ET.parse(app.folder / "junit.xml").iter("testcase") if len(case) > 1
+    ]
+    assert failed == ["k1[app]"]
+
+
+def test_noise_alone_does_not_fail_a_run(app: Project) -> None:
+    state(app, noisy="q2 q3")
+    result = compared(app)
+    assert result.ret == pytest.ExitCode.OK
+    result.assert_outcomes(passed=COUNT)
+
+
+def test_all_broken_cases_are_confirmed(app: Project) -> None:
+    state(app, broken=" ".join(f"q{n}" for n in range(COUNT)))
+    compared(app).assert_outcomes(failed=COUNT)
+
+
+def test_without_a_baseline_nothing_is_asked_again(app: Project) -> None:
+    state(app, broken="q1", noisy="q2")
+    app.run().assert_outcomes(failed=2, passed=COUNT - 2)
+    assert asked(app, "q1") == asked(app, "q2") == 1
+
+
+@pytest.mark.parametrize("switch", ["option", "configuration", "deterministic model"])
+def test_confirmation_can_be_switched_off(app: Project, switch: str) -> None:
+    state(app, noisy="q2")
+    arguments = ("--evalstudio-confirm", "0") if switch == "option" else ()
+    if switch == "configuration":
+        app.write("evalstudio.toml", CONFIG + "[comparison]\nconfirm = 0\n")
+    elif switch == "deterministic model":
+        app.write("evalstudio.toml", CONFIG + "deterministic = true\n")
+    compared(app, *arguments).assert_outcomes(failed=1, passed=COUNT - 1)
+    assert asked(app, "q2") == 1
+
+
+def test_a_case_that_cannot_be_asked_again_fails(app: Project) -> None:
+    state(app, noisy="q9")
+    result = compared(app)
+    result.assert_outcomes(failed=1, passed=COUNT - 1)
+    result.stdout.fnmatch_lines(
+        ["could not be confirmed: 1 of 1 repeats fail, then a repeat without a verdict"]
+    )
+
+
+def test_a_budget_holds_for_repeats_too(app: Project) -> None:
+    state(app, broken="q1")
+    app.write("evalstudio.toml", CONFIG + f"budget = {{calls = {COUNT + 1}}}\n")
+    result = compared(app)
+    result.assert_outcomes(failed=1, passed=COUNT - 1)
+    result.stdout.fnmatch_lines(
+        ["could not be confirmed: 2 of 2 repeats fail, then model 'app' was not asked*"]
+    )
+
+
+def test_a_case_that_failed_in_the_baseline_is_not_asked_again(app: Project) -> None:
+    state(app, broken="q1")
+    app.run("--evalstudio-output", "base")
+    state(app, broken="q1")
+    compared(app).assert_outcomes(failed=1, passed=COUNT - 1)
+    assert asked(app, "q1") == 1
+
+
+def test_a_negative_number_is_refused(app: Project) -> None:
+    result = compared(app, "--evalstudio-confirm", "-1")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*--evalstudio-confirm -1: must be 0 or more*"])
+
+
+def test_an_answer_that_is_empty_by_chance_is_asked_again(app: Project) -> None:
+    app.write("app.py", APP.replace('return "wrong"', 'return ""'))
+    state(app, broken="q1", noisy="q2")
+    result = compared(app)
+    result.assert_outcomes(failed=1, passed=COUNT - 1)
+    _, items = app.record()
+    assert items["k1[app]"]["confirmation"]["code"] == "confirmed"
+    assert items["k2[app]"]["confirmation"]["code"] == "not_confirmed"

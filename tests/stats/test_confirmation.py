@@ -1,0 +1,84 @@
+"""The test that confirms regressions, against integrals and simulations that share no code with it."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+from scipy.integrate import quad
+from scipy.stats import beta
+
+from pytest_evalstudio.stats.confirmation import (
+    FAMILY_LEVEL,
+    PASS_RATES,
+    ConfirmationTest,
+    confirmation_rates,
+    log_ratio,
+)
+
+
+@pytest.mark.parametrize(("passed", "failed"), [(0, 1), (0, 5), (3, 2), (10, 9)])
+def test_the_statistic_is_the_ratio_of_the_likelihoods(passed: int, failed: int) -> None:
+    a, b = PASS_RATES
+    weight, _ = quad(lambda p: p * beta.pdf(p, a, b), 0, 1)
+    unchanged, _ = quad(lambda p: p ** (passed + 1) * (1 - p) ** failed * beta.pdf(p, a, b), 0, 1, limit=200)
+    expected = math.log(0.3**passed * 0.7**failed / (unchanged / weight))
+    assert log_ratio(passed, failed) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("pass_rate", [0.0, 0.3, 0.6, 0.95])
+@pytest.mark.parametrize("cases", [5, 50, 500])
+def test_the_rates_agree_with_a_simulation(cases: int, pass_rate: float) -> None:
+    test, draw, rounds = ConfirmationTest(cases=cases), random.Random(cases), 4_000
+    confirmed = runs = 0
+    for _ in range(rounds):
+        passed, failed = 0, 1
+        while test.decision(passed, failed) == "open":
+            if draw.random() < pass_rate:
+                passed += 1
+            else:
+                failed += 1
+        confirmed += test.decision(passed, failed) == "confirmed"
+        runs += passed + failed
+    rates = confirmation_rates(test, pass_rate)
+    error = 4 * math.sqrt(0.25 / rounds)
+    assert confirmed / rounds == pytest.approx(rates.confirmed, abs=error)
+    assert runs / rounds == pytest.approx(rates.mean_runs, rel=0.05)
+
+
+@pytest.mark.parametrize("cases", [50, 500])
+def test_a_case_that_fell_to_030_is_confirmed_and_one_of_095_is_not(cases: int) -> None:
+    test = ConfirmationTest(cases=cases)
+    assert confirmation_rates(test, 0.0).confirmed == 1.0
+    assert confirmation_rates(test, 0.3).confirmed >= 0.9
+    assert confirmation_rates(test, 0.95).confirmed * 0.95 * 0.05 * cases <= FAMILY_LEVEL
+
+
+@pytest.mark.parametrize("spread", [(19.0, 1.0), PASS_RATES])
+@pytest.mark.parametrize("cases", [50, 500])
+def test_at_most_five_percent_of_unchanged_runs_have_a_confirmed_regression(
+    cases: int, spread: tuple[float, float]
+) -> None:
+    test = ConfirmationTest(cases=cases)
+    points = [(index + 0.5) / 400 for index in range(400)]
+    weights = [beta.cdf(p + 1 / 800, *spread) - beta.cdf(p - 1 / 800, *spread) for p in points]
+    false = sum(
+        weight * p * (1 - p) * confirmation_rates(test, p).confirmed
+        for p, weight in zip(points, weights, strict=True)
+    )
+    assert 1 - (1 - false) ** cases <= FAMILY_LEVEL
+
+
+def test_the_smallest_number_of_further_repeats_is_that_of_the_fastest_decision() -> None:
+    test = ConfirmationTest(cases=50)
+    count = test.further(0, 1)
+    assert test.decision(0, 1 + count) == "confirmed"
+    assert {test.decision(passed, count - passed) for passed in range(count)} == {"open"}
+    assert test.further(8, 1) == 0
+
+
+def test_a_test_ends_after_its_last_repeat() -> None:
+    assert ConfirmationTest(cases=500, max_runs=3).decision(0, 3) == "not confirmed"
+    with pytest.raises(ValueError, match="1 or more"):
+        ConfirmationTest(cases=0)
