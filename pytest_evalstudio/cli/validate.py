@@ -79,7 +79,7 @@ def _validate_configuration(name: str, registry: Registry) -> int:
     config = load_configuration(Path(name))
     check_runs(config)
     plan = Plan(registry, config)
-    metrics = {selected.id: [metric.key for metric in selected.spec.metrics] for selected in plan.selected}
+    metrics = {selected.id: selected.spec.metrics for selected in plan.selected}
     gates = [parse_gate(gate, arena_terms()) for gate in config.gate]
     for gate in gates:
         check_gate(gate, metrics)

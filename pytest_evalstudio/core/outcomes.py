@@ -50,6 +50,26 @@ class Metric:
         return self.range[0] if self.better == "higher" else self.range[1]
 
 
+def out_of_range(key: str, limit: float, bounds: tuple[float, float]) -> str:
+    """Describe a limit that no value of a metric can reach; "" for one in the range.
+
+    Args:
+        key: name of the metric, for the text.
+        limit: threshold or limit of a gate; an infinite one is no limit.
+        bounds: smallest and largest value of the metric; either may be infinite.
+
+    >>> out_of_range("pass rate", 95, (0.0, 1.0))
+    '95 is outside the range of pass rate, 0 to 1; write 0.95 for 95 %'
+    """
+    low, high = bounds
+    if math.isinf(limit) or low <= limit <= high:
+        return ""
+    if math.isinf(high):
+        return f"{limit:g} is outside the range of {key}, {low:g} or more"
+    remedy = f"; write {limit / 100:g} for {limit:g} %" if bounds == (0.0, 1.0) and 1 < limit <= 100 else ""
+    return f"{limit:g} is outside the range of {key}, {low:g} to {high:g}{remedy}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fragment:
     """A stretch of a text that a score or a finding is about.

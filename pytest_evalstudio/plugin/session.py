@@ -355,9 +355,7 @@ class EvalSession:
         has_arena = bool(playing) or any(config.arena is not None for config in self._plans)
         check_terms(gates, playing or None, has_arena=has_arena)
         known = {
-            selected.id: [metric.key for metric in selected.spec.metrics]
-            for plan in self._plans.values()
-            for selected in plan.made()
+            selected.id: selected.spec.metrics for plan in self._plans.values() for selected in plan.made()
         }
         for gate in gates:
             check_gate(gate, known)

@@ -61,6 +61,12 @@ class Miss:
     boolean: bool = False
     reason: str = ""
 
+    @property
+    def fact(self) -> str:
+        """Return what an evaluator without a score did not do, as the end of a sentence."""
+        is_of_judge = self.fault == OutcomeCode.JUDGE_FAILED
+        return "got no reply of its judge" if is_of_judge else "could not score it"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailureTexts:
@@ -88,7 +94,8 @@ class FailedItem:
 
     Attributes:
         change: class in the comparison with the baseline, "" without one.
-        code: class of a failure that no evaluator decides or explains, e.g. "answer_empty"; "" for others.
+        code: class of a failure that no evaluator decides or explains, e.g. "answer_empty", or "no_answer"
+            where the host failed; "" for others.
         misses: the evaluators that failed it, those with an error last.
         reason: of the whole item.
         error: of the host, "" if there is an answer.
@@ -112,6 +119,13 @@ class FailedItem:
     def first(self) -> Miss | None:
         """Return the evaluator that failed the item first, None where none or no evaluator alone did."""
         return self.misses[0] if self.misses and not self.code else None
+
+    @property
+    def further(self) -> tuple[Miss, ...]:
+        """Return the evaluators that are named after the reason."""
+        if self.first is not None:
+            return self.misses[1:]
+        return tuple(miss for miss in self.misses if miss.fault != OutcomeCode.NO_ANSWER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +197,7 @@ class FailedItems:
             model_key=item.model_key,
             change=change.item_class if change is not None else "",
             flaky=change is not None and change.flaky,
-            code=item.code if item.code in _TITLES else "",
+            code=_code(item, misses),
             misses=misses,
             reason=_cut(item.reason),
             error=_cut(row.error) if row is not None else "",
@@ -198,7 +212,7 @@ def reason_of(item: FailedItem) -> str:
     if miss is None:
         return item.error or item.reason or "no reason was recorded"
     if not miss.metric:
-        return f"{miss.name} could not score it: {item.error or miss.reason}"
+        return f"{miss.name} {miss.fact}: {item.error or miss.reason}"
     score = "no score" if miss.score is None else f"{miss.score:.4g}"
     limit = "" if miss.threshold is None else f", threshold {miss.sign} {miss.threshold:.4g}"
     figures = "" if miss.boolean and miss.reason else f"{miss.metric} {score}{limit}"
@@ -209,9 +223,18 @@ _TITLES: Mapping[str, str] = {
     ItemCode.ANSWER_EMPTY: "No answer",
     ItemCode.REFUSAL_MISSING: "No refusal where one is expected",
     ItemCode.UNEXPECTED_REFUSAL: "Unexpected refusal",
+    OutcomeCode.NO_ANSWER: "The host did not answer",
 }
 """Codes of failures that no evaluator decides or explains, and titles of their groups."""
 _KINDS: Mapping[str, Kind] = {"failed": "failed", "xpassed": "failed", "error": "error", "xfailed": "xfailed"}
+
+
+def _code(item: Item, misses: Sequence[Miss]) -> str:
+    """Return the class of a failure that no evaluator decides or explains, "" for others."""
+    if item.code in _TITLES:
+        return item.code
+    is_of_host = bool(misses) and all(miss.fault == OutcomeCode.NO_ANSWER for miss in misses)
+    return OutcomeCode.NO_ANSWER if is_of_host else ""
 
 
 def _misses(evaluators: Mapping[str, EvaluatorInfo], item: Item) -> Iterator[Miss]:
@@ -272,7 +295,7 @@ def _texts(
     return FailureTexts(
         question=_cut(row.input, TEXT_CHARS),
         expected=tuple(expected),
-        terms=() if row.condition_on == "context" else tuple(_terms(row.output_condition, row.actual_output)),
+        terms=tuple(_terms(row.output_condition, row.actual_output)) if _is_judged(row) else (),
         actual=tuple(actual),
         segments=_marked(row, answer, misses, evaluators),
         base=tuple(base),
@@ -290,6 +313,12 @@ def _marked(
         if outcome is not None and any(mark.part == "answer" for mark in outcome.fragments):
             return tuple(segments(answer, outcome.fragments, evaluators[miss.evaluator].sentence_metric))
     return ()
+
+
+def _is_judged(row: Row) -> bool:
+    """Return True if the answer has a score, so that the terms of its condition say something."""
+    is_scored = any(outcome.status == "score" for outcome in row.outcomes.values())
+    return is_scored and row.condition_on != "context"
 
 
 def _terms(text: str, answer: str) -> Iterator[Term]:
@@ -344,7 +373,9 @@ def _title(miss: Miss | None) -> str:
     if miss is None:
         return "No evaluator gave a verdict"
     if not miss.metric:
-        return f"{miss.name}: could not score{f' ({_words(miss.fault)})' if miss.fault else ''}"
+        kind = f" ({_words(miss.fault)})" if miss.fault else ""
+        is_of_judge = miss.fault == OutcomeCode.JUDGE_FAILED
+        return f"{miss.name}: {'no reply of its judge' if is_of_judge else f'could not score{kind}'}"
     if miss.boolean:
         return f"{miss.name}{f': {_within_sentence(miss.fault)}' if miss.fault else ''}"
     return f"{miss.name}: {miss.metric} {'below' if miss.sign == '≥' else 'above'} the threshold"

@@ -31,6 +31,11 @@ def test_an_answer_that_passes_all_metrics_is_reliable(tmp_path: Path) -> None:
     assert [check.passed for check in verdict.metrics] == [True, True]
 
 
+def test_a_threshold_that_no_score_can_meet_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="40 is outside the range of model_passes, 0 to 1"):
+        guard_of(tmp_path, "pii_leakage", pii_leakage={"model_passes": 40})
+
+
 def test_one_failed_metric_makes_it_unreliable_and_the_reason_is_masked(tmp_path: Path) -> None:
     verdict = guard_of(tmp_path, "pii_leakage", "moody").check(ask("Write to jane@bank.com."))
     assert verdict.verdict == "unreliable"

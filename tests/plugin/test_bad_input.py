@@ -156,8 +156,8 @@ def test_missing_documents_and_dead_hosts_are_errors_of_their_cases(project: Pro
     result.assert_outcomes(passed=1, errors=2)
     result.stdout.fnmatch_lines(
         [
-            "error: text_matching: model 'quote': *none.md: there is no such document*",
-            "error: text_matching: model 'gone': *",
+            "error: model 'quote': *none.md: there is no such document*",
+            "error: model 'gone': *",
         ]
     )
 

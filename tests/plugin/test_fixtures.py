@@ -66,7 +66,7 @@ def test_unknown_field(eval_case):
         [
             '*ThresholdMissed: text_matching: model_passes 0 < 0.5: *"4"*',
             "*evaluation error: rouge is not applicable: no expected output",
-            "*evaluation error: error: rouge: model 'app': RuntimeError: no connection (app.py:7)",
+            "*evaluation error: error: model 'app': RuntimeError: no connection (app.py:7)",
             "*no model named 'gtp'*",
             "*a case has no field 'expected'. Did you mean 'expected_*'?",
         ]

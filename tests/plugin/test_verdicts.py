@@ -20,7 +20,7 @@ def test_a_missed_threshold_is_a_failure_and_a_silent_model_an_error(project: Pr
             "sums_suite.json::wrong[[]app] FAILED*",
             "sums_suite.json::boom[[]app] ERROR*",
             "* ERROR at setup of boom[[]app] *",
-            "error: text_matching: model 'app': RuntimeError: no connection (app.py:7)",
+            "error: model 'app': RuntimeError: no connection (app.py:7)",
             "question: boom",
             'text_matching: model_passes 0 < 0.5: *"5"*',
             "answer:   It is 4.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_evalstudio.batch.figures.estimates import Figure, mean_of, pass_share_of, percentile_of
@@ -192,7 +192,7 @@ def metric_of(gate: Gate, manifest: ScoredManifest, kind: str = "table") -> Metr
     Raises:
         ConfigurationError: if the table has no such evaluator or metric.
     """
-    metrics = {entry.id: [metric.key for metric in entry.metrics] for entry in manifest.evaluators}
+    metrics = {entry.id: entry.metrics for entry in manifest.evaluators}
     try:
         check_gate(gate, metrics)
     except ConfigurationError as exc:
@@ -289,7 +289,7 @@ def _is_worse(change: Change | None, better: str, allowed_drop: float) -> bool:
 
 def _term(text: str) -> Gate:
     try:
-        return parse_gate(f"{text} >= 0")
+        return replace(parse_gate(f"{text} >= 0"), limit=-math.inf)
     except ConfigurationError:
         raise ConfigurationError(
             f"baseline term {text!r}: write ID[.METRIC], pass_rate(ID) or p95(ID[.METRIC])"

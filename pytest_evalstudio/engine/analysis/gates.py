@@ -12,10 +12,11 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
+from pytest_evalstudio.core.outcomes import out_of_range
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 
 Function = Literal["mean", "pass_rate", "percentile", "named"]
@@ -150,14 +151,26 @@ def _named_gate(text: str, term: re.Match[str], count: int, sign: str, limit: fl
     )
 
 
-def check_gate(gate: Gate, metrics: Mapping[str, Iterable[str]]) -> None:
-    """Check that the evaluator and the metric of a gate are in the run.
+class GatedMetric(Protocol):
+    """The part of a metric that a gate needs; see `core.outcomes.Metric`."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def range(self) -> tuple[float, float]: ...
+    @property
+    def primary(self) -> bool: ...
+
+
+def check_gate(gate: Gate, metrics: Mapping[str, Sequence[GatedMetric]]) -> None:
+    """Check that the evaluator and the metric of a gate are in the run, and that its limit can be reached.
 
     Args:
-        metrics: the run's evaluators with the keys of their metrics.
+        metrics: the run's evaluators with their metrics.
 
     Raises:
-        ConfigurationError: if it names an unknown evaluator or metric; the nearest known name is proposed.
+        ConfigurationError: if it names an unknown evaluator or metric (the nearest known name is proposed),
+            or if its limit is outside the range of the metric or pass rate.
     """
     if gate.names:
         return
@@ -169,12 +182,22 @@ def check_gate(gate: Gate, metrics: Mapping[str, Iterable[str]]) -> None:
             "Choose it with --evalstudio-evaluators, or change the gate.",
         )
         raise ConfigurationError(f"gate {gate.text!r}: {fault}")
-    known = list(metrics[gate.evaluator])
+    known = [metric.key for metric in metrics[gate.evaluator]]
     if gate.metric and gate.metric not in known:
         fault = unknown_name(
             f"metric of {gate.evaluator}", gate.metric, known, f"It has: {', '.join(known)}."
         )
         raise ConfigurationError(f"gate {gate.text!r}: {fault}")
+    for metric in metrics[gate.evaluator]:
+        is_named = metric.key == gate.metric or (not gate.metric and metric.primary)
+        if is_named and (range_fault := _limit_fault(gate, metric)):
+            raise ConfigurationError(f"gate {gate.text!r}: {range_fault}")
+
+
+def _limit_fault(gate: Gate, metric: GatedMetric) -> str:
+    if gate.function == "pass_rate":
+        return out_of_range("a pass rate", gate.limit, (0.0, 1.0))
+    return out_of_range(metric.key, gate.limit, metric.range)
 
 
 def evaluate_gates(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.display import visible, visible_lines
 from pytest_evalstudio.engine.scoring.calibrated import uncertain_words
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked
-from pytest_evalstudio.engine.scoring.results import Result
+from pytest_evalstudio.engine.scoring.results import Fault, Result
 from pytest_evalstudio.engine.scoring.verdicts import Flip, missed_lines, number
 
 TEXT_CHARS = 600
@@ -30,7 +31,7 @@ def headline(result: Result) -> str:
     """
     if result.not_run:
         return visible(masked(result.not_run))
-    errors = list(dict.fromkeys(reason for _, reason in result.errors))
+    errors = list(dict.fromkeys(fault.reason for fault in result.errors))
     parts = errors + misses(result)
     return visible(masked(" | ".join(part.replace("\n", " ") for part in parts)))
 
@@ -72,9 +73,7 @@ def flip_line(flip: Flip) -> str:
 
 def explain(result: Result) -> str:
     """Return the full message of a failing item: verdicts with reasons, question, answer and context."""
-    lines = []
-    for evaluator, reason in _grouped(result.errors):
-        lines.append(f"error: {evaluator}: {masked(reason)}")
+    lines = list(_error_lines(result.errors))
     lines += map(masked, misses(result))
     if result.answers:
         place = _shown_repeat(result)
@@ -92,11 +91,18 @@ def _shown_repeat(result: Result) -> int:
     return next((index for index, case in enumerate(result.answers) if not case.is_answered), 0)
 
 
-def _grouped(errors: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    by_reason: dict[str, list[str]] = {}
-    for evaluator, reason in errors:
-        by_reason.setdefault(reason, []).append(evaluator)
-    return [(", ".join(evaluators), reason) for reason, evaluators in by_reason.items()]
+def _error_lines(faults: Iterable[Fault]) -> Iterator[str]:
+    """Yield a line for each fault; evaluators are named unless the host or their judge is to blame."""
+    evaluators: dict[tuple[str, str], list[str]] = {}
+    for fault in faults:
+        evaluators.setdefault((fault.code, fault.reason), []).append(fault.evaluator)
+    for (code, reason), ids in evaluators.items():
+        if code == OutcomeCode.NO_ANSWER:
+            yield f"error: {masked(reason)}"
+        elif code == OutcomeCode.JUDGE_FAILED:
+            yield f"error: the judge of {', '.join(ids)} did not answer: {masked(reason)}"
+        else:
+            yield f"error: {', '.join(ids)}: {masked(reason)}"
 
 
 def _case_lines(case: Case) -> list[str]:
@@ -105,15 +111,8 @@ def _case_lines(case: Case) -> list[str]:
         for turn in case.conversation[-EARLIER_TURNS:]
     ]
     lines.append(f"question: {short(case.question)}")
-    if case.expected_output:
-        lines.append(f"expected: {short(case.expected_output)}")
-    if case.expects == "refusal":
-        lines.append("expects:  a refusal")
-    if case.condition:
-        part = f" (on {_PARTS[case.condition_on]})" if case.condition_on else ""
-        lines.append(f"condition{part}: {short(case.condition)}")
     if not case.error:
-        lines.append(f"answer:   {short(case.actual_output) if case.has_text else '(empty)'}")
+        lines += _expectation_lines(case)
     for index, chunk in enumerate(case.context[:CONTEXT_CHUNKS]):
         source = (
             f" ({safe_identifier(case.context_sources[index])})" if index < len(case.context_sources) else ""
@@ -122,6 +121,18 @@ def _case_lines(case: Case) -> list[str]:
     if len(case.context) > CONTEXT_CHUNKS:
         lines.append(f"... and {len(case.context) - CONTEXT_CHUNKS} more chunks")
     return lines
+
+
+def _expectation_lines(case: Case) -> Iterator[str]:
+    """Yield what the case expects and its answer; without an answer, neither is met or missed."""
+    if case.expected_output:
+        yield f"expected: {short(case.expected_output)}"
+    if case.expects == "refusal":
+        yield "expects:  a refusal"
+    if case.condition:
+        part = f" (on {_PARTS[case.condition_on]})" if case.condition_on else ""
+        yield f"condition{part}: {short(case.condition)}"
+    yield f"answer:   {short(case.actual_output) if case.has_text else '(empty)'}"
 
 
 def short(text: str, limit: int = TEXT_CHARS) -> str:

@@ -18,7 +18,7 @@ from pytest_evalstudio.engine.scoring.calibrated import PROBABILITY, Attached, a
 from pytest_evalstudio.engine.scoring.calibration import threshold
 from pytest_evalstudio.engine.scoring.judge_checks import JUDGE_CHECK_OPTION, AttachedCheck, check_of
 from pytest_evalstudio.engine.scoring.model_tables import chosen_models
-from pytest_evalstudio.engine.scoring.thresholds import by_evaluator, metric_key, thresholds_of
+from pytest_evalstudio.engine.scoring.thresholds import by_evaluator, named_thresholds, thresholds_of
 from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, Configuration
 from pytest_evalstudio.formats.options import build, check_options
 
@@ -336,10 +336,7 @@ class Plan:
         return str(self._config.folder / value)
 
     def _command_line(self, name: str, spec: EvaluatorSpec) -> dict[str, float]:
-        thresholds = self._thresholds.get(name, {})
-        return {
-            metric_key(spec, metric, f"{self._told_as} {name}"): value for metric, value in thresholds.items()
-        }
+        return named_thresholds(self._thresholds.get(name, {}), spec, f"{self._told_as} {name}")
 
 
 def is_selector(name: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import OutcomeCode
@@ -14,6 +15,20 @@ from pytest_evalstudio.engine.scoring.responses import UNDECIDED, ResponseVerdic
 from pytest_evalstudio.engine.scoring.score import WHATEVER_WAS_ASKED
 from pytest_evalstudio.engine.scoring.tasks import EvalTask
 from pytest_evalstudio.engine.scoring.verdicts import Flip, Verdict
+
+
+class Fault(NamedTuple):
+    """Reason why an evaluator has no verdict.
+
+    Attributes:
+        evaluator: its id.
+        code: of the outcome; tells faults of the host, of the judge and of the evaluator apart.
+        reason: for people.
+    """
+
+    evaluator: str
+    code: OutcomeCode
+    reason: str
 
 
 @dataclass(slots=True, eq=False)
@@ -46,10 +61,10 @@ class Result:
     confirmation: Confirmation | None = None
 
     @property
-    def errors(self) -> list[tuple[str, str]]:
-        """(evaluator, what went wrong) for each evaluator that gave no verdict because something broke."""
+    def errors(self) -> list[Fault]:
+        """Return the faults that left evaluators without a verdict."""
         return [
-            (selected.id, reached.reason)
+            Fault(selected.id, reached.code, reached.reason)
             for selected, reached in self.verdicts.items()
             if reached.status == "error"
         ]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
+from pytest_evalstudio.core.outcomes import out_of_range
 from pytest_evalstudio.core.plugins.evaluator import EvaluatorSpec
 
 
@@ -41,19 +42,30 @@ def thresholds_of(options: Mapping[str, object], spec: EvaluatorSpec, place: str
     """Return metric key to threshold of an evaluator's table.
 
     Raises:
-        ConfigurationError: for an unknown metric, or a threshold that is not a number.
+        ConfigurationError: for an unknown metric, a threshold that is not a number, or a finite one outside
+            the metric's range.
     """
     thresholds: dict[str, float] = {}
     many = options.get("thresholds", {})
     if not isinstance(many, Mapping):
         raise ConfigurationError(f"{place}.thresholds: expected a table of metric = number, found {many!r}")
     for key, value in many.items():
-        thresholds[metric_key(spec, str(key), f"{place}.thresholds")] = _number(
-            value, f"{place}.thresholds.{key}"
-        )
+        metric = metric_key(spec, str(key), f"{place}.thresholds")
+        thresholds[metric] = _threshold(spec, metric, value, f"{place}.thresholds.{key}")
     if "threshold" in options:
-        thresholds[spec.primary.key] = _number(options["threshold"], f"{place}.threshold")
+        primary = spec.primary.key
+        thresholds[primary] = _threshold(spec, primary, options["threshold"], f"{place}.threshold")
     return thresholds
+
+
+def named_thresholds(thresholds: Mapping[str, float], spec: EvaluatorSpec, place: str) -> dict[str, float]:
+    """Return metric key to threshold of one evaluator's entry of `by_evaluator`.
+
+    Raises:
+        ConfigurationError: for an unknown metric, or a finite threshold outside the metric's range.
+    """
+    metrics = {metric_key(spec, name, place): value for name, value in thresholds.items()}
+    return {key: _threshold(spec, key, value, place) for key, value in metrics.items()}
 
 
 def metric_key(spec: EvaluatorSpec, name: str, place: str) -> str:
@@ -72,6 +84,14 @@ def metric_key(spec: EvaluatorSpec, name: str, place: str) -> str:
 
 def _listed(spec: EvaluatorSpec) -> str:
     return f"{spec.id} has {', '.join(metric.key for metric in spec.metrics)}."
+
+
+def _threshold(spec: EvaluatorSpec, key: str, value: object, place: str) -> float:
+    threshold = _number(value, place)
+    metric = spec.metric(key)
+    if metric is not None and (fault := out_of_range(key, threshold, metric.range)):
+        raise ConfigurationError(f"{place}: {fault}")
+    return threshold
 
 
 def _number(value: object, place: str) -> float:

@@ -83,7 +83,7 @@ def _limitations(content: Content) -> Iterator[str]:
         yield f"Not scored on any answer: {', '.join(unscored)}."
     errors = sum(line.errors for board in analysis.leaderboards.values() for line in board.standings)
     if errors:
-        yield f"{errors} scores are missing because an evaluator could not score the answer."
+        yield f"Scores that are missing because a host, a judge or an evaluator failed: {errors}."
     if not analysis.flip_rates:
         yield "Robustness was not tested: no question was perturbed."
     if not any(info.calibration for info in analysis.evaluators.values()):

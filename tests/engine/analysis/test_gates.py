@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.engine.analysis.gates import check_gate, evaluate_gates, parse_gate
 from pytest_evalstudio.engine.analysis.leaderboards import leaderboards
 from support.records import RecordBuilder, evaluator, metric, score
 
-METRICS = {"quality": ["score", "other"], "rouge": ["rouge_1", "rouge_l"]}
+METRICS = {
+    "quality": [Metric("score", primary=True), Metric("other")],
+    "rouge": [Metric("rouge_1"), Metric("rouge_l", primary=True)],
+    "perplexity": [Metric("perplexity", better="lower", range=(1.0, math.inf), primary=True)],
+}
 
 
 @pytest.mark.parametrize(
@@ -70,6 +77,28 @@ def test_unknown_names_are_answered_with_the_nearest():
         check_gate(parse_gate("rogue >= 0.3"), METRICS)
     with pytest.raises(ConfigurationError, match=r"Did you mean 'rouge_l'.*It has: rouge_1, rouge_l"):
         check_gate(parse_gate("rouge.rouge_L >= 0.3"), METRICS)
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("pass_rate(rouge) >= 95", "95 is outside the range of a pass rate, 0 to 1; write 0.95 for 95 %"),
+        ("rouge >= 1.5", "1.5 is outside the range of rouge_l, 0 to 1"),
+        ("rouge.rouge_1 >= -0.1", "-0.1 is outside the range of rouge_1, 0 to 1"),
+        ("p95(perplexity) <= 0.5", "0.5 is outside the range of perplexity, 1 or more"),
+    ],
+)
+def test_a_limit_that_no_model_can_reach_is_refused(text, fact):
+    with pytest.raises(ConfigurationError) as caught:
+        check_gate(parse_gate(text), METRICS)
+    assert fact in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text", ["pass_rate(rouge) >= 1", "rouge < 0", "perplexity <= 1e9", "p1(quality.other) > 0.99"]
+)
+def test_a_limit_at_the_end_of_the_range_is_accepted(text):
+    check_gate(parse_gate(text), METRICS)
 
 
 @pytest.fixture

@@ -103,7 +103,7 @@ def test_no_score_depends_on_the_size_of_the_chunks(rows, size, workers):
         configuration(
             {
                 "evaluators": ["reading", "counting", "self_consistency"],
-                "evaluator": {"reading": {"threshold": 3}},
+                "evaluator": {"reading": {"threshold": 0.5}},
             }
         ),
     )

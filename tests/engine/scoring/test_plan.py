@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -244,6 +245,34 @@ def test_what_nobody_knows_is_told_with_the_nearest_that_somebody_does(config, t
     with pytest.raises(ConfigurationError) as told:
         plan_of(config, thresholds=thresholds)
     assert str(told.value).startswith(fault)
+
+
+OUTSIDE = "95 is outside the range of value, 0 to 1; write 0.95 for 95 %"
+
+
+@pytest.mark.parametrize(
+    ("table", "line", "own", "place"),
+    [
+        pytest.param({"threshold": 95}, {}, None, "evaluator reading.threshold: ", id="configuration"),
+        pytest.param(
+            {"thresholds": {"value": 95}}, {}, None, "evaluator reading.thresholds.value: ", id="metric"
+        ),
+        pytest.param({}, {"reading": 95.0}, None, "--evalstudio-threshold reading: ", id="command line"),
+        pytest.param({}, {}, {"threshold": 95}, "evaluator reading.threshold: ", id="test case"),
+    ],
+)
+def test_a_threshold_outside_the_range_of_its_metric_is_refused(
+    table: dict[str, Any], line: dict[str, float], own: dict[str, Any] | None, place: str
+) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        plan_of({"evaluator": {"reading": table}}, thresholds=line).get("reading", own)
+    assert str(caught.value) == place + OUTSIDE
+
+
+@pytest.mark.parametrize("threshold", [0, 1, math.inf, -math.inf])
+def test_the_ends_of_the_range_and_infinite_thresholds_are_accepted(threshold: float) -> None:
+    plan = plan_of({"evaluator": {"reading": {"threshold": threshold}}})
+    assert plan.get("reading").thresholds["value"] == threshold
 
 
 @pytest.mark.parametrize(

@@ -125,10 +125,15 @@ def test_a_model_that_could_not_answer_is_an_error_of_every_evaluator():
     [result] = Pipeline(
         plan_of("reading", "answered"), models={"m": Oracle({"a": Answer(error="down")})}
     ).evaluate([task("a")])
-    assert result.errors == [("reading", "down"), ("answered", "down")]
+    assert result.errors == [("reading", "no_answer", "down"), ("answered", "no_answer", "down")]
     assert headline(result) == "down"
-    assert explain(result).startswith("error: reading, answered: down\nquestion: a")
-    assert "answer:" not in explain(result)
+
+
+def test_a_fault_of_the_host_names_no_evaluator_and_shows_no_expectation():
+    [result] = Pipeline(
+        plan_of("reading", "answered"), models={"m": Oracle({"a": Answer(error="down")})}
+    ).evaluate([task("a", condition='"b"')])
+    assert explain(result) == "error: down\nquestion: a"
 
 
 def test_a_case_to_which_nothing_applies_is_told():

@@ -1,0 +1,57 @@
+"""Items that did not pass: who is to blame, and which terms of a condition the answer decides."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pytest_evalstudio.report.build import build_report
+from support.records import RecordBuilder, boolean_evaluator, evaluator, score
+
+JUDGED = {"output_condition": '"Paris" AND "France"', "actual_output": "Paris"}
+
+
+def error(code: str, reason: str) -> dict[str, Any]:
+    return {"status": "error", "code": code, "reason": reason, "scores": {}}
+
+
+def failures_of(builder: RecordBuilder, folder: Path) -> str:
+    page = build_report(builder.write(folder), folder, {}).page.read_text(encoding="utf-8")
+    return page.partition('id="failures"')[2].partition("</section>")[0]
+
+
+def test_a_fault_of_the_host_names_no_evaluator_and_shows_no_condition(tmp_path: Path) -> None:
+    reason = "model 'app': ConnectionError: refused"
+    faults = {id: error("no_answer", reason) for id in ("text_matching", "quality")}
+    row = {**JUDGED, "actual_output": "", "error": reason, "outcomes": faults}
+    builder = RecordBuilder(boolean_evaluator(), evaluator("quality"))
+    builder.add("a", "one", row, reason=reason, code="")
+
+    failures = failures_of(builder, tmp_path)
+
+    assert "The host did not answer" in failures
+    assert reason.replace("'", "&#39;") in failures
+    assert "could not score" not in failures
+    assert "not met:" not in failures
+
+
+def test_a_judge_that_does_not_reply_is_named_beside_its_evaluator(tmp_path: Path) -> None:
+    row = {**JUDGED, "outcomes": {"quality": error("judge_failed", "HTTP 500")}}
+    builder = RecordBuilder(evaluator("quality", method=["judge"]))
+    builder.add("a", "one", row, reason="HTTP 500")
+
+    failures = failures_of(builder, tmp_path)
+
+    assert "Quality: no reply of its judge" in failures
+    assert "<strong><bdi>Quality</bdi></strong> got no reply of its judge: " in failures
+    assert "not met:" not in failures
+
+
+def test_the_terms_of_a_condition_are_shown_where_an_answer_has_a_score(tmp_path: Path) -> None:
+    builder = RecordBuilder(boolean_evaluator())
+    builder.add("a", "one", {**JUDGED, "outcomes": {"text_matching": score(0.0, "model_passes")}})
+
+    failures = failures_of(builder, tmp_path)
+
+    assert failures.count("not met:") == 1
+    assert "France" in failures.partition("not met:")[2][:60]
