@@ -95,7 +95,7 @@ def test_the_configuration_is_that_of_the_file():
     config = {"evaluators": ["reading"], "evaluator": {"reading": {"threshold": 0.05}}, "max_text_chars": 4}
     results = evaluate(dataset("0.1"), registry=toy_registry(), config=config)
     assert list(results.verdicts().values()) == ["error"]
-    assert "longer than max_text_chars = 4" in results.items[0].errors[0][1]
+    assert "longer than max_text_chars = 4" in results.items[0].errors[0].reason
 
 
 def test_answers_to_one_question_are_compared_in_groups():

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.tools import Likelihood, Passage
 from pytest_evalstudio.engine.evaluate import evaluate
@@ -302,5 +303,5 @@ def test_evaluators_that_name_one_folder_share_one_model(gpt2: Path, monkeypatch
         math.exp(-sum(expected) / len(tokens)), rel=1e-3
     )
     assert first["machine_translation_gptscore"].status == "score"
-    assert second["perplexity"].status == "error"
+    assert second["perplexity"].code == OutcomeCode.ANSWER_EMPTY
     assert loaded == [str(gpt2)] * 2  # one of them the reader's of this test
