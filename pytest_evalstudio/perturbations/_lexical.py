@@ -8,6 +8,7 @@ from functools import lru_cache
 from pytest_evalstudio.core.plugins.perturbator import Change
 from pytest_evalstudio.perturbations._characters import picked
 from pytest_evalstudio.perturbations._grammar import (
+    BEFORE_VERBS,
     FUNCTION_WORDS,
     article,
     bent,
@@ -19,6 +20,7 @@ from pytest_evalstudio.perturbations._synonyms import PARTICLES, SYNONYMS, TAKE_
 from pytest_evalstudio.perturbations._wordnet import (
     ADJECTIVE,
     HOW_TO_GET,
+    NOUN,
     VERB,
     Sense,
     WordNet,
@@ -112,7 +114,7 @@ def _replacement(place: str, kind: str, word: str, before: str, after: str) -> s
         return ""
     wordnet = open_wordnet(place)
     if kind == "synonyms":
-        return _synonym(wordnet, sense, word, after)
+        return _synonym(wordnet, sense, word, before, after)
     for base in sense.antonyms:
         new = bent(wordnet, sense, word, base)
         if new and new != word:
@@ -120,16 +122,17 @@ def _replacement(place: str, kind: str, word: str, before: str, after: str) -> s
     return ""
 
 
-def _synonym(wordnet: WordNet, sense: Sense, word: str, after: str) -> str:
+def _synonym(wordnet: WordNet, sense: Sense, word: str, before: str, after: str) -> str:
     """Return the reviewed synonym of a word in the same form, or "".
 
-    A verb or adjective before "to" is left alone if its synonym is built otherwise; so is a verb before a
-    particle.
+    A verb or adjective before "to" is left alone if its synonym is built otherwise. So is a verb before a
+    particle, and a word that may be a noun where no subject or auxiliary shows a verb ("a felling permit").
     """
     new = SYNONYMS[sense.part].get(sense.base, "")
     if not new or (sense.part in (VERB, ADJECTIVE) and after == "to" and sense.base not in TAKE_INFINITIVES):
         return ""
-    if sense.part == VERB and after in PARTICLES:
+    may_be_noun = word == sense.base and before not in BEFORE_VERBS and NOUN in wordnet.senses(word)
+    if sense.part == VERB and (after in PARTICLES or may_be_noun):
         return ""
     if not wordnet.are_synonyms(sense.base, new, sense.part):
         return ""
