@@ -36,9 +36,12 @@ class AzureOpenAILLM(ChatCompletions):
     def make_client(self, **common: Any) -> Any:
         import openai
 
-        return openai.AsyncAzureOpenAI(
+        client = openai.AsyncAzureOpenAI(
             azure_endpoint=self.url,
             azure_deployment=self.environment_id,
             api_version=self.api_version,
             **common,
         )
+        # Earlier versions than 3.1 send AZURE_OPENAI_AD_TOKEN of the environment in place of the key.
+        client._azure_ad_token = None
+        return client
