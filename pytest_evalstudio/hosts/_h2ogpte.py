@@ -274,7 +274,8 @@ def check_job(job: Any, what: str, mask: Callable[[str], str]) -> None:
     Raises:
         HostFault: with the errors of the job.
     """
-    if job.errors or job.canceled or (job.failed or 0) > 0 or (getattr(job, "files_failed", 0) or 0) > 0:  # from 1.7.5 on
+    files_failed = getattr(job, "files_failed", 0) or 0  # from version 1.7.5 of the client on
+    if job.errors or job.canceled or (job.failed or 0) > 0 or files_failed > 0:
         reasons = "; ".join(job.errors) or job.cancel_reason or "some of its work failed"
         raise HostFault(f"{what}: {quoted(reasons, mask)}")
 
