@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.locking import locked
 from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.formats.battles import Battle, battles_csv, read_battles
@@ -28,12 +30,31 @@ class BattleStore:
         """
         return read_battles(self.path) if self.path.is_file() else []
 
+    @contextmanager
+    def playing(self) -> Iterator[None]:
+        """Keep other commands from playing into the file; votes go on.
+
+        Raises:
+            DataError: if another command plays into it.
+        """
+        try:
+            with locked(self._lock("play"), wait=False):
+                yield
+        except BlockingIOError:
+            raise DataError(
+                f"{self.path}: another `arena play` writes into this file; wait until it ends, or name"
+                " another file with -o"
+            ) from None
+
     def change(self, change: Callable[[list[Battle]], list[Battle]]) -> list[Battle]:
         """Replace the games of the file by what `change` returns for them, and return these."""
-        with locked(self.path.with_name(f".{self.path.name}.lock")):
+        with locked(self._lock("lock")):
             battles = change(self.battles())
             write_whole(self.path, battles_csv(battles))
             return battles
+
+    def _lock(self, kind: str) -> Path:
+        return self.path.with_name(f".{self.path.name}.{kind}")
 
     def vote(self, vote: Battle) -> None:
         """Set the vote of a person on a game, in place of an earlier one."""

@@ -13,10 +13,13 @@ from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 if TYPE_CHECKING:
     import argparse
 
+    from pytest_evalstudio.arena.play import ArenaOptions
     from pytest_evalstudio.arena.results import Ratings
+    from pytest_evalstudio.arena.store import BattleStore
     from pytest_evalstudio.cli.common import Adds
     from pytest_evalstudio.core.cases import Case
     from pytest_evalstudio.engine.asking.runs import AskingRun
+    from pytest_evalstudio.formats.config import Configuration
     from pytest_evalstudio.formats.files import EvalFile
 
 
@@ -113,7 +116,7 @@ def _add_rate_options(command: argparse.ArgumentParser) -> None:
 
 def play_games(arguments: argparse.Namespace) -> int:
     """Play the games that have no verdict yet; 1 where games remain without one."""
-    from pytest_evalstudio.arena.play import ArenaOptions, estimate, play
+    from pytest_evalstudio.arena.play import ArenaOptions, estimate
     from pytest_evalstudio.arena.store import BattleStore
 
     config = configuration_for(arguments.source, arguments.config)
@@ -126,10 +129,10 @@ def play_games(arguments: argparse.Namespace) -> int:
     registry = registry_for(arguments)
     path = Path(arguments.output)
     store = BattleStore(path)
-    known = store.battles()
-    answers = _answers(arguments)
     if arguments.estimate:
-        effort = estimate(answers, known, config=config, options=options, registry=registry)
+        effort = estimate(
+            _answers(arguments), store.battles(), config=config, options=options, registry=registry
+        )
         say(
             f"{effort.games} games, {effort.unplayed} of them without a verdict in {path}",
             f"at most {effort.calls} calls, about {effort.input_tokens} input tokens and"
@@ -137,18 +140,27 @@ def play_games(arguments: argparse.Namespace) -> int:
         )
         return FINE
     path.parent.mkdir(parents=True, exist_ok=True)
+    with store.playing():
+        return _play(arguments, store, config, options)
+
+
+def _play(
+    arguments: argparse.Namespace, store: BattleStore, config: Configuration, options: ArenaOptions
+) -> int:
+    from pytest_evalstudio.arena.play import play
+
     played = play(
-        answers,
-        known,
+        _answers(arguments),
+        store.battles(),
         config=config,
         options=options,
         cache=Path(arguments.cache),
-        registry=registry,
+        registry=registry_for(arguments),
         progress=_progress if sys.stderr.isatty() else None,
     )
     battles = store.change(played.added_to)
     missing = f", {played.missing} without a verdict" if played.missing else ""
-    say(f"wrote {path}: {len(battles)} games, {len(played.judged.battles)} new{missing}")
+    say(f"wrote {arguments.output}: {len(battles)} games, {len(played.judged.battles)} new{missing}")
     for reason, count in played.judged.faults.items():
         say(f"without a verdict ({count} games): {reason}", error=True)
     return FINDINGS if played.missing else FINE

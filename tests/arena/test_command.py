@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_evalstudio.arena.store import BattleStore
 from pytest_evalstudio.cli import main
 
 CONFIG = """
@@ -94,6 +95,15 @@ def test_a_second_run_asks_nothing(folder: Path) -> None:
     main(["arena", "play", "a_lab.json", "-o", "b.csv"])
     assert asked(folder) == 9
     assert (folder / "b.csv").read_bytes() == before
+
+
+def test_two_commands_do_not_play_into_one_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with BattleStore(folder / "b.csv").playing():
+        assert main(["arena", "play", "a_lab.json", "-o", "b.csv"]) == 2
+    assert "b.csv: another `arena play` writes into this file; wait until it ends" in capsys.readouterr().err
+    assert asked(folder) == 0
+    assert main(["arena", "play", "a_lab.json", "-o", "b.csv"]) == 0
+    assert asked(folder) == len(battles(folder)) == 9
 
 
 def test_a_new_model_plays_its_own_games_only(folder: Path) -> None:
