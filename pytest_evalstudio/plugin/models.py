@@ -152,7 +152,8 @@ class Models:
         if info not in self._sessions:
             configured = self._configured[info]
             session = self._opened(configured.table, configured.config)
-            self._evals.services.callback(session.close)
+            place = Path(configured.config.file or configured.config.folder)
+            self._evals.services.callback(self._close, session, place)
             self._sessions[info] = session
             if self.asked.setdefault(info.key, AskedAhead(session)).key != session.key:
                 raise ConfigurationError(
@@ -160,6 +161,12 @@ class Models:
                     " a time"
                 )
         return self._sessions[info]
+
+    def _close(self, session: ModelSession, place: Path) -> None:
+        """Close a model, and warn of what its host noted."""
+        for note in dict.fromkeys(session.notes):
+            self._evals.warn(note, place)
+        session.close()
 
     def named(self, name: str, config: Configuration) -> tuple[ModelInfo, AskedAhead]:
         """Return a configured model by its name, for tests written in Python.

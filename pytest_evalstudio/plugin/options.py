@@ -63,6 +63,11 @@ def add_options(parser: pytest.Parser) -> None:
         action="store_true",
         help="use stored answers of earlier runs instead of asking the models again",
     )
+    add(
+        "--evalstudio-allow-partial",
+        action="store_true",
+        help="pass although a budget left test cases that were not run",
+    )
     add("--evalstudio-from", metavar="STEP", help="run this step of a workflow anew, and what depends on it")
     add("--evalstudio-runs", type=int, metavar="N", help="how often each question is asked (default: 1)")
     add(

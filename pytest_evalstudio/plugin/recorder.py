@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import shlex
 import threading
 from collections import Counter
 from collections.abc import Mapping
@@ -160,8 +161,8 @@ class Recorder:
         try:
             self._finish(session, exitstatus)
         finally:
-            not_run = self.report.analysis.verdicts.get("not_run", 0) if self.report is not None else 0
-            if self._unfinished is not None and not (not_run or was_interrupted(session, exitstatus)):
+            is_partial = bool(self._not_run or was_interrupted(session, exitstatus))
+            if self._unfinished is not None and not is_partial:
                 self._unfinished.end()
 
     def _finish(self, session: pytest.Session, exitstatus: int) -> None:
@@ -181,6 +182,7 @@ class Recorder:
             judging=msgspec.convert(spend, JudgeSpend) if self._judging else None,
         )
         output = self._evals.settings.output()
+        path: Path | None = None
         try:
             path = self._writer.finish(run)
             self._compare(path)
@@ -199,8 +201,8 @@ class Recorder:
             self.ci_output.write(path, self.report.summary)
             if stored := self.report.analysis.stored.sentence:
                 add_suite_property(self._evals.config, f"{PREFIX}.stored_answers", stored)
-        except (OSError, EvalStudioError) as exc:
-            self._failure = f"the report cannot be written: {exc}"
+        except (OSError, EvalStudioError, MemoryError, RecursionError) as exc:
+            self._failure = f"the report cannot be written: {_cause(exc)}{_remedy(path)}"
         self._fail(session)
 
     def _writes_empty_shard(self, session: pytest.Session) -> bool:
@@ -257,12 +259,18 @@ class Recorder:
         except OSError as exc:
             self._failure = f"the earlier report cannot be moved back from {PREVIOUS}: {exc}"
 
+    @property
+    def _not_run(self) -> int:
+        """Return the number of items whose model was not asked."""
+        return self.report.analysis.verdicts.get("not_run", 0) if self.report is not None else 0
+
     def _fail(self, session: pytest.Session) -> None:
-        """Fail a session that would pass, where a gate is not met or the report could not be written."""
+        """Fail a session that would pass: a gate is not met, items were not run, or there is no report."""
         gates = self.report.analysis.gates if self.report is not None else ()
         worse = self.comparison is not None and self._fails(self.comparison)
+        is_partial = bool(self._not_run) and not self._evals.settings.allows_partial
         passing = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
-        if passing and (self._failure or worse or any(not gate.met for gate in gates)):
+        if passing and (self._failure or worse or is_partial or any(not gate.met for gate in gates)):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def summarise(self, terminal: Any) -> None:
@@ -276,6 +284,10 @@ class Recorder:
             write_summary(
                 terminal, self.report, self._evals.config.invocation_params.dir, self._evals.config.rootpath
             )
+            if self._not_run and not self._evals.settings.allows_partial:
+                terminal.write_line(
+                    "a partial run does not pass; --evalstudio-allow-partial accepts it", yellow=True
+                )
             self.ci_output.annotate(terminal.reporter)
             if self.history is not None and len(self.history.runs) > 1:
                 from pytest_evalstudio.comparison.history import history_lines
@@ -326,3 +338,15 @@ def _import_report() -> None:
     with suppress(Exception), frequent_switches():
         importlib.import_module("pytest_evalstudio.report.build")
         importlib.import_module("pytest_evalstudio.report.page").compile_templates()
+
+
+def _cause(exc: Exception) -> str:
+    """Return the cause of a report that cannot be written."""
+    return "the memory is exhausted" if isinstance(exc, MemoryError) else str(exc)
+
+
+def _remedy(record: Path | None) -> str:
+    """Return how to get the report of a record that is complete, "" where it is not."""
+    if record is None:
+        return ""
+    return f". The record is complete: evalstudio report {shlex.quote(str(record))} -o DIR makes the report"

@@ -200,6 +200,11 @@ class Settings:
         return bool(self._option.evalstudio_replay)
 
     @property
+    def allows_partial(self) -> bool:
+        """Return whether a run passes although items were not run."""
+        return bool(self._option.evalstudio_allow_partial)
+
+    @property
     def estimates(self) -> bool:
         """Return whether the run is only estimated."""
         return bool(self._option.evalstudio_estimate)

@@ -76,6 +76,9 @@ def verdict_of(
     elif analysis.run.interrupted or not total:
         outcome, short = "incomplete", "interrupted" if analysis.run.interrupted else "nothing evaluated"
         headline = f"INCOMPLETE – {short}"
+    elif counts["not_run"]:
+        outcome, short = "incomplete", f"{counts['not_run']} of {total} {_tests(total)} not run"
+        headline = f"INCOMPLETE – {short}"
     else:
         outcome, short = "passed", f"{counts['passed']} passed"
         headline = f"PASSED – {counts['passed']} of {total} {_tests(total)}"

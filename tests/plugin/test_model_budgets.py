@@ -58,6 +58,18 @@ def test_asking_ends_before_the_budget_is_passed(project: Project, budget: str, 
     result.stdout.fnmatch_lines(
         [f"not run: {8 - made} items of app, *", "*SKIPPED*not run: model 'app' was not asked: *"]
     )
+    result.stdout.fnmatch_lines(["a partial run does not pass; --evalstudio-allow-partial accepts it"])
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    page = (project.folder / "evalstudio-report/interpretation.html").read_text(encoding="utf-8")
+    assert f"INCOMPLETE – {8 - made} of 8 tests not run" in page
+
+
+def test_a_partial_run_passes_where_that_is_allowed(project: Project) -> None:
+    configured(project, "{calls = 3}")
+    cases(project, 8)
+    result = project.run("--evalstudio-allow-partial")
+    result.assert_outcomes(passed=3, skipped=5)
+    result.stdout.no_fnmatch_line("a partial run does not pass*")
     assert result.ret == 0
 
 

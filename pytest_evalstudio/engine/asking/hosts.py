@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -16,6 +16,7 @@ from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.absent import absent_host
 from pytest_evalstudio.engine.asking.answers import AnswerCache, digest_of
 from pytest_evalstudio.engine.asking.corpora import CorpusRegister, report_ingestion
+from pytest_evalstudio.engine.asking.descriptors import affordable, describe_limit
 from pytest_evalstudio.engine.asking.downloads import named_hosts
 from pytest_evalstudio.engine.asking.labels import SessionLabels
 from pytest_evalstudio.engine.asking.limits import Limits
@@ -132,6 +133,12 @@ def _opened(
     try:
         given = _Given.checked(cls, settings, expanded, f"host {spec.id}")
         limits = build(Limits, given.limits, "").share(workers)
+        if spec.caches and (concurrency := affordable(limits.concurrency)) < limits.concurrency:
+            notes.append(
+                f"{kind} {name!r}: {concurrency} requests at the same time in place of {limits.concurrency}:"
+                f" {describe_limit()}; raise the limit (ulimit -n) or lower `concurrency`"
+            )
+            limits = replace(limits, concurrency=concurrency)
         host = build(cls, given.parameters, f"host {spec.id}")
         if spec.opens:
             downloads = cache.folder / "documents" if cache is not None else None
