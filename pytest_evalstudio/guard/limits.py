@@ -18,6 +18,10 @@ OPEN_PATHS = ("/healthz", "/readyz")
 """Paths that need no token: a load balancer asks them."""
 
 
+class _Disconnected(Exception):
+    """The connection has ended before the body was complete."""
+
+
 class RequestLimits:
     """ASGI middleware that refuses what is unauthorised, too large or too slow, before it is parsed.
 
@@ -51,6 +55,8 @@ class RequestLimits:
         except TimeoutError:
             await _refuse(send, 408, f"the request did not arrive within {self._body_s:g} s")
             return
+        except _Disconnected:
+            return
         if body is None:
             await _refuse(send, 413, f"the request is longer than {self._most_bytes} bytes")
             return
@@ -65,6 +71,7 @@ class RequestLimits:
 
         Raises:
             TimeoutError: if it takes too long to arrive.
+            _Disconnected: if the connection ends before.
         """
         parts: list[bytes] = []
         size = 0
@@ -72,7 +79,7 @@ class RequestLimits:
         while True:
             message = await asyncio.wait_for(receive(), max(0.0, end - time.monotonic()))
             if message["type"] == "http.disconnect":
-                return b"".join(parts)
+                raise _Disconnected
             part = message.get("body", b"")
             size += len(part)
             if size > self._most_bytes:

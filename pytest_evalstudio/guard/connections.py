@@ -1,0 +1,163 @@
+"""HTTP connections with time limits, so that a client that sends or reads nothing does not keep one."""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from uvicorn.config import Config
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
+
+HEADER_S = 10.0
+"""Seconds in which the headers of a request must arrive."""
+READING_S = 10.0
+"""Seconds for which a client may leave a response unread."""
+
+
+class CloseReason(enum.StrEnum):
+    """Reason for which the service closes a connection; a label of its metrics."""
+
+    HEADERS = "headers"
+    UNREAD = "unread"
+    ROOM = "room"
+
+
+class Phase(enum.IntEnum):
+    """Phase of a connection. At the cap, connections of lower phases are closed first."""
+
+    RECEIVING = 0
+    CLOSING = 1
+    IDLE = 2
+    RUNNING = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionEvents:
+    """Callbacks of a connection.
+
+    Attributes:
+        on_change: called when a connection has ended, or may be closed for another one.
+        on_closed: called with the reason when a limit closes a connection.
+    """
+
+    on_change: Callable[[], None]
+    on_closed: Callable[[CloseReason], None]
+
+
+class LimitedProtocol(H11Protocol):
+    """HTTP/1.1 with a time limit for headers and for unread responses.
+
+    It is based on h11, and not on httptools, because h11 also limits the size of headers.
+
+    Args:
+        config: of the server.
+        server_state: of the server, with all open connections.
+        app_state: of the application's lifespan.
+        events: callbacks.
+        header_s: seconds in which the headers of each request must arrive.
+        reading_s: seconds for which a response may stay unread.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        *,
+        events: ConnectionEvents,
+        header_s: float = HEADER_S,
+        reading_s: float = READING_S,
+    ) -> None:
+        super().__init__(config=config, server_state=server_state, app_state=app_state)
+        self._events = events
+        self._header_s = header_s
+        self._reading_s = reading_s
+        self._header_timer: asyncio.TimerHandle | None = None
+        self._reading_timer: asyncio.TimerHandle | None = None
+        self.waiting_since = 0.0
+        """Loop time at which the current request, or the idle time, began."""
+
+    @property
+    def phase(self) -> Phase:
+        """Return the phase of the connection."""
+        if self.transport.is_closing():
+            return Phase.CLOSING
+        if not self._has_request:
+            return Phase.RECEIVING if self._header_timer is not None else Phase.IDLE
+        return Phase.RECEIVING if self.cycle.more_body else Phase.RUNNING
+
+    def close_for(self, reason: CloseReason) -> None:
+        """Close the connection at once, without waiting for the client."""
+        self._events.on_closed(reason)
+        self.transport.abort()
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._expect_headers()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self._has_request or self.transport.is_closing():
+            self._stop_header_timer()
+        elif self._header_timer is None:
+            self._expect_headers()
+
+    def on_response_complete(self) -> None:
+        # A request that the client sent in advance is handled by the base class, which begins a new cycle.
+        self.waiting_since = self.loop.time()
+        super().on_response_complete()
+        self._events.on_change()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_header_timer()
+        self._stop_reading_timer()
+        super().connection_lost(exc)
+        self._events.on_change()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        if self._reading_timer is None:
+            self._reading_timer = self.loop.call_later(self._reading_s, self.close_for, CloseReason.UNREAD)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._stop_reading_timer()
+
+    def timeout_keep_alive_handler(self) -> None:
+        # A closed transport waits for a client that does not read the end of a response.
+        if self.transport.get_write_buffer_size():
+            self.close_for(CloseReason.UNREAD)
+        else:
+            super().timeout_keep_alive_handler()
+
+    @property
+    def _has_request(self) -> bool:
+        """Whether the headers of a request have arrived and its response is not complete."""
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _expect_headers(self) -> None:
+        self.waiting_since = self.loop.time()
+        self._header_timer = self.loop.call_later(self._header_s, self.close_for, CloseReason.HEADERS)
+
+    def _stop_header_timer(self) -> None:
+        if self._header_timer is not None:
+            self._header_timer.cancel()
+            self._header_timer = None
+
+    def _stop_reading_timer(self) -> None:
+        if self._reading_timer is not None:
+            self._reading_timer.cancel()
+            self._reading_timer = None
+
+
+def oldest_closable(connections: Iterable[LimitedProtocol]) -> LimitedProtocol | None:
+    """Return the connection to close for a new one, None if all of them have running requests.
+
+    Connections without a complete request come first, then idle ones; the oldest of each.
+    """
+    closable = [connection for connection in connections if connection.phase is not Phase.RUNNING]
+    return min(closable, key=lambda each: (each.phase, each.waiting_since), default=None)

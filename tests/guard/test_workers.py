@@ -1,0 +1,174 @@
+"""Worker processes of the service: slow, hanging and dying checks harm no other request."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+
+from pytest_evalstudio.guard.batching import LONG_CHARS
+from pytest_evalstudio.guard.service import ServiceLimits
+from support.children import LONGEST_WAIT_S, Child, Children, wait_until
+from support.guard_server import PLUGIN, Serving, configure, serving
+
+LONG = "x" * (LONG_CHARS + 1)
+TESTS = str(Path(__file__).parents[1])
+
+
+def ask(service: Serving, answer: str) -> int:
+    return service.post("/v1/check", {"answer": answer}).status_code
+
+
+def counted(service: Serving, figure: str) -> float:
+    prefix = f"evalstudio_guard_{figure} "
+    lines = service.get("/metrics").text.splitlines()
+    return next((float(line.removeprefix(prefix)) for line in lines if line.startswith(prefix)), 0.0)
+
+
+def wait_for(service: Serving, figure: str, value: float) -> None:
+    wait_until(lambda: counted(service, figure) >= value, f"{figure} of {value}")
+
+
+def workers_of(pid: int) -> list[int]:
+    """Return the worker processes of a service, by Linux's list of children."""
+    children = Path(f"/proc/{pid}/task/{pid}/children")
+    if not children.exists():
+        pytest.skip("needs /proc")
+    pids = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        pids += [int(child) for child in (task / "children").read_text().split()]
+    return [child for child in pids if b"spawn_main" in command_of(child)]
+
+
+def command_of(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return configure(tmp_path_factory.mktemp("guard") / "guardrails.json", "moody")
+
+
+@pytest.fixture(scope="module")
+def service(file: Path) -> Iterator[Serving]:
+    with serving(file, limits=ServiceLimits(workers=2)) as running:
+        yield running
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("answer", ["hang", LONG + "hang"], ids=["short", "long"])
+def test_a_check_that_never_returns_is_stopped_and_blocks_no_other(file: Path, answer: str) -> None:
+    with serving(file, limits=ServiceLimits(check_s=2.0, workers=2)) as service:
+        with ThreadPoolExecutor() as threads:
+            hanging = threads.submit(ask, service, answer)
+            wait_for(service, "batch_size_count", 1)
+            statuses = []
+            while not hanging.done():
+                statuses.append(ask(service, "fine"))
+            assert hanging.result() == 504
+        assert set(statuses) == {200}
+        assert len(statuses) > 2
+        wait_for(service, 'workers_replaced_total{reason="timeout"}', 1)
+
+
+@pytest.mark.slow
+def test_long_requests_leave_a_worker_for_short_ones(service: Serving) -> None:
+    with ThreadPoolExecutor() as threads:
+        waiting = [threads.submit(ask, service, LONG + "wait") for _ in range(4)]
+        answered = 0
+        while not all(each.done() for each in waiting):
+            assert ask(service, "fine") == 200
+            answered += 1
+        assert [each.result() for each in waiting] == [200] * 4
+    assert answered > 4, "requests that wait for long ones would be answered one by one with them"
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_is_replaced_and_innocent_requests_are_checked_again(service: Serving) -> None:
+    with ThreadPoolExecutor() as threads:
+        innocent = [threads.submit(ask, service, f"wait {number}") for number in range(2)]
+        crashing = threads.submit(ask, service, "crash")
+        assert crashing.result() == 503
+        assert [each.result() for each in innocent] == [200, 200]
+    wait_until(lambda: ask(service, "fine") == 200, "answer after the crash")
+    assert any("ended by itself" in note for note in service.notes)
+    assert not any("crash" in note for note in service.notes)
+
+
+def guard_of(
+    folder: Path, children: Children, *options: str, evaluators: tuple[str, ...] = ("moody",)
+) -> tuple[Child, str]:
+    """Start the command; return its process and address."""
+    configure(folder / "g.json", *evaluators)
+    command = [sys.executable, "-m", "pytest_evalstudio.cli", "guard", "serve", "--config", "g.json"]
+    environment = {"PYTHONPATH": os.pathsep.join([TESTS, os.environ.get("PYTHONPATH", "")])}
+    process = children.start(
+        [*command, "--plugin-module", PLUGIN, *options], folder, environment=environment, is_group=True
+    )
+    process.wait_until(lambda: "\n" in process.out, "the address")
+    return process, process.out.split()[-1]
+
+
+def post(url: str, answer: str) -> httpx.Response:
+    return httpx.post(f"{url}/v1/check", json={"answer": answer}, timeout=LONGEST_WAIT_S)
+
+
+@pytest.mark.slow
+def test_a_killed_worker_is_replaced(tmp_path: Path, children: Children) -> None:
+    process, url = guard_of(tmp_path, children, "--workers", "1")
+    [worker] = workers_of(process.pid)
+    os.kill(worker, signal.SIGKILL)
+    process.wait_until(
+        lambda: any(pid != worker for pid in workers_of(process.pid)), "another worker, without a request"
+    )
+    assert post(url, "fine").status_code == 200
+
+
+@pytest.mark.slow
+def test_a_killed_service_leaves_no_process(tmp_path: Path, children: Children) -> None:
+    process, url = guard_of(tmp_path, children)
+    workers = workers_of(process.pid)
+    assert len(workers) == 2
+    with ThreadPoolExecutor() as threads:
+        running = threads.submit(post, url, "hang")
+        wait_until(
+            lambda: "evalstudio_guard_batch_size_count 1.0" in httpx.get(f"{url}/metrics").text, "a batch"
+        )
+        os.kill(process.pid, signal.SIGKILL)
+        assert isinstance(running.exception(), httpx.TransportError)
+    wait_until(lambda: not any(command_of(pid) for pid in workers), "the end of all workers")
+
+
+@pytest.mark.slow
+def test_sigterm_to_all_processes_finishes_running_requests(tmp_path: Path, children: Children) -> None:
+    process, url = guard_of(tmp_path, children)
+    with ThreadPoolExecutor() as threads:
+        running = threads.submit(post, url, "wait")
+        wait_until(
+            lambda: "evalstudio_guard_batch_size_count 1.0" in httpx.get(f"{url}/metrics").text, "a batch"
+        )
+        os.killpg(process.pid, signal.SIGTERM)
+        assert running.result().status_code == 200
+    _, err, status = process.finish()
+    assert (status, err) == (0, "")
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_replaced_keeps_the_accepted_configuration(
+    tmp_path: Path, children: Children
+) -> None:
+    process, url = guard_of(tmp_path, children, "--workers", "1", evaluators=("moody", "pii_leakage"))
+    (tmp_path / "g.json").write_text('{"evaluator_ids": ["nobody"]}')
+    process.wait_until(lambda: "refused" in process.err, "the refusal")
+    os.kill(workers_of(process.pid)[0], signal.SIGKILL)
+    metrics = post(url, "fine").json()["metrics"]
+    assert [metric["evaluator"] for metric in metrics] == ["moody", "pii_leakage"]

@@ -1,0 +1,43 @@
+"""An evaluator for tests of the guard service, registered in each of its workers."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.outcomes import Metric, Outcome
+from pytest_evalstudio.core.plugins.evaluator import evaluator
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.core.tools import Tools
+
+
+@evaluator("moody", name="Moody", domain="generation", needs=("actual_output",))
+@dataclass(frozen=True)
+class Moody:
+    """Fails, waits, hangs, crashes or raises as the answer says."""
+
+    metrics: ClassVar[tuple[Metric, ...]] = (Metric("mood", threshold=0.5, primary=True),)
+
+    def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
+        outcomes = []
+        for case in cases:
+            if "hang" in case.actual_output:
+                while True:
+                    time.sleep(60)
+            if "crash" in case.actual_output:
+                os.kill(os.getpid(), signal.SIGKILL)
+            if "wait" in case.actual_output:
+                time.sleep(0.5)
+            if "raise" in case.actual_output:
+                raise RuntimeError(f"secret of the machine, and {case.actual_output}")
+            outcomes.append(Outcome.score({"mood": 0.0 if "bad" in case.actual_output else 1.0}))
+        return outcomes
+
+
+def pytest_evalstudio_register(registry: Registry) -> None:
+    registry.add_evaluator(Moody)
