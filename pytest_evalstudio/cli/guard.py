@@ -153,6 +153,7 @@ def serve(arguments: argparse.Namespace) -> int:
 def _run(app: FastAPI, listening: socket.socket, cap: int, journal: Journal, measures: Measures) -> None:
     import uvicorn
 
+    from pytest_evalstudio.guard.connections import ConnectionLimits
     from pytest_evalstudio.guard.server import GuardServer
 
     config = uvicorn.Config(
@@ -167,7 +168,9 @@ def _run(app: FastAPI, listening: socket.socket, cap: int, journal: Journal, mea
     # The server handles both signals while it runs, finishes what is running, and raises them again.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
-    server = GuardServer(config, listening, max_connections=cap, journal=journal, on_closed=measures.closed)
+    server = GuardServer(
+        config, listening, limits=ConnectionLimits(count=cap), journal=journal, on_closed=measures.closed
+    )
     server.run()
 
 

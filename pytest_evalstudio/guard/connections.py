@@ -12,11 +12,6 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-HEADER_S = 10.0
-"""Seconds in which the headers of a request must arrive."""
-READING_S = 10.0
-"""Seconds for which a client may leave a response unread."""
-
 
 class CloseReason(enum.StrEnum):
     """Reason for which the service closes a connection; a label of its metrics."""
@@ -24,6 +19,21 @@ class CloseReason(enum.StrEnum):
     HEADERS = "headers"
     UNREAD = "unread"
     ROOM = "room"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionLimits:
+    """Limits of connections.
+
+    Attributes:
+        count: that may be open.
+        header_s: seconds in which the headers of each request must arrive.
+        reading_s: seconds for which a client may leave a response unread.
+    """
+
+    count: int
+    header_s: float = 10.0
+    reading_s: float = 10.0
 
 
 class Phase(enum.IntEnum):
@@ -57,9 +67,8 @@ class LimitedProtocol(H11Protocol):
         config: of the server.
         server_state: of the server, with all open connections.
         app_state: of the application's lifespan.
+        limits: time limits.
         events: callbacks.
-        header_s: seconds in which the headers of each request must arrive.
-        reading_s: seconds for which a response may stay unread.
     """
 
     def __init__(
@@ -68,14 +77,12 @@ class LimitedProtocol(H11Protocol):
         server_state: ServerState,
         app_state: dict[str, Any],
         *,
+        limits: ConnectionLimits,
         events: ConnectionEvents,
-        header_s: float = HEADER_S,
-        reading_s: float = READING_S,
     ) -> None:
         super().__init__(config=config, server_state=server_state, app_state=app_state)
         self._events = events
-        self._header_s = header_s
-        self._reading_s = reading_s
+        self._limits = limits
         self._header_timer: asyncio.TimerHandle | None = None
         self._reading_timer: asyncio.TimerHandle | None = None
         self.waiting_since = 0.0
@@ -121,7 +128,9 @@ class LimitedProtocol(H11Protocol):
     def pause_writing(self) -> None:
         super().pause_writing()
         if self._reading_timer is None:
-            self._reading_timer = self.loop.call_later(self._reading_s, self.close_for, CloseReason.UNREAD)
+            self._reading_timer = self.loop.call_later(
+                self._limits.reading_s, self.close_for, CloseReason.UNREAD
+            )
 
     def resume_writing(self) -> None:
         super().resume_writing()
@@ -141,7 +150,7 @@ class LimitedProtocol(H11Protocol):
 
     def _expect_headers(self) -> None:
         self.waiting_since = self.loop.time()
-        self._header_timer = self.loop.call_later(self._header_s, self.close_for, CloseReason.HEADERS)
+        self._header_timer = self.loop.call_later(self._limits.header_s, self.close_for, CloseReason.HEADERS)
 
     def _stop_header_timer(self) -> None:
         if self._header_timer is not None:

@@ -13,6 +13,7 @@ import uvicorn
 from pytest_evalstudio.guard.connections import (
     CloseReason,
     ConnectionEvents,
+    ConnectionLimits,
     LimitedProtocol,
     oldest_closable,
 )
@@ -58,7 +59,7 @@ class GuardServer(uvicorn.Server):
     Args:
         config: of the server.
         listening: bound socket.
-        max_connections: cap of open connections.
+        limits: of connections.
         journal: receives lines about faults.
         on_closed: called with the reason when a limit closes a connection.
     """
@@ -68,13 +69,13 @@ class GuardServer(uvicorn.Server):
         config: uvicorn.Config,
         listening: socket.socket,
         *,
-        max_connections: int,
+        limits: ConnectionLimits,
         journal: Journal,
         on_closed: Callable[[CloseReason], None] = lambda reason: None,
     ) -> None:
         super().__init__(config)
         self._listening = listening
-        self._max_connections = max_connections
+        self._limits = limits
         self._journal = journal
         self._on_closed = on_closed
         self._connecting: set[asyncio.Task[None]] = set()
@@ -125,7 +126,7 @@ class GuardServer(uvicorn.Server):
                 await asyncio.sleep(0)
 
     async def _make_room(self) -> None:
-        while len(self.server_state.connections) + len(self._connecting) >= self._max_connections:
+        while len(self.server_state.connections) + len(self._connecting) >= self._limits.count:
             self._change.clear()
             if self._connecting:  # their age is not known yet
                 await asyncio.sleep(0)
@@ -140,7 +141,9 @@ class GuardServer(uvicorn.Server):
             connection.close()
 
     def _protocol(self) -> LimitedProtocol:
-        return LimitedProtocol(self.config, self.server_state, self.lifespan.state, events=self._events)
+        return LimitedProtocol(
+            self.config, self.server_state, self.lifespan.state, limits=self._limits, events=self._events
+        )
 
     def _close_oldest(self) -> None:
         connection = oldest_closable(cast("set[LimitedProtocol]", self.server_state.connections))
@@ -152,6 +155,6 @@ class GuardServer(uvicorn.Server):
         if reason is CloseReason.ROOM:
             self._journal.fault(
                 "room",
-                f"all {self._max_connections} connections are in use; for a new one, the oldest without a"
+                f"all {self._limits.count} connections are in use; for a new one, the oldest without a"
                 " running request is closed",
             )

@@ -16,7 +16,7 @@ from typing import Protocol
 from pytest_evalstudio.core.errors import EvalStudioError
 from pytest_evalstudio.guard.results import CheckRequest, GuardVerdict, GuardWord
 
-HANGING_S = 5.0
+HANGING_S = 2.0
 """Seconds after the limit of a check at which a worker ends itself, if no service has killed it."""
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,25 +13,18 @@ import pytest
 
 from pytest_evalstudio.guard.batching import LONG_CHARS
 from pytest_evalstudio.guard.service import ServiceLimits
-from support.children import LONGEST_WAIT_S, Child, Children, wait_until
-from support.guard_server import PLUGIN, Serving, configure, serving
+from support.children import LONGEST_WAIT_S, Children, wait_until
+from support.guard_server import Serving, configure, served, serving
 
 LONG = "x" * (LONG_CHARS + 1)
-TESTS = str(Path(__file__).parents[1])
 
 
 def ask(service: Serving, answer: str) -> int:
     return service.post("/v1/check", {"answer": answer}).status_code
 
 
-def counted(service: Serving, figure: str) -> float:
-    prefix = f"evalstudio_guard_{figure} "
-    lines = service.get("/metrics").text.splitlines()
-    return next((float(line.removeprefix(prefix)) for line in lines if line.startswith(prefix)), 0.0)
-
-
 def wait_for(service: Serving, figure: str, value: float) -> None:
-    wait_until(lambda: counted(service, figure) >= value, f"{figure} of {value}")
+    wait_until(lambda: service.figure(figure) >= value, f"{figure} of {value}")
 
 
 def workers_of(pid: int) -> list[int]:
@@ -104,27 +96,13 @@ def test_a_worker_that_dies_is_replaced_and_innocent_requests_are_checked_again(
     assert not any("crash" in note for note in service.notes)
 
 
-def guard_of(
-    folder: Path, children: Children, *options: str, evaluators: tuple[str, ...] = ("moody",)
-) -> tuple[Child, str]:
-    """Start the command; return its process and address."""
-    configure(folder / "g.json", *evaluators)
-    command = [sys.executable, "-m", "pytest_evalstudio.cli", "guard", "serve", "--config", "g.json"]
-    environment = {"PYTHONPATH": os.pathsep.join([TESTS, os.environ.get("PYTHONPATH", "")])}
-    process = children.start(
-        [*command, "--plugin-module", PLUGIN, *options], folder, environment=environment, is_group=True
-    )
-    process.wait_until(lambda: "\n" in process.out, "the address")
-    return process, process.out.split()[-1]
-
-
 def post(url: str, answer: str) -> httpx.Response:
     return httpx.post(f"{url}/v1/check", json={"answer": answer}, timeout=LONGEST_WAIT_S)
 
 
 @pytest.mark.slow
 def test_a_killed_worker_is_replaced(tmp_path: Path, children: Children) -> None:
-    process, url = guard_of(tmp_path, children, "--workers", "1")
+    process, url = served(tmp_path, children, "--workers", "1")
     [worker] = workers_of(process.pid)
     os.kill(worker, signal.SIGKILL)
     process.wait_until(
@@ -134,12 +112,13 @@ def test_a_killed_worker_is_replaced(tmp_path: Path, children: Children) -> None
 
 
 @pytest.mark.slow
-def test_a_killed_service_leaves_no_process(tmp_path: Path, children: Children) -> None:
-    process, url = guard_of(tmp_path, children)
+@pytest.mark.parametrize("answer", ["hang", "backtrack"])
+def test_a_killed_service_leaves_no_process(tmp_path: Path, children: Children, answer: str) -> None:
+    process, url = served(tmp_path, children, "--timeout", "1")
     workers = workers_of(process.pid)
     assert len(workers) == 2
     with ThreadPoolExecutor() as threads:
-        running = threads.submit(post, url, "hang")
+        running = threads.submit(post, url, answer)
         wait_until(
             lambda: "evalstudio_guard_batch_size_count 1.0" in httpx.get(f"{url}/metrics").text, "a batch"
         )
@@ -150,7 +129,7 @@ def test_a_killed_service_leaves_no_process(tmp_path: Path, children: Children) 
 
 @pytest.mark.slow
 def test_sigterm_to_all_processes_finishes_running_requests(tmp_path: Path, children: Children) -> None:
-    process, url = guard_of(tmp_path, children)
+    process, url = served(tmp_path, children)
     with ThreadPoolExecutor() as threads:
         running = threads.submit(post, url, "wait")
         wait_until(
@@ -166,7 +145,7 @@ def test_sigterm_to_all_processes_finishes_running_requests(tmp_path: Path, chil
 def test_a_worker_that_is_replaced_keeps_the_accepted_configuration(
     tmp_path: Path, children: Children
 ) -> None:
-    process, url = guard_of(tmp_path, children, "--workers", "1", evaluators=("moody", "pii_leakage"))
+    process, url = served(tmp_path, children, "--workers", "1", evaluators=("moody", "pii_leakage"))
     (tmp_path / "g.json").write_text('{"evaluator_ids": ["nobody"]}')
     process.wait_until(lambda: "refused" in process.err, "the refusal")
     os.kill(workers_of(process.pid)[0], signal.SIGKILL)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 from collections.abc import Sequence
@@ -29,6 +30,8 @@ class Moody:
             if "hang" in case.actual_output:
                 while True:
                     time.sleep(60)
+            if "backtrack" in case.actual_output:
+                re.match(r"(x+x+)+y", "x" * 100)  # holds the interpreter's lock without end
             if "crash" in case.actual_output:
                 os.kill(os.getpid(), signal.SIGKILL)
             if "wait" in case.actual_output:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import socket
+import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,15 +17,18 @@ import httpx
 import uvicorn
 
 from pytest_evalstudio.formats.guardrails import read_guardrails
+from pytest_evalstudio.guard.connections import ConnectionLimits
 from pytest_evalstudio.guard.journal import Journal
 from pytest_evalstudio.guard.measuring import Measures
 from pytest_evalstudio.guard.server import GuardServer
 from pytest_evalstudio.guard.service import ServiceLimits, create_app
 from pytest_evalstudio.guard.sources import GuardSource
 from pytest_evalstudio.guard.watching import Watched
-from support.children import LONGEST_WAIT_S
+from support.children import LONGEST_WAIT_S, Child, Children
 
+TESTS = str(Path(__file__).parents[1])
 PLUGIN = "support.guard_plugin"
+MANY = ConnectionLimits(count=1024)
 ONE_WORKER = ServiceLimits(workers=1)
 
 
@@ -39,6 +44,12 @@ class Serving:
     url: str
     file: Path
     notes: list[str] = field(default_factory=list)
+
+    def figure(self, name: str) -> float:
+        """Return one of the service's figures for Prometheus, 0 where it has not been counted."""
+        prefix = f"evalstudio_guard_{name} "
+        lines = self.get("/metrics").text.splitlines()
+        return next((float(line.removeprefix(prefix)) for line in lines if line.startswith(prefix)), 0.0)
 
     def post(self, path: str, body: Any, **more: Any) -> httpx.Response:
         return httpx.post(f"{self.url}{path}", json=body, timeout=LONGEST_WAIT_S, **more)
@@ -56,7 +67,12 @@ def configure(file: Path, *ids: str, optional: Sequence[str] = (), **thresholds:
 
 @contextlib.contextmanager
 def serving(
-    file: Path, *, token: str = "", limits: ServiceLimits = ONE_WORKER, cache: Path | None = None
+    file: Path,
+    *,
+    token: str = "",
+    limits: ServiceLimits = ONE_WORKER,
+    connections: ConnectionLimits = MANY,
+    cache: Path | None = None,
 ) -> Iterator[Serving]:
     """Serve a guardrail configuration until the context ends; the models are warm when it begins."""
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -87,7 +103,7 @@ def serving(
     server = GuardServer(
         uvicorn.Config(app, log_config=None, access_log=False, timeout_keep_alive=60, ws="none"),
         listening,
-        max_connections=1024,
+        limits=connections,
         journal=journal,
         on_closed=measures.closed,
     )
@@ -102,3 +118,29 @@ def serving(
         thread.join(LONGEST_WAIT_S)
         if thread.is_alive():
             raise AssertionError("the guard did not stop")
+
+
+def served(
+    folder: Path,
+    children: Children,
+    *options: str,
+    evaluators: Sequence[str] = ("moody",),
+    prepare: Callable[[], None] | None = None,
+) -> tuple[Child, str]:
+    """Start `evalstudio guard serve`; return its process, which leads a group, and its address.
+
+    Args:
+        prepare: called in the new process before the command.
+    """
+    configure(folder / "g.json", *evaluators)
+    command = [sys.executable, "-m", "pytest_evalstudio.cli", "guard", "serve", "--config", "g.json"]
+    environment = {"PYTHONPATH": os.pathsep.join([TESTS, os.environ.get("PYTHONPATH", "")])}
+    process = children.start(
+        [*command, "--plugin-module", PLUGIN, *options],
+        folder,
+        environment=environment,
+        is_group=True,
+        prepare=prepare,
+    )
+    process.wait_until(lambda: "\n" in process.out, "the address")
+    return process, process.out.split()[-1]
