@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import enum
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,26 +36,46 @@ class ConnectionLimits:
     reading_s: float = 10.0
 
 
-class Phase(enum.IntEnum):
-    """Phase of a connection. At the cap, connections of lower phases are closed first."""
+class Phase(enum.Enum):
+    """Phase of a connection."""
 
-    RECEIVING = 0
-    CLOSING = 1
-    IDLE = 2
-    RUNNING = 3
+    RECEIVING = "receiving"
+    RUNNING = "running"
+    IDLE = "idle"
+    CLOSING = "closing"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectionEvents:
-    """Callbacks of a connection.
+class ConnectionTable:
+    """Open connections by phase, the oldest of each first.
 
-    Attributes:
+    Args:
         on_change: called when a connection has ended, or may be closed for another one.
         on_closed: called with the reason when a limit closes a connection.
     """
 
-    on_change: Callable[[], None]
-    on_closed: Callable[[CloseReason], None]
+    def __init__(self, on_change: Callable[[], None], on_closed: Callable[[CloseReason], None]) -> None:
+        self._on_change = on_change
+        self.on_closed = on_closed
+        self._by_phase: dict[Phase, dict[LimitedProtocol, None]] = {phase: {} for phase in Phase}
+
+    def move(self, connection: LimitedProtocol, former: Phase | None, phase: Phase | None) -> None:
+        """Register the change of a phase; None before a connection and after it."""
+        if former is not None:
+            self._by_phase[former].pop(connection, None)
+        if phase is not None:
+            self._by_phase[phase][connection] = None
+        if phase is not Phase.RUNNING:
+            self._on_change()
+
+    def oldest_closable(self) -> LimitedProtocol | None:
+        """Return the connection to close for a new one, None if all of them have running requests.
+
+        Connections without a complete request come first, idle ones last.
+        """
+        for phase in (Phase.RECEIVING, Phase.CLOSING, Phase.IDLE):
+            for connection in self._by_phase[phase]:
+                return connection
+        return None
 
 
 class LimitedProtocol(H11Protocol):
@@ -68,7 +88,7 @@ class LimitedProtocol(H11Protocol):
         server_state: of the server, with all open connections.
         app_state: of the application's lifespan.
         limits: time limits.
-        events: callbacks.
+        table: of all open connections.
     """
 
     def __init__(
@@ -78,33 +98,24 @@ class LimitedProtocol(H11Protocol):
         app_state: dict[str, Any],
         *,
         limits: ConnectionLimits,
-        events: ConnectionEvents,
+        table: ConnectionTable,
     ) -> None:
         super().__init__(config=config, server_state=server_state, app_state=app_state)
-        self._events = events
+        self._table = table
+        self._phase: Phase | None = None
         self._limits = limits
         self._header_timer: asyncio.TimerHandle | None = None
         self._reading_timer: asyncio.TimerHandle | None = None
-        self.waiting_since = 0.0
-        """Loop time at which the current request, or the idle time, began."""
-
-    @property
-    def phase(self) -> Phase:
-        """Return the phase of the connection."""
-        if self.transport.is_closing():
-            return Phase.CLOSING
-        if not self._has_request:
-            return Phase.RECEIVING if self._header_timer is not None else Phase.IDLE
-        return Phase.RECEIVING if self.cycle.more_body else Phase.RUNNING
 
     def close_for(self, reason: CloseReason) -> None:
         """Close the connection at once, without waiting for the client."""
-        self._events.on_closed(reason)
+        self._table.on_closed(reason)
         self.transport.abort()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._expect_headers()
+        self._register()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -112,18 +123,19 @@ class LimitedProtocol(H11Protocol):
             self._stop_header_timer()
         elif self._header_timer is None:
             self._expect_headers()
+        self._register()
 
     def on_response_complete(self) -> None:
         # A request that the client sent in advance is handled by the base class, which begins a new cycle.
-        self.waiting_since = self.loop.time()
         super().on_response_complete()
-        self._events.on_change()
+        self._register()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_header_timer()
         self._stop_reading_timer()
         super().connection_lost(exc)
-        self._events.on_change()
+        self._table.move(self, self._phase, None)
+        self._phase = None
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -143,13 +155,26 @@ class LimitedProtocol(H11Protocol):
         else:
             super().timeout_keep_alive_handler()
 
+    def _register(self) -> None:
+        """Register the phase; a connection that stays in it keeps its age."""
+        phase = self._current_phase()
+        if phase is not self._phase:
+            former, self._phase = self._phase, phase
+            self._table.move(self, former, phase)
+
+    def _current_phase(self) -> Phase:
+        if self.transport.is_closing():
+            return Phase.CLOSING
+        if not self._has_request:
+            return Phase.RECEIVING if self._header_timer is not None else Phase.IDLE
+        return Phase.RECEIVING if self.cycle.more_body else Phase.RUNNING
+
     @property
     def _has_request(self) -> bool:
         """Whether the headers of a request have arrived and its response is not complete."""
         return self.cycle is not None and not self.cycle.response_complete
 
     def _expect_headers(self) -> None:
-        self.waiting_since = self.loop.time()
         self._header_timer = self.loop.call_later(self._limits.header_s, self.close_for, CloseReason.HEADERS)
 
     def _stop_header_timer(self) -> None:
@@ -161,12 +186,3 @@ class LimitedProtocol(H11Protocol):
         if self._reading_timer is not None:
             self._reading_timer.cancel()
             self._reading_timer = None
-
-
-def oldest_closable(connections: Iterable[LimitedProtocol]) -> LimitedProtocol | None:
-    """Return the connection to close for a new one, None if all of them have running requests.
-
-    Connections without a complete request come first, then idle ones; the oldest of each.
-    """
-    closable = [connection for connection in connections if connection.phase is not Phase.RUNNING]
-    return min(closable, key=lambda each: (each.phase, each.waiting_since), default=None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
-import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
@@ -75,18 +74,18 @@ class RequestLimits:
         """
         parts: list[bytes] = []
         size = 0
-        end = time.monotonic() + self._body_s
-        while True:
-            message = await asyncio.wait_for(receive(), max(0.0, end - time.monotonic()))
-            if message["type"] == "http.disconnect":
-                raise _Disconnected
-            part = message.get("body", b"")
-            size += len(part)
-            if size > self._most_bytes:
-                return None
-            parts.append(part)
-            if not message.get("more_body"):
-                return b"".join(parts)
+        async with asyncio.timeout(self._body_s):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise _Disconnected
+                part = message.get("body", b"")
+                size += len(part)
+                if size > self._most_bytes:
+                    return None
+                parts.append(part)
+                if not message.get("more_body"):
+                    return b"".join(parts)
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

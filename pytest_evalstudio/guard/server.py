@@ -6,16 +6,14 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Callable
-from typing import cast
 
 import uvicorn
 
 from pytest_evalstudio.guard.connections import (
     CloseReason,
-    ConnectionEvents,
     ConnectionLimits,
+    ConnectionTable,
     LimitedProtocol,
-    oldest_closable,
 )
 from pytest_evalstudio.guard.journal import Journal
 
@@ -84,7 +82,7 @@ class GuardServer(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=[])
         self._change = asyncio.Event()
-        self._events = ConnectionEvents(on_change=self._change.set, on_closed=self._closed)
+        self._table = ConnectionTable(self._change.set, self._closed)
         self._listening.setblocking(False)
         self._listening.listen(BACKLOG)
         self._accepting = asyncio.create_task(self._accept_all())
@@ -142,11 +140,11 @@ class GuardServer(uvicorn.Server):
 
     def _protocol(self) -> LimitedProtocol:
         return LimitedProtocol(
-            self.config, self.server_state, self.lifespan.state, limits=self._limits, events=self._events
+            self.config, self.server_state, self.lifespan.state, limits=self._limits, table=self._table
         )
 
     def _close_oldest(self) -> None:
-        connection = oldest_closable(cast("set[LimitedProtocol]", self.server_state.connections))
+        connection = self._table.oldest_closable()
         if connection is not None:
             connection.close_for(CloseReason.ROOM)
 
