@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 LINES_PER_PERIOD = 3
+"""Lines about one kind of fault in a period."""
 PERIOD_S = 60.0
 MAX_KINDS = 100
 """Kinds of faults that are counted apart; more of them share one count."""

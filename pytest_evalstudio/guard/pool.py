@@ -120,7 +120,7 @@ class GuardPool:
 
         Raises:
             EvalStudioError: if the configuration is wrong, or a worker cannot be started.
-            OSError: if a process cannot be started.
+            OSError: if its files cannot be read.
         """
         source = await asyncio.to_thread(self._read_source)
         group = WorkerGroup(source, self._queue, self._options, self._measures, self._journal)

@@ -89,6 +89,8 @@ class Worker:
         except asyncio.CancelledError:
             spawning.add_done_callback(_kill_spawned)
             raise
+        except OSError as exc:
+            raise WorkerRefused(f"no process can be started: {exc.strerror or exc}") from None
         worker = cls(process, connection, on_end)
         threading.Thread(target=worker._receive_all, name="evalstudio-guard-worker", daemon=True).start()
         try:

@@ -15,6 +15,7 @@ from pytest_evalstudio.guard.batching import LONG_CHARS
 from pytest_evalstudio.guard.service import ServiceLimits
 from support.children import LONGEST_WAIT_S, Children, wait_until
 from support.guard_server import Serving, configure, served, serving
+from support.openai_server import Reply, serve
 
 LONG = "x" * (LONG_CHARS + 1)
 
@@ -151,3 +152,22 @@ def test_a_worker_that_is_replaced_keeps_the_accepted_configuration(
     os.kill(workers_of(process.pid)[0], signal.SIGKILL)
     metrics = post(url, "fine").json()["metrics"]
     assert [metric["evaluator"] for metric in metrics] == ["moody", "pii_leakage"]
+
+
+@pytest.mark.slow
+def test_workers_share_the_stored_replies_and_the_budget_of_judges(
+    tmp_path: Path, children: Children
+) -> None:
+    with serve() as judge:
+        judge.default = Reply('{"reason": "it fits", "verdict": "true"}', delay_s=0.05)
+        (tmp_path / "evalstudio.toml").write_text(
+            '[evaluator.fit]\ntype = "byop"\nprompt = "Is {actual_output} good?"\n'
+            f'[judge]\nhost = "openai_compatible"\nurl = "{judge.url}"\nllm_model_name = "m"\nmax_calls = 6\n'
+        )
+        _, url = served(tmp_path, children, "--cache", "cache", evaluators=["fit"])
+        with ThreadPoolExecutor(8) as threads:
+            verdicts = list(threads.map(lambda n: post(url, f"Answer {n % 4}.").json()["verdict"], range(40)))
+        assert verdicts == ["reliable"] * 40
+        assert len(judge.requests) == 5, "one of them warms the workers"
+        words = [post(url, f"Another {n}.").json()["verdict"] for n in range(3)]
+        assert words == ["reliable", "uncertain", "uncertain"], "the sixth call was the last one"
