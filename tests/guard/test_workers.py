@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 from collections.abc import Iterator
@@ -13,7 +14,10 @@ import pytest
 
 from pytest_evalstudio.guard.batching import LONG_CHARS
 from pytest_evalstudio.guard.service import ServiceLimits
+from pytest_evalstudio.guard.worker_process import Opens
+from pytest_evalstudio.guard.workers import Worker, WorkerRefused
 from support.children import LONGEST_WAIT_S, Children, wait_until
+from support.guard_plugin import DyingSource, RefusedSource
 from support.guard_server import Serving, configure, served, serving
 from support.openai_server import Reply, serve
 
@@ -99,6 +103,19 @@ def test_a_worker_that_dies_is_replaced_and_innocent_requests_are_checked_again(
 
 def post(url: str, answer: str) -> httpx.Response:
     return httpx.post(f"{url}/v1/check", json={"answer": answer}, timeout=LONGEST_WAIT_S)
+
+
+@pytest.mark.parametrize(
+    ("source", "fact"),
+    [
+        (RefusedSource(), "there is no model"),
+        (DyingSource(), "while it loaded its models .exit status 3"),
+    ],
+    ids=["refused", "dying"],
+)
+def test_a_worker_that_cannot_be_started_gives_the_reason(source: Opens, fact: str) -> None:
+    with pytest.raises(WorkerRefused, match=fact):
+        asyncio.run(Worker.start(source, 1.0, lambda: None))
 
 
 @pytest.mark.slow

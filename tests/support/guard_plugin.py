@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tools import Tools
+from pytest_evalstudio.guard.checking import Guard
 
 
 @evaluator("moody", name="Moody", domain="generation", needs=("actual_output",))
@@ -44,3 +46,19 @@ class Moody:
 
 def pytest_evalstudio_register(registry: Registry) -> None:
     registry.add_evaluator(Moody)
+
+
+@dataclass(frozen=True)
+class RefusedSource:
+    """A guard that cannot be opened."""
+
+    def open(self) -> Guard:
+        raise ConfigurationError("there is no model")
+
+
+@dataclass(frozen=True)
+class DyingSource:
+    """A guard whose process ends while it is opened."""
+
+    def open(self) -> Guard:
+        os._exit(3)
