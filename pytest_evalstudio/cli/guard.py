@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import os
 import signal
+import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.cli.common import FINE, configuration_for, say
-from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
+from pytest_evalstudio.cli.plugin_modules import add_plugin_option
 
 if TYPE_CHECKING:
     import argparse
     import socket
 
-    from pytest_evalstudio.cli.common import Adds
-    from pytest_evalstudio.guard.checking import Guard
+    from fastapi import FastAPI
 
+    from pytest_evalstudio.cli.common import Adds
+    from pytest_evalstudio.guard.journal import Journal
+    from pytest_evalstudio.guard.measuring import Measures
+    from pytest_evalstudio.guard.sources import GuardSource
+
+MISSING = 'the guard service needs FastAPI: pip install "pytest-evalstudio[guard]"'
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 KEEP_ALIVE_S = 60
 """Seconds for which an unused connection is kept: longer than usual clients keep it."""
@@ -45,7 +51,25 @@ def add_to(add: Adds) -> None:
         "--max-kb", type=int, default=1000, metavar="N", help="longest request (default: %(default)s)"
     )
     command.add_argument(
-        "--timeout", type=float, default=30.0, metavar="S", help="longest check (default: %(default)g)"
+        "--timeout",
+        type=float,
+        default=30.0,
+        metavar="S",
+        help="longest check, then it is stopped (default: %(default)g)",
+    )
+    command.add_argument(
+        "--workers",
+        type=int,
+        default=2,
+        metavar="N",
+        help="processes that check; each loads the models (default: %(default)s)",
+    )
+    command.add_argument(
+        "--max-connections",
+        type=int,
+        default=1024,
+        metavar="N",
+        help="connections at a time, fewer where the limit of descriptors is low (default: %(default)s)",
     )
     _add_common(command)
     text = "Check a guardrail configuration: evaluators, thresholds, models."
@@ -71,11 +95,10 @@ def _add_common(command: argparse.ArgumentParser) -> None:
 
 def check(arguments: argparse.Namespace) -> int:
     """Open the guard and say what it checks."""
-    from pytest_evalstudio.formats.guardrails import read_guardrails
-
-    with _opened(arguments) as guard:
+    source = _source(arguments)
+    with source.open() as guard:
         say(f"{arguments.config}: fine; it checks {', '.join(guard.evaluators)}")
-    marked = read_guardrails(Path(arguments.config)).not_calibrated
+    marked = source.guardrails.not_calibrated
     names = [f"{id}.{metric}" for id, metrics in marked.items() for metric in metrics]
     if names:
         say(f"not calibrated by people's labels: {', '.join(names)}")
@@ -85,34 +108,54 @@ def check(arguments: argparse.Namespace) -> int:
 def serve(arguments: argparse.Namespace) -> int:
     """Serve checks until SIGTERM or Ctrl-C."""
     from pytest_evalstudio.core.errors import ConfigurationError
-    from pytest_evalstudio.guard.service import MISSING, ServiceLimits, create_app
+    from pytest_evalstudio.guard.journal import Journal
     from pytest_evalstudio.guard.watching import Watched
 
     try:
-        import uvicorn
+        from pytest_evalstudio.guard.measuring import Measures
+        from pytest_evalstudio.guard.server import connection_cap
+        from pytest_evalstudio.guard.service import ServiceLimits, create_app
+        from pytest_evalstudio.guard.workers import kill_all
     except ModuleNotFoundError:
         raise ConfigurationError(MISSING) from None
-    if arguments.max_kb < 1 or not arguments.timeout > 0:
-        raise ConfigurationError("--max-kb must be 1 or more, --timeout more than 0")
+    _check_numbers(arguments)
     token = _token(arguments)
-    path = Path(arguments.config)
-    watched = Watched(path)
-    first: list[Guard] = [_opened(arguments)]
-
-    def open_guard() -> Guard:
-        return first.pop() if first else _opened(arguments)
-
+    watched = Watched(Path(arguments.config))
+    _source(arguments).open().close()  # a wrong configuration is a usage error, before anything is served
     listening = _listening(arguments.host, arguments.port)
-    port = listening.getsockname()[1]
     host = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
+    url = f"http://{host}:{listening.getsockname()[1]}"
+    journal = Journal(lambda text: say(f"evalstudio: {text}", error=True, flush=True))
+    journal.take_server_logs()
+    cap = connection_cap(arguments.max_connections)
+    if cap < arguments.max_connections:
+        journal.note(f"at most {cap} connections at a time: raise the limit of descriptors (ulimit -n)")
+    measures = Measures()
+    run_id = f"guard {uuid.uuid4().hex}"
     app = create_app(
-        open_guard,
+        lambda: _source(arguments, run_id=run_id),
         watched,
+        journal=journal,
+        measures=measures,
         token=token,
-        limits=ServiceLimits(most_bytes=arguments.max_kb * 1000, check_s=arguments.timeout),
-        on_ready=lambda: say(f"the guard is ready at http://{host}:{port}", flush=True),
-        on_note=lambda text: say(f"evalstudio: {text}", error=True, flush=True),
+        limits=ServiceLimits(
+            most_bytes=arguments.max_kb * 1000, check_s=arguments.timeout, workers=arguments.workers
+        ),
+        on_ready=lambda: say(f"the guard is ready at {url}", flush=True),
     )
+    try:
+        _run(app, listening, cap, journal, measures)
+    finally:
+        kill_all()
+    return FINE
+
+
+def _run(app: FastAPI, listening: socket.socket, cap: int, journal: Journal, measures: Measures) -> None:
+    import uvicorn
+
+    from pytest_evalstudio.guard.connections import ConnectionLimits
+    from pytest_evalstudio.guard.server import GuardServer
+
     config = uvicorn.Config(
         app,
         log_config=None,
@@ -120,22 +163,39 @@ def serve(arguments: argparse.Namespace) -> int:
         timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=GRACE_S,
         server_header=False,
+        ws="none",
     )
     # The server handles both signals while it runs, finishes what is running, and raises them again.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
-    uvicorn.Server(config).run(sockets=[listening])
-    return FINE
+    server = GuardServer(
+        config, listening, limits=ConnectionLimits(count=cap), journal=journal, on_closed=measures.closed
+    )
+    server.run()
 
 
-def _opened(arguments: argparse.Namespace) -> Guard:
-    from pytest_evalstudio.guard.checking import Guard
+def _check_numbers(arguments: argparse.Namespace) -> None:
+    from pytest_evalstudio.core.errors import ConfigurationError
 
-    return Guard(
-        Path(arguments.config),
+    if arguments.max_kb < 1 or not arguments.timeout > 0:
+        raise ConfigurationError("--max-kb must be 1 or more, --timeout more than 0")
+    if arguments.workers < 1 or arguments.max_connections < 1:
+        raise ConfigurationError("--workers and --max-connections must be 1 or more")
+
+
+def _source(arguments: argparse.Namespace, *, run_id: str = "") -> GuardSource:
+    from pytest_evalstudio.formats.guardrails import read_guardrails
+    from pytest_evalstudio.guard.sources import GuardSource
+
+    file = Path(arguments.config)
+    return GuardSource(
+        file=file,
+        guardrails=read_guardrails(file),
         settings=configuration_for(arguments.config, arguments.settings),
-        registry=registry_for(arguments),
+        plugin_modules=tuple(arguments.plugin_modules),
         cache=Path(arguments.cache) if arguments.cache else None,
+        workers=getattr(arguments, "workers", 1),
+        run_id=run_id,
     )
 
 

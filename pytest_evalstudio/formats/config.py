@@ -22,7 +22,7 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.numbers import DEFAULT_SEED
 from pytest_evalstudio.core.repeats import MEAN
 from pytest_evalstudio.formats.fields import fact, shown
-from pytest_evalstudio.formats.guardrails import read_guardrails
+from pytest_evalstudio.formats.guardrails import Guardrails, read_guardrails
 from pytest_evalstudio.formats.judge_table import JudgeTable
 from pytest_evalstudio.formats.model_tables import (
     ConnectionTable,
@@ -330,7 +330,11 @@ def guarded(config: Configuration, path: Path) -> Configuration:
     Raises:
         ConfigurationError: if the file is no guardrail configuration.
     """
-    guardrails = read_guardrails(path)
+    return with_guardrails(config, read_guardrails(path))
+
+
+def with_guardrails(config: Configuration, guardrails: Guardrails) -> Configuration:
+    """Add evaluators and thresholds where none are configured."""
     tables = {id: dict(options) for id, options in config.evaluator.items()}
     for id, thresholds in guardrails.calibrated_thresholds.items():
         table = tables.setdefault(id, {})

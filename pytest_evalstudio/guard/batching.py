@@ -1,90 +1,150 @@
-"""Batches of concurrent requests: all that wait when the evaluators are free are checked together."""
+"""Batches of concurrent requests: all that wait when a worker is free are checked together."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from pytest_evalstudio.guard.results import CheckRequest, GuardVerdict
+from pytest_evalstudio.guard.results import CheckRequest
+from pytest_evalstudio.guard.worker_process import CheckTexts, EncodedVerdict
 
-MOST_AT_ONCE = 64
+MAX_BATCH = 64
 """Answers of one batch."""
-MOST_WAITING = 2000
+MAX_WAITING = 2000
 """Answers that may wait; more are refused."""
-
-CheckAll = Callable[[Sequence[CheckRequest]], list[GuardVerdict]]
+LONG_CHARS = 20_000
+"""Longest question, context and answer, in sum, that share a batch with others."""
+MAX_BATCH_CHARS = 200_000
+"""Characters of one batch."""
 
 
 class Busy(Exception):
     """Too many answers wait."""
 
 
-class Batcher:
-    """Puts requests to the evaluators, one batch at a time, in a thread of its own.
+@dataclass(eq=False, slots=True)
+class Entry:
+    """A request that waits or is checked.
 
-    There is no waiting for a batch to fill: a lone request is checked at once, and those that arrive
-    meanwhile make the next batch.
-
-    Args:
-        check_all: called in the thread with each batch.
-        on_batch: called with the size of each batch.
+    Attributes:
+        texts: to check.
+        future: of its verdict.
+        number: position by arrival.
+        chars: sum of the lengths of its texts.
+        tries: batches that ended with their worker.
     """
 
-    def __init__(self, check_all: CheckAll, on_batch: Callable[[int], None] = lambda size: None) -> None:
-        self.check_all = check_all
-        self._on_batch = on_batch
-        self._waiting: asyncio.Queue[tuple[CheckRequest, asyncio.Future[GuardVerdict]]] = asyncio.Queue()
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="evalstudio-guard")
-        self._task: asyncio.Task[None] | None = None
+    texts: CheckTexts
+    future: asyncio.Future[EncodedVerdict]
+    number: int
+    chars: int
+    tries: int = 0
 
-    def start(self) -> None:
-        """Begin to take requests, in the running event loop."""
-        self._task = asyncio.create_task(self._run())
+    @property
+    def is_alone(self) -> bool:
+        """Whether it is checked alone: it may take long, or has been in a batch whose worker died."""
+        return self.chars > LONG_CHARS or self.tries > 0
 
-    async def check(self, request: CheckRequest) -> GuardVerdict:
-        """Return the verdict on an answer.
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Requests that are checked together."""
+
+    entries: Sequence[Entry]
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether it is a single request that must not take all workers."""
+        return self.entries[0].is_alone
+
+    @property
+    def texts(self) -> list[CheckTexts]:
+        """Return what to check."""
+        return [entry.texts for entry in self.entries]
+
+    def finish(self, verdicts: Sequence[EncodedVerdict]) -> None:
+        """Answer all requests."""
+        for entry, verdict in zip(self.entries, verdicts, strict=True):
+            if not entry.future.done():
+                entry.future.set_result(verdict)
+
+    def fail(self, error: Exception) -> None:
+        """Answer all requests with an exception."""
+        for entry in self.entries:
+            if not entry.future.done():
+                entry.future.set_exception(error)
+
+
+@dataclass(eq=False)
+class RequestQueue:
+    """Requests that wait for a worker, in the order of their arrival.
+
+    There is no waiting for a batch to fill: a lone request is checked at once, and those that arrive
+    meanwhile make the next batch. A long request is a batch of its own.
+    """
+
+    _shared: deque[Entry] = field(default_factory=deque)
+    _alone: deque[Entry] = field(default_factory=deque)
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+    _count: int = 0
+
+    def put(self, requests: Sequence[CheckRequest]) -> list[asyncio.Future[EncodedVerdict]]:
+        """Add requests; return the futures of their verdicts.
 
         Raises:
-            Busy: if too many answers wait.
+            Busy: if too many answers wait; then none is added.
         """
-        if self._waiting.qsize() >= MOST_WAITING:
+        if len(self._shared) + len(self._alone) + len(requests) > MAX_WAITING:
             raise Busy
-        future: asyncio.Future[GuardVerdict] = asyncio.get_running_loop().create_future()
-        self._waiting.put_nowait((request, future))
-        return await future
+        futures = []
+        for request in requests:
+            texts = CheckTexts(request.question, tuple(request.context), request.answer)
+            chars = len(texts.question) + sum(map(len, texts.context)) + len(texts.answer)
+            self._count += 1
+            entry = Entry(texts, asyncio.get_running_loop().create_future(), self._count, chars)
+            (self._alone if entry.is_alone else self._shared).append(entry)
+            futures.append(entry.future)
+        self.wake()
+        return futures
 
-    async def settled(self) -> None:
-        """Wait until the batch that runs now is finished."""
-        await asyncio.get_running_loop().run_in_executor(self._thread, lambda: None)
+    def put_back(self, batch: Batch) -> None:
+        """Add the requests of a batch again; each is then checked alone."""
+        for entry in reversed(batch.entries):
+            entry.tries += 1
+            self._alone.appendleft(entry)
+        self.wake()
 
-    async def close(self) -> None:
-        """Stop; requests that wait are cancelled."""
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
-        self._thread.shutdown(wait=True, cancel_futures=True)
+    def take(self, *, allows_alone: bool) -> Batch | None:
+        """Return the next batch, None if there is none.
 
-    async def _run(self) -> None:
-        loop = asyncio.get_running_loop()
-        while True:
-            batch = [await self._waiting.get()]
-            while len(batch) < MOST_AT_ONCE and not self._waiting.empty():
-                batch.append(self._waiting.get_nowait())
-            batch = [(request, future) for request, future in batch if not future.done()]
-            if not batch:
-                continue
-            self._on_batch(len(batch))
-            requests = [request for request, _ in batch]
-            try:
-                verdicts = await loop.run_in_executor(self._thread, self.check_all, requests)
-            except Exception as exc:
-                for _, future in batch:
-                    if not future.done():
-                        future.set_exception(exc)
-                continue
-            for (_, future), verdict in zip(batch, verdicts, strict=True):
-                if not future.done():
-                    future.set_result(verdict)
+        Args:
+            allows_alone: whether it may be a request that is checked alone.
+        """
+        for waiting in (self._shared, self._alone):
+            while waiting and waiting[0].future.done():
+                waiting.popleft()
+        is_first = bool(self._alone) and (not self._shared or self._alone[0].number < self._shared[0].number)
+        if allows_alone and is_first:
+            return Batch([self._alone.popleft()])
+        entries: list[Entry] = []
+        chars = 0
+        while self._shared and len(entries) < MAX_BATCH:
+            entry = self._shared[0]
+            if chars + entry.chars > MAX_BATCH_CHARS:
+                break
+            self._shared.popleft()
+            if not entry.future.done():
+                entries.append(entry)
+                chars += entry.chars
+        return Batch(entries) if entries else None
+
+    def wake(self) -> None:
+        """Let all that wait for a change look again."""
+        self._changed.set()
+
+    async def changed(self) -> None:
+        """Wait for a change after now."""
+        self._changed.clear()
+        await self._changed.wait()

@@ -19,8 +19,8 @@ from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo
 from pytest_evalstudio.engine.scoring.verdicts import Verdict
-from pytest_evalstudio.formats.config import Configuration, guarded
-from pytest_evalstudio.formats.guardrails import read_guardrails
+from pytest_evalstudio.formats.config import Configuration, with_guardrails
+from pytest_evalstudio.formats.guardrails import Guardrails, read_guardrails
 from pytest_evalstudio.guard.results import CheckRequest, GuardVerdict, MetricCheck
 
 _ANSWERER = ModelInfo(key="guard", label="guard")
@@ -39,6 +39,9 @@ class Guard:
         settings: configuration with models, judge, calibrations and options; the defaults where not given.
         registry: registry of plugins; by default a new one.
         cache: folder of the caches of embeddings and of judges' replies; None for none.
+        guardrails: content of the file; read from it by default.
+        workers: processes that share the cores, and the limits and budget of judges.
+        run_id: the same for processes that spend from one budget of judges, which is in the cache.
 
     Raises:
         ConfigurationError: if the file is malformed, an evaluator is unknown, lacks its model, or needs an
@@ -60,18 +63,22 @@ class Guard:
         settings: Configuration | None = None,
         registry: Registry | None = None,
         cache: Path | None = None,
+        guardrails: Guardrails | None = None,
+        workers: int = 1,
+        run_id: str = "",
     ) -> None:
         known = registry or Registry()
         base = settings or Configuration(folder=file.absolute().parent)
-        config = guarded(base.model_copy(update={"evaluators": None, "gate": []}), file)
+        content = guardrails or read_guardrails(file)
+        config = with_guardrails(base.model_copy(update={"evaluators": None, "gate": []}), content)
         self._plan = Plan(known, config)
         if not self._plan.selected:
             raise ConfigurationError(f"{file}: names no evaluator; add ids to evaluator_ids")
         for selected in self._plan.selected:
             _check_needs(selected, file)
-        self._optional = frozenset(read_guardrails(file).optional)
+        self._optional = frozenset(content.optional)
         _check_optional(self._optional, self._plan.selected, file)
-        self._provider = ModelProvider(cache=cache, registry=known)
+        self._provider = ModelProvider(cache=cache, registry=known, workers=workers, run_id=run_id)
         try:
             self._provider.open(config, self._plan.selected)
         except BaseException:

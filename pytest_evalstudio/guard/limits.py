@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
-import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
@@ -16,6 +15,10 @@ App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 OPEN_PATHS = ("/healthz", "/readyz")
 """Paths that need no token: a load balancer asks them."""
+
+
+class _Disconnected(Exception):
+    """The connection has ended before the body was complete."""
 
 
 class RequestLimits:
@@ -51,6 +54,8 @@ class RequestLimits:
         except TimeoutError:
             await _refuse(send, 408, f"the request did not arrive within {self._body_s:g} s")
             return
+        except _Disconnected:
+            return
         if body is None:
             await _refuse(send, 413, f"the request is longer than {self._most_bytes} bytes")
             return
@@ -65,21 +70,22 @@ class RequestLimits:
 
         Raises:
             TimeoutError: if it takes too long to arrive.
+            _Disconnected: if the connection ends before.
         """
         parts: list[bytes] = []
         size = 0
-        end = time.monotonic() + self._body_s
-        while True:
-            message = await asyncio.wait_for(receive(), max(0.0, end - time.monotonic()))
-            if message["type"] == "http.disconnect":
-                return b"".join(parts)
-            part = message.get("body", b"")
-            size += len(part)
-            if size > self._most_bytes:
-                return None
-            parts.append(part)
-            if not message.get("more_body"):
-                return b"".join(parts)
+        async with asyncio.timeout(self._body_s):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise _Disconnected
+                part = message.get("body", b"")
+                size += len(part)
+                if size > self._most_bytes:
+                    return None
+                parts.append(part)
+                if not message.get("more_body"):
+                    return b"".join(parts)
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import json
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
-from pytest_evalstudio.guard.batching import Batcher, Busy
-from pytest_evalstudio.guard.checking import Guard
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from pytest_evalstudio.guard.batching import Busy
+from pytest_evalstudio.guard.journal import Journal
 from pytest_evalstudio.guard.limits import RequestLimits
+from pytest_evalstudio.guard.measuring import Measures
+from pytest_evalstudio.guard.pool import GuardPool, ReadSource
 from pytest_evalstudio.guard.results import BatchRequest, BatchVerdicts, CheckRequest, GuardVerdict
 from pytest_evalstudio.guard.watching import Watched
+from pytest_evalstudio.guard.worker_group import CheckLost, CheckTimeout, GroupOptions
+from pytest_evalstudio.guard.worker_process import EncodedVerdict
+from pytest_evalstudio.guard.workers import CheckFailed
 
-if TYPE_CHECKING:
-    from fastapi import FastAPI
-
-MISSING = 'the guard service needs FastAPI: pip install "pytest-evalstudio[guard]"'
-WATCH_S = 1.0
-"""Interval at which the configuration's file is looked at."""
+DEFAULT_WORKERS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,53 +37,46 @@ class ServiceLimits:
         most_bytes: of a request's body.
         body_s: seconds in which a body must arrive.
         check_s: seconds that a check may take, waiting included.
+        workers: processes that check.
     """
 
     most_bytes: int = 1_000_000
     body_s: float = 10.0
     check_s: float = 30.0
+    workers: int = DEFAULT_WORKERS
 
 
 def create_app(
-    open_guard: Callable[[], Guard],
+    read_source: ReadSource,
     watched: Watched,
     *,
+    journal: Journal,
+    measures: Measures | None = None,
     token: str = "",
     limits: ServiceLimits | None = None,
     on_ready: Callable[[], None] = lambda: None,
-    on_note: Callable[[str], None] = lambda text: None,
 ) -> FastAPI:
     """Return the application.
 
     Args:
-        open_guard: opens the guard; called again when the configuration has changed.
+        read_source: reads the configuration; called again when its file has changed.
         watched: the configuration's file.
+        journal: receives lines about the configuration, reloaded or refused, and about faults.
+        measures: figures of the service.
         token: bearer token that requests must carry; "" for none.
         limits: limits of requests.
         on_ready: called once the models are warm.
-        on_note: called with a line about the configuration: reloaded, or refused. It holds no text of a
-            request.
-
-    Raises:
-        ConfigurationError: if FastAPI is not installed.
     """
-    try:
-        from fastapi import FastAPI, Request, Response
-        from fastapi.exceptions import RequestValidationError
-        from fastapi.responses import JSONResponse
-        from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
-    except ModuleNotFoundError:
-        raise ConfigurationError(MISSING) from None
-    from pytest_evalstudio.guard.measuring import Measures
-
     allowed = limits or ServiceLimits()
-    numbers = CollectorRegistry()
-    measures = Measures(numbers)
-    service = _Service(open_guard, watched, measures, on_ready, on_note)
+    figures = measures or Measures()
+    options = GroupOptions(workers=allowed.workers, check_s=allowed.check_s)
+    pool = GuardPool(
+        read_source, watched, options=options, measures=figures, journal=journal, on_ready=on_ready
+    )
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with service.running():
+        async with pool.running():
             yield
 
     app = FastAPI(
@@ -90,56 +87,80 @@ def create_app(
         docs_url=None,
         redoc_url=None,
     )
-    app.add_middleware(
-        RequestLimits,
-        token=token,
-        most_bytes=allowed.most_bytes,
-        body_s=allowed.body_s,
-    )
+    app.add_middleware(RequestLimits, token=token, most_bytes=allowed.most_bytes, body_s=allowed.body_s)
+    app.add_exception_handler(RequestValidationError, _malformed)
+    app.add_exception_handler(Exception, _broken)
+    _add_checks(app, _Checker(pool, figures, allowed.check_s))
+    _add_operations(app, pool, figures)
+    return app
 
-    @app.exception_handler(RequestValidationError)
-    async def malformed(_: Request, exc: RequestValidationError) -> JSONResponse:
-        """Say what is wrong without repeating the request, which may be private."""
-        faults = [
-            f"{'.'.join(str(step) for step in error['loc'])}: {error['msg']}" for error in exc.errors()[:5]
-        ]
-        return JSONResponse({"error": "; ".join(faults)}, status_code=422)
 
-    @app.exception_handler(Exception)
-    async def broken(_: Request, exc: Exception) -> JSONResponse:
-        return JSONResponse({"error": f"the check failed: {type(exc).__name__}"}, status_code=500)
+class _Refused(Exception):
+    """A request gets no verdict.
 
-    def problem(status: int, reason: str) -> JSONResponse:
-        headers = {"Retry-After": "1"} if status == 503 else None
-        return JSONResponse({"error": reason}, status_code=status, headers=headers)
+    Args:
+        response: what the client gets.
+    """
 
-    async def checked(requests: list[CheckRequest]) -> list[GuardVerdict] | JSONResponse:
-        if not service.is_ready:
-            return problem(503, "the models are being loaded")
+    def __init__(self, response: Response) -> None:
+        super().__init__()
+        self.response = response
+
+
+@dataclass(frozen=True, slots=True)
+class _Checker:
+    """Checks requests, and counts the outcomes."""
+
+    pool: GuardPool
+    figures: Measures
+    check_s: float
+
+    async def check(self, requests: list[CheckRequest]) -> list[EncodedVerdict]:
+        """Return the verdicts.
+
+        Raises:
+            _Refused: if there are none.
+        """
+        if not self.pool.is_ready:
+            raise _Refused(_loading())
         started = time.perf_counter()
         try:
-            verdicts = await asyncio.wait_for(service.check(requests), allowed.check_s)
-        except TimeoutError:
-            measures.failed("timeout")
-            return problem(504, f"the check took more than {allowed.check_s:g} s")
+            verdicts = await asyncio.wait_for(self.pool.check(requests), self.check_s)
+        except (TimeoutError, CheckTimeout):
+            raise self._refused("timeout", 504, f"the check took more than {self.check_s:g} s") from None
         except Busy:
-            measures.failed("busy")
-            return problem(503, "too many answers wait to be checked")
-        measures.checked([verdict.verdict for verdict in verdicts], time.perf_counter() - started)
+            raise self._refused("busy", 503, "too many answers wait to be checked") from None
+        except CheckLost:
+            raise self._refused("lost", 503, "the process that checked the answer ended") from None
+        except CheckFailed as exc:
+            raise self._refused("error", 500, f"the check failed: {exc.error}") from None
+        self.figures.checked([verdict.word for verdict in verdicts], time.perf_counter() - started)
         return verdicts
+
+    def _refused(self, reason: str, status: int, text: str) -> _Refused:
+        self.figures.failed(reason)
+        return _Refused(_problem(status, text))
+
+
+def _add_checks(app: FastAPI, checker: _Checker) -> None:
+    @app.exception_handler(_Refused)
+    async def refused(_: Request, exc: _Refused) -> Response:
+        return exc.response
 
     @app.post("/v1/check", response_model=GuardVerdict)
     async def check(request: CheckRequest) -> Any:
         """Check one answer."""
-        verdicts = await checked([request])
-        return verdicts[0] if isinstance(verdicts, list) else verdicts
+        [verdict] = await checker.check([request])
+        return _json(verdict.content)
 
     @app.post("/v1/check/batch", response_model=BatchVerdicts)
     async def check_batch(request: BatchRequest) -> Any:
         """Check several answers; the verdicts are in the order of the request."""
-        verdicts = await checked(request.checks)
-        return BatchVerdicts(results=verdicts) if isinstance(verdicts, list) else verdicts
+        verdicts = await checker.check(request.checks)
+        return _json(b'{"results":[' + b",".join(verdict.content for verdict in verdicts) + b"]}")
 
+
+def _add_operations(app: FastAPI, pool: GuardPool, figures: Measures) -> None:
     @app.get("/healthz")
     async def health() -> dict[str, str]:
         """Say that the process answers."""
@@ -148,93 +169,37 @@ def create_app(
     @app.get("/readyz", response_model=None)
     async def ready() -> Any:
         """Say whether the models are loaded."""
-        if not service.is_ready:
-            return problem(503, "the models are being loaded")
-        return {"status": "ready", "evaluators": service.evaluators}
+        if not pool.is_ready:
+            return _loading()
+        return {"status": "ready", "evaluators": pool.evaluators}
 
     @app.get("/metrics", response_model=None)
     async def metrics() -> Response:
         """Return the service's figures for Prometheus."""
-        return Response(generate_latest(numbers), media_type=CONTENT_TYPE_LATEST)
-
-    return app
+        return Response(figures.render(), media_type=CONTENT_TYPE_LATEST)
 
 
-class _Service:
-    """The guard behind the application, and its reloading."""
+async def _malformed(_: Request, exc: Exception) -> Response:
+    """Say what is wrong without repeating the request, which may be private."""
+    assert isinstance(exc, RequestValidationError)
+    faults = [f"{'.'.join(str(step) for step in error['loc'])}: {error['msg']}" for error in exc.errors()[:5]]
+    return JSONResponse({"error": "; ".join(faults)}, status_code=422)
 
-    def __init__(
-        self,
-        open_guard: Callable[[], Guard],
-        watched: Watched,
-        measures: Any,
-        on_ready: Callable[[], None],
-        on_note: Callable[[str], None],
-    ) -> None:
-        self._open_guard = open_guard
-        self._watched = watched
-        self._measures = measures
-        self._on_ready = on_ready
-        self._on_note = on_note
-        self._guard: Guard | None = None
-        self.is_ready = False
 
-    @property
-    def evaluators(self) -> list[str]:
-        """Return the ids of the evaluators."""
-        return self._guard.evaluators if self._guard is not None else []
+async def _broken(_: Request, exc: Exception) -> Response:
+    return JSONResponse({"error": f"the check failed: {type(exc).__name__}"}, status_code=500)
 
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        """Load the models, check answers and watch the configuration until the context ends."""
-        self._guard = self._open_guard()
-        self._batcher = Batcher(self._guard.check_all, self._measures.batched)
-        self._batcher.start()
-        task = asyncio.create_task(self._warm_and_watch())
-        try:
-            yield
-        finally:
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
-            await self._batcher.close()
-            self._guard.close()
 
-    async def check(self, requests: list[CheckRequest]) -> list[GuardVerdict]:
-        """Return the verdicts on answers."""
-        return list(await asyncio.gather(*(self._batcher.check(request) for request in requests)))
+def _loading() -> Response:
+    return _problem(503, "the models are being loaded")
 
-    async def _warm_and_watch(self) -> None:
-        assert self._guard is not None
-        await asyncio.to_thread(self._guard.warm)
-        self.is_ready = True
-        self._on_ready()
-        while True:
-            await asyncio.sleep(WATCH_S)
-            if await asyncio.to_thread(self._watched.has_changed):
-                await self._reload()
 
-    async def _reload(self) -> None:
-        def opened() -> Guard:
-            guard = self._open_guard()
-            try:
-                guard.warm()
-            except BaseException:
-                guard.close()
-                raise
-            return guard
+def _problem(status: int, reason: str) -> Response:
+    headers = {"Retry-After": "1"} if status == 503 else {}
+    return Response(
+        json.dumps({"error": reason}), status_code=status, headers=headers, media_type="application/json"
+    )
 
-        try:
-            guard = await asyncio.to_thread(opened)
-        except (EvalStudioError, OSError) as exc:
-            self._measures.reloaded(accepted=False)
-            self._on_note(f"the changed configuration is refused, the earlier one stays in force: {exc}")
-            return
-        former, self._guard = self._guard, guard
-        self._batcher.check_all = guard.check_all
-        self._measures.reloaded(accepted=True)
-        self._on_note(f"the configuration was reloaded: {', '.join(guard.evaluators)}")
-        if former is not None:
-            # A batch of the former guard may still run; it is one at a time, in one thread.
-            await self._batcher.settled()
-            former.close()
+
+def _json(content: bytes) -> Response:
+    return Response(content, media_type="application/json")

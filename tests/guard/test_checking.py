@@ -11,7 +11,8 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.guard.checking import Guard
 from pytest_evalstudio.guard.results import CheckRequest
-from support.guard_server import Moody, configure
+from support.guard_plugin import Moody
+from support.guard_server import configure
 
 
 def guard_of(folder: Path, *ids: str, optional: Sequence[str] = (), **thresholds: dict[str, float]) -> Guard:

@@ -4,44 +4,32 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import socket
+import sys
 import threading
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import httpx
 import uvicorn
 
-from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.outcomes import Metric, Outcome
-from pytest_evalstudio.core.plugins.evaluator import evaluator
-from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.guard.checking import Guard
+from pytest_evalstudio.formats.guardrails import read_guardrails
+from pytest_evalstudio.guard.connections import ConnectionLimits
+from pytest_evalstudio.guard.journal import Journal
+from pytest_evalstudio.guard.measuring import Measures
+from pytest_evalstudio.guard.server import GuardServer
 from pytest_evalstudio.guard.service import ServiceLimits, create_app
+from pytest_evalstudio.guard.sources import GuardSource
 from pytest_evalstudio.guard.watching import Watched
-from support.children import LONGEST_WAIT_S
+from support.children import LONGEST_WAIT_S, Child, Children
 
-
-@evaluator("moody", name="Moody", domain="generation", needs=("actual_output",))
-@dataclass(frozen=True)
-class Moody:
-    """Fails, waits or raises as the answer says."""
-
-    metrics: ClassVar[tuple[Metric, ...]] = (Metric("mood", threshold=0.5, primary=True),)
-
-    def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        outcomes = []
-        for case in cases:
-            if "wait" in case.actual_output:
-                time.sleep(0.5)
-            if "raise" in case.actual_output:
-                raise RuntimeError(f"secret of the machine, and {case.actual_output}")
-            outcomes.append(Outcome.score({"mood": 0.0 if "bad" in case.actual_output else 1.0}))
-        return outcomes
+TESTS = str(Path(__file__).parents[1])
+PLUGIN = "support.guard_plugin"
+MANY = ConnectionLimits(count=1024)
+ONE_WORKER = ServiceLimits(workers=1)
 
 
 @dataclass
@@ -50,12 +38,18 @@ class Serving:
 
     Attributes:
         url: its address.
-        notes: what it said of its configuration.
+        notes: lines about its configuration and about faults.
     """
 
     url: str
     file: Path
     notes: list[str] = field(default_factory=list)
+
+    def figure(self, name: str) -> float:
+        """Return one of the service's figures for Prometheus, 0 where it has not been counted."""
+        prefix = f"evalstudio_guard_{name} "
+        lines = self.get("/metrics").text.splitlines()
+        return next((float(line.removeprefix(prefix)) for line in lines if line.startswith(prefix)), 0.0)
 
     def post(self, path: str, body: Any, **more: Any) -> httpx.Response:
         return httpx.post(f"{self.url}{path}", json=body, timeout=LONGEST_WAIT_S, **more)
@@ -73,33 +67,80 @@ def configure(file: Path, *ids: str, optional: Sequence[str] = (), **thresholds:
 
 @contextlib.contextmanager
 def serving(
-    file: Path, *, token: str = "", limits: ServiceLimits | None = None, cache: Path | None = None
+    file: Path,
+    *,
+    token: str = "",
+    limits: ServiceLimits = ONE_WORKER,
+    connections: ConnectionLimits = MANY,
+    cache: Path | None = None,
 ) -> Iterator[Serving]:
     """Serve a guardrail configuration until the context ends; the models are warm when it begins."""
-    registry = Registry()
-    registry.add_evaluator(Moody)
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.bind(("127.0.0.1", 0))
     ready = threading.Event()
     running = Serving(f"http://127.0.0.1:{listening.getsockname()[1]}", file)
+    journal = Journal(running.notes.append)
+    measures = Measures()
+
+    def source() -> GuardSource:
+        return GuardSource(
+            file=file,
+            guardrails=read_guardrails(file),
+            plugin_modules=(PLUGIN,),
+            cache=cache,
+            workers=limits.workers,
+        )
+
     app = create_app(
-        lambda: Guard(file, registry=registry, cache=cache),
+        source,
         Watched(file),
+        journal=journal,
+        measures=measures,
         token=token,
         limits=limits,
         on_ready=ready.set,
-        on_note=running.notes.append,
     )
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_keep_alive=60))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    server = GuardServer(
+        uvicorn.Config(app, log_config=None, access_log=False, timeout_keep_alive=60, ws="none"),
+        listening,
+        limits=connections,
+        journal=journal,
+        on_closed=measures.closed,
+    )
+    thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     if not ready.wait(LONGEST_WAIT_S):
-        raise AssertionError(f"the guard was not ready within {LONGEST_WAIT_S} s")
+        raise AssertionError(f"the guard was not ready within {LONGEST_WAIT_S} s: {running.notes}")
     try:
         yield running
     finally:
         server.should_exit = True
         thread.join(LONGEST_WAIT_S)
-        listening.close()
         if thread.is_alive():
             raise AssertionError("the guard did not stop")
+
+
+def served(
+    folder: Path,
+    children: Children,
+    *options: str,
+    evaluators: Sequence[str] = ("moody",),
+    prepare: Callable[[], None] | None = None,
+) -> tuple[Child, str]:
+    """Start `evalstudio guard serve`; return its process, which leads a group, and its address.
+
+    Args:
+        prepare: called in the new process before the command.
+    """
+    configure(folder / "g.json", *evaluators)
+    command = [sys.executable, "-m", "pytest_evalstudio.cli", "guard", "serve", "--config", "g.json"]
+    environment = {"PYTHONPATH": os.pathsep.join([TESTS, os.environ.get("PYTHONPATH", "")])}
+    process = children.start(
+        [*command, "--plugin-module", PLUGIN, *options],
+        folder,
+        environment=environment,
+        is_group=True,
+        prepare=prepare,
+    )
+    process.wait_until(lambda: "\n" in process.out, "the address")
+    return process, process.out.split()[-1]
