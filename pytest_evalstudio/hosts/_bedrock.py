@@ -11,7 +11,8 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.hosts._callables import in_thread
 from pytest_evalstudio.hosts._connected import Connected, check_url, require_package
-from pytest_evalstudio.hosts._faults import quoted, status_fault
+from pytest_evalstudio.hosts._faults import host_fault_in, quoted, status_fault
+from pytest_evalstudio.hosts._redirects import refused_redirects
 from pytest_evalstudio.hosts._tools import HostTools
 
 REMEDIES: Mapping[int, str] = {
@@ -80,7 +81,7 @@ class Bedrock(Connected):
             ConfigurationError: if there is no such client.
         """
         try:
-            result: T = await in_thread(lambda: work(self._client(service)))
+            result: T = await in_thread(lambda: self._without_redirects(service, work))
             return result
         except (ConfigurationError, HostFault):
             raise
@@ -96,6 +97,10 @@ class Bedrock(Connected):
         for client in self._clients.values():
             client.close()
         self._clients.clear()
+
+    def _without_redirects(self, service: str, work: Callable[[Any], T]) -> T:
+        with refused_redirects(self.url or "Amazon Bedrock"):
+            return work(self._client(service))
 
     def _client(self, service: str) -> Any:
         with self._opening:
@@ -136,6 +141,8 @@ class Bedrock(Connected):
     def _fault(self, exc: Exception) -> HostFault:
         from botocore import exceptions
 
+        if (fault := host_fault_in(exc)) is not None:
+            return fault
         said = quoted(str(exc), self._mask)
         if isinstance(exc, exceptions.ClientError):
             error, head = exc.response.get("Error", {}), exc.response.get("ResponseMetadata", {})
@@ -143,7 +150,8 @@ class Bedrock(Connected):
             code = str(error.get("Code", ""))
             text = quoted(f"{code}: {error.get('Message', '')}", self._mask)
             status = 429 if code in _THROTTLING else status
-            return status_fault(status, text, REMEDIES, head.get("HTTPHeaders", {}))
+            headers = head.get("HTTPHeaders", {})
+            return status_fault(status, text, REMEDIES, headers, url=self.url or "Amazon Bedrock")
         if isinstance(exc, exceptions.NoCredentialsError | exceptions.PartialCredentialsError):
             remedy = "set access_key and secret_key, or configure them as boto3 expects"
             return HostFault(f"no credentials of AWS: {said}; {remedy}", ends_asking=True)

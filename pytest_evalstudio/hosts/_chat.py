@@ -17,7 +17,6 @@ from pytest_evalstudio.hosts._completions import (
     sendable,
     token_usage,
 )
-from pytest_evalstudio.hosts._connected import import_client
 from pytest_evalstudio.hosts._faults import quoted
 from pytest_evalstudio.hosts._openai import OpenAIService
 from pytest_evalstudio.hosts._streams import StreamedCompletion
@@ -72,8 +71,7 @@ class ChatCompletions(OpenAIService):
             raise ConfigurationError("input_usd_per_million and output_usd_per_million: give both or none")
 
     async def prepare(self, corpus: tuple[str, ...]) -> None:
-        """Import the client; the service does not retrieve, documents of a test are not sent."""
-        await import_client("openai")
+        """Do nothing: the service does not retrieve, documents of a test are not sent."""
 
     async def answer(self, prompt: Prompt) -> Answer:
         import openai

@@ -10,6 +10,7 @@ from pytest_evalstudio.core.plugins.host import HostFault, HostSpec
 from pytest_evalstudio.hosts._completions import error_fault
 from pytest_evalstudio.hosts._connected import Connected, check_url, require_package
 from pytest_evalstudio.hosts._faults import innermost, is_transport_error, quoted, status_fault
+from pytest_evalstudio.hosts._redirects import redirect_fault
 from pytest_evalstudio.hosts._tools import HostTools
 
 if TYPE_CHECKING:
@@ -102,11 +103,7 @@ class OpenAIService(Connected):
         """
         base = self._client.base_url
         if (request.url.scheme, request.url.host, request.url.port) != (base.scheme, base.host, base.port):
-            target = f"{request.url.scheme}://{request.url.netloc.decode()}"
-            raise HostFault(
-                f"{self.url} redirects to {target}, which gets no request; if it is the service, set"
-                " its address as url"
-            )
+            raise redirect_fault(self.url, str(request.url))
 
     def error_fault(self, error: Any) -> HostFault:
         """Return the fault for an error in a reply of status 200."""
@@ -146,4 +143,4 @@ class OpenAIService(Connected):
         said = quoted(text, self._mask)
         if exc.status_code == 429 and body.get("code") == "insufficient_quota":
             return HostFault(f"HTTP 429: {said}; the account has no credit left", ends_asking=True)
-        return status_fault(exc.status_code, said, REMEDIES, exc.response.headers)
+        return status_fault(exc.status_code, said, REMEDIES, exc.response.headers, url=self.url)

@@ -9,7 +9,6 @@ from typing import Any
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.plugins.host import HostFault, host
 from pytest_evalstudio.hosts._bedrock import Bedrock, request_id
-from pytest_evalstudio.hosts._connected import import_client
 from pytest_evalstudio.hosts._messages import counts, messages, system_text
 from pytest_evalstudio.hosts._tools import HostTools
 
@@ -19,6 +18,7 @@ from pytest_evalstudio.hosts._tools import HostTools
     name="Amazon Bedrock",
     kind="llm",
     extra="bedrock",
+    client="boto3",
     takes_system=True,
     finds_credentials=True,
 )
@@ -44,8 +44,7 @@ class AmazonBedrockLLM(Bedrock):
         self.open_account("amazon_bedrock_llm", tools)
 
     async def prepare(self, corpus: tuple[str, ...]) -> None:
-        """Import the client; the model does not retrieve, documents of a test are not sent."""
-        await import_client("boto3")
+        """Do nothing: the model does not retrieve, documents of a test are not sent."""
 
     async def answer(self, prompt: Prompt) -> Answer:
         request = self._request(prompt)

@@ -9,7 +9,6 @@ from typing import Any
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.plugins.host import HostFault, host
 from pytest_evalstudio.hosts._bedrock import Bedrock, request_id
-from pytest_evalstudio.hosts._connected import import_client
 from pytest_evalstudio.hosts._messages import conversation_text
 from pytest_evalstudio.hosts._tools import HostTools
 
@@ -19,6 +18,7 @@ from pytest_evalstudio.hosts._tools import HostTools
     name="Amazon Bedrock knowledge base",
     kind="rag",
     extra="bedrock",
+    client="boto3",
     finds_credentials=True,
 )
 @dataclass(kw_only=True)
@@ -46,8 +46,7 @@ class AmazonBedrockRAG(Bedrock):
         self.open_account("amazon_bedrock_rag", tools)
 
     async def prepare(self, corpus: tuple[str, ...]) -> None:
-        """Import the client; the knowledge base has its documents."""
-        await import_client("boto3")
+        """Do nothing: the knowledge base has its documents."""
 
     async def answer(self, prompt: Prompt) -> Answer:
         request = self._request(prompt)

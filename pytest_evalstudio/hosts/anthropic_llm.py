@@ -13,7 +13,6 @@ from pytest_evalstudio.core.plugins.host import HostFault, host
 from pytest_evalstudio.hosts._connected import (
     Connected,
     check_url,
-    import_client,
     require_key,
     require_package,
 )
@@ -30,7 +29,14 @@ REMEDIES: Mapping[int, str] = {
 _SET_BY_HOST = ("model", "messages", "system", "max_tokens", "stream")
 
 
-@host("anthropic_llm", name="Anthropic messages", kind="llm", extra="anthropic", takes_system=True)
+@host(
+    "anthropic_llm",
+    name="Anthropic messages",
+    kind="llm",
+    extra="anthropic",
+    client="anthropic",
+    takes_system=True,
+)
 @dataclass(kw_only=True)
 class AnthropicLLM(Connected):
     """Messages of Anthropic.
@@ -68,8 +74,7 @@ class AnthropicLLM(Connected):
                 raise ConfigurationError(f"arguments.{name}: cannot be given here")
 
     async def prepare(self, corpus: tuple[str, ...]) -> None:
-        """Import the client; the service does not retrieve, documents of a test are not sent."""
-        await import_client("anthropic")
+        """Do nothing: the service does not retrieve, documents of a test are not sent."""
 
     async def answer(self, prompt: Prompt) -> Answer:
         try:
@@ -188,4 +193,4 @@ class AnthropicLLM(Connected):
         # 529: the service is overloaded; an error within a stream has the status 200
         if isinstance(error, Mapping) and exc.status_code == 200:
             return HostFault(f"{self.url} ended the stream with an error: {said}", retry=True)
-        return status_fault(exc.status_code, said, REMEDIES, exc.response.headers)
+        return status_fault(exc.status_code, said, REMEDIES, exc.response.headers, url=self.url)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.plugins.host import HostFault, host
-from pytest_evalstudio.hosts._connected import Connected, check_url, import_client, require_package
+from pytest_evalstudio.hosts._connected import Connected, check_url, require_package
 from pytest_evalstudio.hosts._faults import innermost, is_transport_error, quoted, status_fault
 from pytest_evalstudio.hosts._messages import messages
 from pytest_evalstudio.hosts._replies import POINTERS, joined_parts, parts_of, read_reply
@@ -28,7 +28,7 @@ REMEDIES: Mapping[int, str] = {
 }
 
 
-@host("http", name="HTTP service", kind="both", extra="http", takes_system=True)
+@host("http", name="HTTP service", kind="both", extra="http", client="httpx", takes_system=True)
 @dataclass(kw_only=True)
 class HttpService(Connected):
     """A service that takes a prompt and answers with JSON.
@@ -80,8 +80,7 @@ class HttpService(Connected):
             raise ConfigurationError('reply: has no answer; add answer = "/POINTER"')
 
     async def prepare(self, corpus: tuple[str, ...]) -> None:
-        """Import the client; the service has its documents; their names are `{{ corpus }}`."""
-        await import_client("httpx")
+        """Do nothing: the service has its documents; their names are `{{ corpus }}`."""
 
     async def answer(self, prompt: Prompt) -> Answer:
         try:
@@ -177,7 +176,7 @@ class HttpService(Connected):
         """Raise the fault of a status that is no success; redirects are not followed."""
         if response.status_code >= 300:
             said = quoted(response.text or response.reason_phrase, self._mask)
-            raise status_fault(response.status_code, said, REMEDIES, response.headers)
+            raise status_fault(response.status_code, said, REMEDIES, response.headers, url=self.url)
 
     def _fault(self, exc: Exception) -> HostFault:
         if is_transport_error(exc):

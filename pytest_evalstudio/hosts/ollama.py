@@ -10,7 +10,7 @@ from typing import Any
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.host import HostFault, host
-from pytest_evalstudio.hosts._connected import Connected, check_url, import_client, require_package
+from pytest_evalstudio.hosts._connected import Connected, check_url, require_package
 from pytest_evalstudio.hosts._faults import innermost, is_transport_error, quoted, status_fault
 from pytest_evalstudio.hosts._messages import counts, messages, system_text
 from pytest_evalstudio.hosts._tools import HostTools
@@ -24,7 +24,7 @@ REMEDIES: Mapping[int, str] = {
 _SET_BY_HOST = ("model", "messages", "stream", "options", "keep_alive")
 
 
-@host("ollama", name="Ollama", kind="llm", extra="ollama", takes_system=True)
+@host("ollama", name="Ollama", kind="llm", extra="ollama", client="ollama", takes_system=True)
 @dataclass(kw_only=True)
 class Ollama(Connected):
     """A model of an Ollama server.
@@ -67,8 +67,7 @@ class Ollama(Connected):
                 raise ConfigurationError(f"arguments.{name}: cannot be given here")
 
     async def prepare(self, corpus: tuple[str, ...]) -> None:
-        """Import the client; the service does not retrieve, documents of a test are not sent."""
-        await import_client("ollama")
+        """Do nothing: the service does not retrieve, documents of a test are not sent."""
 
     async def answer(self, prompt: Prompt) -> Answer:
         try:
@@ -173,7 +172,7 @@ class Ollama(Connected):
             return
         await response.aread()
         said = quoted(response.text or response.reason_phrase, self._mask)
-        raise status_fault(response.status_code, said, REMEDIES, response.headers)
+        raise status_fault(response.status_code, said, REMEDIES, response.headers, url=self.url)
 
     def _fault(self, exc: Exception) -> HostFault:
         """Return the fault for an exception of the client."""

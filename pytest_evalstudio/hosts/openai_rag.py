@@ -14,7 +14,14 @@ from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
 from pytest_evalstudio.core.plugins.host import HostFault, host
 from pytest_evalstudio.hosts._callables import in_thread
 from pytest_evalstudio.hosts._connected import require_key
-from pytest_evalstudio.hosts._corpora import INGESTION_TIMEOUT_S, Collections, LocalDocument, check_ingestion
+from pytest_evalstudio.hosts._corpora import (
+    INGESTION_TIMEOUT_S,
+    Collections,
+    LocalDocument,
+    check_ingestion,
+    in_time,
+    uploaded,
+)
 from pytest_evalstudio.hosts._faults import quoted
 from pytest_evalstudio.hosts._messages import counts, messages, system_text
 from pytest_evalstudio.hosts._openai import OpenAIService
@@ -23,15 +30,17 @@ from pytest_evalstudio.hosts._tools import HostTools
 T = TypeVar("T")
 POLL_S = 0.2
 MAX_POLL_S = 2.0
-TRANSFERS = 8
-"""Documents that are uploaded or removed at the same time."""
+REMOVALS = 8
+"""Documents that are removed at the same time."""
+REMOVAL_S = 10.0
+"""Seconds for the removal of a vector store that could not be completed."""
 NO_CONTEXTS = (
     "the Assistants interface does not return the retrieved chunks: evaluators that need the context score"
     ' nothing; use api = "responses"'
 )
 
 
-@host("openai_rag", name="OpenAI file search", kind="rag", extra="openai", takes_system=True)
+@host("openai_rag", name="OpenAI file search", kind="rag", extra="openai", client="openai", takes_system=True)
 @dataclass(kw_only=True)
 class OpenAIRag(OpenAIService):
     """OpenAI's models with file search over the documents of a test.
@@ -41,7 +50,8 @@ class OpenAIRag(OpenAIService):
         api: "responses" returns the retrieved chunks; "assistants" does not.
         vector_store_id: an existing vector store in place of one that is made of the documents.
         keep_collection: whether a vector store that was made stays at the service.
-        ingest_timeout_s: seconds that the documents of a test may take.
+        ingest_timeout_s: seconds that the documents of a test may take, over all attempts; each request is
+            limited by `timeout_s` too.
         file_search: settings of the tool (max_num_results, filters, ranking_options), passed through.
         arguments: further arguments of a response, passed through as they are.
         assistant_kwargs, thread_kwargs, run_kwargs: arguments of assistants, threads and runs.
@@ -64,6 +74,7 @@ class OpenAIRag(OpenAIService):
     _set_by_host: ClassVar = ("model", "input", "instructions", "stream")
     _collections: Collections | None = field(default=None, init=False, repr=False)
     _progress: Any = field(default=None, init=False, repr=False)
+    _timeout_s: float = field(default=120.0, init=False, repr=False)
     _assistants: dict[str, asyncio.Task[str]] = field(default_factory=dict, init=False, repr=False)
 
     def open(self, tools: HostTools) -> None:
@@ -82,7 +93,7 @@ class OpenAIRag(OpenAIService):
                 raise ConfigurationError(f"arguments.{name}: cannot be given here")
         if self.api == "assistants":
             tools.note(NO_CONTEXTS)
-        self._progress = tools.progress
+        self._progress, self._timeout_s = tools.progress, tools.timeout_s
         self._collections = Collections.of(
             tools, keep=self.keep_collection, service=("openai_rag", self.url, self.api_key)
         )
@@ -242,45 +253,37 @@ class OpenAIRag(OpenAIService):
         Raises:
             HostFault: if one of them cannot be ingested; the store is then removed.
         """
-        client = self.client()
-        store = await client.vector_stores.create(name=f"evalstudio-{key[:12]}")
+        creation = self.client().vector_stores.create(name=f"evalstudio-{key[:12]}")
+        store = await in_time(creation, self._timeout_s, "a new vector store")
         try:
-            files = await self._uploaded(documents)
+            files = await uploaded(documents, self._upload, self._timeout_s, self._progress)
             await self._index(store.id, files, documents)
         except BaseException:
             with suppress(Exception):
-                await asyncio.shield(self._remove(store.id))
+                async with asyncio.timeout(REMOVAL_S):
+                    await self._remove(store.id)
             raise
         return str(store.id)
 
-    async def _uploaded(self, documents: Sequence[LocalDocument]) -> list[str]:
-        """Return the ids of the uploaded documents, in order."""
-        slots, done = asyncio.Semaphore(TRANSFERS), 0
-
-        async def upload(document: LocalDocument) -> str:
-            nonlocal done
-            async with slots:
-                content = await in_thread(document.path.read_bytes)
-                file = await self.client().files.create(file=(document.name, content), purpose="assistants")
-            done += 1
-            self._progress("uploaded documents", done, len(documents))
-            return str(file.id)
-
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(upload(document)) for document in documents]
-        return [task.result() for task in tasks]
+    async def _upload(self, document: LocalDocument) -> str:
+        content = await in_thread(document.path.read_bytes)
+        file = await self.client().files.create(file=(document.name, content), purpose="assistants")
+        return str(file.id)
 
     async def _index(self, store: str, files: Sequence[str], documents: Sequence[LocalDocument]) -> None:
         batches = self.client().vector_stores.file_batches
-        batch = await batches.create(vector_store_id=store, file_ids=list(files))
+        creation = batches.create(vector_store_id=store, file_ids=list(files))
+        batch = await in_time(creation, self._timeout_s, "the indexing of the documents")
         wait_s = POLL_S
         while batch.status == "in_progress":
             await asyncio.sleep(wait_s)
             wait_s = min(MAX_POLL_S, 1.5 * wait_s)
-            batch = await batches.retrieve(batch.id, vector_store_id=store)
+            state = batches.retrieve(batch.id, vector_store_id=store)
+            batch = await in_time(state, self._timeout_s, "the state of the indexing")
             self._progress("indexed documents", batch.file_counts.completed, len(files))
         if batch.status != "completed" or batch.file_counts.completed < len(files):
-            failed = await self.client().vector_stores.files.list(store, filter="failed")
+            failures = self.client().vector_stores.files.list(store, filter="failed")
+            failed = await in_time(failures, self._timeout_s, "the list of failed documents")
             names = dict(zip(files, (document.location for document in documents), strict=True))
             reasons = [
                 f"{names.get(file.id, file.id)}: {getattr(file.last_error, 'message', 'failed')}"
@@ -302,7 +305,7 @@ class OpenAIRag(OpenAIService):
         client = self.client()
         files = [file.id async for file in client.vector_stores.files.list(store)]
         await client.vector_stores.delete(store)
-        slots = asyncio.Semaphore(TRANSFERS)
+        slots = asyncio.Semaphore(REMOVALS)
 
         async def remove(file: str) -> None:
             async with slots:
@@ -312,8 +315,6 @@ class OpenAIRag(OpenAIService):
 
     def _hosts_fault(self, exc: Exception) -> Exception:
         """Return the fault for an exception of the client; errors of this package stay as they are."""
-        while isinstance(exc, ExceptionGroup):  # of uploads at the same time
-            exc = exc.exceptions[0]
         return exc if isinstance(exc, EvalStudioError) else self.fault(exc)
 
 

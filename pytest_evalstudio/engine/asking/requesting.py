@@ -16,6 +16,7 @@ from pytest_evalstudio.engine.asking.limits import Counters, Limits
 from pytest_evalstudio.engine.asking.load import Load
 from pytest_evalstudio.engine.asking.preparing import Preparations
 from pytest_evalstudio.engine.asking.retrying import with_retries
+from pytest_evalstudio.hosts._connected import import_client
 
 T = TypeVar("T")
 
@@ -53,14 +54,20 @@ class HostRequests:
             raise HostFault(f"host {self._spec.id!r} gave an Answer whose {fault}")
         return answer if answer.duration_s else replace(answer, duration_s=time.perf_counter() - start)
 
-    async def in_time(self, request: Coroutine[Any, Any, T], timeout_s: float) -> T:
-        """Return the result of a request.
+    async def in_time(
+        self,
+        request: Coroutine[Any, Any, T],
+        timeout_s: float,
+        option: str = "timeout_s",
+        fact: str = "no answer",
+    ) -> T:
+        """Return the result of a request; see `within`.
 
         Raises:
             TimeIsUp: if it takes longer.
         """
         try:
-            return await within(request, timeout_s, "timeout_s")
+            return await within(request, timeout_s, option, fact)
         except TimeIsUp:
             self._counters.timeout_count += 1
             raise
@@ -85,14 +92,35 @@ class HostRequests:
         return await with_retries(once, retries=self._limits.retries, seed=seed, on_retry=count)
 
     async def prepare(self, corpus: tuple[str, ...]) -> None:
-        """Let the host prepare documents, once for all questions about them."""
-        timeout_s = getattr(self._host, "ingest_timeout_s", self._limits.timeout_s)
+        """Let the host prepare documents, once for all questions about them.
+
+        The import of its client comes first: it takes seconds, and counts against no limit.
+        """
+        prompt = Prompt(text="", corpus=corpus)
+        ingest_timeout_s = getattr(self._host, "ingest_timeout_s", None)
 
         async def attempt() -> None:
-            await self.in_time(self._host.prepare(corpus), timeout_s)
+            await self._host.prepare(corpus)
 
-        prompt = Prompt(text="", corpus=corpus)
-        await self._preparations.once(corpus, lambda: self.with_retries(attempt, prompt))
+        async def attempt_in_time() -> None:
+            fact = "the documents are not prepared"
+            await self.in_time(self._host.prepare(corpus), self._limits.timeout_s, fact=fact)
+
+        async def preparation() -> None:
+            await self.import_client()
+            if ingest_timeout_s is None:
+                await self.with_retries(attempt_in_time, prompt)
+                return
+            attempts = self.with_retries(attempt, prompt)
+            fact = "the documents are not ingested"
+            await self.in_time(attempts, ingest_timeout_s, "ingest_timeout_s", fact)
+
+        await self._preparations.once(corpus, preparation)
+
+    async def import_client(self) -> None:
+        """Import the client of the host's service, where it is not imported yet."""
+        if self._spec.client:
+            await import_client(self._spec.client)
 
     async def cancel(self) -> None:
         """Cancel preparations that are under way."""

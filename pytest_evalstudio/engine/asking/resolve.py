@@ -203,7 +203,12 @@ class ModelSession:
 
     def within_limits(self, request: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Return the result of another request to the host, made once; it may raise HostFault."""
-        return self._thread.run(self._requests.in_time(request(), self.limits.timeout_s))
+
+        async def result() -> T:
+            await self._requests.import_client()
+            return await self._requests.in_time(request(), self.limits.timeout_s)
+
+        return self._thread.run(result())
 
     def submit(self, prompt: Prompt) -> Future[Answer]:
         """Ask a prompt whose answer is needed later; see `ask`."""
