@@ -190,7 +190,7 @@ class OpenAIRag(OpenAIService):
         beta: Any = getattr(self.client(), "beta", None)
         if not hasattr(beta, "assistants"):
             remedy = 'set api = "responses", or install an older one'
-            raise HostFault(f"the installed openai package has no assistants; {remedy}", ends_asking=True)
+            raise HostFault(f"the installed openai package has no assistants; {remedy}")
         if store not in self._assistants:
             self._assistants[store] = asyncio.create_task(self._made_assistant(store))
         assistant = await asyncio.shield(self._assistants[store])

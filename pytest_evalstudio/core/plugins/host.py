@@ -93,7 +93,8 @@ class HostFault(Exception):
         message: description without secrets.
         retry: whether another attempt can help (408, 409, 429, 5xx, connection errors).
         retry_after_s: seconds the service asks to wait, None if it did not say.
-        ends_asking: whether no other prompt will be answered either, e.g. because the key is refused.
+        ends_asking: whether no other prompt will be answered either, since the service refuses access: the
+            key is refused, or the account has no credit. Later prompts are not asked.
         throttled: whether the service is asked too much; fewer requests are then made at the same time.
     """
 

@@ -301,7 +301,7 @@ class ModelSession:
     ) -> Answer:
         """Ask the host and store its answer."""
         if self._end:
-            return self._failure(f"not asked: {self._end}")
+            return replace(self._not_asked(self._end), access_refused=True)
         if self._breaker.refuses():
             return self._failure(
                 f"not asked: the host did not answer {self._breaker.misses} prompts in a row; the last"
