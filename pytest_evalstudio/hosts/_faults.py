@@ -100,6 +100,11 @@ def host_fault_in(exc: BaseException | None) -> HostFault | None:
     return exc
 
 
+def is_unknown_argument(exc: BaseException) -> bool:
+    """Return True if a method of a client refuses an argument of the configuration."""
+    return isinstance(exc, TypeError) and "unexpected keyword argument" in str(exc)
+
+
 def is_transport_error(exc: BaseException) -> bool:
     """Return True for the transport errors of httpx, under any name that a client installs it by."""
     return any(

@@ -19,6 +19,7 @@ from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.hosts._callables import in_thread
 from pytest_evalstudio.hosts._connected import Connected, check_url, require_key, require_package
 from pytest_evalstudio.hosts._faults import host_fault_in, quoted, status_fault
+from pytest_evalstudio.hosts._malformed import connection_fault, reply_fault
 from pytest_evalstudio.hosts._messages import counts
 from pytest_evalstudio.hosts._redirects import refused_redirects
 from pytest_evalstudio.hosts._tools import HostTools
@@ -144,7 +145,7 @@ class H2OGPTEService(Connected):
 
     async def models(self) -> list[str]:
         """Return the names of the models of the service."""
-        return [str(name) for name in await self.call(lambda client: client.get_llm_names())]
+        return await self.call(lambda client: [str(name) for name in client.get_llm_names()])
 
     async def start_removal(self, work: Callable[[Any], object]) -> None:
         """Start a removal and wait a short while for it; the service goes on by itself."""
@@ -267,12 +268,12 @@ class H2OGPTEService(Connected):
         if status is not None:
             return status_fault(status, said, REMEDIES, headers, url=self.url)
         if isinstance(exc, SessionError):
-            return HostFault(f"{self.url} answered with an error: {said}", retry=True)
+            return HostFault(f"{self.url} answered with an error: {said}; check the service", retry=True)
         if isinstance(exc, TimeoutError):
             return HostFault(f"no answer within {self.patience_s:g} s (`timeout_s`)", retry=True)
         if isinstance(exc, OSError) or type(exc).__module__.partition(".")[0] in ("urllib3", "websockets"):
-            return HostFault(f"no connection to {self.url}: {said}", retry=True)
-        return HostFault(f"{self.url} sent a reply that cannot be read ({type(exc).__name__}): {said}")
+            return connection_fault(self.url, exc, self._mask)
+        return reply_fault(self.url, exc, self._mask)
 
 
 def check_job(job: Any, what: str, mask: Callable[[str], str]) -> None:

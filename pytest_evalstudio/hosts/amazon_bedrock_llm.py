@@ -48,7 +48,7 @@ class AmazonBedrockLLM(Bedrock):
 
     async def answer(self, prompt: Prompt) -> Answer:
         request = self._request(prompt)
-        return self._read(await self.call("bedrock-runtime", lambda client: client.converse(**request)))
+        return await self.call("bedrock-runtime", lambda client: self._read(client.converse(**request)))
 
     def _request(self, prompt: Prompt) -> dict[str, Any]:
         turns = messages(prompt)
@@ -81,7 +81,7 @@ class AmazonBedrockLLM(Bedrock):
             HostFault: if the reply has neither text nor tool calls.
         """
         message = reply.get("output", {}).get("message", {})
-        blocks = message.get("content", ())
+        blocks = message.get("content") or ()
         text = "".join(str(block.get("text", "")) for block in blocks)
         calls = tuple(dict(block["toolUse"]) for block in blocks if "toolUse" in block)
         usage = reply.get("usage", {})
@@ -90,10 +90,10 @@ class AmazonBedrockLLM(Bedrock):
         )
         reason = reply.get("stopReason", "")
         if not message:
-            # The client returns a reply that is no JSON, or half of one, as an empty reply.
-            raise HostFault("Amazon Bedrock sent a reply without an answer", retry=True)
+            raise self.without_answer()
         if not text and not calls and reason != "end_turn":
-            raise HostFault(f"Amazon Bedrock sent a reply without a text (stopReason {reason!r})")
+            fact = f"{self.place} sent a reply without a text (stopReason {reason!r})"
+            raise HostFault(f"{fact}; check llm_model_name and the configurations")
         if reason == "max_tokens":
             tokens["cut_at_length"] = 1
         router = reply.get("trace", {}).get("promptRouter", {})

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_evalstudio.core.cases import Answer, Prompt
-from pytest_evalstudio.core.plugins.host import HostFault, host
+from pytest_evalstudio.core.plugins.host import host
 from pytest_evalstudio.hosts._bedrock import Bedrock, request_id
 from pytest_evalstudio.hosts._messages import conversation_text
 from pytest_evalstudio.hosts._tools import HostTools
@@ -50,13 +50,19 @@ class AmazonBedrockRAG(Bedrock):
 
     async def answer(self, prompt: Prompt) -> Answer:
         request = self._request(prompt)
-        reply = await self.call(
-            "bedrock-agent-runtime", lambda client: client.retrieve_and_generate(**request)
+        return await self.call(
+            "bedrock-agent-runtime", lambda client: self._read(client.retrieve_and_generate(**request))
         )
+
+    def _read(self, reply: Mapping[str, Any]) -> Answer:
+        """Return the answer in a reply.
+
+        Raises:
+            HostFault: if it has none.
+        """
         text = reply.get("output", {}).get("text")
         if not isinstance(text, str):
-            # The client returns a reply that is no JSON, or half of one, as an empty reply.
-            raise HostFault("Amazon Bedrock sent a reply without an answer", retry=True)
+            raise self.without_answer()
         chunks = dict(_chunks(reply))
         return Answer(
             text=text,

@@ -23,6 +23,7 @@ from pytest_evalstudio.hosts._corpora import (
     uploaded,
 )
 from pytest_evalstudio.hosts._faults import quoted
+from pytest_evalstudio.hosts._malformed import CHECK_REPLY
 from pytest_evalstudio.hosts._messages import counts, messages, system_text
 from pytest_evalstudio.hosts._openai import OpenAIService
 from pytest_evalstudio.hosts._tools import HostTools
@@ -118,10 +119,9 @@ class OpenAIRag(OpenAIService):
         try:
             if self.api == "assistants":
                 return await self._answer_of_assistant(prompt, store)
-            reply = await self.client().responses.create(**self._request(prompt, store))
+            return self._read(await self.client().responses.create(**self._request(prompt, store)))
         except Exception as exc:
             raise self._hosts_fault(exc) from exc
-        return self._read(reply)
 
     async def close(self) -> None:
         try:
@@ -154,12 +154,11 @@ class OpenAIRag(OpenAIService):
         """
         output = getattr(reply, "output", None)
         if error := getattr(reply, "error", None):
-            raise HostFault(
-                f"{self.url} answered with an error: {quoted(str(error), self._mask)}", retry=True
-            )
+            said = quoted(str(getattr(error, "message", error) or "it names no reason"), self._mask)
+            raise HostFault(f"{self.url} answered with an error: {said}; check the service", retry=True)
         if not isinstance(output, list):
             said = quoted(str(reply), self._mask)
-            raise HostFault(f"{self.url} sent a reply without an answer: {said}")
+            raise HostFault(f"{self.url} sent a reply without an answer: {said}; {CHECK_REPLY}")
         parts = [
             part
             for item in output
@@ -173,12 +172,14 @@ class OpenAIRag(OpenAIService):
                 raise HostFault("the answer was cut before its first word; raise max_tokens")
             usage["cut_at_length"] = 1
         if not parts:
-            raise HostFault(f"{self.url} sent a response without a message")
+            raise HostFault(f"{self.url} sent a response without a message; check arguments and file_search")
         chunks = list(_results(output))
+        if not all(isinstance(chunk.text, str) for chunk in chunks):
+            raise HostFault(f"{self.url} sent a retrieved chunk without a text; {CHECK_REPLY}")
         return Answer(
             text=text,
             context=tuple(chunk.text for chunk in chunks),
-            context_sources=tuple(chunk.filename or chunk.file_id or "" for chunk in chunks),
+            context_sources=tuple(str(chunk.filename or chunk.file_id or "") for chunk in chunks),
             context_scores=tuple(float(chunk.score or 0.0) for chunk in chunks),
             usage=usage,
             served_model=str(reply.model or ""),

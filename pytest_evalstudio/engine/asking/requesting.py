@@ -16,9 +16,11 @@ from pytest_evalstudio.engine.asking.limits import Counters, Limits
 from pytest_evalstudio.engine.asking.load import Load
 from pytest_evalstudio.engine.asking.preparing import Preparations
 from pytest_evalstudio.engine.asking.retrying import with_retries
+from pytest_evalstudio.hosts._bodies import max_reply_size
 from pytest_evalstudio.hosts._connected import import_client
 
 T = TypeVar("T")
+MAX_TEXT_CHARS = 1_000_000
 
 
 class HostRequests:
@@ -28,9 +30,20 @@ class HostRequests:
         key: of the model; the waiting times between tries follow from it.
         load: slots and pace of the requests.
         counters: of the model.
+        max_text_chars: of the configuration; far longer answers and contexts are faults.
     """
 
-    def __init__(self, host: Host, *, key: str, limits: Limits, load: Load, counters: Counters) -> None:
+    def __init__(
+        self,
+        host: Host,
+        *,
+        key: str,
+        limits: Limits,
+        load: Load,
+        counters: Counters,
+        max_text_chars: int = MAX_TEXT_CHARS,
+    ) -> None:
+        self._max_text_chars = max_text_chars
         self._host = host
         self._spec: HostSpec = host.__evalstudio__
         self._key = key
@@ -50,9 +63,22 @@ class HostRequests:
         answer = await self.in_time(self._host.answer(prompt), self._limits.timeout_s)
         if not isinstance(answer, Answer):
             raise HostFault(f"host {self._spec.id!r} gave a {type(answer).__name__} instead of an Answer")
+        if not all(isinstance(text, str) for text in (answer.text, *answer.context, *answer.context_sources)):
+            raise HostFault(f"host {self._spec.id!r} gave an Answer whose text or context is not a text")
         if fault := number_fault(usage=answer.usage, cost_usd=answer.cost_usd, duration_s=answer.duration_s):
             raise HostFault(f"host {self._spec.id!r} gave an Answer whose {fault}")
+        self._check_length(answer)
         return answer if answer.duration_s else replace(answer, duration_s=time.perf_counter() - start)
+
+    def _check_length(self, answer: Answer) -> None:
+        """Refuse an answer far beyond what evaluators score, so that neither cache nor record has it."""
+        limit = max_reply_size(self._max_text_chars)
+        for name, size in (("answer", len(answer.text)), ("context", sum(map(len, answer.context)))):
+            if size > limit:
+                raise HostFault(
+                    f"the {name} has {size:,} characters, which is more than max_text_chars ="
+                    f" {self._max_text_chars:,} allows; check the service, or raise max_text_chars"
+                )
 
     async def in_time(
         self,
