@@ -187,7 +187,8 @@ def _notes(base: Side, new: Side, not_run: int) -> Iterable[str]:
         if id in base.run.evaluators:
             yield from _threshold_notes(id, base.run.evaluators[id], entry)
     if not_run:
-        yield f"{not_run:,} items were not run in one of the runs, since a budget was used up: not compared"
+        reason = "a budget was used up or a service refused access"
+        yield f"{not_run:,} items were not run in one of the runs, since {reason}: not compared"
     for name, run in (("base", base.run), ("new", new.run)):
         if run.shards is not None:
             yield f"the {name} run is {run.shards}: items of other shards are not in it"

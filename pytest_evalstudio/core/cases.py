@@ -165,7 +165,9 @@ class Answer:
         artifacts: paths of files that the model made.
         tool_calls: tools that the model called, as JSON objects of the host's own form.
         error: reason for a missing answer; `text` is then empty.
-        not_asked: whether the model was not asked, since its budget is used up; `error` says so.
+        not_asked: whether the model was not asked, since its budget is used up or its service refused access
+            before; `error` says so.
+        access_refused: whether it was not asked since its service refused access before.
         stored_at: seconds since the epoch at which an earlier run stored the answer; None for an answer of
             this run.
     """
@@ -185,4 +187,5 @@ class Answer:
     artifacts: tuple[str, ...] = ()
     error: str = ""
     not_asked: bool = False
+    access_refused: bool = False
     stored_at: float | None = field(default=None, compare=False)

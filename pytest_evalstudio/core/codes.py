@@ -74,6 +74,8 @@ class ItemCode(StrEnum):
     """The worker process that ran the item died."""
     NOT_RUN = "not_run"
     """The model was not asked, since its budget is used up."""
+    ACCESS_REFUSED = "access_refused"
+    """The model was not asked, since its service refused access to an earlier item, e.g. by HTTP 401."""
     NOT_FINISHED = "not_finished"
     """The item was stopped by something else than its evaluation, e.g. a fixture or a timeout."""
     EXPECTED_ERROR = "expected_error"

@@ -29,7 +29,8 @@ class CompletedRows:
 
     Attributes:
         rows: new rows; one that could not be answered says why in its `error`.
-        not_asked: reason for each question that was not asked, since the budget of its model was used up.
+        not_asked: reason for each question that was not asked: the budget of its model was used up, or its
+            service refused access.
         stored: number of answers that an earlier run stored.
     """
 

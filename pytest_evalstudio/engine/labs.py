@@ -44,7 +44,8 @@ class LabBuilder:
         allow_private_hosts: whether documents may be fetched from addresses that are not public.
 
     Attributes:
-        not_asked: the reason for each question that was not asked, since the budget of its model was used up.
+        not_asked: the reason for each question that was not asked: the budget of its model was used up, or its
+            service refused access.
         stored: number of answers that an earlier run stored.
 
     Raises:

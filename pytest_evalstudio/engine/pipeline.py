@@ -290,9 +290,12 @@ class Pipeline:
                     answer = next(answers)
                     if answer.not_asked:
                         result.not_run = answer.error
+                        result.access_refused |= answer.access_refused
                         continue
                     case = answered(task.case, answer, task.model, prompt.run, retrieves=asked.retrieves)
                     result.answers += (case,)
+                if any(case.error for case in result.answers):
+                    result.not_run = ""  # the repeat that met the fault makes the item an error
 
     def _responses(self, result: Result) -> tuple[bool, ...]:
         """Return for each repeat whether it is the expected answer or refusal; () where all are."""

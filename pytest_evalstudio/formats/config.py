@@ -210,7 +210,8 @@ class Configuration(Table):
         comparison: options of the comparison with the baseline.
         run: name and description of the run, for the report.
         allow_private_hosts: whether documents may be fetched from private, loopback and link-local addresses.
-        max_text_chars: longer texts are not scored.
+        max_text_chars: longer texts are not scored. Answers of more than 12 times as many characters plus
+            1,000,000 are errors, and are stored nowhere.
         min_test_cases: a model with fewer scored cases is reported as a problem.
         max_cost: US dollars of a whole run; a higher cost is reported as a problem.
         perturbations: perturbed cases that a run adds.

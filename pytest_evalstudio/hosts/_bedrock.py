@@ -11,7 +11,9 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.hosts._callables import in_thread
 from pytest_evalstudio.hosts._connected import Connected, check_url, require_package
-from pytest_evalstudio.hosts._faults import quoted, status_fault
+from pytest_evalstudio.hosts._faults import host_fault_in, quoted, status_fault
+from pytest_evalstudio.hosts._malformed import CHECK_REPLY, connection_fault, reply_fault
+from pytest_evalstudio.hosts._redirects import refused_redirects
 from pytest_evalstudio.hosts._tools import HostTools
 
 REMEDIES: Mapping[int, str] = {
@@ -80,22 +82,42 @@ class Bedrock(Connected):
             ConfigurationError: if there is no such client.
         """
         try:
-            result: T = await in_thread(lambda: work(self._client(service)))
+            result: T = await in_thread(lambda: self._without_redirects(service, work))
             return result
         except (ConfigurationError, HostFault):
             raise
         except Exception as exc:
             raise self._fault(exc) from exc
 
+    @property
+    def place(self) -> str:
+        """Return the address of the service, for messages."""
+        return self.url or "Amazon Bedrock"
+
+    def without_answer(self) -> HostFault:
+        """Return the fault of a reply without an answer.
+
+        The client returns a reply that is no JSON, or half of one, as an empty reply.
+        """
+        return HostFault(f"{self.place} sent a reply without an answer; {CHECK_REPLY}", retry=True)
+
     async def models(self) -> list[str]:
         """Return the ids of the foundation models of the region."""
-        reply = await self.call("bedrock", lambda client: client.list_foundation_models())
-        return [str(model["modelId"]) for model in reply.get("modelSummaries", ())]
+
+        def ids(client: Any) -> list[str]:
+            reply = client.list_foundation_models()
+            return [str(model["modelId"]) for model in reply.get("modelSummaries", ())]
+
+        return await self.call("bedrock", ids)
 
     async def close(self) -> None:
         for client in self._clients.values():
             client.close()
         self._clients.clear()
+
+    def _without_redirects(self, service: str, work: Callable[[Any], T]) -> T:
+        with refused_redirects(self.place):
+            return work(self._client(service))
 
     def _client(self, service: str) -> Any:
         with self._opening:
@@ -136,6 +158,8 @@ class Bedrock(Connected):
     def _fault(self, exc: Exception) -> HostFault:
         from botocore import exceptions
 
+        if (fault := host_fault_in(exc)) is not None:
+            return fault
         said = quoted(str(exc), self._mask)
         if isinstance(exc, exceptions.ClientError):
             error, head = exc.response.get("Error", {}), exc.response.get("ResponseMetadata", {})
@@ -143,19 +167,18 @@ class Bedrock(Connected):
             code = str(error.get("Code", ""))
             text = quoted(f"{code}: {error.get('Message', '')}", self._mask)
             status = 429 if code in _THROTTLING else status
-            return status_fault(status, text, REMEDIES, head.get("HTTPHeaders", {}))
+            headers = head.get("HTTPHeaders", {})
+            return status_fault(status, text, REMEDIES, headers, url=self.place)
         if isinstance(exc, exceptions.NoCredentialsError | exceptions.PartialCredentialsError):
             remedy = "set access_key and secret_key, or configure them as boto3 expects"
             return HostFault(f"no credentials of AWS: {said}; {remedy}", ends_asking=True)
         if isinstance(exc, exceptions.ParamValidationError):
             return HostFault(f"{said}; check the configurations")
         if isinstance(exc, exceptions.HTTPClientError | exceptions.ConnectionError):
-            return HostFault(f"no connection to {self.url or 'Amazon Bedrock'}: {said}", retry=True)
-        if isinstance(exc, exceptions.BotoCoreError | OSError):
-            return HostFault(f"{type(exc).__name__}: {said}", retry=isinstance(exc, OSError))
-        return HostFault(
-            f"{self.url or 'Amazon Bedrock'} sent a reply that cannot be read: {said}", retry=True
-        )
+            return connection_fault(self.place, exc, self._mask)
+        if isinstance(exc, OSError):
+            return connection_fault(self.place, exc, self._mask)
+        return reply_fault(self.place, exc, self._mask, retry=True)
 
 
 def request_id(reply: Mapping[str, Any]) -> str:

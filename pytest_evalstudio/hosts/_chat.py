@@ -17,8 +17,8 @@ from pytest_evalstudio.hosts._completions import (
     sendable,
     token_usage,
 )
-from pytest_evalstudio.hosts._connected import import_client
 from pytest_evalstudio.hosts._faults import quoted
+from pytest_evalstudio.hosts._malformed import CHECK_REPLY
 from pytest_evalstudio.hosts._openai import OpenAIService
 from pytest_evalstudio.hosts._streams import StreamedCompletion
 from pytest_evalstudio.hosts._tools import HostTools
@@ -72,8 +72,7 @@ class ChatCompletions(OpenAIService):
             raise ConfigurationError("input_usd_per_million and output_usd_per_million: give both or none")
 
     async def prepare(self, corpus: tuple[str, ...]) -> None:
-        """Import the client; the service does not retrieve, documents of a test are not sent."""
-        await import_client("openai")
+        """Do nothing: the service does not retrieve, documents of a test are not sent."""
 
     async def answer(self, prompt: Prompt) -> Answer:
         import openai
@@ -95,7 +94,7 @@ class ChatCompletions(OpenAIService):
             raise self.status_fault(exc) from exc
         except Exception as exc:
             raise self.fault(exc) from exc
-        return self._read(reply)
+        return self._read_safely(reply)
 
     def _form(self, prompt: Prompt) -> str:
         """Return the form of reply that the service is asked for."""
@@ -143,8 +142,16 @@ class ChatCompletions(OpenAIService):
                 collected.add(chunk, time.perf_counter() - start)
             collected.request_id = stream.response.headers.get("x-request-id") or collected.id
         if collected.finish_reason is None:
-            raise HostFault(f"{self.url} ended the stream before the answer was complete", retry=True)
+            raise HostFault(
+                f"{self.url} ended the stream before the answer was complete; check the service", retry=True
+            )
         return self._read(collected, first_token_s=collected.first_token_s)
+
+    def _read_safely(self, reply: Any) -> Answer:
+        try:
+            return self._read(reply)
+        except Exception as exc:
+            raise self.fault(exc) from exc
 
     def _read(self, reply: Any, first_token_s: float | None = None) -> Answer:
         """Return the answer in a reply; replies of compatible services vary.
@@ -155,7 +162,9 @@ class ChatCompletions(OpenAIService):
         if error := error_in(reply):
             raise self.error_fault(error)
         if isinstance(reply, str):
-            raise HostFault(f"{self.url} sent a reply without an answer: {quoted(reply, self._mask)}")
+            raise HostFault(
+                f"{self.url} sent a reply without an answer: {quoted(reply, self._mask)}; {CHECK_REPLY}"
+            )
         text, finish = first_choice(reply, self.url)
         usage = token_usage(reply)
         if finish == "content_filter" and not text:
@@ -169,7 +178,8 @@ class ChatCompletions(OpenAIService):
         calls = _tool_calls(reply.choices[0].message)
         if not isinstance(text, str) and not calls:
             raise HostFault(
-                f"the reply has no text: choices[0].message.content is null (finish_reason {finish!r})"
+                f"{self.url} sent a reply without a text: choices[0].message.content is null (finish_reason"
+                f" {finish!r}); check llm_model_name and arguments"
             )
         return Answer(
             text=text if isinstance(text, str) else "",

@@ -7,6 +7,7 @@ from typing import Any
 
 from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.hosts._faults import NO_KEY, is_passing
+from pytest_evalstudio.hosts._malformed import CHECK_REPLY
 
 _NAMES: Mapping[type, str] = {dict: "an object", list: "a list", str: "a text", type(None): "null"}
 
@@ -25,7 +26,7 @@ def first_choice(reply: Any, url: str) -> tuple[str | None, str | None]:
     if not isinstance(choices, list):
         raise _malformed(url, "choices", "a list", choices)
     if not choices:
-        raise HostFault(f"{url} sent a reply without an answer: choices is empty")
+        raise HostFault(f"{url} sent a reply without an answer: choices is empty; {CHECK_REPLY}")
     choice = choices[0]
     message = getattr(choice, "message", None)
     if message is None or isinstance(message, str | int | float | bool | list | dict):
@@ -97,5 +98,7 @@ def sendable(text: str) -> str:
 
 
 def _malformed(url: str, field: str, expected: str, value: object) -> HostFault:
-    kind = _NAMES.get(type(value), type(value).__name__)
-    return HostFault(f"{url} sent a reply without an answer: {field} is {kind}, expected {expected}")
+    kind = _NAMES.get(type(value), "a number")
+    return HostFault(
+        f"{url} sent a reply without an answer: {field} is {kind}, expected {expected}; {CHECK_REPLY}"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import tempfile
@@ -9,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
@@ -20,7 +21,10 @@ from pytest_evalstudio.hosts._documents import download, is_url
 if TYPE_CHECKING:
     from pytest_evalstudio.hosts._tools import HostTools
 
+T = TypeVar("T")
 INGESTION_TIMEOUT_S = 3600.0
+UPLOADS = 8
+"""Documents that are uploaded at the same time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,6 +177,57 @@ class Collections:
             allow_private_hosts=self.allow_private_hosts,
             trusted_hosts=self.trusted_hosts,
         )
+
+
+async def in_time(request: Awaitable[T], timeout_s: float, what: str) -> T:
+    """Return the result of one request of an ingestion.
+
+    Args:
+        timeout_s: limit of the request; that of the whole ingestion is `ingest_timeout_s`.
+        what: subject of the request, for the message.
+
+    Raises:
+        HostFault: if it takes longer.
+    """
+    try:
+        async with asyncio.timeout(timeout_s) as limit:
+            return await request
+    except TimeoutError as exc:
+        if not limit.expired():
+            raise
+        fact = f"{what}: no answer within {timeout_s:g} s (`timeout_s`)"
+        raise HostFault(f"{fact}; raise it, or check the service", retry=True) from exc
+
+
+async def uploaded(
+    documents: Sequence[LocalDocument],
+    upload: Callable[[LocalDocument], Awaitable[str]],
+    timeout_s: float,
+    progress: Callable[[str, int, int], None],
+) -> list[str]:
+    """Return the ids of the uploaded documents, in order.
+
+    Args:
+        upload: uploads one document and returns its id.
+        timeout_s: limit of each upload.
+        progress: as of `HostTools`.
+    """
+    slots, done = asyncio.Semaphore(UPLOADS), 0
+
+    async def uploaded_in_time(document: LocalDocument) -> str:
+        nonlocal done
+        async with slots:
+            id = await in_time(upload(document), timeout_s, f"the upload of {document.location}")
+        done += 1
+        progress("uploaded documents", done, len(documents))
+        return id
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(uploaded_in_time(document)) for document in documents]
+    except ExceptionGroup as exc:
+        raise exc.exceptions[0] from None
+    return [task.result() for task in tasks]
 
 
 def check_ingestion(*, existing: str, keep: bool, timeout_s: float) -> None:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from pytest_evalstudio.core.plugins.host import HostFault
+from pytest_evalstudio.hosts._redirects import redirect_fault
 
 NO_KEY = frozenset({401, 403})
 """Statuses that any other request would get as well."""
@@ -15,7 +16,12 @@ MAX_QUOTE_CHARS = 300
 
 
 def status_fault(
-    status: int, text: str, remedies: Mapping[int, str], headers: Mapping[str, str] | None = None
+    status: int,
+    text: str,
+    remedies: Mapping[int, str],
+    headers: Mapping[str, str] | None = None,
+    *,
+    url: str,
 ) -> HostFault:
     """Return the fault for the HTTP status of a reply.
 
@@ -23,7 +29,10 @@ def status_fault(
         text: of the service, without secrets.
         remedies: status to what the user can do.
         headers: of the reply; `Retry-After` in them is honoured.
+        url: of the service; a redirect of it is refused.
     """
+    if 300 <= status < 400 and (location := _header(headers, "location")):
+        return redirect_fault(url, location)
     remedy = remedies.get(status, "")
     retry = is_passing(status)
     return HostFault(
@@ -48,7 +57,7 @@ def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> fl
     >>> retry_after_s({"retry-after": "2.5"})
     2.5
     """
-    value = next((value for name, value in headers.items() if name.lower() == "retry-after"), None)
+    value = _header(headers, "retry-after")
     if value is None:
         return None
     try:
@@ -62,6 +71,10 @@ def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> fl
             moment = moment.replace(tzinfo=UTC)
         seconds = (moment - (now or datetime.now(UTC))).total_seconds()
     return max(0.0, seconds) if seconds == seconds else None  # not a NaN
+
+
+def _header(headers: Mapping[str, str] | None, name: str) -> str | None:
+    return next((value for key, value in (headers or {}).items() if key.lower() == name), None)
 
 
 def quoted(text: str, mask: Callable[[str], str]) -> str:
@@ -78,6 +91,18 @@ def innermost(exc: BaseException, mask: Callable[[str], str]) -> str:
     while exc.__cause__ is not None:
         exc = exc.__cause__
     return quoted(str(exc) or type(exc).__name__, mask)
+
+
+def host_fault_in(exc: BaseException | None) -> HostFault | None:
+    """Return the fault of this package that led to an exception of a client, None where there is none."""
+    while exc is not None and not isinstance(exc, HostFault):
+        exc = exc.__cause__ or exc.__context__
+    return exc
+
+
+def is_unknown_argument(exc: BaseException) -> bool:
+    """Return True if a method of a client refuses an argument of the configuration."""
+    return isinstance(exc, TypeError) and "unexpected keyword argument" in str(exc)
 
 
 def is_transport_error(exc: BaseException) -> bool:

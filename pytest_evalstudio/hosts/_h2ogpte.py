@@ -18,8 +18,10 @@ from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
 from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.hosts._callables import in_thread
 from pytest_evalstudio.hosts._connected import Connected, check_url, require_key, require_package
-from pytest_evalstudio.hosts._faults import quoted, status_fault
+from pytest_evalstudio.hosts._faults import host_fault_in, quoted, status_fault
+from pytest_evalstudio.hosts._malformed import connection_fault, reply_fault
 from pytest_evalstudio.hosts._messages import counts
+from pytest_evalstudio.hosts._redirects import refused_redirects
 from pytest_evalstudio.hosts._tools import HostTools
 
 REMEDIES: Mapping[int, str] = {
@@ -136,14 +138,14 @@ class H2OGPTEService(Connected):
             HostFault: if a call fails.
         """
         try:
-            result: T = await in_thread(lambda: work(self._opened_client()))
+            result: T = await in_thread(lambda: self._without_redirects(work))
             return result
         except Exception as exc:
             raise self._fault(exc) from exc
 
     async def models(self) -> list[str]:
         """Return the names of the models of the service."""
-        return [str(name) for name in await self.call(lambda client: client.get_llm_names())]
+        return await self.call(lambda client: [str(name) for name in client.get_llm_names()])
 
     async def start_removal(self, work: Callable[[Any], object]) -> None:
         """Start a removal and wait a short while for it; the service goes on by itself."""
@@ -218,6 +220,10 @@ class H2OGPTEService(Connected):
             path.write_bytes(client.get_document_content(str(name), str(document)))
             yield str(path)
 
+    def _without_redirects(self, work: Callable[[Any], T]) -> T:
+        with refused_redirects(self.url):
+            return work(self._opened_client())
+
     def _opened_client(self) -> Any:
         with self._opening:
             if self._client is None:
@@ -248,8 +254,10 @@ class H2OGPTEService(Connected):
 
     def _fault(self, exc: BaseException) -> Exception:
         """Return the fault for an exception of the client; errors of this package stay as they are."""
-        if isinstance(exc, EvalStudioError | HostFault):
+        if isinstance(exc, EvalStudioError):
             return exc
+        if (fault := host_fault_in(exc)) is not None:
+            return fault
         from h2ogpte.types import RateLimitError, SessionError
 
         said = quoted(str(exc), self._mask)
@@ -258,14 +266,14 @@ class H2OGPTEService(Connected):
             return HostFault(f"HTTP 429: {said}", retry=True, retry_after_s=wait_s, throttled=True)
         status, headers = _status_of(exc)
         if status is not None:
-            return status_fault(status, said, REMEDIES, headers)
+            return status_fault(status, said, REMEDIES, headers, url=self.url)
         if isinstance(exc, SessionError):
-            return HostFault(f"{self.url} answered with an error: {said}", retry=True)
+            return HostFault(f"{self.url} answered with an error: {said}; check the service", retry=True)
         if isinstance(exc, TimeoutError):
             return HostFault(f"no answer within {self.patience_s:g} s (`timeout_s`)", retry=True)
         if isinstance(exc, OSError) or type(exc).__module__.partition(".")[0] in ("urllib3", "websockets"):
-            return HostFault(f"no connection to {self.url}: {said}", retry=True)
-        return HostFault(f"{self.url} sent a reply that cannot be read ({type(exc).__name__}): {said}")
+            return connection_fault(self.url, exc, self._mask)
+        return reply_fault(self.url, exc, self._mask)
 
 
 def check_job(job: Any, what: str, mask: Callable[[str], str]) -> None:

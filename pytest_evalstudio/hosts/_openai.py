@@ -7,9 +7,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pytest_evalstudio.core.plugins.host import HostFault, HostSpec
+from pytest_evalstudio.hosts._bodies import limit_body
 from pytest_evalstudio.hosts._completions import error_fault
 from pytest_evalstudio.hosts._connected import Connected, check_url, require_package
-from pytest_evalstudio.hosts._faults import innermost, is_transport_error, quoted, status_fault
+from pytest_evalstudio.hosts._faults import (
+    host_fault_in,
+    is_transport_error,
+    is_unknown_argument,
+    quoted,
+    status_fault,
+)
+from pytest_evalstudio.hosts._malformed import connection_fault, reply_fault
+from pytest_evalstudio.hosts._redirects import redirect_fault
 from pytest_evalstudio.hosts._tools import HostTools
 
 if TYPE_CHECKING:
@@ -39,6 +48,7 @@ class OpenAIService(Connected):
     api_key: str = field(default="", repr=False)
     _client: Any = field(default=None, init=False, repr=False)
     _mask: Callable[[str], str] = field(default=str, init=False, repr=False)
+    _max_text_chars: int = field(default=1_000_000, init=False, repr=False)
 
     def check_service(self, tools: HostTools) -> None:
         """Check what can be checked without a request.
@@ -46,7 +56,7 @@ class OpenAIService(Connected):
         Raises:
             ConfigurationError: if the openai package is not installed, or the connection cannot be right.
         """
-        self._mask = tools.mask
+        self._mask, self._max_text_chars = tools.mask, tools.max_text_chars
         require_package(self.__evalstudio__.id, "openai", "openai")
         check_url("url", self.url)
         self.check_connection(tools.folder)
@@ -84,12 +94,17 @@ class OpenAIService(Connected):
             import openai
 
             http_client = openai.DefaultAsyncHttpxClient(
-                event_hooks={"request": [self._refuse_other_origin]}, **self.http_options()
+                event_hooks={"request": [self._refuse_other_origin], "response": [self._limit_reply]},
+                **self.http_options(),
             )
             self._client = self.make_client(
                 api_key=self.api_key or "none", max_retries=0, timeout=None, http_client=http_client
             )
         return self._client
+
+    async def _limit_reply(self, response: Any) -> None:
+        """Limit the length of a reply; a hook of httpx."""
+        limit_body(response, self.url, self._max_text_chars)
 
     async def _refuse_other_origin(self, request: Any) -> None:
         """Refuse a redirect to another origin, which would get the prompt and the configured headers.
@@ -102,42 +117,35 @@ class OpenAIService(Connected):
         """
         base = self._client.base_url
         if (request.url.scheme, request.url.host, request.url.port) != (base.scheme, base.host, base.port):
-            target = f"{request.url.scheme}://{request.url.netloc.decode()}"
-            raise HostFault(
-                f"{self.url} redirects to {target}, which gets no request; if it is the service, set"
-                " its address as url"
-            )
+            raise redirect_fault(self.url, str(request.url))
 
     def error_fault(self, error: Any) -> HostFault:
         """Return the fault for an error in a reply of status 200."""
         said = str(error.get("message") or error) if isinstance(error, Mapping) else str(error)
-        return error_fault(error, f"{self.url} sent a reply without an answer: {quoted(said, self._mask)}")
+        return error_fault(
+            error,
+            f"{self.url} sent a reply without an answer: {quoted(said, self._mask)}; check the service",
+        )
 
     def fault(self, exc: Exception) -> HostFault:
         """Return the fault for an exception of the client."""
         import openai
 
-        if isinstance(exc, HostFault):
-            return exc
+        if (fault := host_fault_in(exc)) is not None:
+            return fault
         if isinstance(exc, openai.APIStatusError):
             return self.status_fault(exc)
         if isinstance(exc, openai.APITimeoutError):
             return HostFault(f"{self.url} did not answer in time", retry=True)
         if isinstance(exc, openai.APIResponseValidationError):
-            return HostFault(f"{self.url} sent a reply that is not a chat completion")
+            return reply_fault(self.url, exc, self._mask)
         if isinstance(exc, openai.APIConnectionError) or is_transport_error(exc):
-            if isinstance(exc.__cause__, HostFault):
-                return exc.__cause__
-            return HostFault(f"no connection to {self.url}: {innermost(exc, self._mask)}", retry=True)
+            return connection_fault(self.url, exc, self._mask)
         if isinstance(exc, openai.APIError) and isinstance(exc.body, Mapping):  # an error within a stream
             return self.error_fault(exc.body)
-        if isinstance(exc, openai.OpenAIError):
-            return HostFault(f"{type(exc).__name__}: {exc}")
-        if isinstance(exc, ValueError):
-            return HostFault(f"{self.url} sent a reply that is not JSON: {exc}")
-        return HostFault(
-            f"{exc}; check arguments" if isinstance(exc, TypeError) else f"{type(exc).__name__}: {exc}"
-        )
+        if is_unknown_argument(exc):
+            return HostFault(f"{quoted(str(exc), self._mask)}; check arguments")
+        return reply_fault(self.url, exc, self._mask)
 
     def status_fault(self, exc: APIStatusError) -> HostFault:
         """Return the fault for a reply whose status is an error."""
@@ -146,4 +154,4 @@ class OpenAIService(Connected):
         said = quoted(text, self._mask)
         if exc.status_code == 429 and body.get("code") == "insufficient_quota":
             return HostFault(f"HTTP 429: {said}; the account has no credit left", ends_asking=True)
-        return status_fault(exc.status_code, said, REMEDIES, exc.response.headers)
+        return status_fault(exc.status_code, said, REMEDIES, exc.response.headers, url=self.url)

@@ -62,16 +62,20 @@ def read_reply(
     """
     if error := parts.get("error"):
         said = quoted(error if isinstance(error, str) else json.dumps(error), mask)
-        raise HostFault(f"{url} answered with an error: {said}", retry=True)
+        raise HostFault(f"{url} answered with an error: {said}; check the service", retry=True)
     answer = parts.get("answer", "")
     calls = _of_type(parts, "tool_calls", list, pointers, url) or []
     if not isinstance(answer, str) or not all(isinstance(call, Mapping) for call in calls):
         wrong, expected = (
             ("tool_calls", "a list of objects") if isinstance(answer, str) else ("answer", "a text")
         )
-        raise HostFault(f"{url} sent a reply whose {wrong} ({pointers[wrong]}) is not {expected}")
+        raise HostFault(
+            f"{url} sent a reply whose {wrong} ({pointers[wrong]}) is not {expected}; correct reply.{wrong}"
+        )
     if "answer" not in parts and not calls:
-        raise HostFault(f"{url} sent a reply without an answer at {pointers.get('answer', '')}")
+        raise HostFault(
+            f"{url} sent a reply without an answer at {pointers.get('answer', '')}; correct reply.answer"
+        )
     context = _texts(parts, "context", pointers, url)
     sources = _texts(parts, "sources", pointers, url)
     scores = _of_type(parts, "scores", list, pointers, url) or []
@@ -82,7 +86,9 @@ def read_reply(
                 f" correct reply.context and reply.{name}"
             )
     if not all(isinstance(score, int | float) for score in scores):
-        raise HostFault(f"{url} sent a reply whose scores ({pointers['scores']}) are not numbers")
+        raise HostFault(
+            f"{url} sent a reply whose scores ({pointers['scores']}) are not numbers; correct reply.scores"
+        )
     cost = _of_type(parts, "cost", (int, float), pointers, url)
     return Answer(
         text=answer,
@@ -108,7 +114,9 @@ def _texts(parts: Mapping[str, Any], name: str, pointers: Mapping[str, str], url
     value = parts.get(name, [])
     values = [value] if isinstance(value, str) else value
     if not isinstance(values, list) or not all(isinstance(text, str) for text in values):
-        raise HostFault(f"{url} sent a reply whose {name} ({pointers[name]}) is not a list of texts")
+        raise HostFault(
+            f"{url} sent a reply whose {name} ({pointers[name]}) is not a list of texts; correct reply.{name}"
+        )
     return tuple(values)
 
 
@@ -118,6 +126,7 @@ def _of_type(
     value = parts.get(name)
     if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
         raise HostFault(
-            f"{url} sent a reply whose {name} ({pointers[name]}) has the type {type(value).__name__}"
+            f"{url} sent a reply whose {name} ({pointers[name]}) has the type {type(value).__name__};"
+            f" correct reply.{name}"
         )
     return value

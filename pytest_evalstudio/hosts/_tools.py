@@ -34,6 +34,7 @@ class HostTools:
             out for a service that refuses them.
         note: called with a message for the user about the service, e.g. what was left out.
         corpora: register of the collections that hosts make of documents.
+        max_text_chars: of the configuration; replies far longer than that are not read to their end.
         progress: called with what is done, how much of it and the total, while documents are ingested.
     """
 
@@ -49,4 +50,5 @@ class HostTools:
     optional: frozenset[str] = frozenset()
     note: Callable[[str], None] = lambda message: None
     corpora: Corpora | None = None
+    max_text_chars: int = 1_000_000
     progress: Callable[[str, int, int], None] = lambda what, done, total: None

@@ -9,7 +9,6 @@ from typing import Any
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.plugins.host import HostFault, host
 from pytest_evalstudio.hosts._bedrock import Bedrock, request_id
-from pytest_evalstudio.hosts._connected import import_client
 from pytest_evalstudio.hosts._messages import counts, messages, system_text
 from pytest_evalstudio.hosts._tools import HostTools
 
@@ -19,6 +18,7 @@ from pytest_evalstudio.hosts._tools import HostTools
     name="Amazon Bedrock",
     kind="llm",
     extra="bedrock",
+    client="boto3",
     takes_system=True,
     finds_credentials=True,
 )
@@ -44,12 +44,11 @@ class AmazonBedrockLLM(Bedrock):
         self.open_account("amazon_bedrock_llm", tools)
 
     async def prepare(self, corpus: tuple[str, ...]) -> None:
-        """Import the client; the model does not retrieve, documents of a test are not sent."""
-        await import_client("boto3")
+        """Do nothing: the model does not retrieve, documents of a test are not sent."""
 
     async def answer(self, prompt: Prompt) -> Answer:
         request = self._request(prompt)
-        return self._read(await self.call("bedrock-runtime", lambda client: client.converse(**request)))
+        return await self.call("bedrock-runtime", lambda client: self._read(client.converse(**request)))
 
     def _request(self, prompt: Prompt) -> dict[str, Any]:
         turns = messages(prompt)
@@ -82,7 +81,7 @@ class AmazonBedrockLLM(Bedrock):
             HostFault: if the reply has neither text nor tool calls.
         """
         message = reply.get("output", {}).get("message", {})
-        blocks = message.get("content", ())
+        blocks = message.get("content") or ()
         text = "".join(str(block.get("text", "")) for block in blocks)
         calls = tuple(dict(block["toolUse"]) for block in blocks if "toolUse" in block)
         usage = reply.get("usage", {})
@@ -91,10 +90,10 @@ class AmazonBedrockLLM(Bedrock):
         )
         reason = reply.get("stopReason", "")
         if not message:
-            # The client returns a reply that is no JSON, or half of one, as an empty reply.
-            raise HostFault("Amazon Bedrock sent a reply without an answer", retry=True)
+            raise self.without_answer()
         if not text and not calls and reason != "end_turn":
-            raise HostFault(f"Amazon Bedrock sent a reply without a text (stopReason {reason!r})")
+            fact = f"{self.place} sent a reply without a text (stopReason {reason!r})"
+            raise HostFault(f"{fact}; check llm_model_name and the configurations")
         if reason == "max_tokens":
             tokens["cut_at_length"] = 1
         router = reply.get("trace", {}).get("promptRouter", {})

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_evalstudio.core.cases import Answer, Prompt
-from pytest_evalstudio.core.plugins.host import HostFault, host
+from pytest_evalstudio.core.plugins.host import host
 from pytest_evalstudio.hosts._bedrock import Bedrock, request_id
-from pytest_evalstudio.hosts._connected import import_client
 from pytest_evalstudio.hosts._messages import conversation_text
 from pytest_evalstudio.hosts._tools import HostTools
 
@@ -19,6 +18,7 @@ from pytest_evalstudio.hosts._tools import HostTools
     name="Amazon Bedrock knowledge base",
     kind="rag",
     extra="bedrock",
+    client="boto3",
     finds_credentials=True,
 )
 @dataclass(kw_only=True)
@@ -46,18 +46,23 @@ class AmazonBedrockRAG(Bedrock):
         self.open_account("amazon_bedrock_rag", tools)
 
     async def prepare(self, corpus: tuple[str, ...]) -> None:
-        """Import the client; the knowledge base has its documents."""
-        await import_client("boto3")
+        """Do nothing: the knowledge base has its documents."""
 
     async def answer(self, prompt: Prompt) -> Answer:
         request = self._request(prompt)
-        reply = await self.call(
-            "bedrock-agent-runtime", lambda client: client.retrieve_and_generate(**request)
+        return await self.call(
+            "bedrock-agent-runtime", lambda client: self._read(client.retrieve_and_generate(**request))
         )
+
+    def _read(self, reply: Mapping[str, Any]) -> Answer:
+        """Return the answer in a reply.
+
+        Raises:
+            HostFault: if it has none.
+        """
         text = reply.get("output", {}).get("text")
         if not isinstance(text, str):
-            # The client returns a reply that is no JSON, or half of one, as an empty reply.
-            raise HostFault("Amazon Bedrock sent a reply without an answer", retry=True)
+            raise self.without_answer()
         chunks = dict(_chunks(reply))
         return Answer(
             text=text,

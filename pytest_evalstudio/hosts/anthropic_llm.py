@@ -10,14 +10,21 @@ from typing import Any
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.host import HostFault, host
+from pytest_evalstudio.hosts._bodies import limit_body
 from pytest_evalstudio.hosts._connected import (
     Connected,
     check_url,
-    import_client,
     require_key,
     require_package,
 )
-from pytest_evalstudio.hosts._faults import innermost, is_transport_error, quoted, status_fault
+from pytest_evalstudio.hosts._faults import (
+    host_fault_in,
+    is_transport_error,
+    is_unknown_argument,
+    quoted,
+    status_fault,
+)
+from pytest_evalstudio.hosts._malformed import CHECK_REPLY, connection_fault, reply_fault
 from pytest_evalstudio.hosts._messages import counts, messages, system_text
 from pytest_evalstudio.hosts._tools import HostTools
 
@@ -30,7 +37,14 @@ REMEDIES: Mapping[int, str] = {
 _SET_BY_HOST = ("model", "messages", "system", "max_tokens", "stream")
 
 
-@host("anthropic_llm", name="Anthropic messages", kind="llm", extra="anthropic", takes_system=True)
+@host(
+    "anthropic_llm",
+    name="Anthropic messages",
+    kind="llm",
+    extra="anthropic",
+    client="anthropic",
+    takes_system=True,
+)
 @dataclass(kw_only=True)
 class AnthropicLLM(Connected):
     """Messages of Anthropic.
@@ -51,6 +65,7 @@ class AnthropicLLM(Connected):
     arguments: Mapping[str, Any] = field(default_factory=dict)
     _client: Any = field(default=None, init=False, repr=False)
     _mask: Callable[[str], str] = field(default=str, init=False, repr=False)
+    _max_text_chars: int = field(default=1_000_000, init=False, repr=False)
 
     def open(self, tools: HostTools) -> None:
         """Check what can be checked without a request.
@@ -58,7 +73,7 @@ class AnthropicLLM(Connected):
         Raises:
             ConfigurationError: if the client or the key is missing, or a parameter cannot be right.
         """
-        self._mask = tools.mask
+        self._mask, self._max_text_chars = tools.mask, tools.max_text_chars
         require_package("anthropic_llm", "anthropic", "anthropic")
         require_key("api_key", self.api_key, "ANTHROPIC_API_KEY")
         check_url("url", self.url)
@@ -68,8 +83,7 @@ class AnthropicLLM(Connected):
                 raise ConfigurationError(f"arguments.{name}: cannot be given here")
 
     async def prepare(self, corpus: tuple[str, ...]) -> None:
-        """Import the client; the service does not retrieve, documents of a test are not sent."""
-        await import_client("anthropic")
+        """Do nothing: the service does not retrieve, documents of a test are not sent."""
 
     async def answer(self, prompt: Prompt) -> Answer:
         try:
@@ -109,11 +123,17 @@ class AnthropicLLM(Connected):
         if self._client is None:
             import anthropic
 
-            http_client = anthropic.DefaultAsyncHttpxClient(follow_redirects=False, **self.http_options())
+            http_client = anthropic.DefaultAsyncHttpxClient(
+                follow_redirects=False, event_hooks={"response": [self._limit_reply]}, **self.http_options()
+            )
             self._client = anthropic.AsyncAnthropic(
                 api_key=self.api_key, base_url=self.url, max_retries=0, http_client=http_client
             )
         return self._client
+
+    async def _limit_reply(self, response: Any) -> None:
+        """Limit the length of a reply; a hook of httpx."""
+        limit_body(response, self.url, self._max_text_chars)
 
     def _request(self, prompt: Prompt) -> dict[str, Any]:
         system = system_text(self.system_prompt, prompt)
@@ -134,7 +154,7 @@ class AnthropicLLM(Connected):
         blocks = getattr(reply, "content", None)
         if not isinstance(blocks, list):
             said = quoted(str(reply), self._mask)
-            raise HostFault(f"{self.url} sent a reply without an answer: {said}")
+            raise HostFault(f"{self.url} sent a reply without an answer: {said}; {CHECK_REPLY}")
         usage = counts(
             {name: getattr(reply.usage, name, None) for name in ("input_tokens", "output_tokens")}
             if reply.usage is not None
@@ -145,7 +165,9 @@ class AnthropicLLM(Connected):
             block.model_dump(mode="json") for block in blocks if getattr(block, "type", "") == "tool_use"
         )
         if reply.stop_reason is None:
-            raise HostFault(f"{self.url} ended the stream before the answer was complete", retry=True)
+            raise HostFault(
+                f"{self.url} ended the stream before the answer was complete; check the service", retry=True
+            )
         if reply.stop_reason == "max_tokens":
             if not text:
                 raise HostFault(
@@ -165,20 +187,17 @@ class AnthropicLLM(Connected):
         """Return the fault for an exception of the client."""
         import anthropic
 
-        if isinstance(exc, HostFault):
-            return exc
+        if (fault := host_fault_in(exc)) is not None:
+            return fault
         if isinstance(exc, anthropic.APIStatusError):
             return self._status_fault(exc)
         if isinstance(exc, anthropic.APITimeoutError):
             return HostFault(f"{self.url} did not answer in time", retry=True)
         if isinstance(exc, anthropic.APIConnectionError) or is_transport_error(exc):
-            return HostFault(f"no connection to {self.url}: {innermost(exc, self._mask)}", retry=True)
-        if isinstance(exc, TypeError):
-            return HostFault(f"{exc}; check arguments")
-        if isinstance(exc, ValueError):
-            said = quoted(str(exc), self._mask)
-            return HostFault(f"the request or the reply of {self.url} is not valid: {said}")
-        return HostFault(f"{type(exc).__name__}: {quoted(str(exc), self._mask)}")
+            return connection_fault(self.url, exc, self._mask)
+        if is_unknown_argument(exc):
+            return HostFault(f"{quoted(str(exc), self._mask)}; check arguments")
+        return reply_fault(self.url, exc, self._mask)
 
     def _status_fault(self, exc: Any) -> HostFault:
         body = exc.body if isinstance(exc.body, Mapping) else {}
@@ -187,5 +206,7 @@ class AnthropicLLM(Connected):
         said = quoted(text or exc.response.reason_phrase, self._mask)
         # 529: the service is overloaded; an error within a stream has the status 200
         if isinstance(error, Mapping) and exc.status_code == 200:
-            return HostFault(f"{self.url} ended the stream with an error: {said}", retry=True)
-        return status_fault(exc.status_code, said, REMEDIES, exc.response.headers)
+            return HostFault(
+                f"{self.url} ended the stream with an error: {said}; check the service", retry=True
+            )
+        return status_fault(exc.status_code, said, REMEDIES, exc.response.headers, url=self.url)

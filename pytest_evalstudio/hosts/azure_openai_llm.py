@@ -11,7 +11,14 @@ from pytest_evalstudio.hosts._connected import require_key
 from pytest_evalstudio.hosts._tools import HostTools
 
 
-@host("azure_openai_llm", name="OpenAI chat (Azure)", kind="llm", extra="openai", takes_system=True)
+@host(
+    "azure_openai_llm",
+    name="OpenAI chat (Azure)",
+    kind="llm",
+    extra="openai",
+    client="openai",
+    takes_system=True,
+)
 @dataclass(kw_only=True)
 class AzureOpenAILLM(ChatCompletions):
     """Chat completions of a deployment in Microsoft Azure.

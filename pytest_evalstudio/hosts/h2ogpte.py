@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -11,7 +10,14 @@ from typing import Any
 
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.plugins.host import HostFault, host
-from pytest_evalstudio.hosts._corpora import INGESTION_TIMEOUT_S, Collections, LocalDocument, check_ingestion
+from pytest_evalstudio.hosts._corpora import (
+    INGESTION_TIMEOUT_S,
+    Collections,
+    LocalDocument,
+    check_ingestion,
+    in_time,
+    uploaded,
+)
 from pytest_evalstudio.hosts._documents import is_url
 from pytest_evalstudio.hosts._h2ogpte import AGENT_OPTION, H2OGPTEService, check_job, in_batches
 from pytest_evalstudio.hosts._messages import conversation_text
@@ -20,15 +26,13 @@ from pytest_evalstudio.hosts._tools import HostTools
 BATCH = 50
 """Documents per ingestion job: the client puts their ids into the address of the request."""
 
-UPLOADS = 8
-"""Documents that are uploaded at the same time."""
-
 
 @host(
     "h2ogpte",
     name="Enterprise h2oGPTe RAG",
     kind="rag",
     extra="h2ogpte",
+    client="h2ogpte",
     takes_system=True,
     agent_option=AGENT_OPTION,
 )
@@ -39,7 +43,8 @@ class H2OGPTE(H2OGPTEService):
     Attributes:
         collection_id: an existing collection in place of one that is made of the documents.
         keep_collection: whether a collection that was made, and the chats, stay at the service.
-        ingest_timeout_s: seconds that the documents of a test may take.
+        ingest_timeout_s: seconds that the documents of a test may take, over all attempts; creation and each
+            upload are limited by `timeout_s` too.
         collection_settings: settings of a collection that is made, passed through.
         embedding_model, prompt_template_id: of a collection that is made; None for the service's default.
         pre_prompt_query, prompt_query, pre_prompt_summary, prompt_summary, self_reflection_config,
@@ -123,9 +128,11 @@ class H2OGPTE(H2OGPTEService):
         Raises:
             HostFault: if one of them cannot be ingested; the collection is then removed.
         """
-        collection = await self.call(partial(self._created, key))
+        assert self._tools is not None
+        creation = self.call(partial(self._created, key))
+        collection = await in_time(creation, self._tools.timeout_s, "a new collection")
         try:
-            await self.call(partial(self._filled, collection, documents))
+            await self._fill(collection, documents)
         except BaseException:
             with suppress(Exception):
                 await self._remove(collection)
@@ -143,19 +150,21 @@ class H2OGPTE(H2OGPTEService):
             )
         )
 
-    def _filled(self, collection: str, documents: Sequence[LocalDocument], client: Any) -> None:
+    async def _fill(self, collection: str, documents: Sequence[LocalDocument]) -> None:
         assert self._tools is not None
-        uploads: list[str] = []
-        with ThreadPoolExecutor(UPLOADS, thread_name_prefix="evalstudio-upload") as pool:
-            for upload in pool.map(partial(_uploaded, client), documents):
-                uploads.append(upload)
-                self._tools.progress("uploaded documents", len(uploads), len(documents))
+        uploads = await uploaded(documents, self._upload, self._tools.timeout_s, self._tools.progress)
         ingested = 0
         for batch in in_batches(uploads, BATCH):
-            job = client.ingest_uploads(collection, batch, timeout=self.ingest_timeout_s)
+            job = await self.call(partial(self._ingested, collection, batch))
             check_job(job, "the documents could not be ingested", self._mask)
             ingested += len(batch)
             self._tools.progress("ingested documents", ingested, len(documents))
+
+    async def _upload(self, document: LocalDocument) -> str:
+        return await self.call(partial(_uploaded, document))
+
+    def _ingested(self, collection: str, uploads: Sequence[str], client: Any) -> Any:
+        return client.ingest_uploads(collection, uploads, timeout=self.ingest_timeout_s)
 
     async def _exists(self, collection: str) -> bool:
         try:
@@ -172,7 +181,7 @@ class H2OGPTE(H2OGPTEService):
         )
 
 
-def _uploaded(client: Any, document: LocalDocument) -> str:
+def _uploaded(document: LocalDocument, client: Any) -> str:
     with document.path.open("rb") as content:
         uri = document.location if is_url(document.location) else None
         return str(client.upload(document.name, content, uri=uri))

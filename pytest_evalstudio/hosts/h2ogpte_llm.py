@@ -11,7 +11,6 @@ from typing import Any
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.plugins.host import host
 from pytest_evalstudio.hosts._completions import sendable
-from pytest_evalstudio.hosts._connected import import_client
 from pytest_evalstudio.hosts._h2ogpte import AGENT_OPTION, H2OGPTEService
 from pytest_evalstudio.hosts._messages import conversation_text, counts
 from pytest_evalstudio.hosts._tools import HostTools
@@ -22,6 +21,7 @@ from pytest_evalstudio.hosts._tools import HostTools
     name="Enterprise h2oGPTe LLM",
     kind="llm",
     extra="h2ogpte",
+    client="h2ogpte",
     takes_system=True,
     agent_option=AGENT_OPTION,
 )
@@ -42,8 +42,7 @@ class H2OGPTELLM(H2OGPTEService):
         self.open_service("h2ogpte_llm", tools)
 
     async def prepare(self, corpus: tuple[str, ...]) -> None:
-        """Import the client; the model does not retrieve, documents of a test are not sent."""
-        await import_client("h2ogpte")
+        """Do nothing: the model does not retrieve, documents of a test are not sent."""
 
     async def answer(self, prompt: Prompt) -> Answer:
         return await self.call(partial(self._by_agent if self.uses_agent else self._at_once, prompt))

@@ -11,8 +11,10 @@ from typing import Any, Literal
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.plugins.host import HostFault, host
-from pytest_evalstudio.hosts._connected import Connected, check_url, import_client, require_package
-from pytest_evalstudio.hosts._faults import innermost, is_transport_error, quoted, status_fault
+from pytest_evalstudio.hosts._bodies import limit_body
+from pytest_evalstudio.hosts._connected import Connected, check_url, require_package
+from pytest_evalstudio.hosts._faults import is_transport_error, quoted, status_fault
+from pytest_evalstudio.hosts._malformed import connection_fault, reply_fault
 from pytest_evalstudio.hosts._messages import messages
 from pytest_evalstudio.hosts._replies import POINTERS, joined_parts, parts_of, read_reply
 from pytest_evalstudio.hosts._templates import check_template, filled, filled_text
@@ -28,7 +30,7 @@ REMEDIES: Mapping[int, str] = {
 }
 
 
-@host("http", name="HTTP service", kind="both", extra="http", takes_system=True)
+@host("http", name="HTTP service", kind="both", extra="http", client="httpx", takes_system=True)
 @dataclass(kw_only=True)
 class HttpService(Connected):
     """A service that takes a prompt and answers with JSON.
@@ -57,6 +59,7 @@ class HttpService(Connected):
     system_prompt: str = ""
     _client: Any = field(default=None, init=False, repr=False)
     _mask: Callable[[str], str] = field(default=str, init=False, repr=False)
+    _max_text_chars: int = field(default=1_000_000, init=False, repr=False)
 
     def open(self, tools: HostTools) -> None:
         """Check what can be checked without a request.
@@ -64,7 +67,7 @@ class HttpService(Connected):
         Raises:
             ConfigurationError: if httpx is not installed, or a template or pointer cannot be right.
         """
-        self._mask = tools.mask
+        self._mask, self._max_text_chars = tools.mask, tools.max_text_chars
         require_package("http", "httpx", "http")
         check_url("url", self.url)
         self.check_connection(tools.folder)
@@ -80,8 +83,7 @@ class HttpService(Connected):
             raise ConfigurationError('reply: has no answer; add answer = "/POINTER"')
 
     async def prepare(self, corpus: tuple[str, ...]) -> None:
-        """Import the client; the service has its documents; their names are `{{ corpus }}`."""
-        await import_client("httpx")
+        """Do nothing: the service has its documents; their names are `{{ corpus }}`."""
 
     async def answer(self, prompt: Prompt) -> Answer:
         try:
@@ -103,9 +105,17 @@ class HttpService(Connected):
             # By default twenty connections stay open, and all further requests open their own.
             limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
             self._client = httpx.AsyncClient(
-                timeout=None, limits=limits, follow_redirects=False, **self.http_options()
+                timeout=None,
+                limits=limits,
+                follow_redirects=False,
+                event_hooks={"response": [self._limit_reply]},
+                **self.http_options(),
             )
         return self._client
+
+    async def _limit_reply(self, response: Any) -> None:
+        """Limit the length of a reply; a hook of httpx."""
+        limit_body(response, self.url, self._max_text_chars)
 
     def _request(self, prompt: Prompt) -> Any:
         """Return the request for a prompt."""
@@ -144,7 +154,8 @@ class HttpService(Connected):
             document = response.json()
         except ValueError as exc:
             said = quoted(response.text, self._mask)
-            raise HostFault(f"{self.url} sent a reply that is not JSON ({exc}): {said}") from exc
+            fact = f"is not JSON but {said!r}" if said else "is empty"
+            raise HostFault(f"{self.url} sent a reply that {fact}; check url") from exc
         return self._answer(parts_of(document, self.reply))
 
     async def _streamed(self, prompt: Prompt) -> Answer:
@@ -162,12 +173,15 @@ class HttpService(Connected):
                     events.append(json.loads(text))
                 except ValueError as exc:
                     said = quoted(text, self._mask)
-                    raise HostFault(f"{self.url} sent an event that is not JSON ({exc}): {said}") from exc
+                    fact = f"{self.url} sent an event that is not JSON but {said!r}"
+                    raise HostFault(f"{fact}; check url and stream") from exc
                 first_token_s = first_token_s or time.perf_counter() - start
         finally:
             await response.aclose()
         if not events:
-            raise HostFault(f"{self.url} ended the stream before the answer was complete", retry=True)
+            raise HostFault(
+                f"{self.url} ended the stream before the answer was complete; check the service", retry=True
+            )
         return self._answer(joined_parts(events, self.reply), first_token_s)
 
     def _answer(self, parts: Mapping[str, Any], first_token_s: float | None = None) -> Answer:
@@ -177,12 +191,12 @@ class HttpService(Connected):
         """Raise the fault of a status that is no success; redirects are not followed."""
         if response.status_code >= 300:
             said = quoted(response.text or response.reason_phrase, self._mask)
-            raise status_fault(response.status_code, said, REMEDIES, response.headers)
+            raise status_fault(response.status_code, said, REMEDIES, response.headers, url=self.url)
 
     def _fault(self, exc: Exception) -> HostFault:
         if is_transport_error(exc):
-            return HostFault(f"no connection to {self.url}: {innermost(exc, self._mask)}", retry=True)
-        return HostFault(f"{type(exc).__name__}: {quoted(str(exc), self._mask)}; check url, headers and body")
+            return connection_fault(self.url, exc, self._mask)
+        return reply_fault(self.url, exc, self._mask)
 
 
 def _in_url(value: Any) -> str:

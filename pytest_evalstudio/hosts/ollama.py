@@ -10,8 +10,16 @@ from typing import Any
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.host import HostFault, host
-from pytest_evalstudio.hosts._connected import Connected, check_url, import_client, require_package
-from pytest_evalstudio.hosts._faults import innermost, is_transport_error, quoted, status_fault
+from pytest_evalstudio.hosts._bodies import limit_body
+from pytest_evalstudio.hosts._connected import Connected, check_url, require_package
+from pytest_evalstudio.hosts._faults import (
+    host_fault_in,
+    is_transport_error,
+    is_unknown_argument,
+    quoted,
+    status_fault,
+)
+from pytest_evalstudio.hosts._malformed import connection_fault, reply_fault
 from pytest_evalstudio.hosts._messages import counts, messages, system_text
 from pytest_evalstudio.hosts._tools import HostTools
 
@@ -24,7 +32,7 @@ REMEDIES: Mapping[int, str] = {
 _SET_BY_HOST = ("model", "messages", "stream", "options", "keep_alive")
 
 
-@host("ollama", name="Ollama", kind="llm", extra="ollama", takes_system=True)
+@host("ollama", name="Ollama", kind="llm", extra="ollama", client="ollama", takes_system=True)
 @dataclass(kw_only=True)
 class Ollama(Connected):
     """A model of an Ollama server.
@@ -51,6 +59,7 @@ class Ollama(Connected):
     arguments: Mapping[str, Any] = field(default_factory=dict)
     _client: Any = field(default=None, init=False, repr=False)
     _mask: Callable[[str], str] = field(default=str, init=False, repr=False)
+    _max_text_chars: int = field(default=1_000_000, init=False, repr=False)
 
     def open(self, tools: HostTools) -> None:
         """Check what can be checked without a request.
@@ -58,7 +67,7 @@ class Ollama(Connected):
         Raises:
             ConfigurationError: if the client is not installed, or a parameter cannot be right.
         """
-        self._mask = tools.mask
+        self._mask, self._max_text_chars = tools.mask, tools.max_text_chars
         require_package("ollama", "ollama", "ollama")
         check_url("url", self.url)
         self.check_connection(tools.folder)
@@ -67,8 +76,7 @@ class Ollama(Connected):
                 raise ConfigurationError(f"arguments.{name}: cannot be given here")
 
     async def prepare(self, corpus: tuple[str, ...]) -> None:
-        """Import the client; the service does not retrieve, documents of a test are not sent."""
-        await import_client("ollama")
+        """Do nothing: the service does not retrieve, documents of a test are not sent."""
 
     async def answer(self, prompt: Prompt) -> Answer:
         try:
@@ -149,7 +157,9 @@ class Ollama(Connected):
             HostFault: if the reply is not complete.
         """
         if reply is None or not reply.done:
-            raise HostFault(f"{self.url} ended the stream before the answer was complete", retry=True)
+            raise HostFault(
+                f"{self.url} ended the stream before the answer was complete; check the service", retry=True
+            )
         usage = counts({"input_tokens": reply.prompt_eval_count, "output_tokens": reply.eval_count})
         if reply.done_reason == "length":
             if not text:
@@ -169,27 +179,24 @@ class Ollama(Connected):
 
     async def _check_status(self, response: Any) -> None:
         """Raise the fault of a status here, where the headers are known; the client drops them."""
+        limit_body(response, self.url, self._max_text_chars)
         if response.status_code < 300:
             return
         await response.aread()
         said = quoted(response.text or response.reason_phrase, self._mask)
-        raise status_fault(response.status_code, said, REMEDIES, response.headers)
+        raise status_fault(response.status_code, said, REMEDIES, response.headers, url=self.url)
 
     def _fault(self, exc: Exception) -> HostFault:
         """Return the fault for an exception of the client."""
         import ollama
 
-        if isinstance(exc, HostFault):
-            return exc
+        if (fault := host_fault_in(exc)) is not None:
+            return fault
         if isinstance(exc, ollama.ResponseError):  # an error within a stream
-            return HostFault(
-                f"{self.url} answered with an error: {quoted(exc.error, self._mask)}", retry=True
-            )
+            said = quoted(exc.error, self._mask)
+            return HostFault(f"{self.url} answered with an error: {said}; check the service", retry=True)
         if isinstance(exc, ConnectionError) or is_transport_error(exc):
-            return HostFault(f"no connection to {self.url}: {innermost(exc, self._mask)}", retry=True)
-        if isinstance(exc, TypeError):
-            return HostFault(f"{exc}; check arguments")
-        if isinstance(exc, ValueError):
-            said = quoted(str(exc), self._mask)
-            return HostFault(f"{self.url} sent a reply that is not a message of Ollama: {said}")
-        return HostFault(f"{type(exc).__name__}: {quoted(str(exc), self._mask)}")
+            return connection_fault(self.url, exc, self._mask)
+        if is_unknown_argument(exc):
+            return HostFault(f"{quoted(str(exc), self._mask)}; check arguments")
+        return reply_fault(self.url, exc, self._mask)

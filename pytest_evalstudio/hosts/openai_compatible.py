@@ -13,6 +13,7 @@ from pytest_evalstudio.hosts._chat import ChatCompletions
     name="OpenAI-compatible chat completions",
     kind="llm",
     extra="openai",
+    client="openai",
     takes_system=True,
 )
 @dataclass(kw_only=True)

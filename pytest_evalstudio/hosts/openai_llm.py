@@ -10,7 +10,7 @@ from pytest_evalstudio.hosts._connected import require_key
 from pytest_evalstudio.hosts._tools import HostTools
 
 
-@host("openai_llm", name="OpenAI chat", kind="llm", extra="openai", takes_system=True)
+@host("openai_llm", name="OpenAI chat", kind="llm", extra="openai", client="openai", takes_system=True)
 @dataclass(kw_only=True)
 class OpenAILLM(ChatCompletions):
     """Chat completions of OpenAI.

@@ -14,8 +14,16 @@ from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
 from pytest_evalstudio.core.plugins.host import HostFault, host
 from pytest_evalstudio.hosts._callables import in_thread
 from pytest_evalstudio.hosts._connected import require_key
-from pytest_evalstudio.hosts._corpora import INGESTION_TIMEOUT_S, Collections, LocalDocument, check_ingestion
+from pytest_evalstudio.hosts._corpora import (
+    INGESTION_TIMEOUT_S,
+    Collections,
+    LocalDocument,
+    check_ingestion,
+    in_time,
+    uploaded,
+)
 from pytest_evalstudio.hosts._faults import quoted
+from pytest_evalstudio.hosts._malformed import CHECK_REPLY
 from pytest_evalstudio.hosts._messages import counts, messages, system_text
 from pytest_evalstudio.hosts._openai import OpenAIService
 from pytest_evalstudio.hosts._tools import HostTools
@@ -23,15 +31,17 @@ from pytest_evalstudio.hosts._tools import HostTools
 T = TypeVar("T")
 POLL_S = 0.2
 MAX_POLL_S = 2.0
-TRANSFERS = 8
-"""Documents that are uploaded or removed at the same time."""
+REMOVALS = 8
+"""Documents that are removed at the same time."""
+REMOVAL_S = 10.0
+"""Seconds for the removal of a vector store that could not be completed."""
 NO_CONTEXTS = (
     "the Assistants interface does not return the retrieved chunks: evaluators that need the context score"
     ' nothing; use api = "responses"'
 )
 
 
-@host("openai_rag", name="OpenAI file search", kind="rag", extra="openai", takes_system=True)
+@host("openai_rag", name="OpenAI file search", kind="rag", extra="openai", client="openai", takes_system=True)
 @dataclass(kw_only=True)
 class OpenAIRag(OpenAIService):
     """OpenAI's models with file search over the documents of a test.
@@ -41,7 +51,8 @@ class OpenAIRag(OpenAIService):
         api: "responses" returns the retrieved chunks; "assistants" does not.
         vector_store_id: an existing vector store in place of one that is made of the documents.
         keep_collection: whether a vector store that was made stays at the service.
-        ingest_timeout_s: seconds that the documents of a test may take.
+        ingest_timeout_s: seconds that the documents of a test may take, over all attempts; each request is
+            limited by `timeout_s` too.
         file_search: settings of the tool (max_num_results, filters, ranking_options), passed through.
         arguments: further arguments of a response, passed through as they are.
         assistant_kwargs, thread_kwargs, run_kwargs: arguments of assistants, threads and runs.
@@ -64,6 +75,7 @@ class OpenAIRag(OpenAIService):
     _set_by_host: ClassVar = ("model", "input", "instructions", "stream")
     _collections: Collections | None = field(default=None, init=False, repr=False)
     _progress: Any = field(default=None, init=False, repr=False)
+    _timeout_s: float = field(default=120.0, init=False, repr=False)
     _assistants: dict[str, asyncio.Task[str]] = field(default_factory=dict, init=False, repr=False)
 
     def open(self, tools: HostTools) -> None:
@@ -82,7 +94,7 @@ class OpenAIRag(OpenAIService):
                 raise ConfigurationError(f"arguments.{name}: cannot be given here")
         if self.api == "assistants":
             tools.note(NO_CONTEXTS)
-        self._progress = tools.progress
+        self._progress, self._timeout_s = tools.progress, tools.timeout_s
         self._collections = Collections.of(
             tools, keep=self.keep_collection, service=("openai_rag", self.url, self.api_key)
         )
@@ -107,10 +119,9 @@ class OpenAIRag(OpenAIService):
         try:
             if self.api == "assistants":
                 return await self._answer_of_assistant(prompt, store)
-            reply = await self.client().responses.create(**self._request(prompt, store))
+            return self._read(await self.client().responses.create(**self._request(prompt, store)))
         except Exception as exc:
             raise self._hosts_fault(exc) from exc
-        return self._read(reply)
 
     async def close(self) -> None:
         try:
@@ -143,12 +154,11 @@ class OpenAIRag(OpenAIService):
         """
         output = getattr(reply, "output", None)
         if error := getattr(reply, "error", None):
-            raise HostFault(
-                f"{self.url} answered with an error: {quoted(str(error), self._mask)}", retry=True
-            )
+            said = quoted(str(getattr(error, "message", error) or "it names no reason"), self._mask)
+            raise HostFault(f"{self.url} answered with an error: {said}; check the service", retry=True)
         if not isinstance(output, list):
             said = quoted(str(reply), self._mask)
-            raise HostFault(f"{self.url} sent a reply without an answer: {said}")
+            raise HostFault(f"{self.url} sent a reply without an answer: {said}; {CHECK_REPLY}")
         parts = [
             part
             for item in output
@@ -162,12 +172,14 @@ class OpenAIRag(OpenAIService):
                 raise HostFault("the answer was cut before its first word; raise max_tokens")
             usage["cut_at_length"] = 1
         if not parts:
-            raise HostFault(f"{self.url} sent a response without a message")
+            raise HostFault(f"{self.url} sent a response without a message; check arguments and file_search")
         chunks = list(_results(output))
+        if not all(isinstance(chunk.text, str) for chunk in chunks):
+            raise HostFault(f"{self.url} sent a retrieved chunk without a text; {CHECK_REPLY}")
         return Answer(
             text=text,
             context=tuple(chunk.text for chunk in chunks),
-            context_sources=tuple(chunk.filename or chunk.file_id or "" for chunk in chunks),
+            context_sources=tuple(str(chunk.filename or chunk.file_id or "") for chunk in chunks),
             context_scores=tuple(float(chunk.score or 0.0) for chunk in chunks),
             usage=usage,
             served_model=str(reply.model or ""),
@@ -179,7 +191,7 @@ class OpenAIRag(OpenAIService):
         beta: Any = getattr(self.client(), "beta", None)
         if not hasattr(beta, "assistants"):
             remedy = 'set api = "responses", or install an older one'
-            raise HostFault(f"the installed openai package has no assistants; {remedy}", ends_asking=True)
+            raise HostFault(f"the installed openai package has no assistants; {remedy}")
         if store not in self._assistants:
             self._assistants[store] = asyncio.create_task(self._made_assistant(store))
         assistant = await asyncio.shield(self._assistants[store])
@@ -242,45 +254,37 @@ class OpenAIRag(OpenAIService):
         Raises:
             HostFault: if one of them cannot be ingested; the store is then removed.
         """
-        client = self.client()
-        store = await client.vector_stores.create(name=f"evalstudio-{key[:12]}")
+        creation = self.client().vector_stores.create(name=f"evalstudio-{key[:12]}")
+        store = await in_time(creation, self._timeout_s, "a new vector store")
         try:
-            files = await self._uploaded(documents)
+            files = await uploaded(documents, self._upload, self._timeout_s, self._progress)
             await self._index(store.id, files, documents)
         except BaseException:
             with suppress(Exception):
-                await asyncio.shield(self._remove(store.id))
+                async with asyncio.timeout(REMOVAL_S):
+                    await self._remove(store.id)
             raise
         return str(store.id)
 
-    async def _uploaded(self, documents: Sequence[LocalDocument]) -> list[str]:
-        """Return the ids of the uploaded documents, in order."""
-        slots, done = asyncio.Semaphore(TRANSFERS), 0
-
-        async def upload(document: LocalDocument) -> str:
-            nonlocal done
-            async with slots:
-                content = await in_thread(document.path.read_bytes)
-                file = await self.client().files.create(file=(document.name, content), purpose="assistants")
-            done += 1
-            self._progress("uploaded documents", done, len(documents))
-            return str(file.id)
-
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(upload(document)) for document in documents]
-        return [task.result() for task in tasks]
+    async def _upload(self, document: LocalDocument) -> str:
+        content = await in_thread(document.path.read_bytes)
+        file = await self.client().files.create(file=(document.name, content), purpose="assistants")
+        return str(file.id)
 
     async def _index(self, store: str, files: Sequence[str], documents: Sequence[LocalDocument]) -> None:
         batches = self.client().vector_stores.file_batches
-        batch = await batches.create(vector_store_id=store, file_ids=list(files))
+        creation = batches.create(vector_store_id=store, file_ids=list(files))
+        batch = await in_time(creation, self._timeout_s, "the indexing of the documents")
         wait_s = POLL_S
         while batch.status == "in_progress":
             await asyncio.sleep(wait_s)
             wait_s = min(MAX_POLL_S, 1.5 * wait_s)
-            batch = await batches.retrieve(batch.id, vector_store_id=store)
+            state = batches.retrieve(batch.id, vector_store_id=store)
+            batch = await in_time(state, self._timeout_s, "the state of the indexing")
             self._progress("indexed documents", batch.file_counts.completed, len(files))
         if batch.status != "completed" or batch.file_counts.completed < len(files):
-            failed = await self.client().vector_stores.files.list(store, filter="failed")
+            failures = self.client().vector_stores.files.list(store, filter="failed")
+            failed = await in_time(failures, self._timeout_s, "the list of failed documents")
             names = dict(zip(files, (document.location for document in documents), strict=True))
             reasons = [
                 f"{names.get(file.id, file.id)}: {getattr(file.last_error, 'message', 'failed')}"
@@ -302,7 +306,7 @@ class OpenAIRag(OpenAIService):
         client = self.client()
         files = [file.id async for file in client.vector_stores.files.list(store)]
         await client.vector_stores.delete(store)
-        slots = asyncio.Semaphore(TRANSFERS)
+        slots = asyncio.Semaphore(REMOVALS)
 
         async def remove(file: str) -> None:
             async with slots:
@@ -312,8 +316,6 @@ class OpenAIRag(OpenAIService):
 
     def _hosts_fault(self, exc: Exception) -> Exception:
         """Return the fault for an exception of the client; errors of this package stay as they are."""
-        while isinstance(exc, ExceptionGroup):  # of uploads at the same time
-            exc = exc.exceptions[0]
         return exc if isinstance(exc, EvalStudioError) else self.fault(exc)
 
 

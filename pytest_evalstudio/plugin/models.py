@@ -249,6 +249,7 @@ class Models:
             allow_private_hosts=config.allow_private_hosts,
             budget=self._budget(table, config),
             allow_absent=True,
+            max_text_chars=config.max_text_chars,
         )
         limits = {}
         if table.budget is not None and table.budget.cost_usd is not None:

@@ -125,7 +125,8 @@ def _payload(item: EvalItem, report: pytest.TestReport) -> Payload:
 
 def _code(result: Result | None, report: pytest.TestReport, *, is_not_run: bool) -> ItemCode:
     if is_not_run:
-        return ItemCode.NOT_RUN
+        is_refused = result is not None and result.access_refused
+        return ItemCode.ACCESS_REFUSED if is_refused else ItemCode.NOT_RUN
     if result is not None and result.errors and report.skipped and hasattr(report, "wasxfail"):
         return ItemCode.EXPECTED_ERROR
     return ItemCode.NOT_FINISHED if result is None and report.failed else ItemCode.NONE

@@ -228,11 +228,12 @@ def no_answer_lines(analysis: Analysis) -> Iterator[str]:
 
 
 def not_run_lines(analysis: Analysis) -> Iterator[str]:
-    """Yield the number of items that the budget of each model left out."""
+    """Yield the number of items of each model that was not asked, with the first reason."""
     for model in analysis.models:
         if count := model.verdicts.get("not_run"):
             items = "1 item" if count == 1 else f"{count:,} items"
-            yield f"not run: {items} of {model.name}, whose budget was used up"
+            reason = model.not_run_reason or f"model {model.name!r} was not asked"
+            yield f"not run: {items} of {model.name}, since {reason}"
 
 
 def confirmation_lines(analysis: Analysis) -> Iterator[str]:

@@ -11,7 +11,7 @@ JsonObject: TypeAlias = dict[str, Any]
 an outcome.
 """
 VerdictWord = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed", "not_run"]
-"""`not_run`: the model was not asked, since its budget was used up."""
+"""`not_run`: the model was not asked, since its budget was used up or its service refused access."""
 VERDICTS: tuple[VerdictWord, ...] = ("passed", "failed", "error", "skipped", "xfailed", "xpassed", "not_run")
 StatusWord = Literal["score", "not_applicable", "error"]
 DirectionWord = Literal["pass_to_fail", "fail_to_pass"]

@@ -128,9 +128,12 @@ def _facts(
     empty = sum(model.empty for model in analysis.models)
     if empty:
         yield f"No answer: {empty} {_plural(empty, 'answer is', 'answers are')} empty."
-    not_run = analysis.verdicts["not_run"]
-    if not_run:
-        yield f"{not_run} {_tests(not_run)} not run: the budget of a model is used up."
+    refused = sum(model.access_refused for model in analysis.models)
+    over_budget = analysis.verdicts["not_run"] - refused
+    if refused:
+        yield f"{refused} {_tests(refused)} not run: the service of a model refused access."
+    if over_budget:
+        yield f"{over_budget} {_tests(over_budget)} not run: the budget of a model is used up."
     if analysis.flaky:
         yield f"{analysis.flaky} flaky."
     yield from _models(conclusions)

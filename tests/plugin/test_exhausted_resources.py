@@ -76,11 +76,8 @@ def test_a_report_that_cannot_be_written_leaves_a_complete_record(
     result.assert_outcomes(passed=1)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.no_fnmatch_line("*INTERNALERROR*")
-    result.stdout.fnmatch_lines(
-        [
-            f"the report cannot be written: {cause}. The record is complete: evalstudio report *record.jsonl -o *"
-        ]
-    )
+    failure = f"the report cannot be written: {cause}. The record is complete: "
+    result.stdout.fnmatch_lines([f"{failure}evalstudio report *record.jsonl -o *"])
     rebuilt = project.run_command("report", "evalstudio-report", "-o", "rebuilt")
     assert rebuilt.ret == 0
     assert (project.folder / "rebuilt/interpretation.html").is_file()

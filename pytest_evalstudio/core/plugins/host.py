@@ -35,6 +35,8 @@ class HostSpec:
             own configuration may choose such a host.
         deterministic: it gives the same answer to the same question, so that asking again tells nothing.
         lists: it has a method `async models()`, which returns the names of the models of its service.
+        client: module of its service's client, imported before the first request; the time of the import
+            counts against no limit. "" for none.
     """
 
     id: str
@@ -47,6 +49,7 @@ class HostSpec:
     takes_system: bool = False
     opens: bool = False
     lists: bool = False
+    client: str = ""
     agent_option: str = ""
     finds_credentials: bool = False
     deterministic: bool = False
@@ -57,8 +60,9 @@ class Host(Protocol):
 
     `prepare` is awaited once per corpus before its first prompt (ingestion), `answer` once per prompt and
     attempt, `close` once at the end. `answer` raises HostFault, which says whether another attempt can help.
-    An attribute `ingest_timeout_s` takes the place of `timeout_s` in `prepare`, and `collections` maps each
-    corpus to its id at the service. The client of a service is imported inside functions.
+    An attribute `ingest_timeout_s` limits `prepare` with all its attempts in place of `timeout_s`, which
+    limits one attempt; `collections` maps each corpus to its id at the service. The client of a service is
+    imported inside functions.
     """
 
     __evalstudio__: ClassVar[HostSpec]
@@ -89,7 +93,8 @@ class HostFault(Exception):
         message: description without secrets.
         retry: whether another attempt can help (408, 409, 429, 5xx, connection errors).
         retry_after_s: seconds the service asks to wait, None if it did not say.
-        ends_asking: whether no other prompt will be answered either, e.g. because the key is refused.
+        ends_asking: whether no other prompt will be answered either, since the service refuses access: the
+            key is refused, or the account has no credit. Later prompts are not asked.
         throttled: whether the service is asked too much; fewer requests are then made at the same time.
     """
 
@@ -121,6 +126,7 @@ def host(
     agent_option: str = "",
     finds_credentials: bool = False,
     deterministic: bool = False,
+    client: str = "",
 ) -> Callable[[T], T]:
     """Declare a class as a host of models; see `HostSpec` for the arguments.
 
@@ -149,6 +155,7 @@ def host(
             agent_option=agent_option,
             finds_credentials=finds_credentials,
             deterministic=deterministic,
+            client=client,
             opens=has_method(KIND, id, cls, "open", "open(self, tools)"),
             lists=has_method(KIND, id, cls, "models", "async def models(self)"),
         )

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from pytest_evalstudio.core.codes import OutcomeCode
+from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
 from pytest_evalstudio.core.text import EXCERPT_CHARS
 from pytest_evalstudio.engine.analysis.confirmations import ConfirmationCounter
 from pytest_evalstudio.engine.analysis.repeats import RepeatAggregator
@@ -119,6 +119,9 @@ class Aggregator:
         self.verdicts[item.verdict] += 1
         model = self.models.setdefault(item.model_key, ModelAggregator())
         model.verdicts[item.verdict] += 1
+        if item.verdict == "not_run":
+            model.not_run.note(item.key, item.reason.removeprefix("not run: "))
+            model.access_refused += item.code == ItemCode.ACCESS_REFUSED
         case = self._case(item)
         self.confirmations.add(item, self.cases.excerpts[case])
         for row in item.rows:

@@ -56,6 +56,8 @@ class ModelFigures:
         cost: sum of the known, not negative costs; None where none is known.
         unpriced: answers whose cost is not known.
         stored: answers that an earlier run stored.
+        not_run_reason: of the first item whose model was not asked, "" where all were asked.
+        access_refused: items that were not run since the service refused access.
     """
 
     key: str
@@ -73,6 +75,8 @@ class ModelFigures:
     is_rag: bool
     stored: int = 0
     empty: int = 0
+    not_run_reason: str = ""
+    access_refused: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -282,6 +286,8 @@ def _model(aggregator: Aggregator, key: str, counts: ModelAggregator) -> ModelFi
         is_rag=counts.rag_rows > 0,
         stored=counts.stored,
         empty=counts.empty.count,
+        not_run_reason=next(iter(counts.not_run.texts), ""),
+        access_refused=counts.access_refused,
     )
 
 

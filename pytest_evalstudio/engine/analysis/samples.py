@@ -84,6 +84,8 @@ class ModelAggregator:
 
     Attributes:
         empty: questions that were answered with an empty text.
+        not_run: items whose model was not asked, with the reason.
+        access_refused: number of those whose service refused access.
     """
 
     verdicts: Counter[str] = field(default_factory=Counter)
@@ -104,6 +106,8 @@ class ModelAggregator:
     negative_costs: Sample = field(default_factory=Sample)
     no_context: Sample = field(default_factory=Sample)
     other_form: Sample = field(default_factory=Sample)
+    not_run: Sample = field(default_factory=Sample)
+    access_refused: int = 0
 
 
 @dataclass(slots=True)

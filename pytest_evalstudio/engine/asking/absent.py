@@ -22,7 +22,7 @@ class AbsentHost:
         """Nothing to prepare."""
 
     async def answer(self, prompt: Prompt) -> Answer:
-        raise HostFault(self._reason, ends_asking=True)
+        raise HostFault(self._reason)
 
     async def close(self) -> None:
         """Nothing to close."""

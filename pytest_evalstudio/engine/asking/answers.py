@@ -47,7 +47,7 @@ _STORE = """
 
 _RUN = "run"
 """Key of the run beside the fields of an answer; answers of earlier versions have none."""
-_NOT_STORED = ("not_asked", "stored_at")
+_NOT_STORED = ("not_asked", "access_refused", "stored_at")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,12 +15,13 @@ class TimeIsUp(HostFault):
     """A request that took longer than its limit; another attempt can help."""
 
 
-async def within(work: Awaitable[T], seconds: float | None, option: str) -> T:
+async def within(work: Awaitable[T], seconds: float | None, option: str, fact: str = "no answer") -> T:
     """Return the result of a request.
 
     Args:
         seconds: None for no limit.
         option: name of the limit, for the message.
+        fact: consequence of the limit, for the message.
 
     Raises:
         TimeIsUp: if it takes longer.
@@ -32,4 +33,4 @@ async def within(work: Awaitable[T], seconds: float | None, option: str) -> T:
     except TimeoutError as exc:
         if not limit.expired():
             raise HostFault(f"{type(exc).__name__}: {exc}", retry=True) from exc
-        raise TimeIsUp(f"no answer within {seconds:g} s (`{option}`)", retry=True) from None
+        raise TimeIsUp(f"{fact} within {seconds:g} s (`{option}`)", retry=True) from None

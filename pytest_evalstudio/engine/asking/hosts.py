@@ -23,6 +23,7 @@ from pytest_evalstudio.engine.asking.limits import Limits
 from pytest_evalstudio.engine.asking.load import load_of
 from pytest_evalstudio.engine.asking.loops import LoopThread
 from pytest_evalstudio.engine.asking.prices import Prices, without_prices
+from pytest_evalstudio.engine.asking.requesting import MAX_TEXT_CHARS
 from pytest_evalstudio.engine.asking.resolve import ModelSession
 from pytest_evalstudio.engine.asking.runs import CacheMode, RunSource, fixed_run
 from pytest_evalstudio.engine.asking.secrets import Secrets
@@ -59,6 +60,7 @@ def open_model(
     optional: Mapping[str, Any] = NOTHING,
     budget: Budget | None = None,
     allow_absent: bool = False,
+    max_text_chars: int = MAX_TEXT_CHARS,
 ) -> ModelSession:
     """Make a configured model ready to be asked.
 
@@ -78,6 +80,7 @@ def open_model(
             leave them out.
         budget: of the requests; None for no limit.
         allow_absent: whether a missing client package is an error of each question, not of the model.
+        max_text_chars: of the configuration; far longer answers and contexts are errors.
 
     Raises:
         ConfigurationError: if anything in the settings is unknown, missing or wrong.
@@ -99,6 +102,7 @@ def open_model(
             optional=optional,
             budget=budget,
             allow_absent=allow_absent,
+            max_text_chars=max_text_chars,
         )
     except ConfigurationError as exc:
         raise ConfigurationError(f"{kind} {name!r}: {exc}") from exc
@@ -121,6 +125,7 @@ def _opened(
     optional: Mapping[str, Any],
     budget: Budget | None,
     allow_absent: bool,
+    max_text_chars: int,
 ) -> ModelSession:
     cls, spec = _host_of(settings, registry)
     known = parameters(cls)
@@ -156,6 +161,7 @@ def _opened(
                     optional=frozenset(preferred),
                     note=lambda message: notes.append(f"{kind} {name!r}: {secrets.mask_message(message)}"),
                     corpora=register,
+                    max_text_chars=max_text_chars,
                     progress=report_ingestion,
                 )
             )
@@ -181,6 +187,7 @@ def _opened(
         notes=notes,
         budget=budget,
         register=register,
+        max_text_chars=max_text_chars,
         load=load_of(given.session.connection, str(folder), limits),
         labels=SessionLabels(
             connection=given.session.connection,

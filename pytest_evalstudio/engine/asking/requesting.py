@@ -16,8 +16,11 @@ from pytest_evalstudio.engine.asking.limits import Counters, Limits
 from pytest_evalstudio.engine.asking.load import Load
 from pytest_evalstudio.engine.asking.preparing import Preparations
 from pytest_evalstudio.engine.asking.retrying import with_retries
+from pytest_evalstudio.hosts._bodies import max_reply_size
+from pytest_evalstudio.hosts._connected import import_client
 
 T = TypeVar("T")
+MAX_TEXT_CHARS = 1_000_000
 
 
 class HostRequests:
@@ -27,9 +30,20 @@ class HostRequests:
         key: of the model; the waiting times between tries follow from it.
         load: slots and pace of the requests.
         counters: of the model.
+        max_text_chars: of the configuration; far longer answers and contexts are faults.
     """
 
-    def __init__(self, host: Host, *, key: str, limits: Limits, load: Load, counters: Counters) -> None:
+    def __init__(
+        self,
+        host: Host,
+        *,
+        key: str,
+        limits: Limits,
+        load: Load,
+        counters: Counters,
+        max_text_chars: int = MAX_TEXT_CHARS,
+    ) -> None:
+        self._max_text_chars = max_text_chars
         self._host = host
         self._spec: HostSpec = host.__evalstudio__
         self._key = key
@@ -49,18 +63,37 @@ class HostRequests:
         answer = await self.in_time(self._host.answer(prompt), self._limits.timeout_s)
         if not isinstance(answer, Answer):
             raise HostFault(f"host {self._spec.id!r} gave a {type(answer).__name__} instead of an Answer")
+        if not all(isinstance(text, str) for text in (answer.text, *answer.context, *answer.context_sources)):
+            raise HostFault(f"host {self._spec.id!r} gave an Answer whose text or context is not a text")
         if fault := number_fault(usage=answer.usage, cost_usd=answer.cost_usd, duration_s=answer.duration_s):
             raise HostFault(f"host {self._spec.id!r} gave an Answer whose {fault}")
+        self._check_length(answer)
         return answer if answer.duration_s else replace(answer, duration_s=time.perf_counter() - start)
 
-    async def in_time(self, request: Coroutine[Any, Any, T], timeout_s: float) -> T:
-        """Return the result of a request.
+    def _check_length(self, answer: Answer) -> None:
+        """Refuse an answer far beyond what evaluators score, so that neither cache nor record has it."""
+        limit = max_reply_size(self._max_text_chars)
+        for name, size in (("answer", len(answer.text)), ("context", sum(map(len, answer.context)))):
+            if size > limit:
+                raise HostFault(
+                    f"the {name} has {size:,} characters, which is more than max_text_chars ="
+                    f" {self._max_text_chars:,} allows; check the service, or raise max_text_chars"
+                )
+
+    async def in_time(
+        self,
+        request: Coroutine[Any, Any, T],
+        timeout_s: float,
+        option: str = "timeout_s",
+        fact: str = "no answer",
+    ) -> T:
+        """Return the result of a request; see `within`.
 
         Raises:
             TimeIsUp: if it takes longer.
         """
         try:
-            return await within(request, timeout_s, "timeout_s")
+            return await within(request, timeout_s, option, fact)
         except TimeIsUp:
             self._counters.timeout_count += 1
             raise
@@ -85,14 +118,35 @@ class HostRequests:
         return await with_retries(once, retries=self._limits.retries, seed=seed, on_retry=count)
 
     async def prepare(self, corpus: tuple[str, ...]) -> None:
-        """Let the host prepare documents, once for all questions about them."""
-        timeout_s = getattr(self._host, "ingest_timeout_s", self._limits.timeout_s)
+        """Let the host prepare documents, once for all questions about them.
+
+        The import of its client comes first: it takes seconds, and counts against no limit.
+        """
+        prompt = Prompt(text="", corpus=corpus)
+        ingest_timeout_s = getattr(self._host, "ingest_timeout_s", None)
 
         async def attempt() -> None:
-            await self.in_time(self._host.prepare(corpus), timeout_s)
+            await self._host.prepare(corpus)
 
-        prompt = Prompt(text="", corpus=corpus)
-        await self._preparations.once(corpus, lambda: self.with_retries(attempt, prompt))
+        async def attempt_in_time() -> None:
+            fact = "the documents are not prepared"
+            await self.in_time(self._host.prepare(corpus), self._limits.timeout_s, fact=fact)
+
+        async def preparation() -> None:
+            await self.import_client()
+            if ingest_timeout_s is None:
+                await self.with_retries(attempt_in_time, prompt)
+                return
+            attempts = self.with_retries(attempt, prompt)
+            fact = "the documents are not ingested"
+            await self.in_time(attempts, ingest_timeout_s, "ingest_timeout_s", fact)
+
+        await self._preparations.once(corpus, preparation)
+
+    async def import_client(self) -> None:
+        """Import the client of the host's service, where it is not imported yet."""
+        if self._spec.client:
+            await import_client(self._spec.client)
 
     async def cancel(self) -> None:
         """Cancel preparations that are under way."""

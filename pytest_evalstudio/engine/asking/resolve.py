@@ -25,7 +25,7 @@ from pytest_evalstudio.engine.asking.limits import Breaker, Counters, Limits
 from pytest_evalstudio.engine.asking.load import Load
 from pytest_evalstudio.engine.asking.loops import CLOSING_S, LoopThread
 from pytest_evalstudio.engine.asking.prices import without_prices
-from pytest_evalstudio.engine.asking.requesting import HostRequests
+from pytest_evalstudio.engine.asking.requesting import MAX_TEXT_CHARS, HostRequests
 from pytest_evalstudio.engine.asking.retrying import afterword
 from pytest_evalstudio.engine.asking.runs import AskingRun, CacheMode, RunSource, fixed_run
 from pytest_evalstudio.engine.asking.secrets import Secrets
@@ -60,6 +60,7 @@ class ModelSession:
         register: of the host's collections; it is closed with the session.
         load: slots and pace of the requests, which the models of a connection share.
         labels: connection, description and prices of the configuration.
+        max_text_chars: of the configuration; far longer answers and contexts are errors.
 
     Attributes:
         key: the same for the same name, host and settings, in every run.
@@ -89,6 +90,7 @@ class ModelSession:
         register: CorpusRegister | None = None,
         labels: SessionLabels | None = None,
         load: Load | None = None,
+        max_text_chars: int = MAX_TEXT_CHARS,
     ) -> None:
         self.labels = labels or SessionLabels()
         self.notes = [] if notes is None else notes
@@ -115,7 +117,14 @@ class ModelSession:
         self._budget = budget
         self.prices = ExpectedPrices.of(host, self.labels.prices)
         self._end = ""
-        self._requests = HostRequests(host, key=key, limits=limits, load=self._load, counters=self._counters)
+        self._requests = HostRequests(
+            host,
+            key=key,
+            limits=limits,
+            load=self._load,
+            counters=self._counters,
+            max_text_chars=max_text_chars,
+        )
         self._closed = False
 
     @property
@@ -203,7 +212,12 @@ class ModelSession:
 
     def within_limits(self, request: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Return the result of another request to the host, made once; it may raise HostFault."""
-        return self._thread.run(self._requests.in_time(request(), self.limits.timeout_s))
+
+        async def result() -> T:
+            await self._requests.import_client()
+            return await self._requests.in_time(request(), self.limits.timeout_s)
+
+        return self._thread.run(result())
 
     def submit(self, prompt: Prompt) -> Future[Answer]:
         """Ask a prompt whose answer is needed later; see `ask`."""
@@ -296,7 +310,7 @@ class ModelSession:
     ) -> Answer:
         """Ask the host and store its answer."""
         if self._end:
-            return self._failure(f"not asked: {self._end}")
+            return replace(self._not_asked(self._end), access_refused=True)
         if self._breaker.refuses():
             return self._failure(
                 f"not asked: the host did not answer {self._breaker.misses} prompts in a row; the last"

@@ -46,6 +46,7 @@ class Result:
         seconds: the task's share of the chunk's wall time.
         confirmation: of a regressed case that was asked again; None for others.
         not_run: why the model was not asked all its repeats, "" if it was; there are no verdicts then.
+        access_refused: whether it was not asked since its service refused access to an earlier item.
     """
 
     task: EvalTask
@@ -58,6 +59,7 @@ class Result:
     compared_beside: frozenset[str] = frozenset()
     seconds: float = 0.0
     not_run: str = ""
+    access_refused: bool = False
     confirmation: Confirmation | None = None
 
     @property
