@@ -1,8 +1,8 @@
 """Time is linear in the text for all plugins, those that are added later included.
 
 The subjects come from the registries: evaluators with the text in all of their inputs and as their judge's
-reply, perturbators, generators, importers; and the functions of `support.linear_functions`. The same is measured
-up to 800,000 characters by `tests/benchmarks/hostile_text.py`.
+reply, perturbators, generators, importers; and the functions of `support.linear_functions`. The same is
+measured up to 800,000 characters by `tests/benchmarks/hostile_text.py`.
 """
 
 from __future__ import annotations

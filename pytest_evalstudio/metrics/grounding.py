@@ -189,8 +189,8 @@ _word_keys = functools.lru_cache(maxsize=65_536)(_new_word_keys)
 def stem(word: str) -> str:
     """Return the English Snowball stem of a word in lower case.
 
-    A word of more than `MAX_STEMMED_CHARS` (100) characters is its own stem: the stemmer's time is quadratic in
-    the length of a word.
+    A word of more than `MAX_STEMMED_CHARS` (100) characters is its own stem: the stemmer's time is quadratic
+    in the length of a word.
 
     >>> stem("revenues")
     'revenu'

@@ -2,9 +2,9 @@
 
     python tests/benchmarks/hostile_text.py [--sizes 50000 200000 800000] [--only WORDS] [--limit 20]
 
-Prints, for each function, its worst shape at the longest text: seconds at each size, and the exponent of growth
-between the last two (1 is linear, 2 quadratic). Each function runs in a process of its own, which ends when a
-text takes more than the limit.
+Prints, for each function, its worst shape at the longest text: seconds at each size, and the exponent of
+growth between the last two (1 is linear, 2 quadratic). Each function runs in a process of its own, which ends
+when a text takes more than the limit.
 """
 
 from __future__ import annotations
