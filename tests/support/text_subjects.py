@@ -16,6 +16,7 @@ from pytest_evalstudio.core.plugins.evaluator import EvaluatorSpec
 from pytest_evalstudio.core.plugins.generator import Corpus, Excerpt
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tools import Entailment, Tools
+from pytest_evalstudio.engine.perturbing.protected import mask
 from pytest_evalstudio.models.sentences import split_sentences
 from support import linear_functions
 from support.embedders import NearWordAligner
@@ -35,6 +36,12 @@ _ROLES: Mapping[str, str] = {
     "actual_output": "answer",
     "condition": "condition",
 }
+
+
+_COVERED = (
+    *("evaluators.", "perturbations.", "groundedness.", "steps.", "judges.", "detectors.redact", "overlap."),
+)
+"""Functions that plugins of the registries call with the same texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +71,7 @@ def text_subjects(registry: Registry) -> list[TextSubject]:
         *(
             TextSubject(name, function)
             for name, function in linear_functions.FUNCTIONS.items()
-            if not name.startswith(("evaluators.", "perturbations."))
+            if not name.startswith(_COVERED)
         ),
     ]
 
@@ -204,8 +211,7 @@ def _tools(reply: Callable[[Prompt], Any], *, has_models: bool = True) -> Tools:
 
 
 def _perturbators(registry: Registry) -> Iterator[TextSubject]:
-    from pytest_evalstudio.engine.perturbing.specs import parse_perturbations, put_to
-
+    yield TextSubject("protected spans", mask)
     for id in registry.perturbators:
         spec = registry.perturbators.spec(id)
         perturbator = registry.perturbators.get(id)()
@@ -216,13 +222,7 @@ def _perturbators(registry: Registry) -> Iterator[TextSubject]:
         def plain(text: str, perturbator: Any = perturbator, intensity: Any = intensity) -> object:
             return perturbator.perturb(text, intensity, 7)
 
-        [chain] = parse_perturbations(id, registry)
-
-        def protected(text: str, chain: Any = chain) -> object:
-            return put_to(chain, text, 7)
-
         yield TextSubject(f"perturbator {id}", plain)
-        yield TextSubject(f"perturbator {id}, with protected spans", protected)
 
 
 def _generators(registry: Registry) -> Iterator[TextSubject]:
