@@ -15,10 +15,13 @@ from typing import Any, ClassVar
 import pytest
 
 from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.engine.perturbing.protected import protected_spans
 from pytest_evalstudio.importers.kinds import H2O_SONAR, KINDS, TABLE
+from pytest_evalstudio.metrics import grounding
 from support.hostile_shapes import SHAPES, hostile_text
 from support.imported_texts import files_of, importer_functions, replaced
 from support.linear_growth import superlinear_shapes
@@ -79,3 +82,22 @@ def test_every_kind_of_file_is_a_subject(kind: str) -> None:
     assert [name for name in importer_functions() if name.split()[0] == kind]
     if kind not in (H2O_SONAR, TABLE):
         assert not files_of(kind) or any("hostile" in replaced(path, "hostile") for path in files_of(kind))
+
+
+def test_words_above_the_bound_are_their_own_stems() -> None:
+    bound = grounding.MAX_STEMMED_CHARS
+    assert grounding.stem("a" * (bound - 3) + "ing") == "a" * (bound - 3)
+    assert grounding.stem("a" * (bound - 2) + "ing") == "a" * (bound - 2) + "ing"
+
+
+def test_an_amount_that_goes_on_in_letters_is_no_exponential_pattern() -> None:
+    assert protected_spans("1" + "a" * 60 + "_")[0].kind == "identifier"
+    assert protected_spans("(12-month-long),")[0].kind == "number"
+
+
+def test_too_many_pairs_of_sentences_are_an_error() -> None:
+    name = f"evaluator summarization_completeness_faithfulness, {EVERYWHERE}"
+    [subject] = [subject for subject in SUBJECTS if subject.name == name]
+    text = " ".join(f"The fee of branch {number} is due." for number in range(400))
+    [outcome] = subject.function(text)  # type: ignore[misc]
+    assert (outcome.status, outcome.code) == ("error", OutcomeCode.TEXT_TOO_LONG)
