@@ -21,8 +21,10 @@ from pytest_evalstudio.evaluators._similarity import Vectors, has_words
 from pytest_evalstudio.metrics.quoting import one_line
 from pytest_evalstudio.metrics.steps import Aligned, Likeness, Step, align, find_steps, likeness, merged
 
-MOST_PAIRS = 250_000
+MAX_PAIRS = 250_000
 """Maximum number of compared pairs; the comparison of more steps takes minutes."""
+MAX_COMPARED_CHARS = 10_000_000
+"""Maximum number of characters of all pairs together; the comparison of more takes many seconds."""
 _COUNTED = {"insertions": "insertion", "deletions": "deletion", "mismatches": "mismatch"}
 
 
@@ -170,7 +172,8 @@ def _outcome(
 ) -> Outcome:
     if not truth:
         return Outcome.not_applicable("the retrieved context has no steps")
-    if len(truth) * len(actual) > MOST_PAIRS:
+    chars = len(actual) * sum(map(len, truth)) + len(truth) * sum(len(step.text) for step in actual)
+    if len(truth) * len(actual) > MAX_PAIRS or chars > MAX_COMPARED_CHARS:
         return Outcome.error(
             f"{len(truth):,} steps of the context and {len(actual):,} of the answer are too many to align",
             OutcomeCode.TEXT_TOO_LONG,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
@@ -31,6 +32,10 @@ from pytest_evalstudio.metrics.entailment import (
 )
 
 NO_DOCUMENT_WORDS = "the question, which is the document, has no words"
+
+
+MAX_PAIRS = 100_000
+"""Maximum number of compared pairs of sentences; the inference model reads each of them."""
 
 
 @evaluator(
@@ -95,8 +100,17 @@ class SummarizationCompletenessFaithfulness:
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         weights = read_conv_weights(Path(self.conv_weights)) if self.conv_weights else None
         read = [(case, answer_sentences(case, tools), sentences(case.question, tools)) for case in cases]
-        by_pair = judged([pair for _, summary, document in read for pair in _pairs(summary, document)], tools)
-        tables = [_entailment(summary, document, by_pair) for _, summary, document in read]
+        pairs = [
+            pair
+            for _, summary, document in read
+            if not _is_too_long(summary, document)
+            for pair in _pairs(summary, document)
+        ]
+        by_pair = judged(pairs, tools)
+        tables = [
+            [] if _is_too_long(summary, document) else _entailment(summary, document, by_pair)
+            for _, summary, document in read
+        ]
         parts = [self._faithful(summary, table) for (_, summary, _), table in zip(read, tables, strict=True)]
         vectors = Vectors(
             (
@@ -134,6 +148,12 @@ class SummarizationCompletenessFaithfulness:
             nothing := not_judged(case, summary, "read" if document else "", self.metrics, NO_DOCUMENT_WORDS)
         ) is not None:
             return nothing
+        if _is_too_long(summary, document):
+            return Outcome.error(
+                f"{len(summary):,} sentences of the summary and {len(document):,} of the document are too"
+                " many to compare; shorten one",
+                OutcomeCode.TEXT_TOO_LONG,
+            )
         best = [max(row) for row in table]
         lowest = worst_sentence(case.actual_output, summary, best, "least faithful sentence")
         return Outcome.score(
@@ -147,6 +167,10 @@ class SummarizationCompletenessFaithfulness:
             reason=lowest if faithful else f"no sentence of the summary follows from the document; {lowest}",
             fragments=sentence_fragments(summary, best, "faithfulness_zs"),
         )
+
+
+def _is_too_long(summary: Sequence[Sentence], document: Sequence[Sentence]) -> bool:
+    return len(summary) * len(document) > MAX_PAIRS
 
 
 def _pairs(summary: Sequence[Sentence], document: Sequence[Sentence]) -> list[tuple[str, str]]:

@@ -5,14 +5,13 @@ Source: https://inspect.aisi.org.uk/eval-logs.html
 
 from __future__ import annotations
 
-import importlib
-import json
-import sys
+import math
+from collections.abc import Mapping
 from pathlib import Path
-from types import ModuleType
 
-from pytest_evalstudio.core.errors import ConfigurationError, DataError
-from pytest_evalstudio.formats.source import Source
+from pytest_evalstudio.formats.fields import shown
+from pytest_evalstudio.formats.source import Source, pointer
+from pytest_evalstudio.importers import inspect_archive
 from pytest_evalstudio.importers.common import (
     METADATA,
     Fields,
@@ -26,62 +25,48 @@ from pytest_evalstudio.importers.common import (
     text_of,
     texts_of,
 )
+from pytest_evalstudio.importers.inspect_archive import walk
 
 SUFFIX = ".eval"
-MAX_BYTES = 2_000_000_000
-"""Maximum size of an unpacked log."""
-_HEADS = ("header.json", "_journal/start.json")
+MAX_DEPTH = 100
+"""Maximum nesting of a sample; deeper ones cannot be written again."""
+_KEYS = frozenset(
+    {"id", "epoch", "input", "target", "choices", "files", "sandbox", "scores", "output", "error"}
+    | {"total_time", "metadata"}
+)
+_TYPES: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "id": ((str, int), "a text or a whole number"),
+    "epoch": ((int,), "a whole number"),
+    "target": ((str, list), "a text or a list of texts"),
+    "output": ((dict,), "an object"),
+    "error": ((dict,), "an object"),
+    "total_time": ((int, float), "a number of seconds"),
+    "metadata": ((dict,), "an object"),
+}
+"""Types of the values of a sample that have one meaning only."""
 
 
 def open_log(path: Path, name: str) -> Source:
-    """Return an `.eval` archive as the data of a JSON log.
-
-    Raises:
-        DataError: if it is no archive, or is too large.
-        ConfigurationError: if its compression is not supported.
-    """
-    zipfile = _zipfile(name)
-    try:
-        with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
-            head = next((member for member in _HEADS if member in names), None)
-            if head is None:
-                raise DataError("is not a log of Inspect: it has no header", source=name)
-            members = [head, *(member for member in names if member.startswith("samples/"))]
-            if sum(archive.getinfo(member).file_size for member in members) > MAX_BYTES:
-                raise DataError(f"unpacks to more than {MAX_BYTES:,} bytes", source=name)
-            data, *samples = (json.loads(archive.read(member)) for member in members)
-    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as exc:
-        raise DataError(f"cannot be read as a log of Inspect: {exc}", source=name) from None
-    return Source(name=name, text="", data={**data, "samples": samples})
-
-
-def _zipfile(name: str) -> ModuleType:
-    """Return a zipfile module that reads zstd, with which Inspect compresses."""
-    if sys.version_info >= (3, 14):
-        return importlib.import_module("zipfile")
-    try:
-        return importlib.import_module("backports.zstd.zipfile")
-    except ImportError:
-        raise ConfigurationError(
-            f"{name}: reading .eval needs zstd: pip install 'pytest-evalstudio[inspect]', or write the log as"
-            " JSON: inspect log convert --to json"
-        ) from None
+    """Return an `.eval` archive as the data of a JSON log; see `inspect_archive.open_log`."""
+    return inspect_archive.open_log(path, name, _KEYS)
 
 
 def read(source: Source) -> Imported:
     """Convert samples to rows with the model's answers; epochs are repeats."""
     values = records(source, "samples")
     head = source.data.get("eval") if isinstance(source.data, dict) else None
-    model = str(head.get("model") or "") if isinstance(head, dict) else ""
-    imported = convert_records(source, values, lambda record, result: _row(record, result, model))
-    if isinstance(head, dict) and head.get("task"):
-        imported.name = str(head["task"])
+    if head is not None and not isinstance(head, dict):
+        raise source.error(pointer("eval"), f"expected an object, found {shown(head)}")
+    model, task = (_name_in(source, head or {}, name) for name in ("model", "task"))
+    at = ("samples",) if isinstance(source.data, dict) else ()
+    imported = convert_records(source, values, lambda record, result: _row(record, result, model), *at)
+    imported.name = task or imported.name
     imported.models = [model] if model else []
     return imported
 
 
 def _row(record: Record, imported: Imported, model: str) -> Fields | None:
+    _check(record)
     value, omissions = record.value, imported.omissions
     question, turns = question_of(record, value.get("input"), omissions, "input")
     if value.get("scores"):
@@ -94,7 +79,7 @@ def _row(record: Record, imported: Imported, model: str) -> Fields | None:
     error = value.get("error")
     return {
         "key": str(value.get("id") or ""),
-        "run": value.get("epoch") if isinstance(value.get("epoch"), int) else None,
+        "run": value.get("epoch"),
         "model_key": model,
         "input": question,
         "conversation": turns,
@@ -106,6 +91,35 @@ def _row(record: Record, imported: Imported, model: str) -> Fields | None:
         METADATA: {**metadata(record, "metadata"), **({"targets": targets} if len(targets) > 1 else {})}
         or None,
     }
+
+
+def _name_in(source: Source, head: Mapping[str, Json], name: str) -> str:
+    value = head.get(name)
+    if value is not None and not isinstance(value, str):
+        raise source.error(pointer("eval", name), f"expected a text, found {shown(value)}")
+    return value or ""
+
+
+def _check(record: Record) -> None:
+    """Check nesting, numbers and types of a sample.
+
+    Raises:
+        DataError: at the value that is wrong.
+    """
+    for name in sorted(_KEYS & record.value.keys()):
+        value = record.value[name]
+        if name in _TYPES and value is not None:
+            types, expected = _TYPES[name]
+            if not isinstance(value, types) or isinstance(value, bool):
+                raise record.error(f"expected {expected}, found {shown(value)}", name)
+        for part, depth in walk(value):
+            if depth > MAX_DEPTH:
+                raise record.error(f"is nested more than {MAX_DEPTH} levels deep; shorten it", name)
+            if isinstance(part, float) and not math.isfinite(part) and name != "scores":
+                raise record.error(f"{part} is not a JSON number; leave the value out or write null", name)
+    error = record.value.get("error")
+    if isinstance(error, dict) and not isinstance(error.get("message"), str | None):
+        raise record.error(f"expected a text, found {shown(error['message'])}", "error", "message")
 
 
 def _completion(output: Json) -> Json:

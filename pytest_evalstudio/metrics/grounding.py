@@ -34,6 +34,8 @@ _SCALE = re.compile(
     r"\s?-?(?:(?P<bn>billion|bn|b)|(?P<mn>million|mn|m)|(?P<k>thousand|k)|(?P<tn>trillion|tn))\b",
     re.IGNORECASE,
 )
+MAX_STEMMED_CHARS = 100
+"""Longest word that is stemmed; the longest words of dictionaries have half of it."""
 _FACTORS = {"k": 3, "mn": 6, "bn": 9, "tn": 12}
 
 
@@ -164,12 +166,15 @@ def _found(text: str) -> Iterator[tuple[bool, tuple[str, ...], int, int]]:
             keys, scaled = _values(match["number"], text, match.end("number"))
             reached = max(scaled, end)
             yield True, keys, start, reached
-        elif start >= reached and (keys := _word_keys(match[0].casefold())):
-            yield False, keys, start, end
+        elif start >= reached:
+            word = match[0].casefold()
+            # A cache of long words would keep gigabytes.
+            keys = _new_word_keys(word) if len(word) > MAX_STEMMED_CHARS else _word_keys(word)
+            if keys:
+                yield False, keys, start, end
 
 
-@functools.lru_cache(maxsize=65_536)
-def _word_keys(word: str) -> tuple[str, ...]:
+def _new_word_keys(word: str) -> tuple[str, ...]:
     """Return the stem of a word, followed by its value if it is a numeral; () for a function word."""
     base = re.sub(r"['’]s?$", "", re.sub(r"['’]s$", "", word)).replace("'", "").replace("’", "")
     if base in FUNCTION_WORDS or not base or (len(base) == 1 and base.isascii()):
@@ -178,13 +183,23 @@ def _word_keys(word: str) -> tuple[str, ...]:
     return (key, _SPELLED[base]) if base in _SPELLED else (key,)
 
 
-@functools.lru_cache(maxsize=65_536)
+_word_keys = functools.lru_cache(maxsize=65_536)(_new_word_keys)
+
+
 def stem(word: str) -> str:
     """Return the English Snowball stem of a word in lower case.
+
+    A word of more than `MAX_STEMMED_CHARS` (100) characters is its own stem: the stemmer's time is quadratic
+    in the length of a word.
 
     >>> stem("revenues")
     'revenu'
     """
+    return word if len(word) > MAX_STEMMED_CHARS else _stemmed(word)
+
+
+@functools.lru_cache(maxsize=65_536)
+def _stemmed(word: str) -> str:
     return str(_stemmer().stemWord(word))
 
 

@@ -106,6 +106,12 @@ def common_subsequence(first: Sequence[str], second: Sequence[str]) -> int:
     >>> common_subsequence("abcbdab", "bdcaba")
     4
     """
+    start = next(
+        (place for place, (left, right) in enumerate(zip(first, second, strict=False)) if left != right),
+        min(len(first), len(second)),
+    )
+    if start:  # a common beginning is a part of a longest subsequence, and equal texts take linear time
+        return start + common_subsequence(first[start:], second[start:])
     positions: dict[str, int] = {}
     for position, token in enumerate(first):
         positions[token] = positions.get(token, 0) | 1 << position

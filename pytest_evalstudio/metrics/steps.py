@@ -85,7 +85,7 @@ def find_steps(text: str, split_sentences: Callable[[str], list[tuple[int, int]]
     >>> [step.text for step in find_steps(text, lambda part: [(0, len(part))])]
     ['Open the app.', 'Choose a card.']
     """
-    steps: list[Step] = []
+    items: list[tuple[int, int]] = []
     prose: list[tuple[int, int]] = []
     is_item, position = False, 0
     for line in text.splitlines(keepends=True):
@@ -93,16 +93,17 @@ def find_steps(text: str, split_sentences: Callable[[str], list[tuple[int, int]]
         position += len(line)
         item = None if _RULE.match(line) or _consecutive(list(_INLINE.finditer(line))) else _ITEM.match(line)
         if item is not None:
-            steps.append(_step(text, start + item.start("body"), end))
+            items.append((start + item.start("body"), end))
             is_item = True
         elif is_item and start < end and line[0] in " \t":
-            steps[-1] = _step(text, steps[-1].start, end)
+            items[-1] = (items[-1][0], end)
         else:
             is_item = False
             if prose and prose[-1][1] == start:
                 prose[-1] = (prose[-1][0], position)
             else:
                 prose.append((start, position))
+    steps = [_step(text, start, end) for start, end in items]
     for start, end in prose:
         steps += _in_prose(text, start, end, split_sentences)
     return sorted((step for step in steps if re.search(r"\w", step.text)), key=lambda step: step.start)
@@ -248,6 +249,11 @@ def _is_misspelt(first: str, second: str) -> bool:
     size, most = len(shorter), (len(shorter) - 1) // _SIGNS_PER_EDIT
     if not 0 < size <= _LONGEST_SPELT or len(longer) - size > most:
         return False
+    first_counts, second_counts = _unary_counts(shorter), _unary_counts(longer)
+    if (second_counts & ~first_counts).bit_count() > most or (
+        first_counts & ~second_counts
+    ).bit_count() > most:
+        return False  # an edit adds or removes one character at most
     places, full, last = _places(shorter), (1 << size) - 1, 1 << (size - 1)
     up, down, distance = full, 0, size
     for left, sign in zip(range(len(longer) - 1, -1, -1), longer, strict=True):
@@ -261,6 +267,15 @@ def _is_misspelt(first: str, second: str) -> bool:
         rise = rise << 1 | 1
         up, down = (fall << 1 | ~(level | rise)) & full, rise & level & full
     return True
+
+
+@functools.lru_cache(maxsize=8192)
+def _unary_counts(text: str) -> int:
+    """Return the number of each kind of character as that many bits; more than 16 count as 16."""
+    counts = [0] * 32
+    for char in text:
+        counts[ord(char) % 32] += 1
+    return sum((1 << min(count, 16)) - 1 << 16 * kind for kind, count in enumerate(counts))
 
 
 @functools.lru_cache(maxsize=8192)

@@ -54,6 +54,10 @@ def _split(text: str) -> list[tuple[int, int]]:
 
     spans: list[tuple[int, int]] = []
     for offset, paragraph in preprocess_with_offsets(text):
+        if not _SEPARATORS.search(paragraph):
+            start = offset + len(paragraph) - len(paragraph.lstrip())
+            spans.append((start, start + len(paragraph.strip())))
+            continue
         for start, end, is_sentence in _pieces(paragraph):
             if is_sentence:
                 spans.append((offset + start, offset + end))

@@ -39,7 +39,8 @@ _UNSPACED = "\u0e00-\u0eff\u2e80-\ud7ff\uf900-\ufaff"
 _TOKEN = re.compile(rf"[^\s{_UNSPACED}]+")
 _OUTER = "()[]\"'“”‘’«»„¿¡,;:.!?…？！。、，"
 _IDENTIFIER = re.compile(r"[@_#\\{}<>=$%&*+|~^/€£¥]|[^\W\d_]\.[^\W\d_]|[a-z][A-Z]|^--?\w")
-_QUANTITY = re.compile(r"\W*\d+(?:\W\d+)*(?:-?[^\W\d_]+)*\W*")
+# Possessive: letters that could be divided among repeats would take exponential time where the token goes on.
+_QUANTITY = re.compile(r"\W*+\d++(?:\W\d++)*+(?:-?[^\W\d_]++)*+\W*+")
 _PLAIN_SLASHES = re.compile(r"[^\W\d_]+(?:/[^\W\d_]+)+")
 _CURRENCY = "$€£¥₹₽₩"
 

@@ -1,0 +1,88 @@
+"""Growth of a function's processor time with the length of its text."""
+
+from __future__ import annotations
+
+import gc
+import math
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
+
+from support.hostile_shapes import SHAPES, hostile_text
+
+SHORT, LONG = 50_000, 200_000
+MAX_RATIO = 1.3 * LONG / SHORT
+"""Of the times of the long and the short text: 1.3 times linear."""
+NOISE_S = 0.15
+"""Times of the long text up to this one count as linear: a quadratic function takes 2.4 s for 800,000
+characters then.
+"""
+LIMIT_S = 20.0
+"""Processor time after which a measurement ends."""
+REPEATS = (1, 3, 8)
+"""Repeats of each measurement; each further number is used only where the ratio is too high."""
+
+
+class TooSlow(Exception):
+    """A measurement took more than the limit."""
+
+
+def superlinear_shapes(
+    function: Callable[[str], object], shapes: Sequence[str] = SHAPES, repeats: Sequence[int] = REPEATS
+) -> dict[str, float]:
+    """Return the shapes for which the time grows faster than permitted, with the ratio of the times."""
+    ratios = {shape: _ratio(function, shape, repeats) for shape in shapes}
+    return {shape: ratio for shape, ratio in ratios.items() if ratio > MAX_RATIO}
+
+
+def _ratio(function: Callable[[str], object], shape: str, all_repeats: Sequence[int]) -> float:
+    """Return the ratio of the times of the long and the short text; 0 below the noise."""
+    ratio = math.inf
+    salts = iter(range(100))
+    long = short = math.inf
+    for repeats in all_repeats:
+        try:
+            long = min(long, *(_seconds(function, shape, LONG, next(salts)) for _ in range(repeats)))
+        except TooSlow:
+            return math.inf
+        if long <= NOISE_S:
+            return 0.0
+        short = min(short, *(_seconds(function, shape, SHORT, next(salts)) for _ in range(repeats)))
+        ratio = long / short
+        if ratio <= MAX_RATIO:
+            break
+    return ratio
+
+
+def _seconds(function: Callable[[str], object], shape: str, size: int, salt: int) -> float:
+    text = hostile_text(shape, size, salt)
+    with _limited(LIMIT_S):
+        gc.disable()  # its passes over the whole heap grow with the number of new objects
+        try:
+            start = time.process_time()
+            function(text)
+            return time.process_time() - start
+        finally:
+            gc.enable()
+
+
+@contextmanager
+def _limited(seconds: float) -> Iterator[None]:
+    """Raise TooSlow after some processor time; loops of Python and of `re` can be interrupted."""
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "ITIMER_PROF"):
+        yield
+        return
+
+    def stop(signum: int, frame: FrameType | None) -> None:
+        raise TooSlow
+
+    previous = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, previous)
