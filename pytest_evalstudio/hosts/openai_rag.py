@@ -130,6 +130,8 @@ class OpenAIRag(OpenAIService):
                     await _without_warning(self.client().beta.assistants.delete, await task)
             if self._collections is not None:
                 await self._collections.release(self._remove)
+        except Exception as exc:
+            raise self._hosts_fault(exc) from exc
         finally:
             await super().close()
 
@@ -219,7 +221,9 @@ class OpenAIRag(OpenAIService):
             "input_tokens": getattr(run.usage, "prompt_tokens", None),
             "output_tokens": getattr(run.usage, "completion_tokens", None),
         }
-        return Answer(text=text, usage=counts(usage), served_model=str(run.model or ""), request_id=run.id)
+        return Answer(
+            text=text, usage=counts(usage), served_model=str(run.model or ""), request_id=str(run.id or "")
+        )
 
     async def _made_assistant(self, store: str) -> str:
         settings = {
@@ -245,7 +249,9 @@ class OpenAIRag(OpenAIService):
             run = await _without_warning(beta.threads.runs.retrieve, run.id, thread_id=thread)
         if run.status != "completed":
             said = quoted(str(getattr(run.last_error, "message", "") or run.status), self._mask)
-            raise HostFault(f"the run of the assistant ended with {run.status}: {said}")
+            raise HostFault(
+                f"{self.url} ended the run of the assistant with {run.status}: {said}; {CHECK_REPLY}"
+            )
         return run
 
     async def _ingest(self, documents: Sequence[LocalDocument], key: str) -> str:

@@ -23,12 +23,13 @@ WORDS_OF_PYTHON = re.compile(
     r"|iterable|codec can't|__\w+__|indices must be|out of range|Traceback|unexpected type|\bdict\b"
     r"|convert undefined"
 )
+REPLIES_PER_REQUEST = 6
 REMEDY = re.compile(r"[;,] (and )?(check|set|raise|correct|pull|add) ")
 
 
 def assert_is_a_message(text: str, url: str) -> None:
     assert not WORDS_OF_PYTHON.search(text), text
-    if text.endswith("(`timeout_s`)"):  # the limit is place and remedy
+    if text.endswith("(`timeout_s`)") or " did not close within " in text:  # the limit is place and remedy
         return
     assert url.removeprefix("http://") in text, text
     assert REMEDY.search(text), text
@@ -82,6 +83,12 @@ def test_a_malformed_reply_to_a_question_is_an_answer_or_a_message(use, tmp_path
     assert problems == []
 
 
+def spread(malformed):
+    """Return some replies, evenly spread over all of them: opening a client takes longer than its requests."""
+    step = max(1, -(-len(malformed) // REPLIES_PER_REQUEST))
+    return malformed[::step]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("use", USES, ids=lambda use: use.id.replace(" ", "-"))
 def test_a_malformed_reply_to_any_request_is_a_message(use, tmp_path):
@@ -92,7 +99,7 @@ def test_a_malformed_reply_to_any_request_is_a_message(use, tmp_path):
             use, kind, lambda request, reply, normal=normal: normal.append(reply) or reply
         ) as service:
             performed(use, service.url, tmp_path)
-        for name, malformed in replies(normal[0], (None,)):
+        for name, malformed in spread(list(replies(normal[0], (None,)))):
             with faulty(use, kind, lambda request, reply, malformed=malformed: malformed) as service:
                 outcome = performed(use, service.url, tmp_path, timeout_s=3)
             for fault in outcome.faults:

@@ -405,9 +405,15 @@ class ModelSession:
                 if self._register is not None:
                     self._register.close()
         except Exception as exc:  # the answers are in; a connection that does not close must not spoil them
-            fault = self.mask(f"{type(exc).__name__}: {exc}")
-            text = visible(f"{self._kind} {self.name!r}: host {self.spec.id!r} did not close: {fault}")
-            warnings.warn(text, RuntimeWarning, stacklevel=2)
+            host = f"{self._kind} {self.name!r}: host {self.spec.id!r}"
+            text = f"{host} did not close{_closing_fault(exc)}"
+            warnings.warn(visible(self.mask(text)), RuntimeWarning, stacklevel=2)
+
+
+def _closing_fault(exc: Exception) -> str:
+    if isinstance(exc, TimeoutError):
+        return f" within {CLOSING_S:g} s; check the service"
+    return f": {exc}" if isinstance(exc, HostFault) else f": {type(exc).__name__}: {exc}"
 
 
 async def _as_it_is(answer: Answer) -> Answer:
