@@ -84,7 +84,7 @@ def test_a_malformed_reply_to_a_question_is_an_answer_or_a_message(use, tmp_path
 
 
 def spread(malformed):
-    """Return some replies, evenly spread over all of them: opening a client takes longer than its requests."""
+    """Return some replies, evenly spread over all: opening a client takes longer than its requests."""
     step = max(1, -(-len(malformed) // REPLIES_PER_REQUEST))
     return malformed[::step]
 

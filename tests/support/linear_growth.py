@@ -22,7 +22,7 @@ characters then.
 """
 LIMIT_S = 20.0
 """Processor time after which a measurement ends."""
-REPEATS = (1, 3, 8)
+REPEATS = (1, 3, 8, 20)
 """Repeats of each measurement; each further number is used only where the ratio is too high."""
 
 
