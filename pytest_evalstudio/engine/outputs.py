@@ -172,7 +172,7 @@ class OutputFolder:
         try:
             content = json.loads((self.path / MANIFEST).read_text(encoding="utf-8"))
             names = content["files"] if content["producer"] == PRODUCER else None
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
         return [name for name in names if _is_name_of_ours(name)] if isinstance(names, list) else None
 
@@ -280,7 +280,7 @@ def _holds(path: Path, mark: bytes) -> bool:
 def _is_described(descriptor: Path) -> bool:
     try:
         content = json.loads(descriptor.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return False
     return isinstance(content, dict) and content.get("producer") == PRODUCER
 

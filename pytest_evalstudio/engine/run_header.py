@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import functools
-import hashlib
 import os
 import platform
 import stat
@@ -19,6 +18,7 @@ from typing import Any
 import msgspec
 
 from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.digests import file_digest
 from pytest_evalstudio.core.plugins.parameters import parameter_specs
 from pytest_evalstudio.engine.judge_identity import judge_check_entry
 from pytest_evalstudio.engine.revision import revision
@@ -121,8 +121,7 @@ def document_digests(case: Case) -> dict[str, str]:
 @functools.lru_cache(maxsize=4096)
 def _digest(path: str, size: int, modified_ns: int) -> str:
     """Return the SHA-256 of a file; size and time of change make the cache notice another content."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return file_digest(path)
 
 
 def new_run(

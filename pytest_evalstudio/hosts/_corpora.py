@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from urllib.parse import unquote, urlsplit
 
+from pytest_evalstudio.core.digests import file_digest
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.hosts._callables import in_thread
@@ -159,8 +160,7 @@ class Collections:
         for location in dict.fromkeys(corpus):
             path = self._path(location)
             try:
-                with path.open("rb") as file:
-                    digest = hashlib.file_digest(file, "sha256").hexdigest()
+                digest = file_digest(path)
             except OSError as exc:
                 raise DataError(f"the document cannot be read: {exc.strerror}", source=location) from None
             if digest not in documents:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_evalstudio.core.digests import file_digest
 from pytest_evalstudio.core.errors import ResourceMissing
 from pytest_evalstudio.formats.weights_tables import ToxicityModel, WeightsTable
 from pytest_evalstudio.models.classifying import Opened, device_of
@@ -20,7 +21,6 @@ from pytest_evalstudio.models.weights import (
     Digest,
     Unfetched,
     Weights,
-    file_digest,
     find_weights,
     missing_model,
 )

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_evalstudio.core.digests import file_digest
 from pytest_evalstudio.core.store import Store
-from pytest_evalstudio.models.weights import file_digest
 
 if TYPE_CHECKING:
     from numpy import float32

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_evalstudio.core.digests import file_digest
 from pytest_evalstudio.core.errors import ConfigurationError, ResourceMissing
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.weights_tables import WeightsTable
@@ -64,12 +65,6 @@ class Weights:
     folder: Path
     identity: str
     name: str
-
-
-def file_digest(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def find_weights(

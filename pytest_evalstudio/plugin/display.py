@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,9 @@ from pytest_evalstudio.plugin.private_api import (
     TerminalWriter,
     terminal_encoding,
 )
+
+Mask = Callable[[str], str]
+"""Returns a text without some secrets."""
 
 
 def shown(text: object) -> str:
@@ -61,31 +65,40 @@ class SafeTerminal:
         self._reporter.write_line(printable(visible(text), terminal_encoding(self._reporter)), **markup)
 
 
-def clean_report(report: pytest.TestReport) -> None:
-    """Make the failure, the reason of a skip or xfail, and the captured output of a report safe to show."""
+def clean_report(report: pytest.TestReport, mask: Mask = str) -> None:
+    """Make the failure, the reason of a skip or xfail, and the captured output of a report safe to show.
+
+    Args:
+        mask: removes the configured secrets, which no pattern recognises.
+    """
     if isinstance(report.longrepr, tuple):
         path, line, message = report.longrepr
-        report.longrepr = (path, line, shown_line(message))
+        report.longrepr = (path, line, shown_line(mask(message)))
     elif report.longrepr is not None:
-        report.longrepr = clean_failure(report.longrepr)
+        report.longrepr = clean_failure(report.longrepr, mask)
     if hasattr(report, "wasxfail"):
-        report.wasxfail = shown_line(report.wasxfail)
-    report.sections = [(visible(name), visible_lines(text)) for name, text in report.sections]
+        report.wasxfail = shown_line(mask(report.wasxfail))
+    report.sections = [(visible(name), shown(mask(text))) for name, text in report.sections]
 
 
-def clean_failure(failure: object) -> str | TerminalRepr:
-    """Return a failure as pytest represents it, safe to show; tracebacks keep their form."""
+def clean_failure(failure: object, mask: Mask = str) -> str | TerminalRepr:
+    """Return a failure as pytest represents it, safe to show; tracebacks keep their form.
+
+    Args:
+        failure: text or representation of pytest, with the local variables of `--showlocals`.
+        mask: removes the configured secrets, which no pattern recognises.
+    """
     if isinstance(failure, ExceptionChainRepr):
         for traceback, crash, _ in failure.chain:
-            _clean_traceback(traceback, crash)
-        _clean_location(failure.reprcrash)
+            _clean_traceback(traceback, crash, mask)
+        _clean_location(failure.reprcrash, mask)
         return failure
     if isinstance(failure, ReprExceptionInfo):
-        _clean_traceback(failure.reprtraceback, failure.reprcrash)
+        _clean_traceback(failure.reprtraceback, failure.reprcrash, mask)
         return failure
     if isinstance(failure, TerminalRepr):
-        return _Text(shown(failure))
-    return shown(failure)
+        return _Text(shown(mask(str(failure))))
+    return shown(mask(str(failure)))
 
 
 @dataclass(eq=False)
@@ -97,24 +110,24 @@ class _Text(TerminalRepr):
             tw.line(line)
 
 
-def _clean_traceback(traceback: ReprTraceback, crash: ReprFileLocation | None) -> None:
-    _clean_location(crash)
+def _clean_traceback(traceback: ReprTraceback, crash: ReprFileLocation | None, mask: Mask) -> None:
+    _clean_location(crash, mask)
     if traceback.extraline:
-        traceback.extraline = shown(traceback.extraline)
+        traceback.extraline = shown(mask(traceback.extraline))
     for entry in traceback.reprentries:
         if isinstance(entry, ReprEntry | ReprEntryNative):
-            entry.lines = [shown(line) for line in entry.lines]
+            entry.lines = [shown(mask(line)) for line in entry.lines]
         if isinstance(entry, ReprEntry):
-            _clean_location(entry.reprfileloc)
+            _clean_location(entry.reprfileloc, mask)
             if entry.reprlocals is not None:
-                entry.reprlocals.lines = [shown(line) for line in entry.reprlocals.lines]
+                entry.reprlocals.lines = [shown(mask(line)) for line in entry.reprlocals.lines]
             if entry.reprfuncargs is not None:
                 entry.reprfuncargs.args = [
-                    (name, shown_line(value)) for name, value in entry.reprfuncargs.args
+                    (name, shown_line(mask(str(value)))) for name, value in entry.reprfuncargs.args
                 ]
 
 
-def _clean_location(location: ReprFileLocation | None) -> None:
+def _clean_location(location: ReprFileLocation | None, mask: Mask) -> None:
     if location is not None:
         location.path = visible(location.path)
-        location.message = shown(location.message)
+        location.message = shown(mask(location.message))

@@ -162,6 +162,12 @@ class Models:
                 )
         return self._sessions[info]
 
+    def mask(self, text: str) -> str:
+        """Return a text without the secrets of the open models."""
+        for session in self._sessions.values():
+            text = session.mask(text)
+        return text
+
     def _close(self, session: ModelSession, place: Path) -> None:
         """Close a model, and warn of what its host noted."""
         for note in dict.fromkeys(session.notes):

@@ -17,7 +17,7 @@ from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.plugin import OURS, PAYLOAD, eval_session
 from pytest_evalstudio.plugin.chunked import INDEX
-from pytest_evalstudio.plugin.display import clean_report, shown_line
+from pytest_evalstudio.plugin.display import Mask, clean_report, shown_line
 from pytest_evalstudio.plugin.figures import show_figures
 from pytest_evalstudio.plugin.items import ATTEMPTS, EvalItem
 from pytest_evalstudio.plugin.payload import Payload
@@ -35,7 +35,7 @@ def amend_report(item: pytest.Item, call: pytest.CallInfo[Any], report: pytest.T
     if isinstance(item, EvalItem | RecordedItem):
         if hasattr(item.config, "workerinput"):
             setattr(report, OURS, True)
-        clean_report(report)
+        clean_report(report, eval_session(item.config).mask)
     else:
         _shorten(call, report)
     if isinstance(item, EvalItem):
@@ -202,7 +202,7 @@ def _payload_of_checks(item: pytest.Item, report: pytest.TestReport) -> Payload:
         if evals.announced.first("evaluators", selected.id):
             tables.evaluators[selected.id] = evaluator_entry(evals.run_wide.get(selected.id, selected))
     attempt = Attempt(
-        verdict=_verdict(report), duration_s=round(report.duration, 6), reason=_headline(report)
+        verdict=_verdict(report), duration_s=round(report.duration, 6), reason=_headline(report, evals.mask)
     )
     item.stash.setdefault(ATTEMPTS, []).append(attempt)
     return Payload.of(item.nodeid, tables, items)
@@ -226,15 +226,20 @@ def _attempts(item: pytest.Item) -> tuple[Attempt, ...]:
     return tuple(attempts)
 
 
-def _headline(report: pytest.TestReport) -> str:
+def _headline(report: pytest.TestReport, mask: Mask) -> str:
     """Return the first line of a failure."""
     crash = getattr(report.longrepr, "reprcrash", None)
     message = crash.message if crash is not None else _reason(report)
-    return masked(message.partition("\n")[0])[:LONGEST_REASON] if report.failed else ""
+    return masked(mask(message.partition("\n")[0]))[:LONGEST_REASON] if report.failed else ""
 
 
 def _reason(report: pytest.TestReport) -> str:
+    """Return the reason of a skip, or type and message of the exception that ended the item."""
     if report.passed:
         return ""
-    text = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr or "")
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if isinstance(report.longrepr, tuple):
+        text = report.longrepr[2]
+    else:
+        text = str(report.longrepr or "") if crash is None else crash.message
     return masked(text.removeprefix("Skipped: ").strip())[:LONGEST_REASON]

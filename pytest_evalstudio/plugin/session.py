@@ -257,6 +257,11 @@ class EvalSession:
             raise usage_error(exc) from None
         self.config.pluginmanager.register(fixtures, "evalstudio-fixtures")
 
+    def mask(self, text: str) -> str:
+        """Return a text of pytest without the configured secrets of models and judges."""
+        text = self.models.mask(text)
+        return self.provider.mask(text) if "provider" in self.__dict__ else text
+
     def warn(self, text: str, path: Path) -> None:
         """Issue a warning about a file once, for pytest's warnings summary.
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import http.server
 import json
+import os
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -15,7 +16,7 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.cli import main
-from support.project import Project
+from support.project import CONFIG, Project
 
 ROW = {
     "key": "q",
@@ -197,6 +198,33 @@ def test_a_case_may_repeat_the_configured_model(project: Project) -> None:
     )
     result = project.run()
     result.stderr.no_fnmatch_line("*a case cannot choose*")
+
+
+def test_a_folder_name_that_the_file_system_refuses_is_a_sentence(project: Project) -> None:
+    project.write("text.md", "A card costs 5 USD. A transfer is free.\n")
+    content = {"documents": ["text.md"], "folder": "x" * 300}
+    project.write("bank_workflow.json", json.dumps({"evalstudio_workflow": content}))
+    result = project.run("bank_workflow.json")
+    assert result.ret != 0
+    result.stdout.fnmatch_lines(
+        ["*/evalstudio_workflow/folder: 'xxx*' cannot be the name of a folder here *"]
+    )
+    result.stdout.no_fnmatch_line("*Error: [[]Errno*")
+
+
+@pytest.mark.parametrize("document", ["/dev/zero", "pipe"])
+def test_a_document_without_an_end_is_not_read(project: Project, document: str) -> None:
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("there are no pipes in folders here")
+    os.mkfifo(project.folder / "pipe")
+    test = {"documents": [document], "test_cases": [{"key": "k", "prompt": "2+2?", "condition": '"4"'}]}
+    project.write("sums_suite.json", json.dumps({"name": "Sums", "tests": [test]}))
+    project.write("evalstudio.toml", CONFIG + 'cache = "always"\n')
+    project.run_process(timeout=60).assert_outcomes(passed=1)
+    project.write("evalstudio.toml", 'evaluators = ["text_matching"]\n')
+    result = project.run_process(timeout=60)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*this is not a file but a folder, device, pipe or socket; give a file*"])
 
 
 @pytest.mark.parametrize("folder", ["../victim", "a/../../victim", "{absolute}", "link"])

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.digests import file_digest
 from pytest_evalstudio.core.store import Store
 
 FILE_NAME = "answers-1.sqlite"
@@ -130,7 +131,7 @@ class AnswerCache:
                 }
             )
             return StoredAnswer(answer=answer, run=run, stored_at=rows[0][1])
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             self.store.warn(f"an answer in {self.path} cannot be read; it is asked for again")
             return None
 
@@ -197,8 +198,7 @@ class AnswerCache:
             state = os.stat(document)
             place = (document, state.st_size, state.st_mtime_ns)
             if place not in self._digests:
-                with open(document, "rb") as file:
-                    self._digests[place] = hashlib.file_digest(file, "sha256").hexdigest()
+                self._digests[place] = file_digest(document)
             return [os.path.basename(document), self._digests[place]]
         except OSError:
             return [document, ""]

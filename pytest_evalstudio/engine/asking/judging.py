@@ -107,6 +107,12 @@ class Judges:
         names = ("calls", "cost_usd", "input_tokens", "output_tokens")
         return {name: sum(getattr(budget, name) for budget in self.budgets.values()) for name in names}
 
+    def mask(self, text: str) -> str:
+        """Return a text without the secrets of the open judges."""
+        for session in self._sessions.values():
+            text = session.mask(text)
+        return text
+
     def notes(self) -> list[str]:
         """Return what the hosts have to say about their services."""
         return [note for session in self._sessions.values() for note in session.notes]

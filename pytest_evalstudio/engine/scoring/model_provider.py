@@ -175,6 +175,10 @@ class ModelProvider:
         cache = self.judges.cache
         return [*self._cached.warnings, *(cache.warnings if cache else []), *self.judges.notes()]
 
+    def mask(self, text: str) -> str:
+        """Return a text without the secrets of the open judges."""
+        return self.judges.mask(text) if "judges" in self.__dict__ else text
+
     def spent(self) -> dict[str, float]:
         """Return the judge usage of this process, or an empty mapping if no judge was asked."""
         return self.judges.spent() if "judges" in self.__dict__ and self.judges.budgets else {}

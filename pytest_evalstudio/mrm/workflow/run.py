@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import hashlib
 import time
 import uuid
 from collections.abc import Iterator, Mapping
@@ -13,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from pytest_evalstudio.core.digests import file_digest
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, nearest
 from pytest_evalstudio.core.locking import locked
 from pytest_evalstudio.core.paths import path_below
@@ -361,7 +361,12 @@ class WorkflowRun:
             home = path_below(self.path.parent, name)
         except ValueError as exc:
             raise self._wrong("folder", str(exc)) from None
-        if home.exists() and not home.is_dir():
+        try:
+            is_other = home.exists() and not home.is_dir()
+        except OSError as exc:  # a name that is too long, for example
+            fact = f"{name[:40]!r} cannot be the name of a folder here ({exc.strerror})"
+            raise self._wrong("folder", f"{fact}; give another one") from None
+        if is_other:
             raise self._wrong("folder", f"{name!r} is not a folder")
         if self.path.resolve().is_relative_to(home.resolve()):
             raise self._wrong(
@@ -403,5 +408,4 @@ def _digest(document: str) -> list[str]:
     """Return name and digest of a local document, or the address of a remote one."""
     if "://" in document:
         return [document]
-    with open(document, "rb") as file:
-        return [Path(document).name, hashlib.file_digest(file, "sha256").hexdigest()]
+    return [Path(document).name, file_digest(document)]

@@ -122,10 +122,11 @@ def test_a_file_that_breaks_while_it_is_used_is_moved_aside_too(tmp_path):
         assert "moved to" in cache.warnings[0]
 
 
-def test_a_row_that_cannot_be_read_is_asked_for_again(cache):
+@pytest.mark.parametrize("row", ['{"text": 1', '{"usage": ' + "[" * 100_000 + "]" * 100_000 + "}"])
+def test_a_row_that_cannot_be_read_is_asked_for_again(cache, row):
     cache.put("k", FULL, run="r")
     with closing(sqlite3.connect(cache.path)) as other, other:
-        other.execute("UPDATE answers SET answer = '{\"text\": 1'")
+        other.execute("UPDATE answers SET answer = ?", (row,))
     assert cache.get("k") is None
     assert "is asked for again" in cache.warnings[0]
 
