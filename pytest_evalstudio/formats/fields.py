@@ -225,6 +225,19 @@ FREE_PREFIX = "x-"
 MISSPELT_RATIO = 0.68
 """Similarity from which on an unknown key counts as misspelt: "expected" for "expected_output" has 0.70."""
 
+OTHER_NAMES: Mapping[str, str] = {
+    "answer": "expected_output",
+    "expected_answer": "expected_output",
+    "ground_truth": "expected_output",
+    "ideal": "expected_output",
+    "input": "prompt",
+    "query": "prompt",
+    "question": "prompt",
+    "reference": "expected_output",
+    "reference_answer": "expected_output",
+}
+"""Names of other formats for keys of a test case: they count as misspelt where the key itself is missing."""
+
 
 def check_keys(
     model: type[FormatModel],
@@ -253,6 +266,9 @@ def check_keys(
             continue
         plain = re.sub(r"(?<=[a-z])(?=[A-Z])|[-\s]", "_", name).lower()
         close = difflib.get_close_matches(plain, known, n=1, cutoff=MISSPELT_RATIO)
+        other = OTHER_NAMES.get(plain, "")
+        if not close and other in known and other not in data:
+            close = [other]
         if close:
             fact = f"{name!r} is not a key of a test case; did you mean {close[0]!r}?"
             remedy = f"Begin a key of your own with {FREE_PREFIX!r}, or put it below {FREE_KEY!r}"

@@ -181,6 +181,8 @@ def test_a_bad_test_leaves_the_others_standing():
         ("expectedOutput", "expected_output"),
         ("Condition", "condition"),
         ("category", "categories"),
+        ("answer", "expected_output"),
+        ("ground_truth", "expected_output"),
     ],
 )
 def test_a_misspelt_key_of_a_case_is_an_error(name, key):
@@ -188,6 +190,11 @@ def test_a_misspelt_key_of_a_case_is_an_error(name, key):
     assert (cases, warnings) == ([], [])
     fact = f"/tests/0/test_cases/0/{name}: {name!r} is not a key of a test case; did you mean {key!r}?"
     assert fact in error
+
+
+def test_a_name_of_another_format_is_kept_beside_the_key_itself():
+    [case], errors, _ = read_cases({"prompt": "q", "expected_output": "a", "answer": "b"})
+    assert (case.expected_output, errors) == ("a", [])
 
 
 def test_keys_of_the_user_are_kept():
