@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.plugins.host import HostFault
+from pytest_evalstudio.core.reading import file_sha256
 from pytest_evalstudio.hosts._callables import in_thread
 from pytest_evalstudio.hosts._documents import download, is_url
 
@@ -155,8 +156,7 @@ class Collections:
         for location in dict.fromkeys(corpus):
             path = self._path(location)
             try:
-                with path.open("rb") as file:
-                    digest = hashlib.file_digest(file, "sha256").hexdigest()
+                digest = file_sha256(path)
             except OSError as exc:
                 raise DataError(f"the document cannot be read: {exc.strerror}", source=location) from None
             if digest not in documents:

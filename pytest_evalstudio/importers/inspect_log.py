@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.core.reading import open_file
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.importers.common import (
     METADATA,
@@ -42,7 +43,7 @@ def open_log(path: Path, name: str) -> Source:
     """
     zipfile = _zipfile(name)
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_file(path) as file, zipfile.ZipFile(file) as archive:
             names = archive.namelist()
             head = next((member for member in _HEADS if member in names), None)
             if head is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import hashlib
 import time
 import uuid
 from collections.abc import Iterator, Mapping
@@ -20,6 +19,7 @@ from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.plugins.step import Step, StepResult, StepSpec
 from pytest_evalstudio.core.problems import Problem
+from pytest_evalstudio.core.reading import file_sha256
 from pytest_evalstudio.engine.asking.answers import digest_of
 from pytest_evalstudio.engine.asking.runs import AskingRun
 from pytest_evalstudio.engine.scoring.masking import masked
@@ -403,5 +403,4 @@ def _digest(document: str) -> list[str]:
     """Return name and digest of a local document, or the address of a remote one."""
     if "://" in document:
         return [document]
-    with open(document, "rb") as file:
-        return [Path(document).name, hashlib.file_digest(file, "sha256").hexdigest()]
+    return [Path(document).name, file_sha256(document)]
