@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_evalstudio.core.paths import path_below
 from pytest_evalstudio.core.reading import check_file, file_sha256, open_file, read_bytes, read_utf8
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="pipes and devices of POSIX")
@@ -43,3 +44,13 @@ def test_the_content_of_a_file_is_that_which_python_reads(tmp_path: Path) -> Non
     assert read_bytes(path) == path.read_bytes()
     assert read_utf8(path) == path.read_text(encoding="utf-8")
     assert file_sha256(path) == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@POSIX
+def test_a_link_to_itself_is_a_path_below_its_folder_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "x").symlink_to("x")
+
+    path = path_below(tmp_path, "x")
+
+    with pytest.raises(OSError, match="symbolic links"):
+        read_bytes(path)
