@@ -173,7 +173,7 @@ class OutputFolder:
         try:
             content = json.loads(read_utf8(self.path / MANIFEST))
             names = content["files"] if content["producer"] == PRODUCER else None
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
         return [name for name in names if _is_name_of_ours(name)] if isinstance(names, list) else None
 

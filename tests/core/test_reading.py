@@ -11,6 +11,7 @@ import pytest
 
 from pytest_evalstudio.core.paths import path_below
 from pytest_evalstudio.core.reading import check_file, file_sha256, open_file, read_bytes, read_utf8
+from pytest_evalstudio.mrm.workflow.states import read_state
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="pipes and devices of POSIX")
 
@@ -54,3 +55,9 @@ def test_a_link_to_itself_is_a_path_below_its_folder_that_cannot_be_read(tmp_pat
 
     with pytest.raises(OSError, match="symbolic links"):
         read_bytes(path)
+
+
+def test_a_state_of_a_step_that_is_nested_too_deeply_is_none(tmp_path: Path) -> None:
+    (tmp_path / "step.json").write_text("[" * 100_000)
+
+    assert read_state(tmp_path) is None

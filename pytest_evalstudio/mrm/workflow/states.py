@@ -82,7 +82,7 @@ def read_state(folder: Path) -> State | None:
         return State(
             **{**data["state"], "problems": [Problem(**problem) for problem in data["state"]["problems"]]}
         )
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
@@ -201,7 +201,7 @@ def _listed_artifacts(folder: Path) -> frozenset[str]:
     try:
         names = json.loads(read_utf8(folder / FILE))["state"]["artifacts"]
         return frozenset(map(str, names))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return frozenset()
 
 
@@ -210,7 +210,7 @@ def _foreign(folder: Path) -> frozenset[str] | None:
     try:
         content = json.loads(read_utf8(folder / STARTED))
         return frozenset(map(str, content["foreign"])) if content["producer"] == PRODUCER else None
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
