@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +21,7 @@ class BattleStore:
     """
 
     def __init__(self, path: Path) -> None:
-        self.path = path.resolve()
+        self.path = Path(os.path.realpath(path))
 
     def battles(self) -> list[Battle]:
         """Return all games, [] where there is no file yet.

@@ -141,7 +141,7 @@ def _check_single(arguments: argparse.Namespace) -> None:
 def _check_pair(arguments: argparse.Namespace) -> None:
     if arguments.new is None:
         raise ConfigurationError("compare: give a base and a new run, or one run and --models A B")
-    if Path(arguments.base).resolve() == Path(arguments.new).resolve():
+    if os.path.realpath(arguments.base) == os.path.realpath(arguments.new):
         raise ConfigurationError(f"{arguments.new}: is the base run itself; give another run")
 
 

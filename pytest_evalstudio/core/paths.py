@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 
@@ -25,7 +26,8 @@ def path_below(base: Path, name: str) -> Path:
     if any(form.is_absolute() or form.anchor or ".." in form.parts for form in forms):
         raise ValueError(f"{name!r} leads out of the folder of the file; give a path below it")
     path = base / name
-    if not path.resolve().is_relative_to(base.resolve()):
+    # Not `Path.resolve`, which raises RuntimeError for a link to itself.
+    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(base)):
         raise ValueError(
             f"{name!r} leads out of the folder of the file through a symbolic link; give a path below it"
         )

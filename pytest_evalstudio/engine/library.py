@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, unknown_name
 from pytest_evalstudio.core.locking import locked
 from pytest_evalstudio.core.paths import path_below
+from pytest_evalstudio.core.reading import read_utf8
 from pytest_evalstudio.engine.asking.downloads import fetch_suite
 from pytest_evalstudio.formats.fields import fact, write_json
 from pytest_evalstudio.formats.files import read, read_source
@@ -258,7 +259,7 @@ def create_library(folder: Path) -> Library:
 
 def _read_index(path: Path) -> list[LibraryEntry]:
     try:
-        data: Any = json.loads(path.read_text(encoding="utf-8"))
+        data: Any = json.loads(read_utf8(path))
     except OSError as exc:
         raise DataError(
             f"there is no library here: {exc.strerror or exc}; `evalstudio library add` makes one",

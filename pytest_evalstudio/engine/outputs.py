@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.locking import locked
+from pytest_evalstudio.core.reading import open_file, read_utf8
 from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.record.writer import FILE
 
@@ -170,7 +171,7 @@ class OutputFolder:
 
     def _listed(self) -> list[str] | None:
         try:
-            content = json.loads((self.path / MANIFEST).read_text(encoding="utf-8"))
+            content = json.loads(read_utf8(self.path / MANIFEST))
             names = content["files"] if content["producer"] == PRODUCER else None
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
@@ -263,7 +264,7 @@ def _is_name_of_ours(name: object) -> bool:
 
 def _begins_with(path: Path, mark: bytes) -> bool:
     try:
-        with open(path, "rb") as file:
+        with open_file(path) as file:
             return file.read(len(mark)) == mark
     except OSError:
         return False
@@ -271,7 +272,7 @@ def _begins_with(path: Path, mark: bytes) -> bool:
 
 def _holds(path: Path, mark: bytes) -> bool:
     try:
-        with open(path, "rb") as file:
+        with open_file(path) as file:
             return mark in file.read(_PAGE_HEAD_BYTES)
     except OSError:
         return False
@@ -279,7 +280,7 @@ def _holds(path: Path, mark: bytes) -> bool:
 
 def _is_described(descriptor: Path) -> bool:
     try:
-        content = json.loads(descriptor.read_text(encoding="utf-8"))
+        content = json.loads(read_utf8(descriptor))
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(content, dict) and content.get("producer") == PRODUCER

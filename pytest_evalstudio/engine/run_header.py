@@ -18,8 +18,8 @@ from typing import Any
 import msgspec
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.digests import file_digest
 from pytest_evalstudio.core.plugins.parameters import parameter_specs
+from pytest_evalstudio.core.reading import file_sha256
 from pytest_evalstudio.engine.judge_identity import judge_check_entry
 from pytest_evalstudio.engine.revision import revision
 from pytest_evalstudio.engine.scoring.identifiers import safe_description, safe_identifier
@@ -121,7 +121,7 @@ def document_digests(case: Case) -> dict[str, str]:
 @functools.lru_cache(maxsize=4096)
 def _digest(path: str, size: int, modified_ns: int) -> str:
     """Return the SHA-256 of a file; size and time of change make the cache notice another content."""
-    return file_digest(path)
+    return file_sha256(path)
 
 
 def new_run(

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pytest_evalstudio.core.paths import path_below
 from pytest_evalstudio.metrics.json_schema import read_schema, schema_fault
 from pytest_evalstudio.metrics.quoting import one_line
 
@@ -124,6 +125,11 @@ def _check_json(text: str, schema: Any, fields: Mapping[str, Any], folder: str) 
     except (ValueError, RecursionError) as exc:
         raise ArtifactFault(f"is not JSON: {exc}") from None
     if schema is not None:
+        if isinstance(schema, str) and not schema.strip().startswith("{"):
+            try:
+                path_below(Path(folder), schema.strip())
+            except ValueError as exc:
+                raise ArtifactFault(f"cannot be compared with its json_schema: {exc}") from None
         fault = schema_fault(value, read_schema(schema, folder))
         if fault:
             raise ArtifactFault(f"breaks its schema: {fault}")

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.reading import read_bytes
 from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.formats.fields import fact
 
@@ -233,7 +234,7 @@ def load_calibration(path: Path) -> Calibration:
         ConfigurationError: with file and key, if it cannot be read or is not a calibration.
     """
     try:
-        data = json.loads(path.read_bytes())
+        data = json.loads(read_bytes(path))
     except OSError as exc:
         raise ConfigurationError(f"{path}: cannot be read: {exc.strerror or exc}") from None
     except (ValueError, RecursionError) as exc:

@@ -20,6 +20,7 @@ from pydantic import (
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.numbers import DEFAULT_SEED
+from pytest_evalstudio.core.reading import read_utf8
 from pytest_evalstudio.core.repeats import MEAN
 from pytest_evalstudio.formats.fields import fact, shown
 from pytest_evalstudio.formats.guardrails import Guardrails, read_guardrails
@@ -281,7 +282,7 @@ def load_configuration(path: Path) -> Configuration:
         ConfigurationError: with file and key, if it cannot be read or has an unknown key or value.
     """
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = tomllib.loads(read_utf8(path))
     except OSError as exc:
         raise ConfigurationError(f"{path}: cannot be read: {exc.strerror or exc}") from None
     except UnicodeDecodeError as exc:

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.reading import read_utf8
 from pytest_evalstudio.formats.fields import fact, write_json
 
 REFERENCE = "h2o_sonar.evaluators."
@@ -133,7 +134,7 @@ def read_guardrails(path: Path) -> Guardrails:
         ConfigurationError: with the file and the fault.
     """
     try:
-        data: Any = json.loads(path.read_text(encoding="utf-8"))
+        data: Any = json.loads(read_utf8(path))
     except OSError as exc:
         raise ConfigurationError(f"{path}: cannot be read: {exc.strerror or exc}") from None
     except (ValueError, RecursionError) as exc:

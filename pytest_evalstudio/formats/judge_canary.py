@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.reading import read_utf8
 from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.formats.fields import fact
 
@@ -140,7 +141,7 @@ def load_canary_record(path: Path) -> CanaryRecord:
         ConfigurationError: with the file and its fault.
     """
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(read_utf8(path))
     except (OSError, ValueError, RecursionError) as exc:
         raise ConfigurationError(f"{path} cannot be read: {exc}") from None
     if not isinstance(data, dict) or MARK not in data:

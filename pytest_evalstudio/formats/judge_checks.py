@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.reading import read_utf8
 from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.formats.fields import fact
 
@@ -160,7 +161,7 @@ def load_judge_check(path: Path) -> JudgeCheck:
         ConfigurationError: with the file and its fault.
     """
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(read_utf8(path))
     except (OSError, ValueError, RecursionError) as exc:
         raise ConfigurationError(f"{path} cannot be read: {exc}") from None
     if not isinstance(data, dict) or MARK not in data:

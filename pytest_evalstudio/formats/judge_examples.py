@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.judging import Example
+from pytest_evalstudio.core.reading import read_utf8
 from pytest_evalstudio.formats.fields import fact
 
 
@@ -64,7 +65,7 @@ class JudgeExamples(BaseModel):
             ConfigurationError: with the file and what is wrong.
         """
         try:
-            return cls.model_validate(json.loads(path.read_text(encoding="utf-8")))
+            return cls.model_validate(json.loads(read_utf8(path)))
         except ValidationError as exc:
             error = exc.errors(include_url=False)[0]
             place = ".".join(str(step) for step in error["loc"])

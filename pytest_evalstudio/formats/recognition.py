@@ -10,9 +10,12 @@ import enum
 import json
 import os
 import re
+import stat
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from pytest_evalstudio.core.reading import FLAGS, open_file
 
 HEAD_BYTES = 4096
 """Bytes that are read first; a root key must begin in them, else the rest is not read."""
@@ -63,10 +66,12 @@ def likeness(path: Path) -> Likeness:
     """
     suffix = os.path.splitext(path.name)[1].lower()
     try:
-        file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        file = os.open(path, FLAGS)
     except OSError:
         return Likeness.NONE
     try:
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            return Likeness.NONE
         head = os.read(file, HEAD_BYTES)
         if suffix == ".csv":
             columns = head.split(b"\n", 1)[0]
@@ -96,7 +101,7 @@ def has_gates(path: Path) -> bool:
     A file with these keys that cannot be parsed has, too, so that its fault is reported.
     """
     try:
-        with open(path, "rb") as file:
+        with open_file(path) as file:
             raw = file.read(MAX_GATES_BYTES + 1)
     except OSError:
         return False

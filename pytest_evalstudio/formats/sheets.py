@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.reading import read_bytes
 
 LONGEST_FIELD = 100_000
 """Characters."""
@@ -37,7 +38,7 @@ def read_sheet(path: Path, columns: Sequence[str], content: str) -> Sheet:
     # The limit applies to the whole process: each reader of CSV sets its own.
     csv.field_size_limit(LONGEST_FIELD)
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_bytes(path).decode("utf-8-sig")
         reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=_delimiter(text, columns))
         names = [name.strip() for name in reader.fieldnames or ()]
         if missing := [column for column in columns if column not in names]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.reading import read_bytes
 from pytest_evalstudio.formats.yaml_text import compose, load_yaml, locate, node_lines
 
 JSON_SUFFIXES = (".json",)
@@ -115,7 +116,7 @@ def read_text(path: Path, name: str = "") -> str:
     """
     name = name or str(path)
     try:
-        raw = path.read_bytes()
+        raw = read_bytes(path)
     except (OSError, ValueError) as exc:
         raise DataError(f"cannot be read: {getattr(exc, 'strerror', None) or exc}", source=name) from exc
     try:

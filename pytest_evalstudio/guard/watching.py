@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from pytest_evalstudio.core.reading import read_bytes
+
 
 class Watched:
     """A file and the digest of its content when it was last looked at.
@@ -27,6 +29,6 @@ class Watched:
 
     def _now(self) -> str:
         try:
-            return hashlib.sha256(self.path.read_bytes()).hexdigest()
+            return hashlib.sha256(read_bytes(self.path)).hexdigest()
         except OSError:
             return ""

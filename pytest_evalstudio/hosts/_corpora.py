@@ -13,9 +13,9 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from urllib.parse import unquote, urlsplit
 
-from pytest_evalstudio.core.digests import file_digest
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.plugins.host import HostFault
+from pytest_evalstudio.core.reading import file_sha256
 from pytest_evalstudio.hosts._callables import in_thread
 from pytest_evalstudio.hosts._documents import download, is_url
 
@@ -160,7 +160,7 @@ class Collections:
         for location in dict.fromkeys(corpus):
             path = self._path(location)
             try:
-                digest = file_digest(path)
+                digest = file_sha256(path)
             except OSError as exc:
                 raise DataError(f"the document cannot be read: {exc.strerror}", source=location) from None
             if digest not in documents:

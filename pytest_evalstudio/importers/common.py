@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.core.reading import check_file
 from pytest_evalstudio.formats.agent_evaluation import evaluation_source
 from pytest_evalstudio.formats.dataset import Row, read_csv
 from pytest_evalstudio.formats.fields import shown, validate
@@ -182,6 +183,7 @@ def _parquet(path: Path, name: str) -> list[Json]:
             f"{name}: reading Parquet needs pyarrow: pip install 'pytest-evalstudio[parquet]'"
         ) from None
     try:
+        check_file(path)
         rows: list[Json] = pyarrow.parquet.read_table(path).to_pylist()
     except (OSError, pyarrow.ArrowException) as exc:
         raise DataError(f"cannot be read as Parquet: {str(exc).splitlines()[0]}", source=name) from None

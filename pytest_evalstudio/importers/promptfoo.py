@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.reading import read_utf8
 from pytest_evalstudio.formats.source import CSV_SUFFIXES, Source, pointer
 from pytest_evalstudio.importers.common import (
     METADATA,
@@ -166,7 +167,7 @@ def _test_of_row(row: Mapping[str, Json]) -> Mapping[str, Json]:
 
 def _content(file: Path, source: Source, at: str) -> str:
     try:
-        return file.read_text(encoding="utf-8")
+        return read_utf8(file)
     except (OSError, ValueError) as exc:
         raise source.error(at, f"{file}: {getattr(exc, 'strerror', None) or exc}") from None
 

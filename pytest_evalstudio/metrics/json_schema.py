@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
+from pytest_evalstudio.core.reading import read_bytes
 from pytest_evalstudio.formats.patterns import excess
 from pytest_evalstudio.metrics.quoting import one_line
 
@@ -34,7 +35,7 @@ def read_schema(given: object, folder: str) -> str:
         if not text.startswith("{"):
             source = str(Path(folder) / text)
             try:
-                text = Path(source).read_text(encoding="utf-8-sig")
+                text = read_bytes(source).decode("utf-8-sig")
             except (OSError, UnicodeDecodeError, ValueError) as exc:
                 raise ConfigurationError(
                     f"json_schema: cannot read {source!r}: {exc}; give a schema or the path of its file"

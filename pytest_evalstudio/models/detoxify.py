@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_evalstudio.core.digests import file_digest
 from pytest_evalstudio.core.errors import ResourceMissing
+from pytest_evalstudio.core.reading import file_sha256
 from pytest_evalstudio.formats.weights_tables import ToxicityModel, WeightsTable
 from pytest_evalstudio.models.classifying import Opened, device_of
 from pytest_evalstudio.models.text_classifier import LabelScorer
@@ -57,7 +57,7 @@ class Checkpoint(Weights):
 
 
 def find_detoxify(
-    model: str, *, revision: str | None, table: str, start: Path, fetch: bool, digest: Digest = file_digest
+    model: str, *, revision: str | None, table: str, start: Path, fetch: bool, digest: Digest = file_sha256
 ) -> Weights:
     """Return the weights of a toxicity classifier.
 

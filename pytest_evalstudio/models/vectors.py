@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.core.digests import file_digest
+from pytest_evalstudio.core.reading import file_sha256
 from pytest_evalstudio.core.store import Store
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class VectorCache:
         )
         if stored:
             return str(stored[0][0])
-        digest = file_digest(path)
+        digest = file_sha256(path)
         self._store.write("INSERT OR REPLACE INTO digests VALUES (?, ?, ?, ?)", [(*identity, digest)])
         return digest
 

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_evalstudio.core.digests import file_digest
 from pytest_evalstudio.core.errors import ConfigurationError, ResourceMissing
+from pytest_evalstudio.core.reading import file_sha256
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.weights_tables import WeightsTable
 
@@ -68,7 +68,7 @@ class Weights:
 
 
 def find_weights(
-    model: str, *, revision: str | None, table: str, start: Path, fetch: bool, digest: Digest = file_digest
+    model: str, *, revision: str | None, table: str, start: Path, fetch: bool, digest: Digest = file_sha256
 ) -> Weights:
     """Return the location of a model; it is downloaded from the hub if allowed and not there yet.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Collection, Container, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,8 +54,8 @@ class SessionBaseline:
     """
 
     def __init__(self, path: Path, settings: Settings) -> None:
-        output = settings.output().resolve()
-        if path.resolve() == output or output in path.resolve().parents:
+        output = Path(os.path.realpath(settings.output()))
+        if Path(os.path.realpath(path)).is_relative_to(output):
             raise ConfigurationError(
                 f"{path}: the baseline lies in the output folder of this run, which replaces it; save it with"
                 " `evalstudio baseline save`"

@@ -43,7 +43,7 @@ class LabelStore:
     """
 
     def __init__(self, path: Path, *, levels: bool = False) -> None:
-        self.path = path.resolve()
+        self.path = Path(os.path.realpath(path))
         self._levels = levels
 
     def ratings(self) -> list[Label]:

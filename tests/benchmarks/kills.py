@@ -1,4 +1,8 @@
-"""Ends runs at random moments, many times: `python tests/benchmarks/kills.py --rounds 100`."""
+"""Ends runs and commands at random moments, many times.
+
+`python tests/benchmarks/kills.py --rounds 100`: runs of pytest that are killed, interrupted or short of disk.
+`python tests/benchmarks/kills.py --kills 200`: kills of all commands that write files.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support.kills import ROUNDS, Scene, play
+from support.command_kills import COMMANDS, KillFigures, kill_rounds
+from support.kills import REPORT, ROUNDS, Scene, play
 
 
 def main() -> int:
@@ -20,7 +25,10 @@ def main() -> int:
     parser.add_argument(
         "--seed", type=int, default=0, metavar="N", help="of the moments at which runs are ended (default: 0)"
     )
+    parser.add_argument("--kills", type=int, metavar="N", help="kill the commands that write files N times")
     arguments = parser.parse_args()
+    if arguments.kills:
+        return kill_commands(arguments.kills, arguments.seed)
     names = list(ROUNDS)
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -37,6 +45,30 @@ def main() -> int:
             print(f"{number + 1:4} {name}: {outcome} ({time.perf_counter() - started:.1f} s)", flush=True)
     print(f"{arguments.rounds} rounds, {failed} failed")
     return 1 if failed else 0
+
+
+def kill_commands(kills: int, seed: int) -> int:
+    """Kill all commands in turn; return 1 if an answer was lost or a file is corrupt."""
+    total = KillFigures()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "run").mkdir()
+        scene = Scene(folder / "run", seed)
+        scene.check_next_run()
+        for number, command in enumerate(COMMANDS):
+            share = kills * (number + 1) // len(COMMANDS) - kills * number // len(COMMANDS)
+            started = time.perf_counter()
+            report = scene.folder / REPORT
+            figures = kill_rounds(command, folder / f"c{number}", report, share, seed + number)
+            total.add(figures)
+            print(
+                f"{command.name}: {figures} ({time.perf_counter() - started:.0f} s)",
+                *figures.faults,
+                sep="\n  ",
+                flush=True,
+            )
+    print(total)
+    return 1 if total.lost or total.corrupt else 0
 
 
 if __name__ == "__main__":

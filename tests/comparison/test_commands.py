@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import zipfile
 from pathlib import Path
 
@@ -136,3 +137,13 @@ def test_faults_of_the_user_are_sentences(runs: Path, arguments: list[str], mess
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links of POSIX")
+def test_a_link_to_itself_is_no_record(runs: Path) -> None:
+    (runs / "loop.jsonl").symlink_to("loop.jsonl")
+
+    ended = evalstudio("compare", "loop.jsonl", "loop.jsonl", folder=runs)
+
+    assert ended.returncode == 2
+    assert "Traceback" not in ended.stderr

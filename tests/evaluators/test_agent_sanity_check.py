@@ -102,6 +102,11 @@ def check(folder: Path, case: Make, tools: Tools) -> Callable[..., Outcome]:
         ({"path": "out/ok.json", "fields": {"/rows/7": 2}}, "has no field /rows/7"),
         ({"path": "out/ok.json", "json_schema": {"required": ["status"]}}, ""),
         (
+            {"path": "out/ok.json", "json_schema": "/etc/hostname"},
+            "cannot be compared with its json_schema: '/etc/hostname' leads out of the folder of the file;"
+            " give a path below it",
+        ),
+        (
             {"path": "out/ok.json", "json_schema": {"required": ["name"]}},
             "breaks its schema: the whole: 'name' is a required property",
         ),

@@ -166,7 +166,7 @@ WORKFLOW = {
     "evalstudio_workflow": {
         "name": "W",
         "documents": ["fees.md"],
-        "steps": {"topic_modeling": {}, "test_generation": {"cases_per_topic": 2}, "test_validation": {}},
+        "steps": {"topic_modeling": {}, "test_generation": {"count": 2}, "test_validation": {}},
     }
 }
 CONFIGURATION = """evaluators = ["text_matching", "rouge"]

@@ -106,7 +106,7 @@ def serve() -> None:
         start = time.monotonic()
         with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
             try:
-                status = main(arguments)
+                status = _collected(arguments[1:]) if arguments[0] == "pytest" else main(arguments)
             except SystemExit as exc:
                 status = exc.code if isinstance(exc.code, int) else 1
             except BaseException:
@@ -122,6 +122,15 @@ def serve() -> None:
         replies.flush()
 
 
+def _collected(arguments: Sequence[str]) -> int:
+    """Run pytest in this process."""
+    import pytest
+
+    plugins = ["no:cacheprovider", "no:randomly", "no:xdist"]
+    options = ["-q", "-s", "--rootdir", ".", "-c", os.devnull]
+    return int(pytest.main([*(word for name in plugins for word in ("-p", name)), *options, *arguments]))
+
+
 def prepared(folder: Path) -> dict[str, tuple[str, str]]:
     """Return sound files of every kind; a record and a calibration are made by running the commands."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -132,7 +141,11 @@ def prepared(folder: Path) -> dict[str, tuple[str, str]]:
     (folder / "evalstudio.toml").write_text(
         'evaluators = ["text_matching", "lexical_groundedness"]\n', encoding="utf-8"
     )
-    labels = "key,model_key,label\n" + "".join(f"k{n},m,{n % 3 % 2}\n" for n in range(40))
+    # Answers with the numbers of the question are good, but for two: a calibration without any error, or
+    # against the score, is refused.
+    labels = "key,model_key,label\n" + "".join(
+        f"k{n},m,{int((n % 9 in (0, 2)) is not (n in (1, 9)))}\n" for n in range(40)
+    )
     (folder / "labels.csv").write_text(labels, encoding="utf-8")
     _pytest(folder, ["x_lab.json"])
     record = folder / "evalstudio-report" / "record.jsonl"
@@ -142,7 +155,7 @@ def prepared(folder: Path) -> dict[str, tuple[str, str]]:
     worker.close()
     lines = record.read_text(encoding="utf-8").splitlines(keepends=True)[:8]
     calibration = folder / "calibration.json"
-    text = calibration.read_text(encoding="utf-8") if calibration.is_file() else "{}"
+    text = calibration.read_text(encoding="utf-8")
     return sound_files("".join(lines), labels, text)
 
 
@@ -210,7 +223,7 @@ def _written(broken: Broken, folder: Path) -> None:
     (folder / broken.name).write_bytes(broken.content)
 
 
-def _control(text: str) -> str:
+def unsafe_character(text: str) -> str:
     """The first character of an output that could steer a terminal, "" for none."""
     return next(
         (
@@ -287,7 +300,7 @@ def _note(figures: Figures, what: str, reply: dict[str, object]) -> None:
         figures.faults.append(f"{what}: exit status {status}: {output[-1000:]}")
     elif seconds > LIMIT_S:
         figures.faults.append(f"{what}: takes {seconds:.1f} s")
-    elif char := _control(output):
+    elif char := unsafe_character(output):
         figures.faults.append(f"{what}: prints {char!r}: {output[:300]!r}")
 
 
@@ -295,7 +308,7 @@ def _note_collection(figures: Figures, what: str, status: int, output: str) -> N
     figures.statuses[status] += 1
     if status not in COLLECTING_STATUSES or "INTERNALERROR" in output or "Traceback (most recent" in output:
         figures.faults.append(f"{what}: exit status {status}: {output[-2000:]}")
-    elif char := _control(output):
+    elif char := unsafe_character(output):
         at = output.index(char)
         figures.faults.append(f"{what}: prints {char!r}: {output[max(0, at - 200) : at + 50]!r}")
 

@@ -1,4 +1,4 @@
-"""A part of the fuzz test; `python -m tests.fuzz --count 600` runs more of it."""
+"""Parts of the fuzz tests; `python -m tests.fuzz` and tests/benchmarks/damaged_files.py run more of them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from fuzz.runner import fuzz
+from fuzz.systematic import fuzz_systematically
 
 FILES = 60
 SECONDS = 10.0
@@ -17,4 +18,12 @@ def test_broken_files_of_every_kind_end_in_a_sentence(tmp_path: Path) -> None:
     figures = fuzz(FILES, tmp_path, seconds=SECONDS)
 
     assert figures.files > 10
+    assert not figures.faults, "\n\n".join(figures.faults)
+
+
+@pytest.mark.slow
+def test_every_damage_of_a_file_ends_in_a_sentence(tmp_path: Path) -> None:
+    figures = fuzz_systematically(tmp_path, stride=131, seconds=SECONDS)
+
+    assert figures.kinds > 5
     assert not figures.faults, "\n\n".join(figures.faults)

@@ -92,7 +92,7 @@ def test_the_digest_of_a_file_is_of_its_present_content(
     file.write_bytes(b"one")
     cache = VectorCache(tmp_path / "cache")
     first = cache.digest(file)
-    monkeypatch.setattr("pytest_evalstudio.models.vectors.file_digest", lambda path: "read again")
+    monkeypatch.setattr("pytest_evalstudio.models.vectors.file_sha256", lambda path: "read again")
     assert cache.digest(file) == first
     file.write_bytes(b"three")
     assert cache.digest(file) == "read again"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 from dataclasses import dataclass
@@ -65,8 +66,8 @@ class TableAccess:
         return table
 
     def _path(self, table: str, folder: Path) -> Path:
-        path = (folder / table).resolve()
-        if not any(path.is_relative_to(parent.resolve()) for parent in (folder, *self.folders)):
+        path = Path(os.path.realpath(folder / table))
+        if not any(path.is_relative_to(os.path.realpath(parent)) for parent in (folder, *self.folders)):
             raise DataError(
                 "is not below the folder of the file; permit another folder by"
                 " [scores] folders = [...] in your configuration"

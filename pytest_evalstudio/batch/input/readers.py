@@ -257,6 +257,7 @@ def _selected(
 def _stream(location: Location) -> Any:
     """Open a file for reading, unpacked if its name ends in .gz."""
     with reaching(location.name):
+        location.check_file()
         return location.fs.open(location.path, "rb", compression="infer")
 
 

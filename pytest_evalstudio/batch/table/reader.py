@@ -135,6 +135,10 @@ def _check_parts(manifest: ScoredManifest) -> None:
         steps = part.path.split("/")
         if "" in steps or ".." in steps or "\\" in part.path or ":" in part.path:
             raise ValueError(f"{part.path!r} is not a file below the table")
+        if not 0 <= part.first_row <= part.last_row + 1:
+            raise ValueError(
+                f"{part.path!r} ends at row {part.last_row}, before its first row {part.first_row}"
+            )
 
 
 def _has_any(part: PartEntry, ordered: Sequence[int]) -> bool:

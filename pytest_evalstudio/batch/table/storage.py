@@ -10,6 +10,7 @@ from typing import IO, Any
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvalStudioError
 from pytest_evalstudio.core.extras import import_extra
+from pytest_evalstudio.core.reading import check_file
 from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.engine.scoring.masking import masked
 
@@ -81,14 +82,21 @@ class Location:
     def open(self) -> IO[bytes]:
         """Open the file for reading."""
         with reaching(self.name):
+            self.check_file()
             file: IO[bytes] = self.fs.open(self.path, "rb")
         return file
 
     def read(self) -> bytes:
         """Return the content of the file."""
         with reaching(self.name):
+            self.check_file()
             content: bytes = self.fs.cat_file(self.path)
         return content
+
+    def check_file(self) -> None:
+        """Refuse a pipe or device, which fsspec would wait for."""
+        if self.is_local:
+            check_file(self.path)
 
     def write(self, content: bytes) -> None:
         """Write the file whole or not at all; object stores do so by themselves."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.core.cases import Answer, Prompt
-from pytest_evalstudio.core.digests import file_digest
+from pytest_evalstudio.core.reading import file_sha256
 from pytest_evalstudio.core.store import Store
 
 FILE_NAME = "answers-1.sqlite"
@@ -198,7 +198,7 @@ class AnswerCache:
             state = os.stat(document)
             place = (document, state.st_size, state.st_mtime_ns)
             if place not in self._digests:
-                self._digests[place] = file_digest(document)
+                self._digests[place] = file_sha256(document)
             return [os.path.basename(document), self._digests[place]]
         except OSError:
             return [document, ""]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from pytest_evalstudio.core.digests import file_digest
+from pytest_evalstudio.core.reading import file_sha256, read_bytes
 from pytest_evalstudio.core.writing import write_whole
 
 MAX_AGE_S = 24 * 3600.0
@@ -154,7 +154,7 @@ class UnfinishedRun:
 
     def _mark(self) -> _Mark | None:
         try:
-            return msgspec.json.decode(self.path.read_bytes(), type=_Mark)
+            return msgspec.json.decode(read_bytes(self.path), type=_Mark)
         except (OSError, msgspec.MsgspecError, RecursionError):
             return None
 
@@ -168,7 +168,7 @@ def file_digests(paths: Iterable[Path], names_from: Path) -> dict[str, str]:
     for path in dict.fromkeys(paths):
         name = path.relative_to(names_from) if path.is_relative_to(names_from) else path
         try:
-            digests[name.as_posix()] = file_digest(path)
+            digests[name.as_posix()] = file_sha256(path)
         except OSError:
             digests[name.as_posix()] = ""
     return digests

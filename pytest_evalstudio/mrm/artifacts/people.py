@@ -10,6 +10,7 @@ import msgspec
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.outcomes import SEVERITIES, Severity
+from pytest_evalstudio.core.reading import read_bytes
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.mrm.workflow.results import json_ready
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
@@ -77,7 +78,7 @@ def read_weaknesses(path: Path) -> tuple[WrittenWeakness, ...]:
         DataError: if it cannot be read.
     """
     try:
-        content = msgspec.json.decode(path.read_bytes(), type=_File)
+        content = msgspec.json.decode(read_bytes(path), type=_File)
     except FileNotFoundError:
         return ()
     except (OSError, msgspec.DecodeError) as exc:

@@ -11,6 +11,7 @@ from typing import Literal, get_args
 import msgspec
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.core.reading import read_bytes
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.mrm.artifacts.fingerprints import Fingerprints, changes, fingerprints
@@ -142,7 +143,7 @@ def read_sign_offs(path: Path) -> tuple[SignOff, ...]:
         DataError: if it cannot be read.
     """
     try:
-        content = msgspec.json.decode(path.read_bytes(), type=_File)
+        content = msgspec.json.decode(read_bytes(path), type=_File)
     except FileNotFoundError:
         return ()
     except (OSError, msgspec.DecodeError) as exc:

@@ -10,6 +10,7 @@ from typing import Any
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, nearest
 from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.core.reading import read_bytes
 from pytest_evalstudio.engine import quick_json
 from pytest_evalstudio.engine.analysis.aggregators import visible_categories
 from pytest_evalstudio.engine.analysis.run_info import evaluators_of
@@ -209,7 +210,7 @@ def _read_results(path: Path, scores: Scores) -> None:
 
 def _content(path: Path) -> Any:
     try:
-        content = quick_json.read(path.read_bytes())
+        content = quick_json.read(read_bytes(path))
     except (ValueError, RecursionError) as exc:
         raise DataError(f"is not JSON: {exc}", source=str(path)) from None
     if not isinstance(content, dict) or "results" not in content or "evaluator" not in content:

@@ -81,5 +81,5 @@ def _pictures(folder: Path) -> dict[str, str]:
     return {
         path.name: path.read_text(encoding="utf-8")
         for path in sorted(folder.glob("*.svg"))
-        if path.stat().st_size <= LARGEST_PICTURE
+        if path.is_file() and path.stat().st_size <= LARGEST_PICTURE
     }

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from pytest_evalstudio.core.reading import read_bytes
+
 MARK = "<!-- corpus patch of pytest-evalstudio -->"
 """Line of a corpus patch; documents with it hold answers to test questions."""
 QUESTION, WORDINGS, BETWEEN = "## ", "Also asked as: ", " / "
@@ -32,7 +34,7 @@ def same_question(text: str) -> str:
 
 
 def _questions(path: Path) -> Iterator[str]:
-    text = path.read_text(encoding="utf-8", errors="replace")
+    text = read_bytes(path).decode("utf-8", "replace")
     if MARK not in text[:_HEAD]:
         return
     for line in text.splitlines():

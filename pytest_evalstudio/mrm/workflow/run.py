@@ -12,7 +12,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pytest_evalstudio.core.digests import file_digest
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, nearest
 from pytest_evalstudio.core.locking import locked
 from pytest_evalstudio.core.paths import path_below
@@ -20,6 +19,7 @@ from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.plugins.step import Step, StepResult, StepSpec
 from pytest_evalstudio.core.problems import Problem
+from pytest_evalstudio.core.reading import file_sha256
 from pytest_evalstudio.engine.asking.answers import digest_of
 from pytest_evalstudio.engine.asking.runs import AskingRun
 from pytest_evalstudio.engine.scoring.masking import masked
@@ -408,4 +408,4 @@ def _digest(document: str) -> list[str]:
     """Return name and digest of a local document, or the address of a remote one."""
     if "://" in document:
         return [document]
-    return [Path(document).name, file_digest(document)]
+    return [Path(document).name, file_sha256(document)]

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.problems import Problem
+from pytest_evalstudio.core.reading import read_utf8
 from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.engine.outputs import MANIFEST, PRODUCER, OutputFolder
 
@@ -75,13 +76,13 @@ class State:
 def read_state(folder: Path) -> State | None:
     """Return the last run of a step; None without a readable state file."""
     try:
-        data = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        data = json.loads(read_utf8(folder / FILE))
         if data["version"] != VERSION:
             return None
         return State(
             **{**data["state"], "problems": [Problem(**problem) for problem in data["state"]["problems"]]}
         )
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
@@ -198,18 +199,18 @@ def claim(home: Path, name: str, places: Iterable[str]) -> str:
 def _listed_artifacts(folder: Path) -> frozenset[str]:
     """Return the files that a step's state lists, of a state of any version."""
     try:
-        names = json.loads((folder / FILE).read_text(encoding="utf-8"))["state"]["artifacts"]
+        names = json.loads(read_utf8(folder / FILE))["state"]["artifacts"]
         return frozenset(map(str, names))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return frozenset()
 
 
 def _foreign(folder: Path) -> frozenset[str] | None:
     """Return the files that were in a step's folder before its run; None without an unfinished run."""
     try:
-        content = json.loads((folder / STARTED).read_text(encoding="utf-8"))
+        content = json.loads(read_utf8(folder / STARTED))
         return frozenset(map(str, content["foreign"])) if content["producer"] == PRODUCER else None
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 

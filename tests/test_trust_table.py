@@ -1,0 +1,243 @@
+"""Modules that open files are in the table of docs/explanation/security.md, or read none of strangers."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import pytest_evalstudio
+from pytest_evalstudio.importers.kinds import KINDS
+from support.pages import DOCS, read
+
+PACKAGE = Path(pytest_evalstudio.__file__).parent
+PAGE = DOCS / "explanation" / "security.md"
+
+SUITES, LABS, WORKFLOWS, ARTIFACTS = (
+    "Suites",
+    "Labs and data sets",
+    "Workflow files",
+    "Artifacts of a workflow",
+)
+LABELS, BATTLES, GUARDRAILS, GATES = "Labels", "Battles of an arena", "Guardrail files", "Files with gates"
+MEASURES, SCORED, SOURCES = "Calibrations", "Scored tables", "Tables for `evalstudio score`"
+RECORDS, ARCHIVES, TOOLS = "Records", "Archives of a report", "Files of other tools"
+PROMPTFOO, LIBRARY, DOCUMENTS = "Configurations of promptfoo", "Index of a library", "Documents"
+SCHEMAS, MARKS, CACHES = "JSON schemas", "Marks of unfinished runs", "Caches"
+
+LOADERS: dict[str, tuple[str, ...]] = {
+    "batch/input/readers.py": (SOURCES,),
+    "batch/input/sources.py": (SOURCES,),
+    "batch/table/storage.py": (SCORED, SOURCES, GATES),
+    "batch/table/worst.py": (SCORED,),
+    "batch/table/reader.py": (SCORED,),
+    "comparison/baseline.py": (RECORDS, ARCHIVES),
+    "core/store.py": (CACHES,),
+    "engine/asking/answers.py": (DOCUMENTS,),
+    "engine/asking/downloads.py": (SUITES, CACHES),
+    "engine/asking/runs.py": (MARKS,),
+    "engine/judge_bench.py": (LABS,),
+    "engine/library.py": (LIBRARY, SUITES),
+    "engine/outputs.py": (MARKS, RECORDS),
+    "engine/run_header.py": (DOCUMENTS,),
+    "engine/scoring/calibrated.py": (MEASURES,),
+    "engine/scoring/judge_checks.py": (MEASURES,),
+    "evaluators/_artifacts.py": (LABS,),
+    "formats/agent_evaluation.py": (TOOLS,),
+    "formats/battles.py": (BATTLES,),
+    "formats/calibration.py": (MEASURES,),
+    "formats/files.py": (SUITES, LABS, WORKFLOWS),
+    "formats/guardrails.py": (GUARDRAILS,),
+    "formats/judge_canary.py": (MEASURES,),
+    "formats/judge_checks.py": (MEASURES,),
+    "formats/judge_examples.py": (MEASURES,),
+    "formats/labels.py": (LABELS,),
+    "formats/recognition.py": (SUITES, LABS, WORKFLOWS, GATES),
+    "formats/scores.py": (GATES,),
+    "formats/sheets.py": (LABELS, BATTLES),
+    "formats/source.py": (SUITES, LABS, WORKFLOWS, TOOLS),
+    "formats/yaml_text.py": (SUITES,),
+    "hosts/_corpora.py": (DOCUMENTS,),
+    "hosts/_documents.py": (DOCUMENTS,),
+    "hosts/h2ogpte.py": (DOCUMENTS,),
+    "importers/common.py": (TOOLS,),
+    "importers/inspect_log.py": (TOOLS,),
+    "importers/kinds.py": (TOOLS, PROMPTFOO),
+    "importers/promptfoo.py": (PROMPTFOO,),
+    "metrics/json_schema.py": (SCHEMAS,),
+    "mrm/artifacts/fingerprints.py": (ARTIFACTS,),
+    "mrm/artifacts/people.py": (ARTIFACTS,),
+    "mrm/artifacts/sign_off.py": (ARTIFACTS,),
+    "mrm/data/results.py": (RECORDS,),
+    "mrm/steps/topic_modeling/results.py": (ARTIFACTS,),
+    "mrm/workflow/entries.py": (ARTIFACTS,),
+    "mrm/workflow/masking.py": (ARTIFACTS,),
+    "mrm/workflow/patches.py": (DOCUMENTS,),
+    "mrm/workflow/run.py": (DOCUMENTS,),
+    "mrm/workflow/states.py": (ARTIFACTS,),
+    "plugin/fixtures.py": (SUITES, LABS),
+    "plugin/items.py": (SUITES, LABS, WORKFLOWS),
+    "record/reader.py": (RECORDS,),
+    "report/workflow.py": (WORKFLOWS,),
+    **dict.fromkeys(("cli/arena.py", "cli/common.py", "cli/validate.py"), (SUITES, LABS)),
+    "cli/importing.py": (SUITES, LABS),
+    "cli/mrm.py": (WORKFLOWS,),
+    "cli/review.py": (WORKFLOWS, LABELS),
+}
+"""Modules that read files of strangers, with the rows of the table that describe them."""
+OF_NO_STRANGER = {
+    "core/locking.py": "opens lock files, whose content is not read",
+    "core/reading.py": "reads for the other modules",
+    "formats/config.py": "the configuration is trusted like code",
+    "formats/json_schemas.py": "reads a file of this package",
+    "guard/watching.py": "takes the digest of a file that formats/guardrails.py reads",
+    "judges/prompts.py": "reads templates of this package, and those that the configuration names",
+    "metrics/entailment.py": "reads weights that the configuration names",
+    "metrics/groundedness/weights.py": "reads a file of this package",
+    "models/token_matcher.py": "reads a model that the configuration names",
+    "models/weights.py": "reads models that the configuration names",
+    "perturbations/_typos.py": "reads a file of this package",
+    "plugin/__init__.py": "looks for names in modules that pytest has loaded",
+    "plugin/ci_output.py": "appends to the file that the CI runner names",
+    "record/writer.py": "reads back the record that this run writes",
+    "report/assets.py": "reads a file of this package",
+    "report/folders.py": "packs the files that this run has written",
+    "review/server.py": "reads a file of this package",
+    "review/store.py": "opens a folder, so that the system writes it to the disk",
+}
+CALLS = {
+    *(
+        "open_file",
+        "check_file",
+        "read_bytes",
+        "read_text",
+        "read_utf8",
+        "file_sha256",
+        "read_sheet",
+        "read_source",
+    ),
+    *(
+        "ZipFile",
+        "TarFile",
+        "is_zipfile",
+        "url_to_fs",
+        "cat_file",
+        "ParquetFile",
+        "read_table",
+        "open_csv",
+        "dataset",
+    ),
+    *(
+        "read_parquet",
+        "read_csv_file",
+        "iterparse",
+        "fromfile",
+        "memmap",
+        "safe_load",
+        "load_workbook",
+        "PdfReader",
+    ),
+}
+QUALIFIED = {
+    "sqlite3.connect",
+    "yaml.load",
+    "json.load",
+    "tomllib.load",
+    "np.load",
+    "torch.load",
+    "os.open",
+    "pickle.load",
+}
+TEXTS = {"evaluators/lexical_groundedness.py": "its `read_source` takes texts"}
+
+
+def opens_files(text: str) -> bool:
+    """Return whether code calls a reader of files, or `open` otherwise than for writing."""
+    return any(_is_reader(node) for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
+
+
+def _is_reader(call: ast.Call) -> bool:
+    name = ast.unparse(call.func)
+    if name.rpartition(".")[2] in CALLS or name in QUALIFIED:
+        return True
+    if name.rpartition(".")[2] != "open":
+        return False
+    modes = [
+        node.value
+        for node in (*call.args, *(word.value for word in call.keywords))
+        if isinstance(node, ast.Constant)
+    ]
+    modes = [mode for mode in modes if isinstance(mode, str) and re.fullmatch(r"[rwxab+t]{1,3}", mode)]
+    if name == "open":
+        return not modes or "r" in modes[0] or "+" in modes[0]
+    return any("r" in mode for mode in modes)
+
+
+def modules() -> Iterator[str]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = path.relative_to(PACKAGE).as_posix()
+        if name not in TEXTS and opens_files(path.read_text(encoding="utf-8")):
+            yield name
+
+
+def kinds() -> list[str]:
+    """Return the first column of the table of kinds."""
+    section = read(PAGE).partition("## Kinds of files\n")[2].partition("\n## ")[0]
+    return [row.split(" | ")[0].removeprefix("| ") for row in section.splitlines() if row.startswith("| ")][
+        2:
+    ]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "open(path)",
+        'open(path, "rb")',
+        'path.open("rb")',
+        "path.read_text()",
+        "zipfile.ZipFile(x)",
+        "read_bytes(p)",
+    ],
+)
+def test_the_walk_sees_what_reads_a_file(code: str) -> None:
+    assert opens_files(code)
+
+
+@pytest.mark.parametrize(
+    "code", ['open(path, "wb")', "host.open(tools)", "json.loads(text)", "path.write_bytes(b)"]
+)
+def test_the_walk_passes_what_reads_none(code: str) -> None:
+    assert not opens_files(code)
+
+
+def test_each_module_that_opens_files_is_decided() -> None:
+    undecided = set(modules()) - LOADERS.keys() - OF_NO_STRANGER.keys()
+
+    assert not undecided, (
+        "these modules read files: add each to LOADERS with its row of the table in"
+        " docs/explanation/security.md, or to OF_NO_STRANGER with the reason"
+    )
+
+
+def test_each_decision_is_about_a_module_that_opens_files() -> None:
+    assert not (LOADERS.keys() | OF_NO_STRANGER.keys()) - set(modules())
+    assert not LOADERS.keys() & OF_NO_STRANGER.keys()
+
+
+def test_each_kind_has_one_row_and_each_row_a_loader() -> None:
+    rows = kinds()
+    described = {row for names in LOADERS.values() for row in names}
+
+    assert {name: sum(row.startswith(name) for row in rows) for name in described} == dict.fromkeys(
+        described, 1
+    )
+    assert [row for row in rows if not any(row.startswith(name) for name in described)] == []
+
+
+def test_each_format_of_another_tool_is_in_a_row() -> None:
+    text = " ".join(row for row in kinds() if row.startswith((TOOLS, PROMPTFOO)))
+
+    assert [kind for kind in KINDS if kind not in text] == []
