@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.core.reading import open_file
 from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.formats.fields import shown
 from pytest_evalstudio.formats.source import Source
@@ -56,7 +57,7 @@ def open_log(path: Path, name: str, keys: frozenset[str]) -> Source:
     zipfile = _zipfile(name)
     faults = (zipfile.BadZipFile, zlib.error, struct.error, ValueError, EOFError, OSError, RuntimeError)
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_file(path) as file, zipfile.ZipFile(file) as archive:
             members = _members(archive, zipfile, name)
             head, samples = None, []
             budget = _Budget(name)

@@ -165,7 +165,7 @@ class Models:
     def mask(self, text: str) -> str:
         """Return a text without the secrets of the open models."""
         for session in self._sessions.values():
-            text = session.mask(text)
+            text = session.mask_output(text)
         return text
 
     def _close(self, session: ModelSession, place: Path) -> None:

@@ -110,7 +110,7 @@ class Judges:
     def mask(self, text: str) -> str:
         """Return a text without the secrets of the open judges."""
         for session in self._sessions.values():
-            text = session.mask(text)
+            text = session.mask_output(text)
         return text
 
     def notes(self) -> list[str]:

@@ -28,7 +28,7 @@ from pytest_evalstudio.engine.asking.prices import without_prices
 from pytest_evalstudio.engine.asking.requesting import MAX_TEXT_CHARS, HostRequests
 from pytest_evalstudio.engine.asking.retrying import afterword
 from pytest_evalstudio.engine.asking.runs import AskingRun, CacheMode, RunSource, fixed_run
-from pytest_evalstudio.engine.asking.secrets import Secrets
+from pytest_evalstudio.engine.asking.secrets import SHORTEST_IN_ANSWERS, Secrets
 from pytest_evalstudio.engine.asking.spending import ExpectedPrices, NotAsked, within_budget
 from pytest_evalstudio.judges.budget import Budget
 
@@ -154,6 +154,10 @@ class ModelSession:
     def mask(self, text: str) -> str:
         """A message without this model's secrets."""
         return self._secrets.mask_message(text)
+
+    def mask_output(self, text: str) -> str:
+        """Return a text of any origin without this model's secrets; short ones could be ordinary words."""
+        return self._secrets.mask(text, shortest=SHORTEST_IN_ANSWERS)
 
     def peek(self, prompts: Sequence[Prompt]) -> list[Answer | None]:
         """Return stored answers in order, None where there is none; no model is asked."""

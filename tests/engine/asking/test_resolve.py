@@ -233,7 +233,7 @@ def test_faults_of_a_hosts_code_are_errors_of_their_cases(tmp_path):
     with pytest.raises(ConfigurationError, match="no such collection"):
         session.ask(ask_for("fine", "unusable"))
     assert session.ask(ask_for("fine"))[0].text == "fine"
-    with pytest.warns(RuntimeWarning, match="did not close: HostFault: will not close"):
+    with pytest.warns(RuntimeWarning, match="did not close: will not close"):
         session.close()
 
 
