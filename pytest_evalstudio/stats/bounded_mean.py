@@ -122,6 +122,7 @@ def _share_below(values: Floats, weights: Floats) -> float:
         return 1.0
     if not (values < 0).any():
         return 0.0
+    values = values / np.abs(values).max()  # only the ratios count; reciprocals of 1e308 would be zero
     start, end = 1 / float(values.min()), 0.0
     for _ in range(_HALVINGS):
         point = (start + end) / 2

@@ -77,3 +77,9 @@ def test_equal_values_have_a_limit_below_them(total: int) -> None:
 def test_values_at_the_minimum_have_the_minimum_as_limit() -> None:
     assert limit(np.full(5, -1.0)) == -1.0
     assert limit(np.full(5, -2.0)) == -2.0
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-6, 1e6, 1e150])
+def test_the_unit_of_the_values_does_not_matter(unit: float) -> None:
+    values = np.array([-0.3, 0.0, 0.1, 0.25, 0.9])
+    assert limit(values * unit, minimum=-unit) == pytest.approx(unit * limit(values), rel=1e-6)
