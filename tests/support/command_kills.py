@@ -159,7 +159,7 @@ class KilledProject:
         texts = {
             "app.py": APP.replace("LEASE_S = 2.0", "LEASE_S = 0.5") + JUDGE,
             "evalstudio.toml": CONFIG.replace('cache = "resume"', "cache = true")
-            + '\n[judge]\nhost = "python"\ntarget = "app:judge"\nconcurrency = 4\n',
+            + '\n[judge]\nhost = "python"\ntarget = "app:judge"\nconcurrency = 4\ncache = "always"\n',
             "s_suite.json": json.dumps(
                 {"name": "S", "tests": [{"key": "t", "documents": [], "test_cases": cases}]}
             ),
