@@ -52,7 +52,7 @@ def test_summaries_do_not_depend_on_workers_hash_seeds_and_speed(
     project.write("app.py", APP)
     project.write("evalstudio.toml", CONFIG)
     cases = [
-        {"key": f"k{n}", "prompt": f"What is {n}?", "answer": f"It is {n}.", "condition": f'"{n}"'}
+        {"key": f"k{n}", "prompt": f"What is {n}?", "expected_output": f"It is {n}.", "condition": f'"{n}"'}
         for n in range(30)
     ]
     project.suite(*cases)
