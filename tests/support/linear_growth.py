@@ -14,8 +14,11 @@ from types import FrameType
 from support.hostile_shapes import SHAPES, hostile_text
 
 SHORT, LONG = 50_000, 200_000
-MAX_RATIO = 1.3 * LONG / SHORT
-"""Of the times of the long and the short text: 1.3 times linear."""
+MAX_RATIO = 2.0 * LONG / SHORT
+"""Of the times of the long and the short text: twice linear, where a quadratic function has four times.
+
+The goal of 1.3 is for the benchmark on a quiet machine: beside other work, caches alone give 1.33.
+"""
 NOISE_S = 0.15
 """Times of the long text up to this one count as linear: a quadratic function takes 2.4 s for 800,000
 characters then.
