@@ -96,7 +96,10 @@ def innermost(exc: BaseException, mask: Callable[[str], str]) -> str:
 def host_fault_in(exc: BaseException | None) -> HostFault | None:
     """Return the fault of this package that led to an exception of a client, None where there is none."""
     while exc is not None and not isinstance(exc, HostFault):
-        exc = exc.__cause__ or exc.__context__
+        if isinstance(exc, BaseExceptionGroup):  # of the concurrent requests of an upload
+            exc = exc.exceptions[0]
+        else:
+            exc = exc.__cause__ or exc.__context__
     return exc
 
 
