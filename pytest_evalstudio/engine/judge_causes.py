@@ -20,7 +20,7 @@ MISSING = 0.1
 """Share of answers without a verdict from which on it is named."""
 P_VALUE = 0.05
 PROBE_P_VALUE = 0.02
-"""Of three probes, one is named by chance for at most 3 % of the judges that are only noisy."""
+"""p value below which a probe is named. By chance, one of the three is for 3 % of noisy judges at most."""
 _CODES: Mapping[str, CauseCode] = {
     OPTION_ORDER: CauseCode.OPTION_ORDER,
     CHUNK_ORDER: CauseCode.CHUNK_ORDER,

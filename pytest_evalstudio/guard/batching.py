@@ -44,7 +44,7 @@ class Entry:
 
     @property
     def is_alone(self) -> bool:
-        """Whether it is checked alone: it may take long, or has been in a batch whose worker died."""
+        """Return True if it is checked alone: it may take long, or its last batch ended with the worker."""
         return self.chars > LONG_CHARS or self.tries > 0
 
 
@@ -56,7 +56,7 @@ class Batch:
 
     @property
     def is_alone(self) -> bool:
-        """Whether it is a single request that must not take all workers."""
+        """Return True for a single request that must not take all workers."""
         return self.entries[0].is_alone
 
     @property

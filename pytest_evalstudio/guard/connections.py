@@ -171,7 +171,7 @@ class LimitedProtocol(H11Protocol):
 
     @property
     def _has_request(self) -> bool:
-        """Whether the headers of a request have arrived and its response is not complete."""
+        """Return True if the headers of a request have arrived and its response is not complete."""
         return self.cycle is not None and not self.cycle.response_complete
 
     def _expect_headers(self) -> None:

@@ -13,7 +13,7 @@ def split_at_material(task: str, mark: str) -> tuple[str, str]:
     r"""Split a rendered task before the paragraph of its first fence.
 
     Services compute the beginning that prompts share once. A mark differs from case to case, so that only
-    what stands before the first one is shared.
+    the part before the first one is shared.
 
     Args:
         task: with each fence on lines of its own.

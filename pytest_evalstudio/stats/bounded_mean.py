@@ -10,7 +10,7 @@ import numpy as np
 from pytest_evalstudio.stats.types import Floats
 
 _MAX_KINDS = 48
-"""Kinds of clusters that are told apart; of more, those with nearly the same mean are taken as one kind."""
+"""Kinds of clusters that are distinguished; of more, those with nearly the same mean count as one kind."""
 _STEP = 0.125
 _NODES = np.arange(0.0, 14.0, _STEP).reshape(4, -1)
 """Nodes of the integration, in blocks; the later blocks matter for few clusters only."""

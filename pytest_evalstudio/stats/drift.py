@@ -60,7 +60,7 @@ def drift(objects: Sequence[Repeats]) -> float:
         summed: dict[int, float] = {}
         for distance, probability in distribution.items():
             for more, share in step.items():
-                # Sums beyond the observed one are not told apart: they count all the same.
+                # Sums beyond the observed one are not distinguished: they count all the same.
                 reached = min(distance + more, observed)
                 summed[reached] = summed.get(reached, 0.0) + probability * share
         distribution = summed

@@ -26,7 +26,7 @@ SIZES = ("small", "large")
 
 @dataclass(slots=True)
 class Figures:
-    """What a run of the fuzz test observed.
+    """Observations of a run of the fuzz test.
 
     Attributes:
         kinds: pairs of a kind of file and a damage.

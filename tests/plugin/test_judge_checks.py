@@ -72,7 +72,7 @@ def measured(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
 
 
 def by_hand() -> tuple[float, tuple[float, float]]:
-    """Of 70 good answers 63 pass, and of 30 bad ones 6."""
+    """63 of 70 good answers pass, and 6 of 30 bad ones."""
     passed = clustered_share([1] * 69 + [0] * 31, [1] * 100)
     good, bad = [1] * LABELS + [0] * LABELS, [0] * LABELS + [1] * LABELS
     errors = judge_errors(good, [1] * 90 + [0] * 110, bad, [0] * LABELS + [1] * 20 + [0] * 80)

@@ -97,7 +97,7 @@ COMMANDS = (
 
 @dataclass(slots=True)
 class KillFigures:
-    """What rounds of kills observed.
+    """Observations of rounds of kills.
 
     Attributes:
         kills: processes that were killed while they ran.

@@ -15,7 +15,7 @@ from support.hostile_shapes import SHAPES, hostile_text
 
 SHORT, LONG = 50_000, 200_000
 MAX_RATIO = 2.0 * LONG / SHORT
-"""Of the times of the long and the short text: twice linear, where a quadratic function has four times.
+"""Largest ratio of the times of the two texts: twice linear, where a quadratic function has four times.
 
 The goal of 1.3 is for the benchmark on a quiet machine: beside other work, caches alone give 1.33.
 """

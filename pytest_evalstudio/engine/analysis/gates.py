@@ -182,11 +182,9 @@ def check_gate(gate: Gate, metrics: Mapping[str, Sequence[GatedMetric]]) -> None
             "Choose it with --evalstudio-evaluators, or change the gate.",
         )
         raise ConfigurationError(f"gate {gate.text!r}: {fault}")
-    known = [metric.key for metric in metrics[gate.evaluator]]
-    if gate.metric and gate.metric not in known:
-        fault = unknown_name(
-            f"metric of {gate.evaluator}", gate.metric, known, f"It has: {', '.join(known)}."
-        )
+    keys = [metric.key for metric in metrics[gate.evaluator]]
+    if gate.metric and gate.metric not in keys:
+        fault = unknown_name(f"metric of {gate.evaluator}", gate.metric, keys, f"It has: {', '.join(keys)}.")
         raise ConfigurationError(f"gate {gate.text!r}: {fault}")
     for metric in metrics[gate.evaluator]:
         is_named = metric.key == gate.metric or (not gate.metric and metric.primary)

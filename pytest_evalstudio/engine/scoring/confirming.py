@@ -1,4 +1,4 @@
-"""Which regressions can be confirmed by asking again, and when the test has decided."""
+"""Choice of the regressions that are asked again, and the end of their test."""
 
 from __future__ import annotations
 
