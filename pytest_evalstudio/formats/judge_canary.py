@@ -9,13 +9,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.reading import read_utf8
 from pytest_evalstudio.core.writing import write_whole
-from pytest_evalstudio.formats.fields import fact
+from pytest_evalstudio.formats.marked_files import load_marked
 
 MARK = "evalstudio_judge_canary"
 _PACKAGE, _FILE = "pytest_evalstudio.judges", "canary.json"
@@ -140,17 +138,5 @@ def load_canary_record(path: Path) -> CanaryRecord:
     Raises:
         ConfigurationError: with the file and its fault.
     """
-    try:
-        data = json.loads(read_utf8(path))
-    except (OSError, ValueError, RecursionError) as exc:
-        raise ConfigurationError(f"{path} cannot be read: {exc}") from None
-    if not isinstance(data, dict) or MARK not in data:
-        raise ConfigurationError(
-            f"{path} is no record of the canary set; write one with `evalstudio judge-check --canary FILE`"
-        )
-    try:
-        return CanaryRecord.model_validate(data)
-    except ValidationError as exc:
-        error = exc.errors(include_url=False)[0]
-        place = ".".join(map(str, error["loc"]))
-        raise ConfigurationError(f"{path}: {place}: {fact(error)}") from None
+    other_kind = "is no record of the canary set; write one with `evalstudio judge-check --canary FILE`"
+    return load_marked(path, CanaryRecord, MARK, other_kind)

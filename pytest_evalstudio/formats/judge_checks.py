@@ -7,12 +7,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.reading import read_utf8
 from pytest_evalstudio.core.writing import write_whole
-from pytest_evalstudio.formats.fields import fact
+from pytest_evalstudio.formats.marked_files import load_marked
 
 MARK = "evalstudio_judge_check"
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -160,17 +158,5 @@ def load_judge_check(path: Path) -> JudgeCheck:
     Raises:
         ConfigurationError: with the file and its fault.
     """
-    try:
-        data = json.loads(read_utf8(path))
-    except (OSError, ValueError, RecursionError) as exc:
-        raise ConfigurationError(f"{path} cannot be read: {exc}") from None
-    if not isinstance(data, dict) or MARK not in data:
-        raise ConfigurationError(
-            f"{path} is no result of judge-check; write one with `evalstudio judge-check … -o FILE`"
-        )
-    try:
-        return JudgeCheck.model_validate(data)
-    except ValidationError as exc:
-        error = exc.errors(include_url=False)[0]
-        place = ".".join(map(str, error["loc"]))
-        raise ConfigurationError(f"{path}: {place}: {fact(error)}") from None
+    other_kind = "is no result of judge-check; write one with `evalstudio judge-check … -o FILE`"
+    return load_marked(path, JudgeCheck, MARK, other_kind)
