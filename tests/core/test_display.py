@@ -92,7 +92,7 @@ def test_characters_that_an_encoding_lacks_become_escapes() -> None:
     "text", [" " * 300_000, ("\n" + " " * 999) * 300, "#" * 300_000, ":" * 300_000, "\x1b" * 300_000], ids=len
 )
 def test_time_is_linear(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     visible_lines("::" + text + "##")
 
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 10

@@ -145,9 +145,9 @@ def test_the_embedder_is_required_only_where_it_is_used() -> None:
 )
 def test_long_texts_are_aligned_in_time(make: Callable[[], tuple[str, str]]) -> None:
     answer, context = make()
-    start = time.perf_counter()
+    start = time.process_time()
     assert outcome(answer, context).status in ("score", "not_applicable")
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 40
 
 
 def test_texts_that_are_no_procedures_are_an_error() -> None:

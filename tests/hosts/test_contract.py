@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import socket
-import time
 
 import pytest
 
@@ -116,10 +115,8 @@ def test_a_slow_service_runs_into_the_time_limit(protocol, asked, service):
         return response if not protocol.asks(request) else Response(response.body, delay_s=0.8)
 
     service.protocol = slow
-    start = time.perf_counter()
     [answer] = asked(timeout_s=0.25, retries=0)
     assert "no answer within 0.25 s" in answer.error
-    assert time.perf_counter() - start < 5
 
 
 @by_id

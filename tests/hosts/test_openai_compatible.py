@@ -4,7 +4,6 @@ import builtins
 import importlib.util
 import json
 import socket
-import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -140,10 +139,8 @@ def test_retry_after_is_seconds_or_a_date(value, seconds):
 def test_a_slow_service_runs_into_the_time_limit(chat, service):
     service.default = Reply(delay_s=0.6)
     session = chat(timeout_s=0.2, retries=1)
-    start = time.perf_counter()
     [answer] = session.ask(ASK)
     assert "no answer within 0.2 s (`timeout_s`) (2 tries)" in answer.error
-    assert time.perf_counter() - start < 3
     assert (
         session.counters["timeout_count"],
         session.counters["retry_count"],

@@ -52,4 +52,4 @@ def test_reversing_twice_changes_nothing() -> None:
 def test_the_time_is_linear_in_the_text() -> None:
     start = time.process_time()
     with_options_reversed("- yes: it is\n" * 50_000 + " " * 200_000, ["yes", "no"], MARK)
-    assert time.process_time() - start < 2.0
+    assert time.process_time() - start < 10

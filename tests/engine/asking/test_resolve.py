@@ -134,10 +134,9 @@ def test_refresh_asks_again_what_earlier_sessions_stored_but_not_what_this_one_d
 
 def test_a_question_has_a_deadline_over_all_its_tries(scripted):
     session = scripted(fail_first=9, retry=True, retries=9, deadline_s=0.3)
-    start = time.perf_counter()
     [answer] = session.ask(ask_for("a"))
     assert "no answer within 0.3 s (`deadline_s`)" in answer.error
-    assert time.perf_counter() - start < 2
+    assert len(session.host.asked) < 9
 
 
 def test_an_answer_without_a_cost_is_priced_by_the_model_that_served_it(tmp_path, cache):
