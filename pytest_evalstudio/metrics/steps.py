@@ -91,7 +91,7 @@ def find_steps(text: str, split_sentences: Callable[[str], list[tuple[int, int]]
     for line in text.splitlines(keepends=True):
         start, end = position, position + len(line.rstrip())
         position += len(line)
-        item = None if _RULE.match(line) or _consecutive(list(_INLINE.finditer(line))) else _ITEM.match(line)
+        item = _item(line) if start < end else None
         if item is not None:
             items.append((start + item.start("body"), end))
             is_item = True
@@ -107,6 +107,13 @@ def find_steps(text: str, split_sentences: Callable[[str], list[tuple[int, int]]
     for start, end in prose:
         steps += _in_prose(text, start, end, split_sentences)
     return sorted((step for step in steps if re.search(r"\w", step.text)), key=lambda step: step.start)
+
+
+def _item(line: str) -> re.Match[str] | None:
+    """Return the match of a line that is one item of a list."""
+    if _RULE.match(line) or _consecutive(list(_INLINE.finditer(line))):
+        return None
+    return _ITEM.match(line)
 
 
 def _in_prose(

@@ -161,6 +161,8 @@ class Recorder:
         try:
             self._finish(session, exitstatus)
         finally:
+            if self._imports is not None and self._imports.is_alive():
+                self._imports.join()  # imports after the end would disturb runs within one process
             is_partial = bool(self._not_run or was_interrupted(session, exitstatus))
             if self._unfinished is not None and not is_partial:
                 self._unfinished.end()

@@ -59,19 +59,24 @@ class ContextIndex:
         """Return True if the context contains the stem, or any value, of a token."""
         return any(key in self.frequencies for key in token.keys)
 
-    def weight(self, token: Token) -> float:
-        """Return the inverse sentence frequency of a token (BM25's idf); an unsupported one is the rarest."""
-        count = max((self.frequencies.get(key, 0) for key in token.keys), default=0)
-        return math.log(1 + (len(self.sentences) - count + 0.5) / (count + 0.5))
+    def weights(self, keys: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], float]:
+        """Return the inverse sentence frequency of tokens by their keys (BM25's idf).
+
+        An unsupported token is the rarest.
+        """
+        size = len(self.sentences)
+        counts = {
+            key: max((self.frequencies.get(stem, 0) for stem in key), default=0) for key in dict.fromkeys(keys)
+        }
+        return {key: math.log(1 + (size - count + 0.5) / (count + 0.5)) for key, count in counts.items()}
 
     def covered(self, tokens: Sequence[Token]) -> list[tuple[int, float]]:
         """Return the sentences that share most with the tokens, with the idf weight, best first."""
         weights: defaultdict[int, float] = defaultdict(float)
-        for token in tokens:
-            places = {place for key in token.keys for place in self.postings.get(key, ())}
-            weight = self.weight(token)
-            for place in places:
-                weights[place] += weight
+        repeats = Counter(token.keys for token in tokens)
+        for keys, weight in self.weights(repeats).items():
+            for sentence in {sentence for key in keys for sentence in self.postings.get(key, ())}:
+                weights[sentence] += repeats[keys] * weight
         return sorted(weights.items(), key=lambda item: (-item[1], item[0]))[:_RELATED]
 
     def sentences_at(self, positions: Iterable[int]) -> list[int]:

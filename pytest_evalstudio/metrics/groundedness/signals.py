@@ -123,7 +123,8 @@ def lexical_signals(sentence: str, index: ContextIndex) -> dict[str, float] | No
     if not tokens:
         return None
     supported = [index.has(token) for token in tokens]
-    weights = [index.weight(token) for token in tokens]
+    weight_of = index.weights(token.keys for token in tokens)
+    weights = [weight_of[token.keys] for token in tokens]
     total = math.fsum(weights)
     word_support = (
         math.fsum(weight for weight, known in zip(weights, supported, strict=True) if known) / total
