@@ -5,12 +5,13 @@ Property tests take 50 fixed examples; `HYPOTHESIS_PROFILE=thorough` takes 2,000
 
 from __future__ import annotations
 
+import importlib
 import os
 import runpy
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,11 @@ NO_NETWORK = Path(__file__).parent / "no_network"
 
 runpy.run_path(str(NO_NETWORK / "sitecustomize.py"))
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(NO_NETWORK), os.environ.get("PYTHONPATH", ""))))
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of linear algebra would wait for each other
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # the tests start many processes
+with suppress(ImportError):
+    # A run in this process restores `sys.meta_path`, from which the finder of `six.moves` would be missing.
+    importlib.import_module("six")
 
 
 hypothesis.settings.register_profile(

@@ -7,7 +7,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pytest_evalstudio.arena.entries import ratings_of
 from pytest_evalstudio.arena.gates import arena_terms
 from pytest_evalstudio.arena.results import Ratings
 from pytest_evalstudio.comparison.history import History
@@ -123,7 +122,7 @@ def build_report(
     target = OutputFolder(output)
     target.check(name for name in REPORT_FILES if name != FILE)
     _check_record(output, record, run)
-    ratings = ratings_of(run)
+    ratings = _ratings(run)
     with target.building() as draft:
         content = _write_files(
             draft,
@@ -162,6 +161,14 @@ def _check_record(output: Path, record: Path, run: Run) -> None:
         raise ConfigurationError(
             f"{output}: contains the record of another run; choose another folder for this report"
         )
+
+
+def _ratings(run: Run) -> Ratings | None:
+    if not run.arena:
+        return None
+    from pytest_evalstudio.arena.entries import ratings_of
+
+    return ratings_of(run)
 
 
 def _folders(output: Path, run: Run, evaluators: Mapping[str, EvaluatorInfo]) -> dict[str, ExplainerFolder]:

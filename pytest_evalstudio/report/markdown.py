@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pytest_evalstudio.arena.text import ratings_markdown
 from pytest_evalstudio.comparison.markdown import comparison_markdown
 from pytest_evalstudio.core.markdown import code, escaped
 from pytest_evalstudio.engine.analysis.leaderboards import Cell, Leaderboard, Standing
@@ -50,6 +49,8 @@ def summary(content: Content) -> str:
         lines += ["", "## Regressions that were not confirmed", ""]
         lines += [f"- {escaped(line)}" for line in analysis.confirmations.lines(FLAKY_SHOWN)]
     if content.ratings is not None:
+        from pytest_evalstudio.arena.text import ratings_markdown
+
         lines += ["", ratings_markdown(content.ratings, level=2).rstrip()]
     if content.findings:
         lines += ["", "## Findings", "", *_findings(content.findings)]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import unescape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -21,9 +21,6 @@ from pytest_evalstudio.core.plugins.section import TABS, SectionSpec
 from pytest_evalstudio.core.problems import AVID
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.engine.analysis.wording import rounded
-from pytest_evalstudio.mrm.artifacts.fingerprints import fingerprint_rows
-from pytest_evalstudio.mrm.artifacts.model_card import ModelCard
-from pytest_evalstudio.mrm.artifacts.summary import WorkflowSummary
 from pytest_evalstudio.report import assets
 from pytest_evalstudio.report.assessment import assess
 from pytest_evalstudio.report.bytecode import TemplateBytecode
@@ -34,6 +31,10 @@ from pytest_evalstudio.report.data.blocks import Block
 from pytest_evalstudio.report.findings import Finding
 from pytest_evalstudio.report.sections.evaluators import evaluator_part
 from pytest_evalstudio.report.verdict import run_name
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.mrm.artifacts.model_card import ModelCard
+    from pytest_evalstudio.mrm.artifacts.summary import WorkflowSummary
 
 
 def page_pieces(
@@ -129,6 +130,8 @@ def render_workflow(summary: WorkflowSummary, artifacts: Mapping[str, str], card
         card: its model card.
         artifacts: names of files next to the page, with their descriptions.
     """
+    from pytest_evalstudio.mrm.artifacts.fingerprints import fingerprint_rows
+
     shared = {"style": _markup(assets.style()), "policy": _markup(assets.policy(scripts=False))}
     return (
         _environment()

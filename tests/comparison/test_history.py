@@ -13,6 +13,7 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from support.command import evalstudio
 from support.project import Project
 from support.records import RecordBuilder, evaluator, score
+from support.workers import WORKERS
 
 
 def record(folder: Path, day: int, *values: float, **header: object) -> Path:
@@ -88,7 +89,7 @@ def test_a_folder_without_records_is_a_usage_error(tmp_path: Path) -> None:
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two workers"])
+@pytest.mark.parametrize("workers", WORKERS)
 def test_each_run_adds_itself_to_the_folder_and_shows_the_history(
     pytester: pytest.Pytester, workers: tuple[str, ...]
 ) -> None:

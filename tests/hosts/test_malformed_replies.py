@@ -55,6 +55,7 @@ def questions_of(use, folder):
     return seen[0] if len(seen) == 1 else None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("use", USES, ids=lambda use: use.id.replace(" ", "-"))
 def test_a_malformed_reply_to_a_question_is_an_answer_or_a_message(use, tmp_path):
     reply = questions_of(use, tmp_path)

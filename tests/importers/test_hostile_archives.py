@@ -174,6 +174,7 @@ def test_an_unknown_compression_is_named(run: Run, tmp_path: Path) -> None:
     assert (status, "unsupported compression 77" in printed) == (2, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compression", [0, 8, 93])
 def test_a_damaged_archive_is_one_sentence(run: Run, tmp_path: Path, compression: int) -> None:
     """Each byte that is changed, and each length that remains, is a sentence or no damage to what is read."""
@@ -226,6 +227,7 @@ print(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux")
 @pytest.mark.parametrize(
     ("samples", "pieces", "noise", "status", "max_mb"),

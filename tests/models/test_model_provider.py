@@ -20,6 +20,7 @@ from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.models import weights
+from support.workers import WORKERS
 
 PRESENT = {"torch", "sentence_transformers"}
 WAYS = (
@@ -180,7 +181,7 @@ SUITE = (
 )
 
 
-@pytest.mark.parametrize("options", [(), ("-n", "2")])
+@pytest.mark.parametrize("options", WORKERS)
 def test_a_model_that_is_not_available_is_an_error_of_its_cases(
     tmp_path: Path, options: tuple[str, ...]
 ) -> None:

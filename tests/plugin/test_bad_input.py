@@ -127,6 +127,7 @@ def test_a_pattern_that_explodes_is_an_error_of_its_case(project: Project) -> No
     result.stdout.fnmatch_lines(["error: text_matching: *took longer than*"])
 
 
+@pytest.mark.slow
 def test_an_answer_of_5_megabytes_is_an_error_that_names_the_option(project: Project) -> None:
     project.lab(GOOD, {**GOOD, "key": "huge", "actual_output": "4 " * 2_500_000})
 

@@ -9,6 +9,7 @@ import pytest
 
 from support.command import evalstudio
 from support.project import Project
+from support.workers import WORKERS
 
 BETTER = """
 ANSWERS = {"2+2?": "It is 4.", "3+3?": "It is 6.", "4+4?": "It is 9."}
@@ -92,6 +93,7 @@ def test_summary_page_and_archive_hold_the_comparison(baseline: Project) -> None
     }
 
 
+@pytest.mark.slow
 def test_with_two_workers_the_comparison_is_the_same(baseline: Project) -> None:
     compared(baseline)
     alone = results(baseline)
@@ -103,7 +105,7 @@ def test_with_two_workers_the_comparison_is_the_same(baseline: Project) -> None:
     result.stdout.fnmatch_lines(["*regressed since baseline*"])
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+@pytest.mark.parametrize("workers", WORKERS)
 def test_a_junit_file_has_the_values_that_are_compared(baseline: Project, workers: tuple[str, ...]) -> None:
     baseline.suite(
         case("four", "2+2?", '"4"'),
@@ -227,7 +229,7 @@ def test_a_configured_baseline_that_does_not_exist_yet_is_a_warning(project: Pro
         ("other.jsonl", "*has none of the 3 collected items*"),
     ],
 )
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two workers"])
+@pytest.mark.parametrize("workers", WORKERS)
 def test_a_baseline_that_cannot_be_used_is_a_usage_error(
     baseline: Project, baseline_file: str, message: str, workers: tuple[str, ...]
 ) -> None:
@@ -269,7 +271,7 @@ def test_the_record_names_the_commit(project: Project, monkeypatch: pytest.Monke
     assert (header["commit"][:7], header["branch"]) == ("0123456", "main")
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two workers"])
+@pytest.mark.parametrize("workers", WORKERS)
 def test_cases_that_are_gone_fail_the_session_where_asked_and_deselected_ones_do_not(
     baseline: Project, workers: tuple[str, ...]
 ) -> None:
@@ -324,7 +326,7 @@ BROKEN = BETTER.replace(
 )
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two workers"])
+@pytest.mark.parametrize("workers", WORKERS)
 def test_an_error_of_both_runs_is_still_an_error_and_can_be_expected(
     project: Project, workers: tuple[str, ...]
 ) -> None:
@@ -370,7 +372,7 @@ def test_an_absolute_path_after_a_blank_is_no_other_root(
     assert results(baseline)["renamed_files"] == {}
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two workers"])
+@pytest.mark.parametrize("workers", WORKERS)
 def test_cases_of_a_renamed_file_are_compared(baseline: Project, workers: tuple[str, ...]) -> None:
     (baseline.folder / "sums_suite.json").rename(baseline.folder / "addition_suite.json")
 
@@ -386,7 +388,7 @@ def test_cases_of_a_renamed_file_are_compared(baseline: Project, workers: tuple[
     )
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two workers"])
+@pytest.mark.parametrize("workers", WORKERS)
 def test_the_junit_file_has_the_two_sentences(baseline: Project, workers: tuple[str, ...]) -> None:
     compared(baseline, "--junitxml=junit.xml", *workers)
 

@@ -10,6 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from support.project import Project
+from support.workers import WORKERS
 
 TEXT = {"type": "object", "required": ["text"], "properties": {"text": {"type": "string", "minLength": 1}}}
 CODE_QUALITY = {
@@ -171,7 +172,7 @@ def test_in_actions_annotations_and_job_summary_are_written_by_themselves(
     assert not written or summary.read_text(encoding="utf-8").startswith("# ✗ FAILED – 2 of 2 tests")
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two workers"])
+@pytest.mark.parametrize("workers", WORKERS)
 def test_code_quality_and_sarif_follow_their_schemas(failing: Project, workers: tuple[str, ...]) -> None:
     files = ("--evalstudio-code-quality", "out/quality.json", "--evalstudio-sarif", "out/results.sarif")
     failing.run("a suite.json", *files, *workers)

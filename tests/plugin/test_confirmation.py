@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from support.project import Project
+from support.workers import WORKERS
 
 APP = """
 from collections import Counter
@@ -65,7 +66,7 @@ def asked(project: Project, prompt: str) -> int:
     return (project.folder / "asked.txt").read_text().split().count(prompt)
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+@pytest.mark.parametrize("workers", WORKERS)
 def test_a_broken_case_fails_and_a_noisy_one_is_flaky(app: Project, workers: tuple[str, ...]) -> None:
     state(app, broken="q1", noisy="q2")
     result = compared(app, *workers, "--junitxml", "junit.xml")

@@ -22,6 +22,7 @@ def pytest_runtest_setup(item):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["alone", "one worker"])
 def test_a_crash_has_type_and_message_and_no_secret_anywhere(
     project: Project, monkeypatch: pytest.MonkeyPatch, workers: tuple[str, ...]

@@ -46,6 +46,7 @@ def summary(project: Project, folder: str) -> str:
     return re.sub(r"(?m)^- duration of .*$|Compared with \w+ \([\d-]+\)", "", text)
 
 
+@pytest.mark.slow
 def test_summaries_do_not_depend_on_workers_hash_seeds_and_speed(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

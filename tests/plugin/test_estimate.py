@@ -10,6 +10,7 @@ import pytest
 
 from support.openai_server import OpenAIServer, Reply, serve
 from support.project import Project
+from support.workers import WORKERS
 
 GOOD = json.dumps({"reason": "it fits", "verdict": "true"})
 PRICES = "input_usd_per_million = 2.0\noutput_usd_per_million = 10.0\nmax_tokens = 50\n"
@@ -46,7 +47,7 @@ def files(folder: Path) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+@pytest.mark.parametrize("workers", WORKERS)
 def test_nothing_is_asked_or_written(
     project: Project, service: OpenAIServer, workers: tuple[str, ...]
 ) -> None:

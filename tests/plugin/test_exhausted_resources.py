@@ -21,6 +21,7 @@ def service() -> Iterator[OpenAIServer]:
         yield running
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("sh") is None, reason="limits of open files are set by a shell")
 def test_few_open_files_lower_the_concurrency(
     project: Project, pytester: pytest.Pytester, service: OpenAIServer

@@ -58,6 +58,7 @@ def peak_mb(project: Project) -> tuple[int, str, int]:
     return int(re.findall(r"peak: (\d+) MB", output)[-1]), output, int(result.ret)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("host", FORMS)
 def test_a_huge_answer_is_an_error_and_is_stored_nowhere(
     pytester: pytest.Pytester, service: Service, host: str

@@ -175,6 +175,7 @@ def test_a_second_run_asks_nothing_also_on_workers(project: Project, service: Op
     assert len(service.requests) == 12
 
 
+@pytest.mark.slow
 def test_the_record_is_the_same_whether_verdicts_were_stored_or_not(
     project: Project, service: OpenAIServer
 ) -> None:

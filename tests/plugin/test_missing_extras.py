@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from support.project import Project
+from support.workers import WORKERS
 
 CONFTEST = '''
 import importlib.util
@@ -52,7 +53,7 @@ def project(pytester: pytest.Pytester) -> Project:
     return project
 
 
-@pytest.mark.parametrize("options", [(), ("-n", "2")])
+@pytest.mark.parametrize("options", WORKERS)
 def test_only_the_cases_that_need_it_are_errors(project: Project, options: tuple[str, ...]) -> None:
     project.suite(PLAIN, NEEDY, FREE)
     result = project.run_process("sums_suite.json", *options)

@@ -109,6 +109,7 @@ def test_an_item_whose_repeats_were_not_all_asked_is_not_run(project: Project) -
     assert items["k1[app]"]["rows"][0]["outcomes"] == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", ["{calls = 7}", "{cost_usd = 0.075}", "{tokens = 75}"])
 def test_workers_share_the_budget(project: Project, budget: str) -> None:
     configured(project, budget)

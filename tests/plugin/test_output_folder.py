@@ -12,6 +12,7 @@ import pytest
 
 from support.children import Child, Children
 from support.project import Project
+from support.workers import WORKERS
 
 WAITING = """
 import os
@@ -57,7 +58,7 @@ def waiting_suite(project: Project) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("more", [(), ("-n", "2")], ids=["one process", "two workers"])
+@pytest.mark.parametrize("more", WORKERS)
 def test_a_second_run_in_the_same_folder_is_a_usage_error(
     project: Project, start: Start, more: tuple[str, ...]
 ) -> None:
@@ -85,7 +86,7 @@ def test_answer(eval_model, eval_text_matching):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("more", [(), ("-n", "2")], ids=["one process", "two workers"])
+@pytest.mark.parametrize("more", WORKERS)
 def test_tests_written_in_python_are_kept_out_of_a_folder_in_use_as_well(
     project: Project, start: Start, more: tuple[str, ...]
 ) -> None:
@@ -244,6 +245,7 @@ def test_a_report_from_the_shell_refuses_foreign_files_and_the_folder_of_another
     assert (same.returncode, new.returncode) == (0, 0), same.stderr + new.stderr
 
 
+@pytest.mark.slow
 def test_workers_leave_nothing_in_the_temporary_folder(
     project: Project, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:

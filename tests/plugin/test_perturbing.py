@@ -96,6 +96,7 @@ def test_the_failed_ones_run_again_with_lf(echoing: Project) -> None:
     assert list(items) == ["city-qwerty-high-comma-high[app]"]
 
 
+@pytest.mark.slow
 def test_two_workers_make_the_same_record(echoing: Project) -> None:
     arguments = ("--evalstudio-perturb", "random_replacement:low,random_insert,word_swap:high,copy")
     echoing.run(*arguments)
@@ -202,6 +203,7 @@ def test_the_models_of_a_lab_are_asked_the_perturbed_questions(echoing: Project)
     assert [flip["direction"] for flip in items["city-qwerty-high[m]"]["flips"]] == ["pass_to_fail"]
 
 
+@pytest.mark.slow
 def test_a_counterfactual_is_compared_with_the_original(project: Project) -> None:
     project.write(
         "app.py", "def ask(prompt):\n    return 'Yes, gladly.' if 'man' in prompt.split() else 'No, sorry.'\n"

@@ -75,6 +75,7 @@ def test_an_item_with_a_refused_repeat_is_an_error(project: Project, service: Se
     assert result.ret == 1
 
 
+@pytest.mark.slow
 def test_each_worker_meets_it_once(project: Project, service: Service) -> None:
     configure(project, service)
     refuse(service, after=0)

@@ -126,6 +126,7 @@ def test_an_undecided_item_falls_back_to_the_policy(project: Project) -> None:
     assert (verdict["stopped"], len(verdict["repeats"])) == ("inconclusive", 7)
 
 
+@pytest.mark.slow
 def test_workers_stop_at_the_same_repeats(project: Project) -> None:
     configured(project, SPRT)
     project.suite(*CASES)

@@ -9,6 +9,7 @@ import pytest
 
 from support.children import Children
 from support.project import Project
+from support.workers import WORKERS
 
 CASES = [
     {"key": key, "prompt": "2+2?", "condition": f'"{digit}"'}
@@ -79,9 +80,7 @@ def test_only_the_named_model_is_run(project: Project) -> None:
         pytest.param(["--evalstudio-runs", "0"], "--evalstudio-runs 0: must be 1 or more", id="no runs"),
     ],
 )
-@pytest.mark.parametrize(
-    "workers", [pytest.param((), id="one process"), pytest.param(("-n", "2"), id="two workers")]
-)
+@pytest.mark.parametrize("workers", WORKERS)
 def test_what_nobody_knows_is_a_usage_error_before_the_run(
     project: Project, arguments: list[str], message: str, workers: tuple[str, ...]
 ) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from support.command import evalstudio
 from support.project import Project
+from support.workers import WORKERS
 
 VARYING = ("run_id", "created", "finished", "spans", "exit_status")
 
@@ -46,7 +47,7 @@ def plain(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     return {name: value for name, value in header.items() if name not in VARYING}, items
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two workers"])
+@pytest.mark.parametrize("workers", WORKERS)
 def test_the_merged_record_is_that_of_the_whole_run(shards: Project, workers: tuple[str, ...]) -> None:
     shards.run("--evalstudio-output", "whole")
     ran = 0

@@ -15,6 +15,7 @@ import pytest
 from pytest_evalstudio.cli import main
 from support.openai_server import OpenAIServer, Reply, serve
 from support.project import Project
+from support.workers import WORKERS
 
 COUNT = 6
 APP = """
@@ -88,7 +89,7 @@ def configured(project: Project, service: OpenAIServer, more: str = "") -> None:
     project.suite(*({"key": f"k{n}", "prompt": f"q{n}", "condition": '"4"'} for n in range(COUNT)))
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+@pytest.mark.parametrize("workers", WORKERS)
 def test_a_changed_service_is_seen_by_the_next_run(
     project: Project, service: OpenAIServer, workers: tuple[str, ...]
 ) -> None:
@@ -141,6 +142,7 @@ def test_a_run_that_was_killed_is_continued(app: Project) -> None:
     assert not (app.folder / UNFINISHED).exists()
 
 
+@pytest.mark.slow
 def test_workers_continue_a_run(app: Project) -> None:
     crashed(app)
     result = app.run("-n", "2")

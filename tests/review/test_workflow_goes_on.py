@@ -82,6 +82,7 @@ def test_a_label_taken_back_is_asked_again(path: Path) -> None:
     assert found.state()["done"] == 40
 
 
+@pytest.mark.slow
 def test_another_rater_is_asked_the_same_answers(path: Path) -> None:
     label_all(session(path, "al"))
     other = session(path, "bo")

@@ -79,7 +79,9 @@ class Project:
     def run_process(self, *arguments: str, timeout: float = LONGEST_WAIT_S) -> pytest.RunResult:
         """Run pytest in a process of its own: for workers, signals, and the state of an interpreter."""
         return self._pytester.run(
-            sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments, timeout=timeout
+            *(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:hypothesispytest"),
+            *arguments,
+            timeout=timeout,
         )
 
     def run_command(self, *arguments: str) -> pytest.RunResult:

@@ -66,7 +66,8 @@ class ContextIndex:
         """
         size = len(self.sentences)
         counts = {
-            key: max((self.frequencies.get(stem, 0) for stem in key), default=0) for key in dict.fromkeys(keys)
+            key: max((self.frequencies.get(stem, 0) for stem in key), default=0)
+            for key in dict.fromkeys(keys)
         }
         return {key: math.log(1 + (size - count + 0.5) / (count + 0.5)) for key, count in counts.items()}
 
