@@ -275,7 +275,8 @@ def _tournament(games: Path, *, refreshes: bool) -> AskingRun:
 
 def _read(path: Path, name: str) -> EvalFile:
     from pytest_evalstudio.core.errors import DataError
-    from pytest_evalstudio.formats.files import read, read_source
+    from pytest_evalstudio.formats.files import read
+    from pytest_evalstudio.formats.kinds import read_source
 
     file = read(read_source(path, name))
     if file.errors:

@@ -88,7 +88,8 @@ def read_whole(path: Path, name: str) -> TestSuite | TestLab:
     """
     from pytest_evalstudio.core.errors import DataError
     from pytest_evalstudio.formats.dataset import LlmDataset
-    from pytest_evalstudio.formats.files import read, read_source
+    from pytest_evalstudio.formats.files import read
+    from pytest_evalstudio.formats.kinds import read_source
 
     file = read(read_source(path, name))
     if file.errors:

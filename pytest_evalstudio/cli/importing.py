@@ -94,7 +94,8 @@ def import_one(arguments: argparse.Namespace) -> int:
 def export_one(arguments: argparse.Namespace) -> int:
     """Export a file."""
     from pytest_evalstudio.formats.agent_evaluation import write_evaluation_set
-    from pytest_evalstudio.formats.files import read, read_source
+    from pytest_evalstudio.formats.files import read
+    from pytest_evalstudio.formats.kinds import read_source
     from pytest_evalstudio.importers.exporting import FORMATS, export
 
     file = read(read_source(local(arguments.file), arguments.file))

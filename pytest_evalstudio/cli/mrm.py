@@ -56,7 +56,7 @@ def add_to(add: Adds) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
-    from pytest_evalstudio.formats.files import read_source
+    from pytest_evalstudio.formats.kinds import read_source
     from pytest_evalstudio.formats.workflow import read_workflow
     from pytest_evalstudio.mrm.workflow.run import WorkflowRun
     from pytest_evalstudio.report.workflow import write_workflow_artifacts

@@ -93,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _workflow(arguments: argparse.Namespace) -> ReviewSource:
     from pytest_evalstudio.core.errors import ConfigurationError
-    from pytest_evalstudio.formats.files import read_source
+    from pytest_evalstudio.formats.kinds import read_source
     from pytest_evalstudio.formats.workflow import read_workflow
     from pytest_evalstudio.mrm.workflow.run import WorkflowRun
     from pytest_evalstudio.review.workflow_sample import WorkflowSample

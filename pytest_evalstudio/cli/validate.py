@@ -111,7 +111,8 @@ def _check_perturbations(config: Configuration, registry: Registry) -> None:
 def _validate_data(name: str, registry: Registry) -> int:
     from pytest_evalstudio.engine.scoring.plan import Plan
     from pytest_evalstudio.engine.scoring.tasks import ModelInfo, tasks
-    from pytest_evalstudio.formats.files import kind_of, read, read_source
+    from pytest_evalstudio.formats.files import read
+    from pytest_evalstudio.formats.kinds import kind_of, read_source
 
     path = local(name)
     source = read_source(path, name)

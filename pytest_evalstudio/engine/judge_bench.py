@@ -22,7 +22,8 @@ from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.engine.scoring.tasks import answered_task, tasks
 from pytest_evalstudio.engine.scoring.verdicts import verdict
 from pytest_evalstudio.formats.config import Configuration
-from pytest_evalstudio.formats.files import read, read_source
+from pytest_evalstudio.formats.files import read
+from pytest_evalstudio.formats.kinds import read_source
 from pytest_evalstudio.formats.labels import Labels
 from pytest_evalstudio.judges.budget import Budget
 

@@ -19,7 +19,8 @@ from pytest_evalstudio.core.paths import path_below
 from pytest_evalstudio.core.reading import read_utf8
 from pytest_evalstudio.engine.asking.downloads import fetch_suite
 from pytest_evalstudio.formats.fields import fact, write_json
-from pytest_evalstudio.formats.files import read, read_source
+from pytest_evalstudio.formats.files import read
+from pytest_evalstudio.formats.kinds import read_source
 from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
 
 INDEX = "library.json"

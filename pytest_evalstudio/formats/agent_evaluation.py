@@ -28,7 +28,8 @@ from pytest_evalstudio.formats.agent_evaluation_export import (
     without_a_place,
     write_evaluation_set,
 )
-from pytest_evalstudio.formats.dataset import LlmDataset, Row, complete_row_keys, read_csv
+from pytest_evalstudio.formats.csv_text import read_csv
+from pytest_evalstudio.formats.dataset import LlmDataset, Row, complete_row_keys
 from pytest_evalstudio.formats.fields import (
     FormatModel,
     Key,
@@ -38,7 +39,7 @@ from pytest_evalstudio.formats.fields import (
     shown,
     validate,
 )
-from pytest_evalstudio.formats.files import read_source
+from pytest_evalstudio.formats.kinds import read_source
 from pytest_evalstudio.formats.source import CSV_SUFFIXES, Source, parse, pointer, read_text
 from pytest_evalstudio.formats.suite import OURS, Test, TestSuite, complete_keys
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from pytest_evalstudio.core.errors import DataError, unknown_name
 from pytest_evalstudio.core.writing import write_whole
-from pytest_evalstudio.formats.dataset import LlmDataset, Row, complete_row_keys, write_csv
+from pytest_evalstudio.formats.csv_text import write_csv
+from pytest_evalstudio.formats.dataset import LlmDataset, Row, complete_row_keys
 from pytest_evalstudio.formats.fields import encoded, write_json
 from pytest_evalstudio.formats.keys import Numbered
 from pytest_evalstudio.formats.lab import TestLab, labels

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections.abc import Hashable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -14,6 +11,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.numbers import MAX_RUN
 from pytest_evalstudio.core.writing import write_whole
+from pytest_evalstudio.formats.csv_text import flat_cells, nested_cells, write_csv
 from pytest_evalstudio.formats.fields import (
     Constraints,
     Conversation,
@@ -31,6 +29,7 @@ from pytest_evalstudio.formats.fields import (
     write_json,
 )
 from pytest_evalstudio.formats.keys import Numbered, derived_key
+from pytest_evalstudio.formats.kinds import load_kind
 from pytest_evalstudio.formats.repeats import Policy
 from pytest_evalstudio.formats.source import Source, pointer
 from pytest_evalstudio.formats.suite import (
@@ -45,25 +44,8 @@ from pytest_evalstudio.formats.suite import (
 if TYPE_CHECKING:
     import pandas as pd
 
-LIST_COLUMNS = (
-    "corpus",
-    "context",
-    "context_sources",
-    "context_scores",
-    "tool_calls",
-    "categories",
-    "relationships",
-    "output_constraints",
-    "conversation",
-    "expected_facts",
-    "guidelines",
-    "expected_documents",
-)
-OBJECT_COLUMNS = ("usage", "evaluators")
 OPERATION = ("context_scores", "first_token_s", "served_model", "request_id", "tool_calls")
 """Keys about the request, which only hosts of services fill."""
-MAX_CELL_CHARS = 2**31 - 1
-MAX_COLUMNS = 1_000
 
 
 def _listed(value: object) -> object:
@@ -177,9 +159,7 @@ class LlmDataset(FormatModel):
         Raises:
             DataError: for the first thing that is wrong with it.
         """
-        from pytest_evalstudio.formats.files import load
-
-        return load(path, cls)
+        return load_kind(path, "dataset", read_dataset)
 
     def save(self, path: str | Path) -> None:
         """Write the data set as CSV if the name ends in `.csv`, else as JSON.
@@ -200,7 +180,7 @@ class LlmDataset(FormatModel):
         """Return a pandas frame with one row per answer; list columns hold JSON."""
         import pandas as pd
 
-        return pd.DataFrame([_flat(row.to_dict()) for row in self.inputs])
+        return pd.DataFrame([flat_cells(row.to_dict()) for row in self.inputs])
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame) -> LlmDataset:
@@ -219,7 +199,7 @@ class LlmDataset(FormatModel):
             }
 
         records = [present(record) for record in frame.to_dict("records")]
-        source = Source(name="frame", text="", data={"inputs": [_unflat(record) for record in records]})
+        source = Source(name="frame", text="", data={"inputs": [nested_cells(record) for record in records]})
         dataset, errors = read_dataset(source)
         if errors:
             raise errors[0]
@@ -322,93 +302,3 @@ def complete_row_keys(rows: list[Row]) -> None:
                 row.input, row.expected_output, row.condition_text(), row.corpus, *spoken(row.conversation)
             )
             row.key = numbered.setdefault((row.model_key, row.run or 1), Numbered(taken[row.model_key]))(key)
-
-
-def parse_csv(text: str, name: str) -> Source:
-    """Parse the CSV of a data set; cells of list columns are JSON, and plain text is a list of one.
-
-    Raises:
-        DataError: if it has no header, a duplicate column, or a row with more cells than the header.
-    """
-    names, records = read_csv(text, name)
-    if "input" not in names:
-        raise DataError(
-            "has no column `input`; an LLM data set needs `input` and `actual_output`",
-            source=name,
-            line=1,
-            column=1,
-        )
-    return Source(name=name, text="", data={"inputs": [_unflat(record) for record in records]})
-
-
-def read_csv(text: str, name: str) -> tuple[list[str], list[dict[str, object]]]:
-    """Return the columns of a CSV text, and the non-empty cells of each row.
-
-    Raises:
-        DataError: if it has a duplicate column, or a row with more cells than the header.
-    """
-    csv.field_size_limit(MAX_CELL_CHARS)
-    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-    records = []
-    try:
-        names = list(reader.fieldnames or ())
-        if len(names) > MAX_COLUMNS:
-            raise DataError(
-                f"has more than {MAX_COLUMNS:,} columns; remove those that are not needed",
-                source=name,
-                line=1,
-                column=1,
-            )
-        seen: set[str] = set()
-        for column in names:
-            if column in seen:
-                raise DataError(
-                    f"the column {column!r} is duplicated in the header; keep one",
-                    source=name,
-                    line=1,
-                    column=1,
-                )
-            seen.add(column)
-        for record in reader:
-            if None in record:
-                raise DataError(
-                    "has more cells than the header has columns", source=name, line=reader.line_num, column=1
-                )
-            records.append({key: cell for key, cell in record.items() if cell not in ("", None)})
-    except csv.Error as exc:
-        raise DataError(f"is not CSV: {exc}", source=name, line=reader.reader.line_num, column=1) from None
-    return names, records
-
-
-def write_csv(records: list[dict[str, object]]) -> str:
-    """Return CSV text (RFC 4180) with a column for every key; lists and objects are JSON."""
-    rows = [_flat(record) for record in records]
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, restval="", lineterminator="\r\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
-
-
-def _flat(row: dict[str, object]) -> dict[str, object]:
-    return {
-        name: json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
-        for name, value in row.items()
-    }
-
-
-def _unflat(record: dict[str, Any]) -> dict[str, object]:
-    for name in (*LIST_COLUMNS, *OBJECT_COLUMNS):
-        cell = record.get(name)
-        if isinstance(cell, str):
-            try:
-                value = json.loads(cell)
-            except (ValueError, RecursionError):
-                value = cell
-            if name in LIST_COLUMNS and not isinstance(value, list | None):
-                value = [value if isinstance(value, str) else cell]
-            record[name] = value
-    if isinstance(record.get("run"), float) and record["run"].is_integer():
-        record["run"] = int(record["run"])
-    return record

@@ -21,6 +21,7 @@ from pytest_evalstudio.formats.fields import (
     write_json,
 )
 from pytest_evalstudio.formats.keys import Numbered
+from pytest_evalstudio.formats.kinds import load_kind
 from pytest_evalstudio.formats.source import Source, pointer
 
 FOREIGN_MODEL_TYPES: Mapping[str, bool] = {
@@ -130,9 +131,7 @@ class TestLab(FormatModel):
         Raises:
             DataError: for the first thing that is wrong with it.
         """
-        from pytest_evalstudio.formats.files import load
-
-        return load(path, cls)
+        return load_kind(path, "lab", read_lab)
 
     def save(self, path: str | Path) -> None:
         """Write the lab as JSON."""

@@ -29,6 +29,7 @@ from pytest_evalstudio.formats.fields import (
     write_json,
 )
 from pytest_evalstudio.formats.keys import Numbered, derived_key
+from pytest_evalstudio.formats.kinds import load_kind
 from pytest_evalstudio.formats.repeats import Policy
 from pytest_evalstudio.formats.source import Source, pointer
 
@@ -168,9 +169,7 @@ class TestSuite(FormatModel):
         Raises:
             DataError: for the first thing that is wrong with it.
         """
-        from pytest_evalstudio.formats.files import load
-
-        return load(path, cls)
+        return load_kind(path, "suite", read_suite)
 
     def save(self, path: str | Path) -> None:
         """Write the suite as JSON."""

@@ -11,7 +11,8 @@ from typing import TypeAlias
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.reading import check_file
 from pytest_evalstudio.formats.agent_evaluation import evaluation_source
-from pytest_evalstudio.formats.dataset import Row, read_csv
+from pytest_evalstudio.formats.csv_text import read_csv
+from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.formats.fields import shown, validate
 from pytest_evalstudio.formats.source import CSV_SUFFIXES, Source, pointer, read_text
 from pytest_evalstudio.formats.suite import check_condition

@@ -10,7 +10,7 @@ from pytest_evalstudio.core.errors import ConfigurationError, DataError, unknown
 from pytest_evalstudio.formats.agent_evaluation import suite_of
 from pytest_evalstudio.formats.dataset import LlmDataset, complete_row_keys
 from pytest_evalstudio.formats.files import read as read_own
-from pytest_evalstudio.formats.files import read_source
+from pytest_evalstudio.formats.kinds import read_source
 from pytest_evalstudio.formats.lab import Model, TestLab
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.formats.suite import TestSuite

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
-from pytest_evalstudio.formats.dataset import LIST_COLUMNS, Row
+from pytest_evalstudio.formats.csv_text import LIST_COLUMNS
+from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.importers.common import (
     METADATA,

@@ -12,8 +12,8 @@ import pytest
 from pytest_evalstudio.engine.run_header import iso_time
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.verdicts import number
-from pytest_evalstudio.plugin import SCORE
 from pytest_evalstudio.plugin.display import shown_line
+from pytest_evalstudio.plugin.keys import SCORE
 
 if TYPE_CHECKING:
     from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator

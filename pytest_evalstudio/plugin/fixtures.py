@@ -23,11 +23,13 @@ from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.tasks import ModelInfo, answered_task, resolved
 from pytest_evalstudio.formats.dataset import LlmDataset
-from pytest_evalstudio.formats.files import read, read_source
+from pytest_evalstudio.formats.files import read
+from pytest_evalstudio.formats.kinds import read_source
 from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.plugin.display import shown, usage_error
 from pytest_evalstudio.plugin.figures import set_properties
+from pytest_evalstudio.plugin.late_fixtures import GENERAL, PREFIX, FixtureFunction
 from pytest_evalstudio.plugin.reports import CHECKS
 
 if TYPE_CHECKING:
@@ -183,19 +185,22 @@ class AskedModel:
         ]
 
 
-def fixture_plugin(evals: EvalSession) -> types.ModuleType:
+def fixture_plugin(functions: Mapping[str, FixtureFunction]) -> types.ModuleType:
     """A plugin whose attributes are the fixtures; pytest looks for them in modules, not in instances."""
     holder: Any = types.ModuleType("pytest_evalstudio_fixtures")
-    for id in evals.registry.evaluators:
-        setattr(holder, f"eval_{id}", _check_fixture(evals, id))
-    holder.eval_case = _case_fixture()
-    holder.eval_model = _model_fixture(evals)
-    holder.eval_suite = _suite_fixture()
-    holder.eval_guard = _guard_fixture(evals)
+    for name, function in functions.items():
+        setattr(holder, name, pytest.fixture(name=name)(function))
     return cast(types.ModuleType, holder)
 
 
-def _check_fixture(evals: EvalSession, id: str) -> Any:
+def fixture_functions(evals: EvalSession) -> dict[str, FixtureFunction]:
+    """Return the functions of all fixtures, by name."""
+    functions = {f"{PREFIX}{id}": _check_fixture(evals, id) for id in evals.registry.evaluators}
+    general = (_case_fixture(), _model_fixture(evals), _suite_fixture(), _guard_fixture(evals))
+    return functions | dict(zip(GENERAL, general, strict=True))
+
+
+def _check_fixture(evals: EvalSession, id: str) -> FixtureFunction:
     spec = evals.registry.evaluators.spec(id)
 
     def make(request: pytest.FixtureRequest) -> Check:
@@ -206,24 +211,22 @@ def _check_fixture(evals: EvalSession, id: str) -> Any:
         return Check(Pipeline.under(config, plan, evals.provider, spans=evals.spans), selected, request.node)
 
     make.__doc__ = f"{spec.name}: `.check(case)` asserts, `.score(case)` returns. {spec.description}"
-    return pytest.fixture(name=f"eval_{id}")(_with_usage_errors(make))
+    return _with_usage_errors(make)
 
 
-def _case_fixture() -> Any:
-    @pytest.fixture
-    def eval_case() -> EvalCase:
+def _case_fixture() -> FixtureFunction:
+    def eval_case(request: pytest.FixtureRequest) -> Iterator[EvalCase]:
         """Make a case from texts.
 
         Example: eval_case("What is the fee?", actual_output="5 USD", expected_output="5").
         """
-        return make_case
+        yield make_case
 
     return eval_case
 
 
-def _model_fixture(evals: EvalSession) -> Any:
-    @pytest.fixture
-    def eval_model(request: pytest.FixtureRequest) -> EvalModel:
+def _model_fixture(evals: EvalSession) -> FixtureFunction:
+    def eval_model(request: pytest.FixtureRequest) -> Iterator[EvalModel]:
         """Return a configured model by its name.
 
         Example: eval_model("gpt").ask("What is the fee?") returns a case with its answer.
@@ -239,14 +242,13 @@ def _model_fixture(evals: EvalSession) -> Any:
                 evals.models.bind(info, value, request.fixturenames)
             return AskedModel(info, session)
 
-        return named
+        yield named
 
     return eval_model
 
 
-def _suite_fixture() -> Any:
-    @pytest.fixture
-    def eval_suite(request: pytest.FixtureRequest) -> EvalSuite:
+def _suite_fixture() -> FixtureFunction:
+    def eval_suite(request: pytest.FixtureRequest) -> Iterator[EvalSuite]:
         """Reads a suite, lab or data set; a relative path starts at the test's folder."""
 
         def load(path: str) -> TestSuite | TestLab | LlmDataset:
@@ -258,13 +260,12 @@ def _suite_fixture() -> Any:
                 pytest.fail(shown("\n".join(map(str, file.errors))), pytrace=False)
             return file.content
 
-        return load
+        yield load
 
     return eval_suite
 
 
-def _guard_fixture(evals: EvalSession) -> Any:
-    @pytest.fixture
+def _guard_fixture(evals: EvalSession) -> FixtureFunction:
     def eval_guard(request: pytest.FixtureRequest) -> Iterator[EvalGuard]:
         """Opens a guardrail configuration; a relative path starts at the test's folder."""
         from pytest_evalstudio.guard.checking import Guard
@@ -290,7 +291,7 @@ def _guard_fixture(evals: EvalSession) -> Any:
 
 def _with_usage_errors(
     make: Callable[[pytest.FixtureRequest], Check],
-) -> Callable[[pytest.FixtureRequest], Iterator[Check]]:
+) -> FixtureFunction:
     def fixture(request: pytest.FixtureRequest) -> Iterator[Check]:
         try:
             check = make(request)

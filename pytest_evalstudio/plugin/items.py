@@ -22,7 +22,8 @@ from pytest_evalstudio.engine.scoring.messages import doubts, explain, headline,
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo, tasks
 from pytest_evalstudio.formats.config import Configuration
-from pytest_evalstudio.formats.files import EvalFile, kind_of, read, read_source
+from pytest_evalstudio.formats.files import EvalFile, read
+from pytest_evalstudio.formats.kinds import kind_of, read_source
 from pytest_evalstudio.formats.lab import TestLab, labels
 from pytest_evalstudio.formats.recognition import Likeness, likeness, missing_part
 from pytest_evalstudio.formats.source import Source

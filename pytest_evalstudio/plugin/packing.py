@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from pytest_evalstudio.plugin import PAYLOAD
+from pytest_evalstudio.plugin.keys import PAYLOAD
 
 PACKED = "evalstudio_packed"
 """Key of the JSON string among the serialised fields of a report."""

@@ -15,11 +15,11 @@ from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.engine.scoring.messages import misses
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.results import Result
-from pytest_evalstudio.plugin import OURS, PAYLOAD, eval_session
 from pytest_evalstudio.plugin.chunked import INDEX
 from pytest_evalstudio.plugin.display import Mask, clean_report, shown_line
 from pytest_evalstudio.plugin.figures import show_figures
 from pytest_evalstudio.plugin.items import ATTEMPTS, EvalItem
+from pytest_evalstudio.plugin.keys import ITEM, PAYLOAD, running_session
 from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.plugin.recorded import RecordedItem
 from pytest_evalstudio.record.schema import Attempt, Tables, VerdictWord
@@ -34,8 +34,8 @@ def amend_report(item: pytest.Item, call: pytest.CallInfo[Any], report: pytest.T
     """Attach the entry of an item that is decided by this report, correct its duration and what it shows."""
     if isinstance(item, EvalItem | RecordedItem):
         if hasattr(item.config, "workerinput"):
-            setattr(report, OURS, True)
-        clean_report(report, eval_session(item.config).mask)
+            setattr(report, ITEM, True)
+        clean_report(report, running_session(item.config).mask)
     else:
         _shorten(call, report)
     if isinstance(item, EvalItem):
@@ -172,7 +172,7 @@ def item_tables(item: EvalItem, evaluators: Iterable[ConfiguredEvaluator], annou
 
 
 def _payload_of_checks(item: pytest.Item, report: pytest.TestReport) -> Payload:
-    evals = eval_session(item.config)
+    evals = running_session(item.config)
     file = item.nodeid.split("::")[0]
     tables = Tables(
         models={},
@@ -186,7 +186,7 @@ def _payload_of_checks(item: pytest.Item, report: pytest.TestReport) -> Payload:
     for part, (result, selected) in enumerate(checks):
         model = result.task.model
         head = ItemHead(
-            index=item.stash[INDEX],
+            index=_index(item),
             nodeid=item.nodeid,
             verdict=_verdict_of_check(result, selected, passed=report.passed or hasattr(report, "wasxfail")),
             duration_s=report.duration,
@@ -243,3 +243,9 @@ def _reason(report: pytest.TestReport) -> str:
     else:
         text = str(report.longrepr or "") if crash is None else crash.message
     return masked(text.removeprefix("Skipped: ").strip())[:LONGEST_REASON]
+
+
+def _index(item: pytest.Item) -> int:
+    """Return the position of a test in the run."""
+    # A test that asks for its first fixture by name starts the services after items were numbered.
+    return item.stash[INDEX] if INDEX in item.stash else item.session.items.index(item)

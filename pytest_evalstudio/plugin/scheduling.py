@@ -5,8 +5,8 @@ The items of a chunk stay on one worker; ordinary tests keep the distribution of
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
@@ -19,9 +19,11 @@ from xdist.scheduler import (
 )
 
 from pytest_evalstudio.engine.asking.runs import AskingRun
-from pytest_evalstudio.plugin import PLAN_CHANNEL as CHANNEL
-from pytest_evalstudio.plugin import eval_session
+from pytest_evalstudio.plugin.keys import PLAN_CHANNEL
 from pytest_evalstudio.plugin.plans import WorkerPlan
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.plugin.session import EvalSession
 
 RUN_TIMEOUT_S = 30.0
 """Limit of the wait for the reply of the controller, which precedes the first item."""
@@ -36,14 +38,14 @@ _STANDARD: Mapping[str, Any] = {
 
 def send_plan(config: pytest.Config, plan: WorkerPlan) -> None:
     """Send a worker's plan to the controller, before the controller learns what the worker has collected."""
-    channel = config.workerinput.get(CHANNEL)  # type: ignore[attr-defined]
+    channel = config.workerinput.get(PLAN_CHANNEL)  # type: ignore[attr-defined]
     if channel is not None:
         channel.send(plan.encoded())
 
 
 def receive_run(config: pytest.Config) -> AskingRun | None:
     """Wait for the run that the controller begins for the plan of this worker; None if none arrives."""
-    channel = config.workerinput.get(CHANNEL)  # type: ignore[attr-defined]
+    channel = config.workerinput.get(PLAN_CHANNEL)  # type: ignore[attr-defined]
     if channel is None:
         return None
     try:
@@ -54,14 +56,14 @@ def receive_run(config: pytest.Config) -> AskingRun | None:
 
 def _send_run(node: Any, run: AskingRun) -> None:
     """Tell a worker the run that its questions belong to, before it gets items."""
-    channel = node.workerinput.get(CHANNEL)
+    channel = node.workerinput.get(PLAN_CHANNEL)
     if channel is not None:
         channel.send(msgspec.json.encode(run))
 
 
 def _received(node: Any) -> WorkerPlan | None:
     """Return the plan that a worker sent; None if it has no eval items."""
-    channel = node.workerinput.get(CHANNEL)
+    channel = node.workerinput.get(PLAN_CHANNEL)
     if channel is None:
         return None
     try:
@@ -70,10 +72,16 @@ def _received(node: Any) -> WorkerPlan | None:
         return None
 
 
-def make_scheduler(config: pytest.Config, log: Any) -> ChunkedScheduler | None:
-    """Return the scheduler of a run, None to leave the choice to xdist."""
+def make_scheduler(
+    config: pytest.Config, log: Any, services: Callable[[], EvalSession]
+) -> ChunkedScheduler | None:
+    """Return the scheduler of a run, None to leave the choice to xdist.
+
+    Args:
+        services: starts the evaluation services, where a worker has eval items.
+    """
     mode = config.getvalue("dist")
-    return ChunkedScheduler(config, log, mode) if mode in _STANDARD else None
+    return ChunkedScheduler(config, log, mode, services) if mode in _STANDARD else None
 
 
 class _ChunkScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist ships no types
@@ -126,7 +134,10 @@ class ChunkedScheduler:
     A run without eval items is scheduled by xdist's own scheduler for its `--dist`.
     """
 
-    def __init__(self, config: pytest.Config, log: Any, mode: str) -> None:
+    def __init__(
+        self, config: pytest.Config, log: Any, mode: str, services: Callable[[], EvalSession]
+    ) -> None:
+        self._services = services
         self._config = config
         self._log = log
         self._mode = mode
@@ -147,7 +158,7 @@ class ChunkedScheduler:
             for waiting in self._nodes:
                 self._chosen.add_node(waiting)
         if self._is_evaluated:
-            _send_run(node, eval_session(self._config).asking_run())
+            _send_run(node, self._services().asking_run())
         self._chosen.add_node_collection(node, collection)
 
     def remove_node(self, node: Any) -> Any:
@@ -184,7 +195,7 @@ class ChunkedScheduler:
             return _STANDARD[self._mode](self._config, self._log)
         if plan.usage_error:
             raise pytest.UsageError(plan.usage_error)
-        eval_session(self._config).begin_shared(plan)
+        self._services().begin_shared(plan)
         self._is_evaluated = True
         if not plan.chunks:
             return _STANDARD[self._mode](self._config, self._log)

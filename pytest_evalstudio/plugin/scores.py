@@ -13,8 +13,8 @@ from pytest_evalstudio.batch.gates.checks import Check, CheckResult, GatedTable
 from pytest_evalstudio.batch.gates.messages import explanation, headline
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
 from pytest_evalstudio.formats.scores import read_scores_file
-from pytest_evalstudio.plugin import GATE
 from pytest_evalstudio.plugin.display import CollectionError, clean_failure, clean_report, shown_line
+from pytest_evalstudio.plugin.keys import GATE
 from pytest_evalstudio.plugin.private_api import TerminalRepr
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import functools
 import gc
 import threading
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,11 +23,12 @@ from pytest_evalstudio.engine.perturbing.texts import Perturber
 from pytest_evalstudio.engine.scoring.model_provider import ModelProvider, left_out
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.formats.config import Configuration
-from pytest_evalstudio.plugin import FROZEN, chunked
+from pytest_evalstudio.plugin import chunked
 from pytest_evalstudio.plugin.checks import checks, checks_something
 from pytest_evalstudio.plugin.confirming import confirmation_test
 from pytest_evalstudio.plugin.continuing import announcement, question_count, run_inputs
 from pytest_evalstudio.plugin.display import shown, shown_line, usage_error
+from pytest_evalstudio.plugin.keys import FROZEN
 from pytest_evalstudio.plugin.reports import Announced
 from pytest_evalstudio.plugin.settings import Settings
 from pytest_evalstudio.stats.confirmation import ConfirmationTest
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from pytest_evalstudio.mrm.workflow.run import WorkflowRun
     from pytest_evalstudio.plugin.baseline import SessionBaseline
     from pytest_evalstudio.plugin.items import EvalItem
+    from pytest_evalstudio.plugin.late_fixtures import FixtureFunction
     from pytest_evalstudio.plugin.loops import FixtureLoops
     from pytest_evalstudio.plugin.models import Models
     from pytest_evalstudio.plugin.pacing import Pacing
@@ -247,15 +249,24 @@ class EvalSession:
         except ConfigurationError as exc:
             raise usage_error(exc) from None
 
-    def offer_fixtures(self) -> None:
-        """Make eval_<id> and the other fixtures known to the session."""
-        from pytest_evalstudio.plugin.fixtures import fixture_plugin
+    @functools.cached_property
+    def fixture_functions(self) -> Mapping[str, FixtureFunction]:
+        """Functions of eval_<id> and the other fixtures, by name."""
+        from pytest_evalstudio.plugin.fixtures import fixture_functions
 
         try:
-            fixtures = fixture_plugin(self)
+            return fixture_functions(self)
         except ConfigurationError as exc:
             raise usage_error(exc) from None
-        self.config.pluginmanager.register(fixtures, "evalstudio-fixtures")
+
+    def offer_fixtures(self, *, besides: Collection[str]) -> None:
+        """Make the fixtures known to the session, but for those that it knows already."""
+        from pytest_evalstudio.plugin.fixtures import fixture_plugin
+
+        functions = {
+            name: function for name, function in self.fixture_functions.items() if name not in besides
+        }
+        self.config.pluginmanager.register(fixture_plugin(functions), "evalstudio-fixtures")
 
     def mask(self, text: str) -> str:
         """Return a text of pytest without the configured secrets of models and judges."""

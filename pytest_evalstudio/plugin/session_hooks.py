@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
-from pytest_evalstudio.plugin import SPENT, chunked
+from pytest_evalstudio.plugin import chunked
 from pytest_evalstudio.plugin.display import SafeTerminal, shown, shown_line, usage_error
+from pytest_evalstudio.plugin.keys import SPENT
 from pytest_evalstudio.plugin.reports import amend_report, begin_attempt, finish_item
 
 if TYPE_CHECKING:

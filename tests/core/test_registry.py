@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.core.plugins import index
 from pytest_evalstudio.core.plugins import registry as module
 from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.evaluator import evaluator
@@ -14,6 +16,7 @@ from pytest_evalstudio.core.plugins.host import host
 from pytest_evalstudio.core.plugins.perturbator import PerturbatorSpec, perturbator
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.plugins.step import step
+from support.plugin_index import index_text
 
 
 @evaluator("politeness", name="Politeness", domain="generation", needs=("actual_output",))
@@ -217,6 +220,8 @@ def folder(tmp_path, monkeypatch):
     (package / "casing.py").write_text(DECLARED.format(id="shout"))
     (package / "shout_twice.py").write_text(DECLARED.format(id="shout_twice"))
     monkeypatch.syspath_prepend(str(tmp_path))
+    modules = {"perturbator": {"shout": "folder_of_plugins.casing"}}
+    monkeypatch.setattr(module, "MODULES", modules)  # without the other plugin, which is looked for
     yield module.PluginRegistry("perturbator", "folder_of_plugins", PerturbatorSpec)
     for name in [name for name in sys.modules if name.startswith("folder_of_plugins")]:
         del sys.modules[name]
@@ -226,7 +231,13 @@ def test_a_look_up_imports_only_the_module_that_declares_the_plugin(folder):
     assert "shout" in folder
     assert folder.spec("shout").name == "shout"
     assert "folder_of_plugins.shout_twice" not in sys.modules
+    assert "shout_twice" in folder
     assert list(folder) == ["shout", "shout_twice"]
+
+
+def test_the_index_has_all_built_in_plugins():
+    """`python tests/support/plugin_index.py` writes it."""
+    assert Path(index.__file__).read_text(encoding="utf-8") == index_text()
 
 
 def test_a_clash_with_a_module_that_no_look_up_has_imported_is_reported(folder):

@@ -8,8 +8,10 @@ import pandas as pd
 import pytest
 
 from pytest_evalstudio.core.errors import DataError
-from pytest_evalstudio.formats.dataset import LlmDataset, parse_csv
-from pytest_evalstudio.formats.files import read, read_source
+from pytest_evalstudio.formats.csv_text import parse_csv
+from pytest_evalstudio.formats.dataset import LlmDataset
+from pytest_evalstudio.formats.files import read
+from pytest_evalstudio.formats.kinds import read_source
 from pytest_evalstudio.formats.source import parse
 
 EVERYTHING = {

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from pytest_evalstudio.core.errors import DataError
-from pytest_evalstudio.formats.files import kind_of, load, read, read_source
+from pytest_evalstudio.formats.files import read
+from pytest_evalstudio.formats.kinds import kind_of, read_source
 from pytest_evalstudio.formats.suite import TestSuite
 
 
@@ -67,5 +68,5 @@ def test_what_is_none_of_ours_is_refused(tmp_path, name, text, fault):
 
 def test_a_file_of_another_kind_is_not_loaded(tmp_path):
     (tmp_path / "d.json").write_text('{"inputs": []}', encoding="utf-8")
-    with pytest.raises(DataError, match="is a dataset, not a TestSuite: a test suite has `tests`"):
-        load(tmp_path / "d.json", TestSuite)
+    with pytest.raises(DataError, match="is a dataset, not a suite: a test suite has `tests`"):
+        TestSuite.load(tmp_path / "d.json")

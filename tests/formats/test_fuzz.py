@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.formats.config import configuration
-from pytest_evalstudio.formats.dataset import parse_csv
-from pytest_evalstudio.formats.files import read, read_source
+from pytest_evalstudio.formats.csv_text import parse_csv
+from pytest_evalstudio.formats.files import read
+from pytest_evalstudio.formats.kinds import read_source
 from pytest_evalstudio.formats.source import parse
 
 SCALARS = (

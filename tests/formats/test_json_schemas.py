@@ -8,8 +8,8 @@ from jsonschema import Draft202012Validator
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.formats.dataset import LlmDataset
-from pytest_evalstudio.formats.files import kind_of, read_source
 from pytest_evalstudio.formats.json_schemas import MODELS, render, text_of
+from pytest_evalstudio.formats.kinds import kind_of, read_source
 
 EXAMPLES = Path(__file__).parents[2] / "example_suites"
 FILES = sorted(

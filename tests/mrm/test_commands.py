@@ -13,7 +13,7 @@ from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.formats.config import configuration
-from pytest_evalstudio.formats.files import read_source
+from pytest_evalstudio.formats.kinds import read_source
 from pytest_evalstudio.formats.workflow import read_workflow
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 

@@ -29,8 +29,14 @@ def test_a_run_without_eval_files_imports_only_the_plugin_itself(project: Projec
     assert {name for name in added if name.startswith("pytest_evalstudio")} == {
         "pytest_evalstudio",
         "pytest_evalstudio.plugin",
+        "pytest_evalstudio.core",
+        "pytest_evalstudio.core.plugins",
+        "pytest_evalstudio.core.plugins.index",
         "pytest_evalstudio.plugin.hookspecs",
+        "pytest_evalstudio.plugin.keys",
+        "pytest_evalstudio.plugin.late_fixtures",
         "pytest_evalstudio.plugin.options",
+        "pytest_evalstudio.plugin.watch",
     }
     assert {name.partition(".")[0] for name in added} <= {"pytest_evalstudio"} | sys.stdlib_module_names
     written = {path.name for path in project.folder.iterdir()} - {"__pycache__", "stdout", "stderr"}

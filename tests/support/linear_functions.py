@@ -163,7 +163,7 @@ def _yaml(text: str) -> None:
 
 @measured("dataset.csv", 3.0)
 def _csv(text: str) -> None:
-    from pytest_evalstudio.formats.dataset import parse_csv
+    from pytest_evalstudio.formats.csv_text import parse_csv
 
     refused(lambda content: parse_csv(content, "f.csv"), text)
     refused(lambda content: parse_csv(f"input,context\r\n{content}", "f.csv"), text)
@@ -171,7 +171,7 @@ def _csv(text: str) -> None:
 
 @measured("dataset.csv header", 3.0)
 def _csv_header(text: str) -> None:
-    from pytest_evalstudio.formats.dataset import parse_csv
+    from pytest_evalstudio.formats.csv_text import parse_csv
 
     header = ",".join(f"{text[place : place + 3]}{place}" for place in range(0, len(text) // 4, 4))
     refused(lambda content: parse_csv(content, "f.csv"), f"input,{header}\r\n1,2\r\n")

@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.formats.config import configuration
-from pytest_evalstudio.formats.files import read_source
+from pytest_evalstudio.formats.kinds import read_source
 from pytest_evalstudio.formats.workflow import read_workflow
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 from pytest_evalstudio.mrm.workflow.states import State, clear, write_state

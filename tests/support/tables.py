@@ -27,6 +27,7 @@ from pytest_evalstudio.core.plugins.evaluator import EvaluatorSpec
 from pytest_evalstudio.engine.asking.limits import Limits
 from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, Configuration
 from pytest_evalstudio.formats.model_tables import ModelTable
+from pytest_evalstudio.plugin import watch
 from pytest_evalstudio.plugin.settings import DEFAULT_CACHE, DEFAULT_OUTPUT
 from pytest_evalstudio.record.items import ItemFlip, ItemVerdict, Row, RowOutcome
 from pytest_evalstudio.record.schema import EvaluatorEntry, Item, MetricEntry, ModelEntry, Run
@@ -139,7 +140,7 @@ def options() -> Iterator[str]:
         yield _row(f"`{name}`", as_sentence(text))
     for name, text, default in found.ini:
         patterns = " ".join(f"`{pattern}`" for pattern in default or ())
-        more = f" Default: {patterns}, with the suffixes {_listed(plugin.SUFFIXES)}." if patterns else ""
+        more = f" Default: {patterns}, with the suffixes {_listed(watch.SUFFIXES)}." if patterns else ""
         yield _row(f"`{name}` (ini key)", f"{as_sentence(text)}{more}")
 
 

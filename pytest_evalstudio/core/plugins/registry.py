@@ -14,8 +14,6 @@ import os
 import pkgutil
 import sys
 from collections.abc import Iterable, Iterator
-from importlib.abc import ResourceLoader
-from importlib.machinery import ModuleSpec
 from importlib.metadata import EntryPoints, entry_points
 from types import ModuleType
 from typing import Any, Generic, Protocol, TypeVar
@@ -25,6 +23,7 @@ from pytest_evalstudio.core.plugins.declaring import SPEC
 from pytest_evalstudio.core.plugins.evaluator import Evaluator, EvaluatorSpec
 from pytest_evalstudio.core.plugins.generator import Generator, GeneratorSpec
 from pytest_evalstudio.core.plugins.host import Host, HostSpec
+from pytest_evalstudio.core.plugins.index import MODULES
 from pytest_evalstudio.core.plugins.perturbator import Perturbator, PerturbatorSpec
 from pytest_evalstudio.core.plugins.section import Section, SectionSpec
 from pytest_evalstudio.core.plugins.step import Step, StepSpec
@@ -67,7 +66,7 @@ class PluginRegistry(Generic[P, S]):
         self._classes = classes
         self._plugins: dict[str, P] = {}
         self._imported: set[str] = set()
-        self._modules: dict[str, ModuleSpec] | None = None
+        self._modules: set[str] | None = None
         self._scanned = False
 
     def add(self, plugin: P) -> None:
@@ -131,25 +130,23 @@ class PluginRegistry(Generic[P, S]):
         return id in self._plugins
 
     def _look_up(self, id: str) -> None:
-        """Make the plugin with that id known, by importing only modules whose source has the id in quotes."""
+        """Make the plugin with that id known, by importing only its module if the index has it."""
         if self._scanned or id in self._imported:
             return
         if self._plugins.keys() != self._imported or _installed(self.package):
             self._scan()
             return
-        quoted = f'"{id}"'.encode()
-        for name, spec in list(self._unread().items()):
-            if quoted in _source(spec):
-                self._read(name)
-                if id in self._imported:
-                    return
-        self._scan()
+        module = MODULES.get(self.kind, {}).get(id, "")
+        if module in self._unread():
+            self._read(module)
+        if id not in self._imported:
+            self._scan()
 
-    def _unread(self) -> dict[str, ModuleSpec]:
-        """Return the modules of the folder that have not been imported yet, by name."""
+    def _unread(self) -> set[str]:
+        """Return the names of the modules of the folder that have not been imported yet."""
         if self._modules is None:
             path = importlib.import_module(self.package).__path__
-            self._modules = dict(_modules(self.package, path, self.kind))
+            self._modules = set(_modules(self.package, path, self.kind))
         return self._modules
 
     def _read(self, module: str) -> None:
@@ -157,13 +154,13 @@ class PluginRegistry(Generic[P, S]):
         for plugin in declared_in(importlib.import_module(module), self._spec):
             self.add(plugin)
         self._imported = set(self._plugins)
-        del self._unread()[module]
+        self._unread().discard(module)
 
     def _scan(self) -> None:
         if self._scanned:
             return
         self._scanned = True
-        for module in list(self._unread()):
+        for module in sorted(self._unread()):
             self._read(module)
         for point in _installed(self.package):
             try:
@@ -278,33 +275,23 @@ def declared_in(module: ModuleType, spec: type[Any]) -> list[Any]:
     ]
 
 
-def _modules(package: str, path: Iterable[str], kind: str) -> Iterator[tuple[str, ModuleSpec]]:
-    """Yield the names and specs of the modules of a folder that may declare plugins, without importing them.
+def _modules(package: str, path: Iterable[str], kind: str) -> Iterator[str]:
+    """Yield the names of the modules of a folder that may declare plugins, without importing them.
 
     A package with a module that is named like the kind (`<step>/step.py`) is one plugin, and only that module
     counts; any other package is a folder of further ones. Names that begin with "_" are left out.
     """
     for info in _entries(path):
         name = f"{package}.{info.name}"
-        spec = info.module_finder.find_spec(info.name, None)
-        if spec is None:
-            continue
         if not info.ispkg:
-            yield name, spec
+            yield name
             continue
-        inside = spec.submodule_search_locations or ()
-        declaring = [entry for entry in _entries(inside) if entry.name == kind and not entry.ispkg]
-        if not declaring:
+        spec = info.module_finder.find_spec(info.name, None)
+        inside = (spec.submodule_search_locations if spec is not None else None) or ()
+        if any(entry.name == kind and not entry.ispkg for entry in _entries(inside)):
+            yield f"{name}.{kind}"
+        else:
             yield from _modules(name, inside, kind)
-        elif (nested := declaring[0].module_finder.find_spec(kind, None)) is not None:
-            yield f"{name}.{kind}", nested
-
-
-def _source(spec: ModuleSpec) -> bytes:
-    """Return the source of a module, b"" where its loader does not give it."""
-    if isinstance(spec.loader, ResourceLoader) and spec.has_location and spec.origin is not None:
-        return spec.loader.get_data(spec.origin)
-    return b""
 
 
 def _entries(path: Iterable[str]) -> list[pkgutil.ModuleInfo]:

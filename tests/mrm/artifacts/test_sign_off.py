@@ -14,7 +14,7 @@ from pytest_evalstudio.cli.main import main
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.formats.config import configuration
-from pytest_evalstudio.formats.files import read_source
+from pytest_evalstudio.formats.kinds import read_source
 from pytest_evalstudio.formats.workflow import read_workflow
 from pytest_evalstudio.mrm.artifacts.fingerprints import Fingerprints, changes
 from pytest_evalstudio.mrm.artifacts.mapping import PARTS, SIGN_OFF, mapping

@@ -18,7 +18,7 @@ from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.dataset import Row
-from pytest_evalstudio.formats.files import read_source
+from pytest_evalstudio.formats.kinds import read_source
 from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.formats.workflow import read_workflow
 from pytest_evalstudio.mrm.workflow.masking import mask_artifacts

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_evalstudio.formats.files import read_source
+from pytest_evalstudio.formats.kinds import read_source
 from pytest_evalstudio.mrm.workflow.results import read_results
 
 ID = "topic_modeling"

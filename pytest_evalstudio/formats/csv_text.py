@@ -1,0 +1,121 @@
+"""CSV of data sets and other tables."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.formats.source import Source
+
+LIST_COLUMNS = (
+    "corpus",
+    "context",
+    "context_sources",
+    "context_scores",
+    "tool_calls",
+    "categories",
+    "relationships",
+    "output_constraints",
+    "conversation",
+    "expected_facts",
+    "guidelines",
+    "expected_documents",
+)
+OBJECT_COLUMNS = ("usage", "evaluators")
+MAX_CELL_CHARS = 2**31 - 1
+MAX_COLUMNS = 1_000
+
+
+def parse_csv(text: str, name: str) -> Source:
+    """Parse the CSV of a data set; cells of list columns are JSON, and plain text is a list of one.
+
+    Raises:
+        DataError: if it has no header, a duplicate column, or a row with more cells than the header.
+    """
+    names, records = read_csv(text, name)
+    if "input" not in names:
+        raise DataError(
+            "has no column `input`; an LLM data set needs `input` and `actual_output`",
+            source=name,
+            line=1,
+            column=1,
+        )
+    return Source(name=name, text="", data={"inputs": [nested_cells(record) for record in records]})
+
+
+def read_csv(text: str, name: str) -> tuple[list[str], list[dict[str, object]]]:
+    """Return the columns of a CSV text, and the non-empty cells of each row.
+
+    Raises:
+        DataError: if it has a duplicate column, or a row with more cells than the header.
+    """
+    csv.field_size_limit(MAX_CELL_CHARS)
+    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    records = []
+    try:
+        names = list(reader.fieldnames or ())
+        if len(names) > MAX_COLUMNS:
+            raise DataError(
+                f"has more than {MAX_COLUMNS:,} columns; remove those that are not needed",
+                source=name,
+                line=1,
+                column=1,
+            )
+        seen: set[str] = set()
+        for column in names:
+            if column in seen:
+                raise DataError(
+                    f"the column {column!r} is duplicated in the header; keep one",
+                    source=name,
+                    line=1,
+                    column=1,
+                )
+            seen.add(column)
+        for record in reader:
+            if None in record:
+                raise DataError(
+                    "has more cells than the header has columns", source=name, line=reader.line_num, column=1
+                )
+            records.append({key: cell for key, cell in record.items() if cell not in ("", None)})
+    except csv.Error as exc:
+        raise DataError(f"is not CSV: {exc}", source=name, line=reader.reader.line_num, column=1) from None
+    return names, records
+
+
+def write_csv(records: list[dict[str, object]]) -> str:
+    """Return CSV text (RFC 4180) with a column for every key; lists and objects are JSON."""
+    rows = [flat_cells(record) for record in records]
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, restval="", lineterminator="\r\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def flat_cells(row: dict[str, object]) -> dict[str, object]:
+    """Return a row with its lists and objects as JSON."""
+    return {
+        name: json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
+        for name, value in row.items()
+    }
+
+
+def nested_cells(record: dict[str, Any]) -> dict[str, object]:
+    """Return a record with the JSON in its cells parsed; plain text in a list column is a list of one."""
+    for name in (*LIST_COLUMNS, *OBJECT_COLUMNS):
+        cell = record.get(name)
+        if isinstance(cell, str):
+            try:
+                value = json.loads(cell)
+            except (ValueError, RecursionError):
+                value = cell
+            if name in LIST_COLUMNS and not isinstance(value, list | None):
+                value = [value if isinstance(value, str) else cell]
+            record[name] = value
+    if isinstance(record.get("run"), float) and record["run"].is_integer():
+        record["run"] = int(record["run"])
+    return record

@@ -1,0 +1,69 @@
+"""Kinds of files with test cases, told apart by their root keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.formats.csv_text import parse_csv
+from pytest_evalstudio.formats.source import CSV_SUFFIXES, SUFFIXES, YAML_SUFFIXES, Source, parse, read_text
+
+EXPECTED = "a test suite has `tests`, a test lab `dataset` and `models`, an LLM data set `inputs`"
+
+F = TypeVar("F")
+
+
+def kind_of(data: object) -> str:
+    """Return the kind of a file by its root keys, or "" for an unsupported one."""
+    if not isinstance(data, dict):
+        return ""
+    if "evalstudio_workflow" in data:
+        return "workflow"
+    if "tests" in data:
+        return "suite"
+    if "dataset" in data and "models" in data:
+        return "lab"
+    return "dataset" if "inputs" in data else ""
+
+
+def read_source(path: Path, name: str = "") -> Source:
+    """Parse a JSON, YAML or CSV file.
+
+    Raises:
+        DataError: if it cannot be parsed.
+    """
+    name = name or str(path)
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise DataError(f"is none of {', '.join(SUFFIXES)}", source=name)
+    text = read_text(path, name)
+    if suffix in CSV_SUFFIXES:
+        return parse_csv(text, name)
+    return parse(text, name, yaml=suffix in YAML_SUFFIXES)
+
+
+def unsupported(source: Source) -> DataError:
+    """Return the error of a file that is none of the kinds with test cases."""
+    is_workflow = kind_of(source.data) == "workflow"
+    fault = "is a workflow, which has no test cases" if is_workflow else "has no supported format"
+    return DataError(f"{fault}: {EXPECTED}", source=source.name)
+
+
+def load_kind(path: str | Path, kind: str, read: Callable[[Source], tuple[F, list[DataError]]]) -> F:
+    """Read a file that must be of one kind and sound.
+
+    Raises:
+        DataError: for the first thing that is wrong with it.
+    """
+    source = read_source(Path(path))
+    actual = kind_of(source.data)
+    if actual not in ("suite", "lab", "dataset"):
+        raise unsupported(source)
+    if actual != kind:
+        raise DataError(f"is a {actual}, not a {kind}: {EXPECTED}", source=str(path))
+    content, errors = read(source)
+    if errors:
+        raise errors[0]
+    return content

@@ -1,0 +1,32 @@
+"""Names under which the parts of the plugin leave something for each other, and the services of a session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.plugin.session import EvalSession
+
+SESSION = "evalstudio-session"
+PAYLOAD = "evalstudio"
+"""Attribute of a test report in which a finished item's entries travel."""
+GATE = "evalstudio_gate"
+"""Attribute of a test report with the result of a gate over a scored table, for the summary."""
+ITEM = "evalstudio_item"
+"""Attribute of each test report of an eval item."""
+SPENT = "evalstudio_judging"
+"""Key of the judge usage that a worker reports at its end."""
+FROZEN = pytest.StashKey[bool]()
+"""Set where the garbage collector leaves the collected items alone."""
+SCORE = "evalstudio_score"
+"""Attribute of a test report with the primary scores in words, for -v."""
+PLAN_CHANNEL = "evalstudio_plan"
+"""Key in a worker's input of the channel on which it sends its plan."""
+
+
+def running_session(config: pytest.Config) -> EvalSession:
+    """Return the evaluation services of a pytest session that has some."""
+    hooks: Any = config.pluginmanager.get_plugin(SESSION)
+    return hooks.evals  # type: ignore[no-any-return]
