@@ -136,6 +136,19 @@ def test_what_is_saved_is_read_again(tmp_path: Path, curve: dict[str, Any]) -> N
         ),
         pytest.param(content(curve={"kind": "tree"}), "curve: ", id="another curve"),
         pytest.param(
+            content(decision={"rule": "cost", "probability": 0.5, "price": 1}),
+            "decision.price: extra inputs are not permitted",
+            id="unknown key of a decision",
+        ),
+        pytest.param(
+            content(decision=5), "decision: expected an object, found 5", id="a decision that is a number"
+        ),
+        pytest.param(
+            content(decision={"rule": "balanced", "probability": 2}),
+            "decision.probability: input should be less than 1",
+            id="a decision that no answer reaches",
+        ),
+        pytest.param(
             content(conformal={"alpha": 0, "quantile": 0.4, "labels": 9}),
             "conformal.alpha: input should be greater than 0",
             id="alpha",

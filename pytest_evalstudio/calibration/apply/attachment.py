@@ -101,9 +101,9 @@ def check_metric(spec: EvaluatorSpec, key: str, better: str, file: str) -> None:
     """
     metric = spec.metric(key)
     if metric is None or key == PROBABILITY:
-        known = ", ".join(metric.key for metric in spec.metrics if metric.key != PROBABILITY)
+        names = ", ".join(metric.key for metric in spec.metrics if metric.key != PROBABILITY)
         raise ConfigurationError(
-            f"{file} takes the metric {key!r} of {spec.id}, which has {known}; calibrate again"
+            f"{file} takes the metric {key!r} of {spec.id}, which has {names}; calibrate again"
         )
     if metric.better != better:
         raise ConfigurationError(

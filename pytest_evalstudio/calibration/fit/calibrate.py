@@ -16,6 +16,7 @@ from pytest_evalstudio.calibration.fit.curves import Fitted, fit, probabilities
 from pytest_evalstudio.calibration.fit.figures import FittedCalibration, calibration_figures
 from pytest_evalstudio.calibration.fit.predictions import (
     Fit,
+    Predictions,
     conformal_of,
     cross_validated,
     held_out,
@@ -131,25 +132,32 @@ def calibrate(
         rule=rule,
         seed=seed,
     )
-    everything = np.arange(len(labelled))
-    rows, others = labelled.halves(everything, seed) if drawn is None else labelled.parts()
-    curve = fitted(rows)
-    conformal = conformal_of(fitting, curve, others)
-    cut = fitting.cut(curve, everything) if drawn is None else _expected(scores, curve, fitting)
-    tested = (
-        cross_validated(fitting) if drawn is None else held_out(fitting, curve, conformal, cut, rows, others)
-    )
-    probability = min(max(cut.probability, _SMALLEST), 1 - _SMALLEST)
-    result = FittedCalibration(
-        fitting=fitting,
-        curve=curve,
-        curve_labels=len(rows),
-        conformal=conformal,
-        decision=Decision(**asdict(rule), probability=probability),
-    )
+    result, tested, cut = _fitted(fitting, scores)
     figures = calibration_figures(result, tested)
     figures = figures.with_refusals(refusals(figures, columns, cut, rule))
     return Calibrated(figures, result.saved(_saved_figures(figures)))
+
+
+def _fitted(fitting: Fit, scores: Scores) -> tuple[FittedCalibration, Predictions, Cut]:
+    """Return the calibration, its predictions for unseen answers, and the cut before it is rounded."""
+    labelled, seed = fitting.sample, fitting.seed
+    everything = np.arange(len(labelled))
+    has_random_part = labelled.drawn is not None
+    rows, others = labelled.parts() if has_random_part else labelled.halves(everything, seed)
+    curve = fitting.curve(rows)
+    conformal = conformal_of(fitting, curve, others)
+    cut = _expected(scores, curve, fitting) if has_random_part else fitting.cut(curve, everything)
+    tested = (
+        held_out(fitting, curve, conformal, cut, rows, others)
+        if has_random_part
+        else cross_validated(fitting)
+    )
+    probability = min(max(cut.probability, _SMALLEST), 1 - _SMALLEST)
+    decision = Decision(**asdict(fitting.rule), probability=probability)
+    result = FittedCalibration(
+        fitting=fitting, curve=curve, curve_labels=len(rows), conformal=conformal, decision=decision
+    )
+    return result, tested, cut
 
 
 def _check(method: str, alpha: float, coverage: str) -> None:

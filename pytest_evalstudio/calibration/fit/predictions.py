@@ -143,17 +143,17 @@ def _level_quantiles(fitting: Fit, curve: Fitted, rows: Integers) -> dict[int, f
     if not isinstance(curve, Logistic) or curve.cuts is None:
         return None
     labelled = fitting.sample
-    given = labelled.labels[rows]
+    levels_of_rows = labelled.labels[rows]
     levels = np.unique(labelled.labels).tolist()
     distances = np.array(
         [
             level_distances(curve, scores, min(levels)).get(label, 1.0)
-            for scores, label in zip(labelled.scores[rows].tolist(), given.tolist(), strict=True)
+            for scores, label in zip(labelled.scores[rows].tolist(), levels_of_rows.tolist(), strict=True)
         ]
     )
     marginal = float(conformal_quantile(distances, fitting.alpha))
     return {
-        level: float(conformal_quantile(distances[given == level], fitting.alpha))
+        level: float(conformal_quantile(distances[levels_of_rows == level], fitting.alpha))
         if fitting.coverage == "class"
         else marginal
         for level in levels

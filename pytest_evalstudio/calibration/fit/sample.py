@@ -94,11 +94,11 @@ class Sample:
             self._check_parts(alpha)
             return
         good = int(self.good.sum())
-        least = max(2 * MIN_OF_A_KIND, -(-min_labels(alpha) * 2 * FOLDS // (FOLDS - 1)) + FOLDS)
+        min_size = max(2 * MIN_OF_A_KIND, -(-min_labels(alpha) * 2 * FOLDS // (FOLDS - 1)) + FOLDS)
         message = f"{good} good and {len(self) - good} bad labelled answers are too few"
-        if min(good, len(self) - good) < MIN_OF_A_KIND or len(self) < least:
+        if min(good, len(self) - good) < MIN_OF_A_KIND or len(self) < min_size:
             raise TooFewLabels(
-                f"{message}: label at least {least} answers (alpha = {alpha:g} needs so many), "
+                f"{message}: label at least {min_size} answers (alpha = {alpha:g} needs so many), "
                 f"{MIN_OF_A_KIND} good and {MIN_OF_A_KIND} bad ones among them{_lost(self.left_out)}"
             )
         for training, test in self.folds(seed):
@@ -189,9 +189,9 @@ def sample(
             rows.append(values)
             levels.append(labels[identity])
             kept.append(answer)
-    places: dict[tuple[str, str], int] = {}
+    numbers: dict[tuple[str, str], int] = {}
     home = {(answer.file, answer.key): place for answer, place in originals(scores.answers.values())}
-    cases = [places.setdefault(home[answer.file, answer.key], len(places)) for answer in kept]
+    cases = [numbers.setdefault(home[answer.file, answer.key], len(numbers)) for answer in kept]
     labelled = Sample(
         np.array(rows, dtype=np.float64).reshape(len(rows), len(columns)),
         np.array(levels, dtype=np.int64),
@@ -243,9 +243,9 @@ def _told(identity: tuple[str, ...]) -> str:
     return f"key {identity[0]!r}, model_key {identity[1]!r}"
 
 
-def _good_from(levels: set[int], chosen: int | None) -> int:
-    if chosen is not None:
-        return chosen
+def _good_from(levels: set[int], level: int | None) -> int:
+    if level is not None:
+        return level
     if levels <= {0, 1}:
         return 1
     if len(levels) > 2:

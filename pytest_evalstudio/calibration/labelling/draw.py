@@ -78,18 +78,18 @@ def draw(
     for number in range(1, rounds + 1):
         upto = round(size * number / rounds)
         randomly = at_random[: -(-upto // 2)]
-        known = {item.at for item in drawn}
+        earlier = {item.at for item in drawn}
         batch = [
             Drawn(at=at, round=number, part="conformal", reason="random")
             for at in randomly
-            if at not in known
+            if at not in earlier
         ]
-        rest = [at for at in for_curve if at not in known]
-        wanted = upto // 2 - len(taken)
-        ranking = _ranking(candidates, rest, wanted, probabilities(taken) if number > 1 else None)
-        chosen = sorted(ranking, key=lambda entry: entry[0] not in labelled)[:wanted]
-        batch += [Drawn(at=at, round=number, part="curve", reason=reason) for at, reason in chosen]
-        taken += [at for at, _ in chosen]
+        rest = [at for at in for_curve if at not in earlier]
+        missing = upto // 2 - len(taken)
+        ranking = _ranking(candidates, rest, missing, probabilities(taken) if number > 1 else None)
+        selection = sorted(ranking, key=lambda entry: entry[0] not in labelled)[:missing]
+        batch += [Drawn(at=at, round=number, part="curve", reason=reason) for at, reason in selection]
+        taken += [at for at, _ in selection]
         drawn += sorted(batch, key=lambda item: _number(seed, candidates[item.at], "order"))
         if any(item.at not in labelled for item in drawn):
             break
@@ -97,22 +97,22 @@ def draw(
 
 
 def _ranking(
-    candidates: Sequence[Case], rest: Sequence[int], wanted: int, probabilities: Floats | None
+    candidates: Sequence[Case], rest: Sequence[int], count: int, probabilities: Floats | None
 ) -> list[tuple[int, Reason]]:
     """Return candidates in the order in which the curve needs their labels."""
     if probabilities is None:
-        return [(at, "spread") for at in _spread(candidates, rest, wanted)]
+        return [(at, "spread") for at in _spread(candidates, rest, count)]
     doubtful = iter(sorted(rest, key=lambda at: abs(float(probabilities[at]) - 0.5)))
     at_random = iter(rest)
-    chosen: dict[int, Reason] = {}
-    while len(chosen) < len(rest):
-        is_random = len(chosen) % RANDOM_IN == 0
-        at = next(place for place in (at_random if is_random else doubtful) if place not in chosen)
-        chosen[at] = "random" if is_random else "uncertain"
-    return list(chosen.items())
+    reasons: dict[int, Reason] = {}
+    while len(reasons) < len(rest):
+        is_random = len(reasons) % RANDOM_IN == 0
+        at = next(place for place in (at_random if is_random else doubtful) if place not in reasons)
+        reasons[at] = "random" if is_random else "uncertain"
+    return list(reasons.items())
 
 
-def _spread(candidates: Sequence[Case], rest: Sequence[int], wanted: int) -> list[int]:
+def _spread(candidates: Sequence[Case], rest: Sequence[int], count: int) -> list[int]:
     """Take candidates in turns from equal parts of the scores' range, and within each from all topics."""
     if not rest:
         return []
@@ -120,7 +120,7 @@ def _spread(candidates: Sequence[Case], rest: Sequence[int], wanted: int) -> lis
     low, width = min(places), (max(places) - min(places)) or 1.0
     parts: dict[int, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for at, place in zip(rest, places, strict=True):
-        parts[min(wanted - 1, int((place - low) / width * wanted))][candidates[at].topic].append(at)
+        parts[min(count - 1, int((place - low) / width * count))][candidates[at].topic].append(at)
     groups = [interleave(list(topics.values()), len(rest)) for _, topics in sorted(parts.items())]
     return interleave(sorted(groups, key=len, reverse=True), len(rest))
 

@@ -20,8 +20,8 @@ def without_outdated(ratings: Iterable[Label], scores: Scores) -> tuple[list[Lab
         texts[key, model_key].add(answer.text_id)
     current, outdated = [], 0
     for label in ratings:
-        known = texts.get(label.identity, {""})
-        if label.answer_id in known or known == {""}:
+        current_texts = texts.get(label.identity, {""})
+        if label.answer_id in current_texts or current_texts == {""}:
             current.append(label)
         else:
             outdated += 1

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 from itertools import groupby
 
 from pytest_evalstudio.calibration.apply.conformal import conformal_set
 from pytest_evalstudio.calibration.apply.curve import probability
 from pytest_evalstudio.calibration.file import Calibration, Conformal
+from pytest_evalstudio.calibration.labelling.cases import Case
 from pytest_evalstudio.calibration.labelling.state import Labelling
 from pytest_evalstudio.plots.axes import Scale, axes, legend
 from pytest_evalstudio.plots.canvas import Canvas
@@ -26,92 +26,72 @@ BANDS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dot:
-    """A labelled answer.
-
-    Attributes:
-        for_curve: whether the curve was fitted to it, and not the quantile taken of it.
-    """
-
-    key: str
-    score: float
-    good: bool
-    for_curve: bool
-
-
-def picture(stand: Labelling, calibration: Calibration, threshold: float | None) -> str:
-    """Draw the curve of the calibration with the labels."""
-    single = len(calibration.metrics) == 1
-    at_random = stand.at_random
-    answers = {identity[1:]: answer for identity, answer in stand.population.scores.answers.items()}
-    dots = []
-    for case in stand.cases:
-        good = stand.is_good(case.identity)
-        if good is not None:
-            answer = answers.get(case.identity)
-            values = [] if answer is None else [answer.score(key) for key in calibration.keys]
-            present = [value for value in values if value is not None]
-            if not present or len(present) < len(values):
-                continue
-            score = present[0] if single else probability(calibration.curve, present)
-            dots.append(Dot(key=case.key, score=score, good=good, for_curve=case.identity not in at_random))
-    axis = calibration.keys[0] if single else f"calibrated probability of {', '.join(calibration.keys)}"
-    return _calibration_curve(
-        f"Calibration of {' and '.join(calibration.keys)} by {len(dots)} labels",
-        axis=axis,
-        curve=(lambda score: probability(calibration.curve, [score])) if single else (lambda score: score),
-        dots=sorted(dots, key=lambda dot: (dot.score, dot.key)),
-        threshold=threshold,
-        cut=calibration.cut,
-        conformal=calibration.conformal,
-    )
-
-
-def _calibration_curve(
-    title: str,
-    *,
-    axis: str,
-    curve: Callable[[float], float],
-    dots: Sequence[Dot],
-    threshold: float | None,
-    cut: float,
-    conformal: Conformal,
-) -> str:
-    """SVG of probabilities over scores.
+def picture(labelling: Labelling, calibration: Calibration, limit: float | None) -> str:
+    """Draw the curve of a calibration with the labels, as SVG.
 
     Args:
-        dots: labelled answers.
-        title: of the picture.
-        axis: name of the score.
-        curve: from a score to the probability that people call the answer good.
-        threshold: of the score, None where no score divides good from bad.
-        cut: probability from which on answers pass.
-        conformal: prediction sets of the calibration.
+        labelling: the labels.
+        calibration: of one metric, or of several in one score.
+        limit: threshold of the score; None where no score divides good from bad.
     """
-    scores = [dot.score for dot in dots]
-    low, high = min(scores), max(scores)
+    dots = _dots(labelling, calibration)
+    keys, conformal, cut = calibration.keys, calibration.conformal, calibration.cut
+    low, high = dots[0][0], dots[-1][0]
     margin = (high - low) * 0.03
     x = Scale(low - margin, high + margin, LEFT, WIDTH - RIGHT)
     y = Scale(-0.12, 1.12, BOTTOM, TOP)
     grid = [x.low + (x.high - x.low) * number / _POINTS for number in range(_POINTS + 1)]
-    probabilities = [curve(score) for score in grid]
-    counts = f"{sum(dot.good for dot in dots)} good and {sum(not dot.good for dot in dots)} bad answers"
-    limit = "no threshold" if threshold is None else f"threshold {threshold:.3g}"
+    single = len(keys) == 1
+    likelihoods = [probability(calibration.curve, [score]) for score in grid] if single else grid
+    sets = [conformal_set(conformal, likelihood).labels for likelihood in likelihoods]
+    good = sum(bool(labelling.is_good(case.identity)) for _, case in dots)
+    counts = f"{good} good and {len(dots) - good} bad answers"
+    threshold = "no threshold" if limit is None else f"threshold {limit:.3g}"
     bad_limit, good_limit = conformal.limits
     canvas = Canvas(
-        title,
+        f"Calibration of {' and '.join(keys)} by {len(dots)} labels",
         width=WIDTH,
         height=HEIGHT,
         description=(
-            f"{counts}; {limit}; conformal quantiles {good_limit:.3g} of good and {bad_limit:.3g} of bad"
-            " answers for"
-            f" alpha = {conformal.alpha:g}."
+            f"{counts}; {threshold}; conformal quantiles {good_limit:.3g} of good and {bad_limit:.3g} of bad"
+            f" answers for alpha = {conformal.alpha:g}."
         ),
     )
-    for labels, points in groupby(
-        zip(grid, probabilities, strict=True), key=lambda point: conformal_set(conformal, point[1]).labels
-    ):
+    _draw_bands(canvas, x, grid, sets)
+    axis = keys[0] if single else f"calibrated probability of {', '.join(keys)}"
+    axes(canvas, x, y, x_name=axis, y_name="probability of good", grid=False)
+    canvas.line(x.start, y(cut), x.end, y(cut), stroke=QUIET, dashed=True)
+    if limit is not None and x.low <= limit <= x.high:
+        canvas.line(x(limit), TOP, x(limit), BOTTOM, stroke=INK, width=1.5, dashed=True)
+        canvas.text(x(limit), TOP - 8, threshold, anchor="middle", classes="b s")
+    canvas.path(
+        [(x(score), y(likelihood)) for score, likelihood in zip(grid, likelihoods, strict=True)],
+        stroke=COLOURS[0],
+        width=2.5,
+    )
+    _draw_dots(canvas, x, y, dots, labelling)
+    _legend(canvas, sets, conformal)
+    return canvas.finish()
+
+
+def _dots(labelling: Labelling, calibration: Calibration) -> list[tuple[float, Case]]:
+    """Return score and case of each labelled answer, sorted by score; probabilities for several metrics."""
+    answers = {identity[1:]: answer for identity, answer in labelling.population.scores.answers.items()}
+    dots = []
+    for case in labelling.cases:
+        answer = answers.get(case.identity)
+        if labelling.is_good(case.identity) is None or answer is None:
+            continue
+        values = [value for key in calibration.keys if (value := answer.score(key)) is not None]
+        if len(values) == len(calibration.keys):
+            score = values[0] if len(values) == 1 else probability(calibration.curve, values)
+            dots.append((score, case))
+    return sorted(dots, key=lambda dot: (dot[0], dot[1].key))
+
+
+def _draw_bands(canvas: Canvas, x: Scale, grid: Sequence[float], sets: Sequence[tuple[int, ...]]) -> None:
+    """Draw an area for each range of scores with the same conformal set."""
+    for labels, points in groupby(zip(grid, sets, strict=True), key=lambda point: point[1]):
         band = [score for score, _ in points]
         left, right = x(band[0]), min(x(band[-1]) + (WIDTH - LEFT - RIGHT) / _POINTS, x.end)
         canvas.rect(
@@ -122,27 +102,23 @@ def _calibration_curve(
             fill=BANDS[labels][0],
             title=f"{band[0]:.3g} to {band[-1]:.3g}: {BANDS[labels][1]}",
         )
-    axes(canvas, x, y, x_name=axis, y_name="probability of good", grid=False)
-    canvas.line(x.start, y(cut), x.end, y(cut), stroke=QUIET, dashed=True)
-    if threshold is not None and x.low <= threshold <= x.high:
-        canvas.line(x(threshold), TOP, x(threshold), BOTTOM, stroke=INK, width=1.5, dashed=True)
-        canvas.text(x(threshold), TOP - 8, f"threshold {threshold:.3g}", anchor="middle", classes="b s")
-    canvas.path(
-        [(x(score), y(likelihood)) for score, likelihood in zip(grid, probabilities, strict=True)],
-        stroke=COLOURS[0],
-        width=2.5,
-    )
-    for number, dot in enumerate(dots):
+
+
+def _draw_dots(
+    canvas: Canvas, x: Scale, y: Scale, dots: Sequence[tuple[float, Case]], labelling: Labelling
+) -> None:
+    """Draw the labels: full dots of answers drawn at random, rings of those that the curve is fitted to."""
+    at_random = labelling.at_random
+    for number, (score, case) in enumerate(dots):
+        good = bool(labelling.is_good(case.identity))
         shift = (number % _ROWS - (_ROWS - 1) / 2) * 6
-        colour = GOOD if dot.good else BAD
-        title = f"{dot.key}: {dot.score:.3g}, {'good' if dot.good else 'bad'}"
-        fill, stroke = (GROUND, colour) if dot.for_curve else (colour, GROUND)
-        canvas.circle(x(dot.score), y(float(dot.good)) + shift, 4.5, fill=fill, stroke=stroke, title=title)
-    _legend(canvas, {conformal_set(conformal, likelihood).labels for likelihood in probabilities}, conformal)
-    return canvas.finish()
+        colour = GOOD if good else BAD
+        title = f"{case.key}: {score:.3g}, {'good' if good else 'bad'}"
+        fill, stroke = (colour, GROUND) if case.identity in at_random else (GROUND, colour)
+        canvas.circle(x(score), y(float(good)) + shift, 4.5, fill=fill, stroke=stroke, title=title)
 
 
-def _legend(canvas: Canvas, sets: set[tuple[int, ...]], conformal: Conformal) -> None:
+def _legend(canvas: Canvas, sets: Collection[tuple[int, ...]], conformal: Conformal) -> None:
     marks = [
         (GOOD, "people call the answer good"),
         (BAD, "people call it bad"),

@@ -12,34 +12,34 @@ from pytest_evalstudio.calibration.labelling.state import Labelling
 from pytest_evalstudio.formats.labels import Identity
 
 
-def drawn_answers(stand: Labelling) -> Iterator[dict[str, Any]]:
+def drawn_answers(labelling: Labelling) -> Iterator[dict[str, Any]]:
     """Return the drawn answers with their labels, for JSON."""
     by_answer: dict[Identity, dict[str, int]] = {}
-    for label in stand.ratings:
+    for label in labelling.ratings:
         by_answer.setdefault(label.identity, {})[label.rater] = label.label
-    for number, (draw, case) in enumerate(zip(stand.drawn, stand.cases, strict=True), 1):
+    for number, (draw, case) in enumerate(zip(labelling.drawn, labelling.cases, strict=True), 1):
         yield {
             "number": number,
             "round": draw.round,
             "part": draw.part,
             "drawn_by": draw.reason,
             **case.as_json(),
-            "label": stand.labels.get(case.identity),
-            "good": stand.is_good(case.identity),
+            "label": labelling.labels.get(case.identity),
+            "good": labelling.is_good(case.identity),
             "labels": dict(sorted(by_answer.get(case.identity, {}).items())),
         }
 
 
-def to_review(stand: Labelling, calibration: Calibration | None) -> list[dict[str, Any]]:
+def to_review(labelling: Labelling, calibration: Calibration | None) -> list[dict[str, Any]]:
     """Return the answers that a person should read, with the reasons.
 
     The reasons are "uncertain" (the conformal set has both labels, or none), "disagreement" (people and the
     evaluator disagree) and "divided" (raters disagree).
     """
     rows = []
-    divided = set(stand.divided)
-    for case in stand.population.cases:
-        good = stand.is_good(case.identity)
+    divided = set(labelling.divided)
+    for case in labelling.population.cases:
+        good = labelling.is_good(case.identity)
         likelihood, possible = None, None
         if calibration is not None:
             likelihood = probability(calibration.curve, [case.scores[key] for key in calibration.keys])

@@ -25,17 +25,17 @@ def check_together(selected: Iterable[ConfiguredEvaluator]) -> None:
     Raises:
         ConfigurationError: naming the one that is missing.
     """
-    chosen = {each.id: each for each in selected}
-    for each in chosen.values():
+    evaluators = {each.id: each for each in selected}
+    for each in evaluators.values():
         for metric in each.attached.calibration.metrics if each.attached is not None else ():
-            if metric.evaluator not in chosen:
+            if metric.evaluator not in evaluators:
                 raise ConfigurationError(
                     f"evaluator {each.id}: its calibration {each.attached.file if each.attached else ''}"
                     f" takes {metric.key}, and evaluator {metric.evaluator!r} is not chosen with it; add it"
                     " to the evaluators"
                 )
             check_metric(
-                chosen[metric.evaluator].spec,
+                evaluators[metric.evaluator].spec,
                 metric.metric,
                 metric.better,
                 each.attached.file if each.attached else "",
@@ -57,17 +57,17 @@ def calibrated(selected: ConfiguredEvaluator, outcomes: Mapping[ConfiguredEvalua
     by_id = {other.id: outcome for other, outcome in outcomes.items()}
     scores = []
     for metric in attached.calibration.metrics:
-        given = by_id[metric.evaluator]
-        if given.status == "error":
+        outcome = by_id[metric.evaluator]
+        if outcome.status == "error":
             return dataclasses.replace(
                 uncalibrated,
                 status="error",
                 scores=NOTHING,
-                reason=f"its calibration takes {metric.key}: {given.reason}",
+                reason=f"its calibration takes {metric.key}: {outcome.reason}",
             )
-        score = given.scores.get(metric.metric)
+        score = outcome.scores.get(metric.metric)
         if score is None or not math.isfinite(score):
-            why = f": {given.reason}" if given.status == "not_applicable" else ""
+            why = f": {outcome.reason}" if outcome.status == "not_applicable" else ""
             return dataclasses.replace(
                 uncalibrated,
                 status="not_applicable",

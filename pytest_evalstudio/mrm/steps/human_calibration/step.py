@@ -12,8 +12,10 @@ from pydantic import Field
 from pytest_evalstudio.calibration.file import Coverage, Method
 from pytest_evalstudio.calibration.fit.calibrate import Calibrated, calibrate
 from pytest_evalstudio.calibration.fit.decision import risk_rule
+from pytest_evalstudio.calibration.fit.every_metric import every_metric
 from pytest_evalstudio.calibration.fit.sample import TooFewLabels
 from pytest_evalstudio.calibration.labelling.cases import NothingVaries, Population, choose_population
+from pytest_evalstudio.calibration.labelling.problems import problems
 from pytest_evalstudio.calibration.labelling.sheet import new_labels
 from pytest_evalstudio.calibration.labelling.state import Labelling, LabellingResults, labelling
 from pytest_evalstudio.core.errors import ConfigurationError
@@ -24,13 +26,12 @@ from pytest_evalstudio.mrm.data.results import read_scores
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.mrm.steps.human_calibration.outcome import (
     more_labels,
-    problems,
     progress_summary,
     result_notes,
     result_summary,
 )
 from pytest_evalstudio.mrm.steps.human_calibration.results import CalibrationResults
-from pytest_evalstudio.mrm.steps.human_calibration.thresholds import every_metric, outcome_of
+from pytest_evalstudio.mrm.steps.human_calibration.thresholds import outcome_of
 from pytest_evalstudio.mrm.steps.human_calibration.writing import (
     LABELS,
     TO_LABEL,
@@ -196,7 +197,7 @@ class HumanCalibration:
             summary=f"{about}: {result_summary(results)}",
             notes=tuple(result_notes(results)),
             figures=results,
-            problems=tuple(problems(state, results)),
+            problems=tuple(problems(state, results, progress.agreement, step=ID)),
         )
 
     def _results(
