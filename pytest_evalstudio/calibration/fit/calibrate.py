@@ -139,7 +139,7 @@ def calibrate(
 
 
 def _fitted(fitting: Fit, scores: Scores) -> tuple[FittedCalibration, Predictions, Cut]:
-    """Return the calibration, its predictions for unseen answers, and the cut before it is rounded."""
+    """Return the calibration, its predictions for unseen answers, and the cut of its decision."""
     labelled, seed = fitting.sample, fitting.seed
     everything = np.arange(len(labelled))
     has_random_part = labelled.drawn is not None
