@@ -120,14 +120,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
     from dataclasses import asdict
 
+    from pytest_evalstudio.calibration.fit.calibrate import calibrate
+    from pytest_evalstudio.calibration.fit.decision import risk_rule
+    from pytest_evalstudio.calibration.fit.description import describe
+    from pytest_evalstudio.calibration.labelling.outdated import without_outdated
     from pytest_evalstudio.cli.tables import as_records, with_keys
     from pytest_evalstudio.core.errors import ConfigurationError, DataError
     from pytest_evalstudio.formats.labels import majority, read_labels, read_ratings
     from pytest_evalstudio.mrm.data.results import read_scores
-    from pytest_evalstudio.mrm.steps.human_calibration.calibrate import calibrate
-    from pytest_evalstudio.mrm.steps.human_calibration.decision import risk_rule
-    from pytest_evalstudio.mrm.steps.human_calibration.description import describe
-    from pytest_evalstudio.mrm.steps.human_calibration.outdated import without_outdated
 
     metrics = [name.strip() for name in arguments.metric.split(",") if name.strip()]
     if not metrics:

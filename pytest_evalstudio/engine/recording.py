@@ -14,7 +14,6 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.outcomes import Fragment, Outcome
 from pytest_evalstudio.engine.origins import Origin
 from pytest_evalstudio.engine.run_header import document_names, iso_time
-from pytest_evalstudio.engine.scoring.calibration import is_uncertain
 from pytest_evalstudio.engine.scoring.confirmation import Confirmation
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked
@@ -248,8 +247,8 @@ def _verdict(
         repeats=verdict.repeats,
         policy=verdict.policy,
         stopped=verdict.stopped,
-        conformal_set=verdict.conformal_set,
-        uncertain=is_uncertain(verdict.conformal_set) if verdict.conformal_set is not None else None,
+        conformal_set=verdict.conformal_set.labels if verdict.conformal_set is not None else None,
+        uncertain=verdict.conformal_set.is_uncertain if verdict.conformal_set is not None else None,
         thresholds=_different(selected.thresholds, run_wide.thresholds)
         if has_own and run_wide is not None
         else {},

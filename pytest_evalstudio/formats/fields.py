@@ -177,6 +177,8 @@ def fact(error: Mapping[str, Any]) -> str:
     kind = str(error["type"])
     if kind == "missing":
         return f"{error['loc'][-1]!r} is missing; add it"
+    if kind == "unexpected_keyword_argument":
+        return "extra inputs are not permitted"
     if kind in ("value_error", "assertion_error"):
         return str(error["ctx"]["error"])
     expected = {
@@ -187,6 +189,7 @@ def fact(error: Mapping[str, Any]) -> str:
         "dict_type": "an object",
         "model_type": "an object",
         "model_attributes_type": "an object",
+        "dataclass_type": "an object",
         "bool_parsing": "true or false",
         "bool_type": "true or false",
         "int_type": "a whole number",

@@ -165,7 +165,7 @@ def _verdict(result: Result, optional: Collection[str]) -> GuardVerdict:
         metrics += _metrics(selected, verdict)
         if verdict.status == "error":
             doubts.append(f"{selected.id}: no verdict: {verdict.reason}")
-        elif verdict.conformal_set is not None and len(verdict.conformal_set) != 1:
+        elif verdict.conformal_set is not None and verdict.conformal_set.is_uncertain:
             doubts.append(f"{selected.id}: people may call the answer good or bad")
         elif verdict.missed:
             failures.append(f"{selected.id}: {_missed(selected, verdict)}")
@@ -216,7 +216,9 @@ def _metrics(selected: ConfiguredEvaluator, verdict: Verdict) -> list[MetricChec
                 score=score if score is not None and math.isfinite(score) else None,
                 threshold=threshold,
                 passed=metric.passes(score, threshold) if has_verdict and score is not None else None,
-                conformal_set=list(verdict.conformal_set) if verdict.conformal_set is not None else None,
+                conformal_set=list(verdict.conformal_set.labels)
+                if verdict.conformal_set is not None
+                else None,
             )
         )
     return checks

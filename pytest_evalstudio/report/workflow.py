@@ -19,7 +19,7 @@ from pytest_evalstudio.mrm.artifacts.prompt_extension import choose_rules, promp
 from pytest_evalstudio.mrm.artifacts.summary import StepSummary, markdown, summarise
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import LAB
-from pytest_evalstudio.mrm.steps.human_calibration.thresholds import (
+from pytest_evalstudio.mrm.workflow.calibration import (
     calibrated_thresholds,
     calibration_outcome,
 )

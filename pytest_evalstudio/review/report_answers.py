@@ -8,15 +8,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from pytest_evalstudio.calibration.apply.conformal import ConformalSet
+from pytest_evalstudio.calibration.labelling.cases import Case, measured, population_of, says_how_much
+from pytest_evalstudio.calibration.labelling.draw import Drawn
+from pytest_evalstudio.calibration.labelling.state import Labelling, labelling_of
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
-from pytest_evalstudio.engine.scoring.calibrated import doubt
 from pytest_evalstudio.formats.labels import Identity, Label
-from pytest_evalstudio.mrm.data.results import Column, Scores, read_scores
-from pytest_evalstudio.mrm.steps.human_calibration.cases import Case, measured, population_of, says_how_much
-from pytest_evalstudio.mrm.steps.human_calibration.draw import Drawn
-from pytest_evalstudio.mrm.steps.human_calibration.labelling import Labelling, labelling_of
+from pytest_evalstudio.mrm.data.results import read_scores
 from pytest_evalstudio.record.reader import RecordReader, read_run, record_path
 from pytest_evalstudio.record.schema import EvaluatorEntry, Run
+from pytest_evalstudio.record.score_table import Column, Scores
 
 ALONE = (
     "labels of uncertain answers alone are no sample of all: what calibrate says of errors and coverage holds"
@@ -166,7 +167,8 @@ def _doubts(
         for id, alpha in calibrated.items():
             verdict = item.verdicts.get(id)
             if verdict is not None and verdict.uncertain:
-                doubts[item.key, item.model_key] = doubt(verdict.conformal_set or (), alpha)
+                possible = ConformalSet(labels=verdict.conformal_set or (), alpha=alpha)
+                doubts[item.key, item.model_key] = possible.doubt
     return doubts
 
 

@@ -6,12 +6,12 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from pytest_evalstudio.calibration.labelling.agreement import agreement
+from pytest_evalstudio.calibration.labelling.cases import Case
+from pytest_evalstudio.calibration.labelling.sheet import sheet
+from pytest_evalstudio.calibration.labelling.state import Labelling
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.formats.labels import ANSWER_ID, Label, read_ratings
-from pytest_evalstudio.mrm.steps.human_calibration.agreement import agreement
-from pytest_evalstudio.mrm.steps.human_calibration.cases import Case
-from pytest_evalstudio.mrm.steps.human_calibration.labelling import Labelling
-from pytest_evalstudio.mrm.steps.human_calibration.sheet import sheet
 from pytest_evalstudio.review.source import ReviewSource
 from pytest_evalstudio.review.store import LabelStore, Merged
 

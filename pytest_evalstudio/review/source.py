@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
+from pytest_evalstudio.calibration.labelling.cases import Case, Population
+from pytest_evalstudio.calibration.labelling.state import Labelling
 from pytest_evalstudio.formats.labels import Label
-from pytest_evalstudio.mrm.steps.human_calibration.cases import Case, Population
-from pytest_evalstudio.mrm.steps.human_calibration.labelling import Labelling
 
 
 class ReviewSource(Protocol):

@@ -3,15 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol, cast
 
+from pytest_evalstudio.calibration.labelling.cases import Case, Population
+from pytest_evalstudio.calibration.labelling.state import Labelling
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.formats.labels import Label
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
-from pytest_evalstudio.mrm.steps.human_calibration.cases import Case
-from pytest_evalstudio.mrm.steps.human_calibration.labelling import Labelling
-from pytest_evalstudio.mrm.steps.human_calibration.results import ID as CALIBRATION
-from pytest_evalstudio.mrm.steps.human_calibration.step import HumanCalibration
+from pytest_evalstudio.mrm.workflow.calibration import ID as CALIBRATION
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
+
+
+class LabellingStep(Protocol):
+    """The step whose answers people label.
+
+    Attributes:
+        good: the lowest label that counts as good, where labels have levels; None where they are good or bad.
+    """
+
+    @property
+    def good(self) -> int | None:
+        """Return the lowest label that counts as good."""
+
+    def population(self, evaluation: Path, evaluators: Sequence[str]) -> Population:
+        """Return the answers that may be drawn from the artifacts of an evaluation."""
+
+    def labels_file(self, home: Path, base: Path) -> Path:
+        """Return the path of the labels."""
+
+    def stand(self, population: Population, ratings: Sequence[Label], seed: int) -> Labelling:
+        """Return the state of the labelling."""
 
 
 class WorkflowSample:
@@ -35,9 +57,7 @@ class WorkflowSample:
                 " runs it"
             )
         self.command = command
-        step = run.step(CALIBRATION)
-        assert isinstance(step, HumanCalibration)
-        self._step = step
+        self._step = cast(LabellingStep, run.step(CALIBRATION))
         self.population = self._step.population(
             run.folder_of(EVALUATION), run.workflow.evaluators or run.config.evaluators or ()
         )

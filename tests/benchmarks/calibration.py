@@ -18,6 +18,7 @@ lies from that of the curve of all labels.
 from __future__ import annotations
 
 import argparse
+import sys
 import tempfile
 import tomllib
 from collections.abc import Callable, Iterator
@@ -26,14 +27,18 @@ from typing import Any
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 from pytest_evalstudio import TestLab, evaluate
+from pytest_evalstudio.calibration.fit.curves import fit, probabilities
+from pytest_evalstudio.calibration.fit.sample import Sample, sample
+from pytest_evalstudio.calibration.labelling.draw import draw
 from pytest_evalstudio.formats.labels import read_labels
-from pytest_evalstudio.mrm.data.results import Column, read_scores
-from pytest_evalstudio.mrm.steps.human_calibration.curves import fit, probabilities
-from pytest_evalstudio.mrm.steps.human_calibration.draw import Candidate, draw
-from pytest_evalstudio.mrm.steps.human_calibration.sample import Sample, sample
+from pytest_evalstudio.mrm.data.results import read_scores
+from pytest_evalstudio.record.score_table import Column
 from pytest_evalstudio.stats.calibration import area_under_roc
 from pytest_evalstudio.stats.conformal import conformal_quantile, nonconformity
+from support.labelled_answers import candidate
 
 ALPHA = 0.1
 SPLITS = 200
@@ -134,9 +139,7 @@ def in_rounds(made: Sample, columns: list[Column], rounds: int, seed: int) -> tu
     def curve(rows: Any) -> Any:
         return probabilities(fitted(rows), made.scores) if len(set(made.good[rows])) == 2 else None
 
-    candidates = [
-        Candidate(key=str(at), model_key="", place=float(score)) for at, score in enumerate(made.scores[:, 0])
-    ]
+    candidates = [candidate(str(at), "", place=float(score)) for at, score in enumerate(made.scores[:, 0])]
     drawn = draw(
         candidates, range(len(made)), size=STEP_LABELS, rounds=rounds, seed=seed, probabilities=curve
     )

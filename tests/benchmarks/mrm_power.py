@@ -25,11 +25,11 @@ from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.workflow import Workflow
-from pytest_evalstudio.mrm.data.results import Answer, Column, Scores
 from pytest_evalstudio.mrm.steps.failure_clustering.method import LEVEL, group, structure
 from pytest_evalstudio.mrm.steps.test_validation.results import ValidationResults
 from pytest_evalstudio.mrm.steps.weakness_detection.method import find_all_weaknesses
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
+from pytest_evalstudio.record.score_table import Answer, Column, Scores
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from support.failing import planted_texts, vectors_of

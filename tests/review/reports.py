@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pytest_evalstudio.engine.scoring.calibration import is_uncertain, prediction_set
+from pytest_evalstudio.calibration.apply.conformal import ConformalSet, prediction_set
 from pytest_evalstudio.review.report_answers import ReportAnswers
 from pytest_evalstudio.review.session import ReviewSession
 from support.records import RecordBuilder, boolean_evaluator, evaluator, metric
@@ -59,14 +59,14 @@ def report(
 def add(
     builder: RecordBuilder, key: str, chance: float, *, ids: list[str], quantile: float = 0.8, **item: Any
 ) -> None:
-    labels = prediction_set(chance, quantile)
+    possible = ConformalSet(labels=prediction_set(chance, quantile), alpha=0.1)
     scores = {"calibrated_probability": chance, "supported": round(chance / 2 + 0.4, 4)}
     verdict = {
         "status": "score",
         "passed": chance >= 0.5,
         "scores": scores,
         "missed": [],
-        "conformal_set": list(labels),
+        "conformal_set": list(possible.labels),
     }
     row = {
         "input": f"What of {key}?",
@@ -74,7 +74,7 @@ def add(
         "outcomes": {id: {"status": "score", "scores": scores} for id in ids},
     }
     builder.add(
-        key, "one", row, verdicts={id: {**verdict, "uncertain": is_uncertain(labels)} for id in ids}, **item
+        key, "one", row, verdicts={id: {**verdict, "uncertain": possible.is_uncertain} for id in ids}, **item
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 from mapie.classification import SplitConformalClassifier
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from pytest_evalstudio.engine.scoring.calibration import is_uncertain, prediction_set
+from pytest_evalstudio.calibration.apply.conformal import ConformalSet, prediction_set
 from pytest_evalstudio.stats.conformal import (
     conformal_quantile,
     expected_coverage,
@@ -115,7 +115,7 @@ def test_a_set_has_the_labels_that_are_near_enough(
     chance: float, quantile: float, labels: tuple[int, ...], uncertain: bool
 ) -> None:
     assert prediction_set(chance, quantile) == labels
-    assert is_uncertain(labels) is uncertain
+    assert ConformalSet(labels=labels, alpha=0.1).is_uncertain is uncertain
 
 
 def test_the_expected_coverage_is_what_draws_cover() -> None:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import balanced_accuracy_score
 
-from pytest_evalstudio.stats.risk import RiskRule, choose_cut
+from pytest_evalstudio.stats.risk import choose_cut
+from pytest_evalstudio.stats.risk_rule import RiskRule
 
 
 def drawn(seed: int, count: int = 60) -> tuple[np.ndarray, np.ndarray]:

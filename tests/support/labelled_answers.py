@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pytest_evalstudio.calibration.labelling.cases import Case
 from pytest_evalstudio.formats.labels import Label
 from pytest_evalstudio.formats.sheets import write_rows
 from support.records import RecordBuilder, boolean_evaluator, evaluator, metric
@@ -52,6 +53,25 @@ def record_of(
         builder.add(f"k{number:03}", "one", row)
     folder.mkdir(parents=True, exist_ok=True)
     return builder.write(folder)
+
+
+def candidate(key: str, model_key: str, *, place: float, topic: str = "") -> Case:
+    """An answer that may be drawn for labelling."""
+    return Case(
+        key=key,
+        model_key=model_key,
+        model=model_key,
+        question="",
+        answer="",
+        expected="",
+        context=(),
+        topic=topic,
+        categories=(),
+        scores={},
+        verdict=None,
+        answer_id="",
+        place=place,
+    )
 
 
 def drawn_scores(count: int = 120, seed: int = 0) -> list[float]:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.display import visible, visible_lines
-from pytest_evalstudio.engine.scoring.calibrated import uncertain_words
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.engine.scoring.results import Fault, Result
@@ -55,9 +54,11 @@ def doubts(result: Result) -> list[str]:
     """Return a line for each verdict that a calibration calls uncertain, passing ones included."""
     lines = []
     for selected, reached in result.verdicts.items():
-        if words := uncertain_words(selected, reached.conformal_set):
+        if reached.doubt:
             chance = reached.scores[selected.spec.primary.key]
-            lines.append(f"{selected.id}: {selected.spec.primary.key} {number(chance or 0.0)} ({words})")
+            lines.append(
+                f"{selected.id}: {selected.spec.primary.key} {number(chance or 0.0)} ({reached.doubt})"
+            )
     return lines
 
 

@@ -7,6 +7,9 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from pytest_evalstudio.calibration.apply.attachment import Attached, attach
+from pytest_evalstudio.calibration.apply.curve import threshold
+from pytest_evalstudio.calibration.file import PROBABILITY
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
 from pytest_evalstudio.core.judging import JUDGE
 from pytest_evalstudio.core.plugins.declaring import parameters
@@ -14,8 +17,7 @@ from pytest_evalstudio.core.plugins.evaluator import Evaluator, EvaluatorSpec
 from pytest_evalstudio.core.plugins.perturbator import Perturbator, PerturbatorSpec
 from pytest_evalstudio.core.plugins.registry import PluginRegistry, Registry
 from pytest_evalstudio.engine.asking.judging import agent_of, describe_judge
-from pytest_evalstudio.engine.scoring.calibrated import PROBABILITY, Attached, attach, check_together
-from pytest_evalstudio.engine.scoring.calibration import threshold
+from pytest_evalstudio.engine.scoring.calibrated import check_together
 from pytest_evalstudio.engine.scoring.judge_checks import JUDGE_CHECK_OPTION, AttachedCheck, check_of
 from pytest_evalstudio.engine.scoring.model_tables import chosen_models
 from pytest_evalstudio.engine.scoring.thresholds import by_evaluator, named_thresholds, thresholds_of

@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from pytest_evalstudio.calibration.apply.conformal import ConformalSet
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.outcomes import Metric, Outcome, Status
 from pytest_evalstudio.core.repeats import BY_MEAN, MEAN, PassPolicy
 from pytest_evalstudio.engine.origins import Origin
-from pytest_evalstudio.engine.scoring.calibrated import conformal_set, uncertain_words
+from pytest_evalstudio.engine.scoring.calibrated import conformal_set_of
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.tasks import EvalTask
 from pytest_evalstudio.stats.sequential import Sprt
@@ -32,8 +33,7 @@ class Verdict:
         missed: asserted metrics beyond their threshold.
         code: of the outcome that decided, with `reason` in words.
         least: least value over the repeats, only with several.
-        conformal_set: labels (1 good, 0 bad) that people may give, of an evaluator with a calibration: both,
-            or none, is uncertain.
+        conformal_set: labels that people may give; None of an evaluator without a calibration.
         pass_k: 1.0 if every repeat passes on its own, else 0.0; None without repeats (pass^k, Yao et al.,
             2024).
         repeats: whether each repeat passes on its own, None where it does not say; () without repeats.
@@ -50,11 +50,16 @@ class Verdict:
     reason: str = ""
     least: Mapping[str, float] = field(default_factory=lambda: NOTHING)
     pass_k: float | None = None
-    conformal_set: tuple[int, ...] | None = None
+    conformal_set: ConformalSet | None = None
     repeats: tuple[bool | None, ...] = ()
     policy: str = MEAN
     stopped: Stopped = ""
     metric_passes: Mapping[str, bool] = field(default_factory=lambda: NOTHING)
+
+    @property
+    def doubt(self) -> str:
+        """Return why a calibration calls the verdict uncertain, or "" if none does."""
+        return "" if self.conformal_set is None else self.conformal_set.doubt
 
     def metric_passed(self, metric: Metric, score: float, threshold: float) -> bool:
         """Return True if a metric passes, by its repeats or by its mean."""
@@ -110,7 +115,7 @@ def verdict(
             missed=missed,
             code=scored[0].code,
             reason=scored[0].reason,
-            conformal_set=conformal_set(selected, scores),
+            conformal_set=conformal_set_of(selected, scores),
         )
     scores = _means(scored)
     repeats = repeat_states(selected, outcomes)
@@ -135,7 +140,7 @@ def verdict(
         reason=_reason(outcomes, repeats, failed_by_repeats=by_repeats is False),
         least=_least(scored),
         pass_k=float(not any(_missed(selected, outcome.scores) for outcome in scored)),
-        conformal_set=conformal_set(selected, scores),
+        conformal_set=conformal_set_of(selected, scores),
     )
 
 
@@ -232,7 +237,7 @@ def missed_lines(selected: ConfiguredEvaluator, reached: Verdict) -> list[str]:
         if metric is not None and value is not None:
             sign = "<" if metric.better == "higher" else ">"
             repeats = f" (mean; least {number(reached.least[key])})" if reached.least else ""
-            doubt = uncertain_words(selected, reached.conformal_set) if metric.primary else ""
+            doubt = reached.doubt if metric.primary else ""
             because = f" ({doubt})" if doubt else ""
             because += f": {reached.reason}" if reached.reason and not lines else ""
             lines.append(

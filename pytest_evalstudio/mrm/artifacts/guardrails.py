@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from pytest_evalstudio.calibration.fit.results import ExpectedUse
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.formats.guardrails import Guardrails
-from pytest_evalstudio.mrm.steps.human_calibration.results import ExpectedUse
 from pytest_evalstudio.mrm.workflow.results import json_ready
 
 AT_HAND = frozenset({"question", "context", "actual_output"})

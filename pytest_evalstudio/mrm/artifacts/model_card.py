@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from pytest_evalstudio.calibration.fit.results import ExpectedUse
 from pytest_evalstudio.engine.analysis.run_info import evaluators_of
 from pytest_evalstudio.mrm.artifacts.fingerprints import Fingerprints, fingerprint_rows
 from pytest_evalstudio.mrm.artifacts.mapping import SIGN_OFF, Mapped, mapping
@@ -17,8 +18,7 @@ from pytest_evalstudio.mrm.artifacts.summary import (
     conclude,
 )
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
-from pytest_evalstudio.mrm.steps.human_calibration.results import ExpectedUse
-from pytest_evalstudio.mrm.steps.human_calibration.thresholds import (
+from pytest_evalstudio.mrm.workflow.calibration import (
     calibrated_thresholds,
     calibration_outcome,
 )

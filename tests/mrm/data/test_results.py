@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from pytest_evalstudio.calibration.fit.calibrate import calibrate
 from pytest_evalstudio.cli import main
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.mrm.data.results import read_scores
-from pytest_evalstudio.mrm.steps.human_calibration.calibrate import calibrate
 from support.labelled import drawn, write_labels, write_record
 from support.records import RecordBuilder, evaluator, metric, score
 

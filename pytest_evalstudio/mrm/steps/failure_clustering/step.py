@@ -34,10 +34,10 @@ from pytest_evalstudio.mrm.steps.failure_clustering.results import (
     ClusterSummary,
     MapPoint,
 )
-from pytest_evalstudio.mrm.steps.human_calibration.results import ID as CALIBRATION
-from pytest_evalstudio.mrm.steps.human_calibration.thresholds import calibrated_thresholds
 from pytest_evalstudio.mrm.steps.topic_modeling.clustering import plane
 from pytest_evalstudio.mrm.texts.vectors import Vectors, text_vectors
+from pytest_evalstudio.mrm.workflow.calibration import ID as CALIBRATION
+from pytest_evalstudio.mrm.workflow.calibration import calibrated_thresholds
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.mrm.workflow.parameters import Count, Names, VectorChoice
 from pytest_evalstudio.mrm.workflow.results import json_ready

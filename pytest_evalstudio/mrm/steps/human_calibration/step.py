@@ -2,52 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
+from pytest_evalstudio.calibration.file import Coverage, Method
+from pytest_evalstudio.calibration.fit.calibrate import Calibrated, calibrate
+from pytest_evalstudio.calibration.fit.decision import risk_rule
+from pytest_evalstudio.calibration.fit.every_metric import every_metric
+from pytest_evalstudio.calibration.fit.sample import TooFewLabels
+from pytest_evalstudio.calibration.labelling.cases import NothingVaries, Population, choose_population
+from pytest_evalstudio.calibration.labelling.problems import problems
+from pytest_evalstudio.calibration.labelling.sheet import new_labels
+from pytest_evalstudio.calibration.labelling.state import Labelling, LabellingResults, labelling
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.paths import path_below
 from pytest_evalstudio.core.plugins.step import StepResult, step
-from pytest_evalstudio.formats.calibration import Coverage, Method
 from pytest_evalstudio.formats.labels import Label, read_ratings
+from pytest_evalstudio.mrm.data.results import read_scores
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
-from pytest_evalstudio.mrm.steps.human_calibration.agreement import agreement
-from pytest_evalstudio.mrm.steps.human_calibration.calibrate import Calibrated, calibrate
-from pytest_evalstudio.mrm.steps.human_calibration.cases import NothingVaries, Population, read_population
-from pytest_evalstudio.mrm.steps.human_calibration.decision import risk_rule
-from pytest_evalstudio.mrm.steps.human_calibration.every_metric import (
-    MetricCalibration,
-    not_calibrated,
-    summarised,
+from pytest_evalstudio.mrm.steps.human_calibration.outcome import (
+    more_labels,
+    progress_summary,
+    result_notes,
+    result_summary,
 )
-from pytest_evalstudio.mrm.steps.human_calibration.labelling import Labelling, Wanted, labelling
-from pytest_evalstudio.mrm.steps.human_calibration.outcome import problems
-from pytest_evalstudio.mrm.steps.human_calibration.results import (
-    ID,
+from pytest_evalstudio.mrm.steps.human_calibration.results import CalibrationResults
+from pytest_evalstudio.mrm.steps.human_calibration.thresholds import outcome_of
+from pytest_evalstudio.mrm.steps.human_calibration.writing import (
     LABELS,
     TO_LABEL,
-    CalibrationResults,
-    LabellingResults,
-)
-from pytest_evalstudio.mrm.steps.human_calibration.sample import TooFewLabels
-from pytest_evalstudio.mrm.steps.human_calibration.sheet import new_labels
-from pytest_evalstudio.mrm.steps.human_calibration.writing import (
-    divided_keys,
-    not_counted,
-    write_results,
+    write_calibrations,
+    write_figures,
+    write_review,
     write_sample,
     write_sheet,
 )
+from pytest_evalstudio.mrm.workflow.calibration import ID
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.mrm.workflow.parameters import Count, Level, Name, Names
-from pytest_evalstudio.stats.risk import RiskRule
+from pytest_evalstudio.mrm.workflow.results import shallow
+from pytest_evalstudio.record.writer import FILE
+from pytest_evalstudio.stats.risk_rule import RiskRule
 
 ONE_METRIC = ("isotonic", "boosting")
-KEPT = "later steps keep the evaluation's threshold"
 
 
 @step(ID, name="Human calibration", number=5, after=(EVALUATION,), extra="mrm")
@@ -144,15 +145,18 @@ class HumanCalibration:
         Raises:
             ConfigurationError: if the metric is none of the evaluation's, or there is none.
         """
-        return read_population(evaluation, self.metrics, evaluators)
+        record = evaluation / FILE
+        return choose_population(record, read_scores([record]), self.metrics, evaluators)
 
     def stand(self, population: Population, ratings: Sequence[Label], seed: int) -> Labelling:
         """Return the state of the labelling."""
-        good_from = 1 if self.good is None else self.good
         return labelling(
             population,
             ratings,
-            Wanted(size=self.sample_size, rounds=self.rounds, seed=seed, good_from=good_from),
+            size=self.sample_size,
+            rounds=self.rounds,
+            seed=seed,
+            good_from=1 if self.good is None else self.good,
         )
 
     def run(self, context: StepContext) -> StepResult:
@@ -165,161 +169,79 @@ class HumanCalibration:
         except NothingVaries as exc:
             return StepResult(summary=f"nothing is calibrated: {exc}")
         ratings = self.ratings(self.labels_file(context.home, context.base))
-        stand = self.stand(population, ratings, context.workflow.seed)
-        names = [column.key for column in population.columns]
-        agreed = agreement(stand.ratings, stand.good_from)
-        write_sample(context, stand, names)
-        progress = LabellingResults(
-            metrics=tuple(names),
-            wanted=stand.wanted,
-            labelled=stand.done,
-            agreement=agreed,
-            without_score=stand.population.without_score,
-            not_counted=not_counted(stand),
-            divided=divided_keys(stand),
-        )
-        about = _about(stand, names)
+        state = self.stand(population, ratings, context.workflow.seed)
+        progress = state.results()
+        write_sample(context, state, progress)
+        about = progress_summary(state)
         unread = new_labels(context.home / TO_LABEL, ratings, levels=self.good is not None)
-        if not stand.is_complete:
-            how = write_sheet(context, stand, names, unread)
+        if not state.is_complete:
             return StepResult(
-                summary=f"{about}: {how}",
-                notes=self._few(stand),
-                waits=f"{stand.done} of {stand.wanted} labels",
+                summary=f"{about}: {write_sheet(context, state, unread)}",
+                notes=self._few(state),
+                waits=f"{state.done} of {state.wanted} labels",
                 figures=progress,
             )
         if not unread:
             (context.home / TO_LABEL).unlink(missing_ok=True)
         try:
-            calibrated = self._calibrated(stand, names, context.workflow.seed)
+            calibrated = self._calibrated(state, progress.metrics, context.workflow.seed, self.method)
         except TooFewLabels as exc:
+            more = more_labels(state)
             return StepResult(
-                summary=f"{about}: {_more(stand)}",
-                waits=f"{stand.done} of {stand.wanted} labels, but {exc}; {_more(stand)}",
+                summary=f"{about}: {more}",
+                waits=f"{state.done} of {state.wanted} labels, but {exc}; {more}",
                 figures=progress,
             )
-        others = self._others(stand, names, context.workflow.seed)
-        every = [*([summarised(calibrated)] if len(names) == 1 else []), *others]
-        figures = write_results(context, stand, calibrated, every, progress, self.rule())
+        results = self._results(context, state, progress, calibrated)
         return StepResult(
-            summary=f"{about}: {_summary(figures)}",
-            notes=tuple(_step_notes(figures)),
-            figures=figures,
-            problems=tuple(problems(stand, calibrated.figures, agreed)),
+            summary=f"{about}: {result_summary(results)}",
+            notes=tuple(result_notes(results)),
+            figures=results,
+            problems=tuple(problems(state, results, progress.agreement, step=ID)),
         )
 
-    def _few(self, stand: Labelling) -> tuple[str, ...]:
+    def _results(
+        self, context: StepContext, state: Labelling, progress: LabellingResults, calibrated: Calibrated
+    ) -> CalibrationResults:
+        """Calibrate the other primary metrics, write the artifacts, and return the results."""
+        seed = context.workflow.seed
+        method = self.method if len(progress.metrics) == 1 else "logistic"
+        by_metric, accepted = every_metric(
+            calibrated,
+            state.population.primaries,
+            lambda metric: self._calibrated(state, [metric], seed, method),
+        )
+        write_calibrations(context.folder, state, calibrated, accepted)
+        to_review = write_review(context.folder, state, calibrated)
+        outcome = outcome_of(state, by_metric, to_review, self.rule(), seed)
+        results = CalibrationResults(**(shallow(progress) | shallow(calibrated.figures) | shallow(outcome)))
+        write_figures(context.folder, results)
+        return results
+
+    def _few(self, state: Labelling) -> tuple[str, ...]:
         """Return a note if the evaluation is too small to be labelled."""
-        if len(stand.population.cases) >= self.sample_size:
+        if len(state.population.cases) >= self.sample_size:
             return ()
         return (
             (
-                f"there are {len(stand.population.cases)} answers with a score, fewer than sample_size ="
+                f"there are {len(state.population.cases)} answers with a score, fewer than sample_size ="
                 f" {self.sample_size}: their labels may be too few of a kind; raise `count` of"
                 " test_generation before you label them"
             ),
         )
 
-    def _others(self, stand: Labelling, names: Sequence[str], seed: int) -> list[MetricCalibration]:
-        """Return the calibrations of the other primary metrics by the same labels."""
-        made = []
-        for key in stand.population.primaries:
-            if [key] == list(names):
-                continue
-            method = "logistic" if len(names) > 1 else self.method
-            try:
-                made.append(summarised(self._calibrated(stand, [key], seed, method)))
-            except ConfigurationError as exc:
-                made.append(not_calibrated(key, exc))
-        return made
-
-    def _calibrated(
-        self, stand: Labelling, names: Sequence[str], seed: int, method: Method | None = None
-    ) -> Calibrated:
-        if not stand.labels:
+    def _calibrated(self, state: Labelling, metrics: Sequence[str], seed: int, method: Method) -> Calibrated:
+        if not state.labels:
             raise TooFewLabels("raters are divided on every answer")
-        scores = stand.population.scores
         return calibrate(
-            scores,
-            stand.labels,
-            names,
-            method=method or self.method,
+            state.population.scores,
+            state.labels,
+            metrics,
+            method=method,
             alpha=self.alpha,
             seed=seed,
-            good_from=stand.good_from,
-            drawn=stand.at_random,
+            good_from=state.good_from,
+            drawn=state.at_random,
             rule=self.rule(),
             coverage=self.coverage,
         )
-
-
-def _step_notes(figures: CalibrationResults) -> Iterator[str]:
-    """Yield what people should know of the thresholds."""
-    for refusal in figures.refusals:
-        yield f"refused: {refusal.text}; {KEPT}"
-    yield from figures.notes
-    for each in figures.by_metric:
-        if each.metric in figures.metrics:
-            continue
-        if each.accepted:
-            yield f"{each.metric}: calibrated by the same labels, threshold {each.threshold:.4g}"
-        else:
-            yield f"{each.metric}: not calibrated, {KEPT}: {'; '.join(each.reasons)}"
-
-
-def _about(stand: Labelling, names: Sequence[str]) -> str:
-    why = f" ({stand.population.chosen_by})" if stand.population.chosen_by else ""
-    parts = [f"{stand.done} of {stand.wanted} answers labelled for {', '.join(names)}{why}"]
-    if stand.outdated:
-        parts.append(f"{stand.outdated} labels are of answers that have changed since")
-    if stand.beyond:
-        parts.append(
-            f"{stand.beyond} labels are of answers that are not drawn and do not count; a greater sample_size"
-            " may draw them"
-        )
-    if stand.unknown:
-        parts.append(f"{stand.unknown} labels are of answers that are not in the evaluation")
-    if stand.divided:
-        parts.append(f"raters are divided on {len(stand.divided)}, which do not count")
-    return "; ".join(parts)
-
-
-def _more(stand: Labelling) -> str:
-    if stand.wanted < len(stand.population.cases):
-        return "raise sample_size; the labels that there are stay, and more answers are drawn"
-    return "all answers are labelled; more test cases are needed (`count` of test_generation)"
-
-
-def _summary(results: CalibrationResults) -> str:
-    use = results.guardrail
-    flags = (
-        ""
-        if use is None
-        else f"; expected: {use.flagged:.0%} flagged, {use.misses_per_1000:.0f} misses per 1,000"
-    )
-    alpha = results.agreement.krippendorff_alpha
-    raters = "" if alpha is None else f"; raters' alpha {alpha:.2f}"
-    disagreements = results.to_review["disagreement"]
-    return (
-        f"{_quality(results)}{raters}{flags}; "
-        f"to review: {results.to_review['uncertain']} uncertain,"
-        f" {disagreements} {'disagreement' if disagreements == 1 else 'disagreements'} with reviewers"
-    )
-
-
-def _quality(results: CalibrationResults) -> str:
-    """Return threshold and error rates, or the reasons for a refusal."""
-    if results.threshold is None:
-        codes = ", ".join(refusal.code for refusal in results.refusals)
-        return (
-            f"the calibration is refused ({codes})"
-            if codes
-            else "no threshold corresponds to the calibration"
-        )
-    before = f" (the run's: {results.before.threshold:.4g})" if results.before else ""
-    kappa = "" if results.kappa is None else f", kappa {results.kappa:.2f}"
-    return (
-        f"threshold {results.threshold:.4g} of {results.threshold_of}{before}; type I {results.type_1:.2f},"
-        " type II"
-        f" {results.type_2:.2f}{kappa}"
-    )

@@ -1,62 +1,41 @@
-"""Calibrated thresholds for the steps after the calibration."""
+"""Thresholds and further results of the calibration for later steps."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping
 
-from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
-from pytest_evalstudio.mrm.steps.automated_evaluation.results import EvaluationResults
-from pytest_evalstudio.mrm.steps.human_calibration.results import ID, CalibrationOutcome
-from pytest_evalstudio.mrm.workflow.context import StepContext
-from pytest_evalstudio.mrm.workflow.results import R
-
-
-class HasResults(Protocol):
-    """A workflow, or the context of a step, with results of completed steps."""
-
-    def completed_results(self, id: str, kind: type[R]) -> R | None:
-        """Return the results of a step; None if it is not completed."""
+from pytest_evalstudio.calibration.fit.guardrail import guardrail_use
+from pytest_evalstudio.calibration.fit.results import MetricFigures
+from pytest_evalstudio.calibration.labelling.state import Labelling
+from pytest_evalstudio.mrm.workflow.calibration import CalibrationOutcome
+from pytest_evalstudio.stats.risk_rule import RiskRule
 
 
-def calibrated_thresholds(source: HasResults) -> dict[str, float]:
-    """Return the calibrated thresholds by `evaluator.metric`; none without a completed calibration."""
-    thresholds = calibration_outcome(source).thresholds
-    return {key: value for key, value in thresholds.items() if value is not None}
-
-
-def calibration_outcome(source: HasResults) -> CalibrationOutcome:
-    """Return the results of the calibration for later steps; empty ones without a completed calibration."""
-    return source.completed_results(ID, CalibrationOutcome) or CalibrationOutcome()
-
-
-def evaluators_and_thresholds(
-    context: StepContext, evaluators: Sequence[str]
-) -> tuple[list[str], dict[str, float], list[str]]:
-    """Return the evaluators and thresholds of the automated evaluation for a later step.
-
-    Calibrated thresholds replace others, if the calibration is completed.
+def outcome_of(
+    labelling: Labelling,
+    by_metric: tuple[MetricFigures, ...],
+    to_review: Mapping[str, int],
+    rule: RiskRule,
+    seed: int,
+) -> CalibrationOutcome:
+    """Return the results for later steps.
 
     Args:
-        context: of the step.
-        evaluators: ids; if empty, those of the automated evaluation.
-
-    Returns:
-        Ids and thresholds, as `ask_and_evaluate` takes them, and notes for people.
+        labelling: the labels.
+        by_metric: calibrations of all primary metrics.
+        to_review: number of answers that people should read, by reason.
+        rule: of the thresholds.
+        seed: of the bootstrap.
     """
-    evaluation = context.results(EVALUATION, EvaluationResults)
-    chosen = list(evaluators) or list(evaluation.evaluators)
-    calibrated = {
-        name: value
-        for name, value in calibrated_thresholds(context).items()
-        if name.partition(".")[0] in chosen
-    }
-    replaced = {*calibrated, *(name.partition(".")[0] for name in calibrated)}
-    kept = {
-        name: value
-        for name, value in evaluation.thresholds.items()
-        if name.partition(".")[0] in chosen and name not in replaced
-    }
-    values = ", ".join(f"{name} {value:.3g}" for name, value in calibrated.items())
-    notes = [f"thresholds of the human calibration: {values}"] if values else []
-    return chosen, {**kept, **calibrated}, notes
+    thresholds = {each.metric: each.threshold for each in by_metric if each.threshold is not None}
+    return CalibrationOutcome(
+        thresholds=thresholds,
+        to_review=to_review,
+        accepted=tuple(
+            case.key for case in labelling.cases if case.verdict is False and labelling.is_good(case.identity)
+        ),
+        by_metric=by_metric,
+        guardrail=guardrail_use(
+            labelling.population.scores, labelling.good_at_random, thresholds, rule, seed
+        ),
+    )

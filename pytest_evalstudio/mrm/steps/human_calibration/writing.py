@@ -2,40 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, fields
 from pathlib import Path
 
+from pytest_evalstudio.calibration.apply.curve import threshold
+from pytest_evalstudio.calibration.file import Calibration
+from pytest_evalstudio.calibration.fit.calibrate import Calibrated
+from pytest_evalstudio.calibration.labelling.picture import picture
+from pytest_evalstudio.calibration.labelling.review import drawn_answers, to_review
+from pytest_evalstudio.calibration.labelling.sheet import sheet
+from pytest_evalstudio.calibration.labelling.state import Labelling, LabellingResults
 from pytest_evalstudio.formats.fields import write_json
-from pytest_evalstudio.mrm.steps.human_calibration.calibrate import Calibrated
-from pytest_evalstudio.mrm.steps.human_calibration.every_metric import MetricCalibration, guardrail_use
-from pytest_evalstudio.mrm.steps.human_calibration.labelling import Labelling
-from pytest_evalstudio.mrm.steps.human_calibration.outcome import drawn_answers, picture, to_review
-from pytest_evalstudio.mrm.steps.human_calibration.results import (
-    CALIBRATION,
-    CURVE,
-    FIGURES,
-    SAMPLE,
-    TO_LABEL,
-    TO_REVIEW,
-    CalibrationResults,
-    LabellingResults,
-)
-from pytest_evalstudio.mrm.steps.human_calibration.sheet import sheet
+from pytest_evalstudio.mrm.steps.human_calibration.results import CalibrationResults
 from pytest_evalstudio.mrm.workflow.context import StepContext
-from pytest_evalstudio.stats.risk import RiskRule
+
+LABELS = "labels.csv"
+TO_LABEL = "to_label.csv"
+SAMPLE = "sample.json"
+CALIBRATION = "calibration.json"
+FIGURES = "figures.json"
+CURVE = "calibration_curve.svg"
+TO_REVIEW = "to_review.json"
+REASONS = ("uncertain", "disagreement", "divided")
+_UNSAFE = re.compile(r"[^\w.-]")
 
 
-def write_sheet(context: StepContext, stand: Labelling, names: Sequence[str], unread: int) -> str:
-    """Write the answers without a label as a sheet, unless an earlier one has been filled in."""
+def write_sheet(context: StepContext, labelling: Labelling, unread: int) -> str:
+    """Write the answers without a label as a sheet, unless an earlier one has been filled in.
+
+    Returns:
+        The next action, for people.
+    """
     if unread:
         return (
             f"{TO_LABEL} holds {unread} labels that have not been read; `evalstudio review` on the workflow's"
             " file reads them with --import"
         )
-    said = {label.identity for label in stand.ratings}
+    labelled = {label.identity for label in labelling.ratings}
+    metrics = [column.key for column in labelling.population.columns]
     (context.home / TO_LABEL).write_bytes(
-        sheet([case for case in stand.cases if case.identity not in said], names)
+        sheet([case for case in labelling.cases if case.identity not in labelled], metrics)
     )
     return (
         f"`evalstudio review` on the workflow's file asks for them, or fill in {TO_LABEL} and read it with"
@@ -43,101 +52,52 @@ def write_sheet(context: StepContext, stand: Labelling, names: Sequence[str], un
     )
 
 
-def write_sample(context: StepContext, stand: Labelling, names: Sequence[str]) -> None:
+def write_sample(context: StepContext, labelling: Labelling, progress: LabellingResults) -> None:
     """Write the answers that were drawn, with their labels."""
-    content = {
-        "version": 1,
-        "metrics": names,
-        "wanted": stand.wanted,
-        "labelled": stand.done,
-        "without_score": stand.population.without_score,
-        "not_counted": not_counted(stand),
-        "divided": list(divided_keys(stand)),
-        "cases": list(drawn_answers(stand)),
-    }
+    state = asdict(progress)
+    del state["agreement"]
+    content = {"version": 1, **state, "cases": list(drawn_answers(labelling))}
     write_json(context.folder / SAMPLE, content)
 
 
-def not_counted(stand: Labelling) -> dict[str, int]:
-    """Return the number of labels that do not count, by reason."""
-    return {"outdated": stand.outdated, "not_drawn": stand.beyond, "unknown": stand.unknown}
+def write_review(folder: Path, labelling: Labelling, calibrated: Calibrated) -> dict[str, int]:
+    """Write the answers that people should read; return their number by reason."""
+    cases = to_review(labelling, calibrated.calibration if calibrated.figures.is_accepted else None)
+    write_json(folder / TO_REVIEW, {"version": 1, "cases": cases})
+    counts = Counter(reason for case in cases for reason in case["reasons"])
+    return {reason: counts[reason] for reason in REASONS}
 
 
-def divided_keys(stand: Labelling) -> tuple[str, ...]:
-    """Return the keys of the answers on which raters are divided."""
-    return tuple(key for key, _ in stand.divided)
-
-
-def write_results(
-    context: StepContext,
-    stand: Labelling,
-    calibrated: Calibrated,
-    every: Sequence[MetricCalibration],
-    progress: LabellingResults,
-    rule: RiskRule,
-) -> CalibrationResults:
-    """Write calibrations, curves, answers to review and figures.
+def write_calibrations(
+    folder: Path, labelling: Labelling, calibrated: Calibrated, accepted: Mapping[str, Calibration]
+) -> None:
+    """Write calibrations and curves.
 
     Args:
-        context: of the step.
-        stand: of the labelling.
-        calibrated: the step's own metric, or combined score.
-        every: all primary metrics.
-        progress: of the labelling.
-        rule: of the thresholds.
-
-    Returns:
-        The results of the step.
+        folder: of the artifacts.
+        labelling: the labels.
+        calibrated: the step's metric, or combined score.
+        accepted: calibrations of primary metrics, by `evaluator.metric`.
     """
     calibration, figures = calibrated.calibration, calibrated.figures
     if calibration is not None:
         if figures.is_accepted:
-            calibrated.save(context.folder / CALIBRATION)
-        (context.folder / CURVE).write_text(picture(stand, calibration, figures.threshold), encoding="utf-8")
-    _write_others(context.folder, stand, every, figures.metrics)
-    review = to_review(stand, calibration if figures.is_accepted else None)
-    write_json(context.folder / TO_REVIEW, {"version": 1, "cases": review})
-    counts = {
-        reason: sum(reason in entry["reasons"] for entry in review)
-        for reason in ("uncertain", "disagreement", "divided")
-    }
-    accepted = [case.key for case in stand.cases if case.verdict is False and stand.is_good(case.identity)]
-    thresholds = _thresholds(every)
-    guardrail = guardrail_use(stand, thresholds, rule, figures.seed)
-    content = {
-        **asdict(figures),
-        "thresholds": thresholds,
-        "to_review": counts,
-        "accepted": accepted,
-        "by_metric": [asdict(each.figures) for each in every],
-        "guardrail": None if guardrail is None else asdict(guardrail),
-    }
-    write_json(context.folder / FIGURES, {"version": 1, **content, "agreement": asdict(progress.agreement)})
-    return CalibrationResults.of(
-        progress,
-        figures,
-        thresholds=thresholds,
-        to_review=counts,
-        accepted=tuple(accepted),
-        by_metric=tuple(each.figures for each in every),
-        guardrail=guardrail,
-    )
+            calibrated.save(folder / CALIBRATION)
+        _draw(folder / CURVE, labelling, calibration, figures.threshold)
+    for metric, other in accepted.items():
+        if (metric,) != figures.metrics:
+            name = _UNSAFE.sub("_", metric.partition(".")[0])
+            other.save(folder / f"calibration_{name}.json")
+            _draw(folder / f"calibration_curve_{name}.svg", labelling, other, threshold(other))
 
 
-def _write_others(
-    folder: Path, stand: Labelling, every: Sequence[MetricCalibration], metrics: Sequence[str]
-) -> None:
-    """Write calibrations and curves of the accepted primary metrics beside the step's own."""
-    for each in every:
-        if each.calibration is None or [each.figures.metric] == list(metrics):
-            continue
-        each.calibration.save(folder / each.file("calibration", ".json"))
-        text = picture(stand, each.calibration, each.figures.threshold)
-        (folder / each.file("calibration_curve", ".svg")).write_text(text, encoding="utf-8")
+def _draw(path: Path, labelling: Labelling, calibration: Calibration, limit: float | None) -> None:
+    path.write_text(picture(labelling, calibration, limit), encoding="utf-8")
 
 
-def _thresholds(every: Sequence[MetricCalibration]) -> dict[str, float]:
-    """Return the thresholds for later steps: of accepted calibrations."""
-    return {
-        each.figures.metric: each.figures.threshold for each in every if each.figures.threshold is not None
-    }
+def write_figures(folder: Path, results: CalibrationResults) -> None:
+    """Write the figures of the calibration, and what later steps use."""
+    # The sample has the other results of the labelling.
+    in_sample = {item.name for item in fields(LabellingResults)} - {"metrics"}
+    content = {name: value for name, value in asdict(results).items() if name not in in_sample}
+    write_json(folder / FIGURES, {"version": 1, **content, "agreement": asdict(results.agreement)})

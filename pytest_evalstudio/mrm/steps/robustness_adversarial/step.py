@@ -12,14 +12,14 @@ from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.engine.evaluate import Results
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.formats.suite import TestSuite
-from pytest_evalstudio.mrm.data.results import Scores, read_scores
+from pytest_evalstudio.mrm.data.results import read_scores
 from pytest_evalstudio.mrm.steps.automated_evaluation.evaluating import (
     CONFIGURED,
     ask_and_evaluate,
     unanswered,
 )
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
-from pytest_evalstudio.mrm.steps.human_calibration.thresholds import evaluators_and_thresholds
+from pytest_evalstudio.mrm.steps.automated_evaluation.thresholds import evaluators_and_thresholds
 from pytest_evalstudio.mrm.steps.robustness_adversarial.method import (
     ALL,
     Measure,
@@ -44,6 +44,7 @@ from pytest_evalstudio.mrm.steps.topic_modeling.results import ID as TOPIC_MODEL
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.mrm.workflow.parameters import Count, Level, Names
 from pytest_evalstudio.mrm.workflow.results import json_ready, shallow
+from pytest_evalstudio.record.score_table import Scores
 
 MOST_REFUSED = 0.5
 """Maximum share of attacks without an answer: content filters refuse some of them."""

@@ -29,8 +29,7 @@ from pytest_evalstudio.mrm.steps.automated_evaluation.evaluating import (
     unanswered,
 )
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
-from pytest_evalstudio.mrm.steps.human_calibration.results import ID as CALIBRATION
-from pytest_evalstudio.mrm.steps.human_calibration.thresholds import evaluators_and_thresholds
+from pytest_evalstudio.mrm.steps.automated_evaluation.thresholds import evaluators_and_thresholds
 from pytest_evalstudio.mrm.steps.robustness_input_variations.method import Variation, find_flips, problems
 from pytest_evalstudio.mrm.steps.robustness_input_variations.plot import flips_picture
 from pytest_evalstudio.mrm.steps.robustness_input_variations.results import (
@@ -42,6 +41,7 @@ from pytest_evalstudio.mrm.steps.robustness_input_variations.results import (
 )
 from pytest_evalstudio.mrm.steps.test_validation.results import ID as TEST_VALIDATION
 from pytest_evalstudio.mrm.steps.test_validation.results import VALIDATED
+from pytest_evalstudio.mrm.workflow.calibration import ID as CALIBRATION
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.mrm.workflow.documents import moved
 from pytest_evalstudio.mrm.workflow.parameters import Count, Level, Names

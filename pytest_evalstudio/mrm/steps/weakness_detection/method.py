@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.mrm.data.results import Column, Scores
 from pytest_evalstudio.mrm.steps.weakness_detection.permuting import (
     Categories,
     CellPValues,
@@ -23,6 +22,7 @@ from pytest_evalstudio.mrm.steps.weakness_detection.results import (
     WeaknessCell,
 )
 from pytest_evalstudio.mrm.steps.weakness_detection.scored import ScoredCase, dimensions_of, scored_cases
+from pytest_evalstudio.record.score_table import Column, Scores
 from pytest_evalstudio.stats.intervals import difference_of_proportions, probability_of_lower
 from pytest_evalstudio.stats.types import Booleans, Floats
 

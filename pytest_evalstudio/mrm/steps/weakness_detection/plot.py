@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_evalstudio.mrm.data.categories import TOPIC
-from pytest_evalstudio.mrm.data.results import Scores
 from pytest_evalstudio.mrm.steps.weakness_detection.plot_bivariate import Cell, bivariate
 from pytest_evalstudio.mrm.steps.weakness_detection.plot_distributions import distributions
 from pytest_evalstudio.mrm.steps.weakness_detection.plot_marginals import marginals
@@ -15,6 +14,7 @@ from pytest_evalstudio.mrm.steps.weakness_detection.plot_rows import Group, Meas
 from pytest_evalstudio.mrm.steps.weakness_detection.plot_violins import violins
 from pytest_evalstudio.mrm.steps.weakness_detection.results import MetricWeaknesses
 from pytest_evalstudio.mrm.steps.weakness_detection.scored import ScoredCase, scored_cases
+from pytest_evalstudio.record.score_table import Scores
 
 MOST_METRICS = 4
 """With three further pictures each."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, nearest
 from pytest_evalstudio.mrm.data.categories import GENERATOR, QUERY_TYPE, by_dimension
-from pytest_evalstudio.mrm.data.results import Column, Scores
+from pytest_evalstudio.record.score_table import Column, Scores
 
 
 @dataclass(slots=True, kw_only=True)

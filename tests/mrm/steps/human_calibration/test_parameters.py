@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from pytest_evalstudio.calibration.file import load_calibration
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
-from pytest_evalstudio.formats.calibration import load_calibration
 from pytest_evalstudio.formats.labels import Label, read_labels
 from pytest_evalstudio.formats.options import OptionError
 from pytest_evalstudio.mrm.steps.human_calibration.step import HumanCalibration

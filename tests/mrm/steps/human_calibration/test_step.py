@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from pytest_evalstudio import evaluate
-from pytest_evalstudio.formats.calibration import load_calibration
+from pytest_evalstudio.calibration.file import load_calibration
 from support.calibration_step import (
     STEP,
     bench,

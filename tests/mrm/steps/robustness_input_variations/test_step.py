@@ -18,7 +18,7 @@ from pytest_evalstudio.formats.judge_table import JudgeTable
 from pytest_evalstudio.formats.options import OptionError
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.mrm.steps.automated_evaluation.step import AutomatedEvaluation
-from pytest_evalstudio.mrm.steps.human_calibration.thresholds import evaluators_and_thresholds
+from pytest_evalstudio.mrm.steps.automated_evaluation.thresholds import evaluators_and_thresholds
 from pytest_evalstudio.mrm.steps.robustness_input_variations.step import RobustnessInputVariations
 from support.toy_models import APP, answered_by
 from support.workbench import Bench, configured

@@ -12,7 +12,6 @@ import pytest
 from pytest_evalstudio.cli import main
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.outcomes import Metric
-from pytest_evalstudio.mrm.data.results import Answer, Column, Scores
 from pytest_evalstudio.mrm.steps.weakness_detection.method import (
     describe,
     find_all_weaknesses,
@@ -20,6 +19,7 @@ from pytest_evalstudio.mrm.steps.weakness_detection.method import (
 )
 from pytest_evalstudio.mrm.steps.weakness_detection.permuting import without_shared_part
 from pytest_evalstudio.mrm.steps.weakness_detection.results import MetricWeaknesses
+from pytest_evalstudio.record.score_table import Answer, Column, Scores
 from support.records import RecordBuilder, evaluator, metric, perturbed, score
 
 TOPICS = ("accounts", "cards", "fees", "loans")

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from pytest_evalstudio.core.outcomes import Metric
-from pytest_evalstudio.mrm.data.results import Answer, Column, Scores
 from pytest_evalstudio.mrm.steps.weakness_detection.method import find_weaknesses
 from pytest_evalstudio.mrm.steps.weakness_detection.plot import MOST_METRICS, weakness_pictures
+from pytest_evalstudio.record.score_table import Answer, Column, Scores
 
 QUALITY = Metric("quality", primary=True, threshold=0.5)
 ATTACK = (

@@ -1,0 +1,1 @@
+"""Calibration by human labels: the file, its application, the fit, and the labelling."""

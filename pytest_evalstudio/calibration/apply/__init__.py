@@ -1,0 +1,1 @@
+"""Application of saved calibrations to scores."""

@@ -1,0 +1,1 @@
+"""Calibration of metrics by labels: curves, decision, figures, refusals."""

@@ -1,0 +1,179 @@
+"""Predictions for labelled answers that the curve was not fitted to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from pytest_evalstudio.calibration.apply.conformal import ConformalSet, conformal_set, level_distances
+from pytest_evalstudio.calibration.file import Conformal, Coverage, Logistic, Method
+from pytest_evalstudio.calibration.fit.curves import Fitted, Trees, probabilities
+from pytest_evalstudio.calibration.fit.sample import Sample
+from pytest_evalstudio.record.score_table import Column
+from pytest_evalstudio.stats.calibration import area_under_roc
+from pytest_evalstudio.stats.conformal import conformal_quantile, nonconformity
+from pytest_evalstudio.stats.risk import Cut, choose_cut
+from pytest_evalstudio.stats.risk_rule import RiskRule
+from pytest_evalstudio.stats.types import Booleans, Floats, Integers
+
+LIMITED = ("max_type_i", "max_type_ii")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fit:
+    """Labels, and the settings that a calibration is made with.
+
+    Attributes:
+        method: of the curve.
+        curve: fits a curve to rows of the sample.
+        alpha: share of labels that conformal sets may miss.
+        coverage: "class" or "marginal".
+        rule: of the cut.
+        seed: of folds and halves.
+    """
+
+    sample: Sample
+    columns: tuple[Column, ...]
+    method: Method
+    curve: Callable[[Integers], Fitted]
+    alpha: float
+    coverage: Coverage
+    rule: RiskRule
+    seed: int
+
+    def cut(self, curve: Fitted, rows: Integers) -> Cut:
+        """Return the cut that the rule chooses by the labels of some rows."""
+        likely = probabilities(curve, self.sample.scores[rows])
+        good = self.sample.good[rows].astype(np.float64)
+        return choose_cut(likely, good, self.rule, margin=int(self.rule.rule in LIMITED))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Predictions:
+    """Predictions in the order of the tested answers.
+
+    Attributes:
+        tested: answers that curve, cut and quantiles have not seen; without folds the cut has seen their
+            scores.
+        probabilities: of a good answer.
+        passes: verdicts by the cut.
+        sets: by the quantiles of other labels.
+        folds: number of the fold that an answer was tested in.
+        single_areas: area under the ROC curve, in each fold, of the single metric that is best in its
+            training part.
+    """
+
+    tested: Sample
+    probabilities: Floats
+    passes: Booleans
+    sets: tuple[ConformalSet, ...]
+    folds: Integers
+    single_areas: tuple[float, ...]
+
+
+def cross_validated(fitting: Fit) -> Predictions:
+    """Return the predictions of a cross-validation whose folds divide questions."""
+    labelled = fitting.sample
+    size = len(labelled)
+    likely = np.empty(size)
+    passes, folds = np.empty(size, dtype=np.bool_), np.empty(size, dtype=np.int64)
+    sets: dict[int, ConformalSet] = {}
+    singles = []
+    for number, (training, test) in enumerate(labelled.folds(fitting.seed)):
+        rows, others = labelled.halves(training, fitting.seed)
+        curve = fitting.curve(rows)
+        conformal = conformal_of(fitting, curve, others)
+        likely[test] = probabilities(curve, labelled.scores[test])
+        passes[test] = likely[test] >= fitting.cut(curve, training).probability
+        folds[test] = number
+        sets |= zip(test.tolist(), _sets(curve, conformal, likely[test], labelled.scores[test]), strict=True)
+        singles += _best_single(fitting, training, test)
+    return Predictions(
+        tested=labelled,
+        probabilities=likely,
+        passes=passes,
+        sets=tuple(sets[row] for row in range(size)),
+        folds=folds,
+        single_areas=tuple(singles),
+    )
+
+
+def held_out(
+    fitting: Fit, curve: Fitted, conformal: Conformal, cut: Cut, rows: Integers, others: Integers
+) -> Predictions:
+    """Return the predictions for the answers drawn at random, which the curve was not fitted to.
+
+    Args:
+        rows: that the curve was fitted to.
+        others: drawn at random.
+    """
+    tested = fitting.sample.only(others)
+    likely = probabilities(curve, tested.scores)
+    return Predictions(
+        tested=tested,
+        probabilities=likely,
+        passes=likely >= cut.probability,
+        sets=tuple(_sets(curve, conformal, likely, tested.scores)),
+        folds=np.zeros(len(others), dtype=np.int64),
+        single_areas=tuple(_best_single(fitting, rows, others)),
+    )
+
+
+def conformal_of(fitting: Fit, curve: Fitted, rows: Integers) -> Conformal:
+    """Return the conformal prediction by the labels of rows that the curve was not fitted to."""
+    labelled, alpha = fitting.sample, fitting.alpha
+    good = labelled.good[rows]
+    distances = nonconformity(probabilities(curve, labelled.scores[rows]), good)
+    by_class = fitting.coverage == "class"
+    return Conformal(
+        alpha=alpha,
+        quantile=float(conformal_quantile(distances, alpha)),
+        labels=len(rows),
+        kind=fitting.coverage,
+        quantile_good=float(conformal_quantile(distances[good], alpha)) if by_class else None,
+        quantile_bad=float(conformal_quantile(distances[~good], alpha)) if by_class else None,
+        levels=_level_quantiles(fitting, curve, rows),
+    )
+
+
+def _level_quantiles(fitting: Fit, curve: Fitted, rows: Integers) -> dict[int, float] | None:
+    """Return the quantile of the ordinal nonconformity of each level; None without an ordinal curve."""
+    if not isinstance(curve, Logistic) or curve.cuts is None:
+        return None
+    labelled = fitting.sample
+    levels_of_rows = labelled.labels[rows]
+    levels = np.unique(labelled.labels).tolist()
+    distances = np.array(
+        [
+            level_distances(curve, scores, min(levels)).get(label, 1.0)
+            for scores, label in zip(labelled.scores[rows].tolist(), levels_of_rows.tolist(), strict=True)
+        ]
+    )
+    marginal = float(conformal_quantile(distances, fitting.alpha))
+    return {
+        level: float(conformal_quantile(distances[levels_of_rows == level], fitting.alpha))
+        if fitting.coverage == "class"
+        else marginal
+        for level in levels
+    }
+
+
+def _sets(curve: Fitted, conformal: Conformal, likely: Floats, scores: Floats) -> Iterator[ConformalSet]:
+    """Yield the conformal set of each answer."""
+    saved = None if isinstance(curve, Trees) else curve
+    for likelihood, row in zip(likely.tolist(), scores.tolist(), strict=True):
+        yield conformal_set(conformal, likelihood, saved, row)
+
+
+def _best_single(fitting: Fit, training: Integers, test: Integers) -> list[float]:
+    """Return the area, on the test part, of the metric with the greatest area on the training part."""
+    labelled = fitting.sample
+    good = labelled.good
+    if len(fitting.columns) < 2 or len(set(good[test].tolist())) < 2:
+        return []
+    signs = np.array([1 if column.metric.better == "higher" else -1 for column in fitting.columns])
+    scores = labelled.scores * signs
+    areas = [area_under_roc(scores[training, at], good[training]) for at in range(len(signs))]
+    return [area_under_roc(scores[test, int(np.argmax(areas))], good[test])]

@@ -1,0 +1,142 @@
+"""Reasons why a calibration is refused: labels that do not support it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pytest_evalstudio.calibration.fit.results import CalibrationFigures, Refusal, RefusalCode
+from pytest_evalstudio.record.score_table import Column
+from pytest_evalstudio.stats.risk import Cut
+from pytest_evalstudio.stats.risk_rule import RiskRule
+from pytest_evalstudio.stats.types import Interval
+
+CHANCE = 0.5
+
+
+def refusals(
+    figures: CalibrationFigures, columns: Sequence[Column], cut: Cut, rule: RiskRule
+) -> tuple[Refusal, ...]:
+    """Return the reasons why labels do not support a calibration; none for an accepted one.
+
+    Args:
+        figures: of the calibration.
+        columns: its metrics.
+        cut: the chosen one.
+        rule: by which it was chosen.
+    """
+    reasons = [*_direction(figures, columns), *_area(figures)]
+    if not reasons:
+        reasons += [*_target(figures, cut, rule), *_threshold(figures, columns), *_errors(figures)]
+    return tuple(reasons)
+
+
+def _direction(figures: CalibrationFigures, columns: Sequence[Column]) -> Iterator[Refusal]:
+    interval = _deciding_interval(figures)
+    is_contrary = interval is not None and interval[1] < CHANCE
+    weights = figures.weights or {}
+    if len(columns) == 1:
+        sign = 1 if columns[0].metric.better == "higher" else -1
+        is_contrary |= any(weight.weight * sign < 0 for weight in weights.values())
+    elif weights and not any(weight.weight for weight in weights.values()):
+        is_contrary = True
+    if is_contrary:
+        names = " and ".join(f"{column.key} ({column.metric.better} is better)" for column in columns)
+        yield Refusal(
+            code=RefusalCode.AGAINST_DIRECTION,
+            text=f"{names}: the labels go against the metric's direction; check the labels, or take another"
+            f" metric",
+        )
+
+
+def _area(figures: CalibrationFigures) -> Iterator[Refusal]:
+    interval = _deciding_interval(figures)
+    if interval is not None and (interval[0] > CHANCE or interval[1] < CHANCE):
+        return
+    bounds = "unknown" if interval is None else f"{interval[0]:.3f} to {interval[1]:.3f}"
+    yield Refusal(
+        code=RefusalCode.AUC_HOLDS_HALF,
+        text=(
+            f"{', '.join(figures.metrics)}: the 95 % interval of the area under the ROC curve, {bounds},"
+            f" holds 0.5,"
+            " so that the scores may say nothing about the labels; label more answers, or take another metric"
+        ),
+    )
+
+
+def _deciding_interval(figures: CalibrationFigures) -> Interval | None:
+    """Return the interval that acceptance rests on: of raw scores, or of predictions for unseen answers."""
+    if len(figures.metrics) == 1:
+        return figures.auc_in_sample_interval
+    return figures.auc_cross_validated_interval
+
+
+def _target(figures: CalibrationFigures, cut: Cut, rule: RiskRule) -> Iterator[Refusal]:
+    if cut.is_attained:
+        return
+    names = ", ".join(figures.metrics)
+    if rule.limit is not None:
+        is_first = rule.rule == "max_type_i"
+        best, other = (cut.type_1, cut.type_2) if is_first else (cut.type_2, cut.type_1)
+        first, second = ("type I", "type II") if is_first else ("type II", "type I")
+        yield Refusal(
+            code=RefusalCode.TARGET_UNATTAINABLE,
+            text=(
+                f"{rule.rule} = {rule.limit:g}: no threshold of {names} attains it with {figures.n} labels;"
+                f" the best"
+                f" is {first} {best:.3f} with {second} {other:.3f}; allow more, label more answers, or take"
+                f" another"
+                " metric"
+            ),
+        )
+    elif rule.rule == "cost":
+        verdict = "fails" if cut.type_1 == 1 else "passes"
+        yield Refusal(
+            code=RefusalCode.TARGET_UNATTAINABLE,
+            text=(
+                f"cost = {rule.cost_type_i:g}:{rule.cost_type_ii:g}: it costs least if every answer"
+                f" {verdict},"
+                f" whatever its score by {names}; take another metric, or other costs"
+            ),
+        )
+    else:
+        yield _no_threshold(names)
+
+
+def _threshold(figures: CalibrationFigures, columns: Sequence[Column]) -> Iterator[Refusal]:
+    if len(columns) > 1:
+        return
+    (column,) = columns
+    if figures.threshold is None:
+        yield _no_threshold(column.key)
+        return
+    low, high = column.metric.range
+    if not low <= figures.threshold <= high:
+        yield Refusal(
+            code=RefusalCode.THRESHOLD_OUT_OF_RANGE,
+            text=(
+                f"{column.key}: the threshold {figures.threshold:.4g} is outside the metric's range,"
+                f" {low:g} to"
+                f" {high:g}; label more answers, or take another metric"
+            ),
+        )
+
+
+def _errors(figures: CalibrationFigures) -> Iterator[Refusal]:
+    if figures.type_1 is None or figures.type_2 is None or figures.type_1 + figures.type_2 < 1:
+        return
+    yield Refusal(
+        code=RefusalCode.ERRORS_AS_BY_CHANCE,
+        text=(
+            f"{', '.join(figures.metrics)}: on answers that had no part in it, type I {figures.type_1:.3f}"
+            " and"
+            f" type II {figures.type_2:.3f} are no better than chance; label more answers, or take another"
+            " metric"
+        ),
+    )
+
+
+def _no_threshold(names: str) -> Refusal:
+    return Refusal(
+        code=RefusalCode.NO_THRESHOLD,
+        text=f"no score of {names} divides good from bad answers; label more answers, or take another metric",
+    )

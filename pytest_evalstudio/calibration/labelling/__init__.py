@@ -1,0 +1,1 @@
+"""Labels of people: answers drawn, the state of the labelling, sheets and agreement."""

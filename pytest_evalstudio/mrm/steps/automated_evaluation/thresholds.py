@@ -1,0 +1,39 @@
+"""Evaluators and thresholds of the automated evaluation, for later steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID, EvaluationResults
+from pytest_evalstudio.mrm.workflow.calibration import calibrated_thresholds
+from pytest_evalstudio.mrm.workflow.context import StepContext
+
+
+def evaluators_and_thresholds(
+    context: StepContext, evaluators: Sequence[str]
+) -> tuple[list[str], dict[str, float], list[str]]:
+    """Return the evaluators and thresholds of the automated evaluation for a later step.
+
+    Calibrated thresholds replace others, if the calibration is completed.
+
+    Args:
+        context: of the step.
+        evaluators: ids; if empty, those of the automated evaluation.
+
+    Returns:
+        Ids and thresholds, as `ask_and_evaluate` takes them, and notes for people.
+    """
+    evaluation = context.results(ID, EvaluationResults)
+    ids = list(evaluators) or list(evaluation.evaluators)
+    calibrated = {
+        name: value for name, value in calibrated_thresholds(context).items() if name.partition(".")[0] in ids
+    }
+    replaced = {*calibrated, *(name.partition(".")[0] for name in calibrated)}
+    kept = {
+        name: value
+        for name, value in evaluation.thresholds.items()
+        if name.partition(".")[0] in ids and name not in replaced
+    }
+    values = ", ".join(f"{name} {value:.3g}" for name, value in calibrated.items())
+    notes = [f"thresholds of the human calibration: {values}"] if values else []
+    return ids, {**kept, **calibrated}, notes

@@ -1,0 +1,107 @@
+"""Applying calibrations in plain Python: probabilities, thresholds."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import expit
+
+from pytest_evalstudio.calibration.apply.curve import probability, sigmoid, threshold
+from pytest_evalstudio.calibration.file import (
+    CalibratedMetric,
+    Calibration,
+    Conformal,
+    Curve,
+    Line,
+    Logistic,
+    Steps,
+)
+
+
+def calibration(curve: Curve, better: str = "higher", metrics: int = 1) -> Calibration:
+    named = [CalibratedMetric(evaluator="e", metric=f"m{number}", better=better) for number in range(metrics)]
+    return Calibration(
+        method="logistic",
+        metrics=named,
+        curve=curve,
+        labels=10,
+        conformal=Conformal(alpha=0.1, quantile=0.5, labels=10),
+    )
+
+
+def logistic(weight: float, *, log: bool = False) -> Logistic:
+    return Logistic(intercept=-0.4, weights=[weight], means=[0.5], scales=[0.2], logs=[log])
+
+
+@given(st.floats(-800, 800))
+def test_sigmoid_is_scipys(value: float) -> None:
+    assert sigmoid(value) == pytest.approx(float(expit(value)), abs=1e-15)
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(-1e6, 1e6), st.floats(0, 1)),
+        min_size=1,
+        max_size=8,
+        unique_by=lambda point: point[0],
+    ),
+    st.floats(-1e6, 1e6),
+)
+def test_lines_are_numpys(points: list[tuple[float, float]], score: float) -> None:
+    points.sort()
+    x, p = [point[0] for point in points], sorted(point[1] for point in points)
+    assert probability(Line(x=x, p=p), [score]) == pytest.approx(float(np.interp(score, x, p)), abs=1e-9)
+
+
+def test_scores_of_any_size_give_a_probability() -> None:
+    curve = Logistic(
+        intercept=0.0, weights=[1.0, 1.0], means=[0.0, 0.0], scales=[1e-5, 1.0], logs=[False, True]
+    )
+    assert probability(curve, [1e308, -5.0]) == 1.0
+    assert probability(curve, [-1e308, 1e308]) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("curve", "better", "expected"),
+    [
+        pytest.param(logistic(2.0), "higher", 0.5 + 0.2 * 0.4 / 2, id="logistic"),
+        pytest.param(logistic(-2.0), "lower", 0.5 - 0.2 * 0.4 / 2, id="logistic, lower is better"),
+        pytest.param(logistic(-2.0, log=True), "lower", math.expm1(0.5 - 0.2 * 0.4 / 2), id="a count"),
+        pytest.param(logistic(-2.0), "higher", None, id="against the direction"),
+        pytest.param(logistic(0.0), "higher", None, id="no weight"),
+        pytest.param(Line(x=[0.2, 0.6, 0.8], p=[0.1, 0.4, 0.6]), "higher", 0.7, id="line"),
+        pytest.param(Line(x=[0.2, 0.4, 0.8], p=[0.9, 0.6, 0.4]), "lower", 0.6, id="line, lower is better"),
+        pytest.param(Line(x=[0.2, 0.6], p=[0.6, 0.9]), "higher", None, id="all reach it"),
+        pytest.param(Line(x=[0.2, 0.6], p=[0.1, 0.4]), "higher", None, id="none reaches it"),
+        pytest.param(Line(x=[0.2, 0.6], p=[0.9, 0.1]), "higher", None, id="line against the direction"),
+        pytest.param(
+            Line(x=[0.2, 0.6], p=[0.1, 0.9]), "lower", None, id="line against the direction, lower is better"
+        ),
+        pytest.param(Steps(x=[0.2, 0.6], p=[0.1, 0.4, 0.8]), "higher", math.nextafter(0.6, 1), id="steps"),
+        pytest.param(Steps(x=[0.2, 0.6], p=[0.8, 0.5, 0.1]), "lower", 0.6, id="steps, lower is better"),
+    ],
+)
+def test_the_threshold_is_where_the_probability_reaches_one_half(
+    curve: Curve, better: str, expected: float | None
+) -> None:
+    found = threshold(calibration(curve, better))
+    assert found == (None if expected is None else pytest.approx(expected))
+    if found is not None:
+        side = 1e-9 if better == "higher" else -1e-9
+        assert probability(curve, [found + side]) >= 0.5 > probability(curve, [found - side])
+
+
+def test_another_probability_has_another_threshold() -> None:
+    assert threshold(calibration(logistic(2.0)), 0.9) == pytest.approx(0.5 + 0.2 * (0.4 + math.log(9)) / 2)
+    assert threshold(calibration(logistic(2.0)), 1.0) is None
+
+
+def test_several_metrics_have_no_threshold() -> None:
+    curve = Logistic(
+        intercept=0.0, weights=[1.0, 1.0], means=[0.0, 0.0], scales=[1.0, 1.0], logs=[False, False]
+    )
+    assert threshold(calibration(curve, metrics=2)) is None
