@@ -11,16 +11,13 @@ import json
 import random
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.corpus import corpus_chunks
-from pytest_evalstudio.mrm.steps.test_generation.choosing import in_context
-from pytest_evalstudio.mrm.steps.test_generation.clarity import clear_candidates
-from pytest_evalstudio.mrm.steps.test_generation.generating import Candidate
 from pytest_evalstudio.mrm.steps.test_generation.origins import document_titles
+from pytest_evalstudio.questions.checks.selection import DraftSelection, with_title
 
 SEED = 0
 CHUNK_CHARS = 500
@@ -63,19 +60,18 @@ def _questions(folder: str, paths: Sequence[Path]) -> Iterator[Row]:
         is_attack = spec.purpose == "adversarial"
         if not spec.drafts or (is_attack and folder not in ATTACKED):
             continue
-        candidates = [
-            Candidate(id, excerpt, draft)
-            for excerpt in corpus.excerpts
-            for draft in generators.get(id)().drafts(
-                excerpt, corpus, random.Random(f"{SEED}/{id}/{excerpt.id}")
-            )
-        ]
-        selected = {} if is_attack else _selected(candidates, corpus)
-        for number, (_, excerpt, draft) in enumerate(candidates):
-            row: Row = {"document": f"{folder}/{documents[excerpt.id]}", "generator": id, **_texts(draft)}
-            if not is_attack and selected.get(number) != draft.question:
-                row["selected"] = selected.get(number)
-            yield row
+        selection = None if is_attack else DraftSelection(corpus)
+        generator = generators.get(id)()
+        for excerpt in corpus.excerpts:
+            name = f"{folder}/{documents[excerpt.id]}"
+            for draft in generator.drafts(excerpt, corpus, random.Random(f"{SEED}/{id}/{excerpt.id}")):
+                row: Row = {"document": name, "generator": id, **_texts(draft)}
+                if selection is not None:
+                    clear = selection.clear_draft(draft, excerpt)
+                    question = with_title(clear, excerpt.title, corpus).question if clear else None
+                    if question != draft.question:
+                        row["selected"] = question
+                yield row
 
 
 def _corpus(paths: Sequence[Path]) -> tuple[Corpus, dict[str, str]]:
@@ -93,16 +89,6 @@ def _corpus(paths: Sequence[Path]) -> tuple[Corpus, dict[str, str]]:
     )
     names = {f"c{number}": Path(chunk.document).name for number, chunk in enumerate(chunks)}
     return Corpus(excerpts), names
-
-
-def _selected(candidates: Sequence[Candidate], corpus: Corpus) -> dict[int, str]:
-    """Return the questions that a step keeps, as it asks them, by the number of the candidate."""
-    marked = [
-        candidate._replace(draft=replace(candidate.draft, kind=str(number)))
-        for number, candidate in enumerate(candidates)
-    ]
-    kept = [in_context(candidate, corpus).draft for candidate in clear_candidates(marked, corpus)]
-    return {int(draft.kind): draft.question for draft in kept}
 
 
 def _texts(draft: Draft) -> Row:

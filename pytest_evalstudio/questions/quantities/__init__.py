@@ -1,0 +1,1 @@
+"""Quantities of English sentences: how they are written, found, compared and changed."""

@@ -1,0 +1,89 @@
+"""Notations of quantities: numbers, months, units of measure and currencies."""
+
+from __future__ import annotations
+
+import re
+
+_WORDS = (
+    *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
+    *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
+)
+_TENS = {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "ninety": 90, "hundred": 100}
+VALUES = {word: number for number, word in enumerate(_WORDS, 1)} | _TENS
+"""Values of number words."""
+WORD_OF_VALUE = {str(value): word for word, value in VALUES.items()}
+NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
+POINTED = r"\d{1,3}(?:\.\d{3})+(?:,\d{1,2})?"
+"""A number with points between thousands, as in euro amounts."""
+HALF = r"(?:\sand\sa\shalf)"
+COUNT = rf"(?:{NUMBER}|{'|'.join(sorted(VALUES, key=len, reverse=True))}){HALF}?"
+SCALES = {"million": 1e6, "billion": 1e9, "thousand": 1e3}
+SCALE = r"(?:\s(?:million|billion|thousand))"
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+MONTH = rf"(?:{'|'.join(MONTHS)})"
+TIME = r"(?:second|minute|hour|day|week|month|quarter|year)"
+UNITS = {
+    "kg": ("kilograms?|kilogrammes?|kilos?", "weight"),
+    "mg": ("milligrams?|milligrammes?", "amount"),
+    "g": ("grams?|grammes?", "weight"),
+    "km/h": ("kmh|kph|kilomet(?:re|er)s?\\s(?:per|an)\\shour", "speed"),
+    "mph": ("miles\\s(?:per|an)\\shour", "speed"),
+    "km": ("kilomet(?:re|er)s?", "distance"),
+    "mm": ("millimet(?:re|er)s?", "distance"),
+    "cm": ("centimet(?:re|er)s?", "distance"),
+    "m": ("met(?:re|er)s?", "distance"),
+    "miles": ("miles?", "distance"),
+    "mile": ("miles?", "distance"),
+    "metres": ("m|met(?:re|er)s?", "distance"),
+    "litres": ("l|lit(?:re|er)s?", "volume"),
+    "litre": ("l|lit(?:re|er)s?", "volume"),
+    "ml": ("millilit(?:re|er)s?", "volume"),
+    "GWh": ("gigawatt[\\s-]?hours?", "amount"),
+    "MWh": ("megawatt[\\s-]?hours?", "amount"),
+    "kWh": ("kilowatt[\\s-]?hours?", "amount"),
+    "Wh": ("watt[\\s-]?hours?", "capacity"),
+    "kW": ("kilowatts?", "power"),
+    "W": ("watts?", "power"),
+    "V": ("volts?", "voltage"),
+    "A": ("amps?|amperes?", "current"),
+    "°C": ("degrees?(?:\\s(?:C|Celsius|centigrade))?|℃", "temperature"),
+    "°F": ("degrees?\\s(?:F|Fahrenheit)", "temperature"),
+    "dB": ("decibels?", "level"),
+    "bar": ("bars?", "pressure"),
+    "MPa": ("megapascals?", "pressure"),
+    "Nm": ("newton[\\s-]?met(?:re|er)s?", "torque"),
+    "GB": ("gigabytes?", "size"),
+    "MB": ("megabytes?", "size"),
+}
+"""Units of measure with their other notations and the dimension that a question names."""
+CURRENCIES = {
+    "£": r"£|GBP|pounds?(?:\ssterling)?",
+    "€": r"€|EUR|euros?",
+    "$": r"\$|USD|dollars?",
+    "CHF": r"CHF|(?:Swiss\s)?francs?",
+    "pence": r"pence|p|pennies",
+    "cents": r"cents?|ct",
+}
+PARTS = re.compile(
+    rf"(?i)(?P<symbol>[£$€]|(?:CHF|EUR|GBP|USD)\s)?\s?(?P<number>{POINTED}(?!\d)|{COUNT})(?P<scale>{SCALE})?"
+    r"(?P<unit>.*)",
+    re.DOTALL,
+)
+"""The parts of a quantity that is not a date."""
+
+
+def currency_pattern(unit: str) -> str:
+    """Return the pattern of all names of a currency, "" if a unit is no currency."""
+    return next((names for names in CURRENCIES.values() if re.fullmatch(f"(?i)(?:{names})", unit)), "")
+
+
+def plain_value(text: str) -> float | None:
+    """Return the value of a number in digits or words; None for one with points between thousands."""
+    if text.lower() in VALUES:
+        return float(VALUES[text.lower()])
+    if re.fullmatch(POINTED, text) or not re.fullmatch(NUMBER, text):
+        return None
+    return float(text.replace(",", ""))
