@@ -10,9 +10,7 @@ from pytest_evalstudio.questions.checks.retrieval import (
     without_choices,
 )
 from pytest_evalstudio.questions.checks.selection import DraftSelection, relevance, rivals, with_title
-from pytest_evalstudio.questions.quantities.arithmetic import changed
-from pytest_evalstudio.questions.quantities.patterns import pattern
-from pytest_evalstudio.questions.quantities.recognition import quantities
+from pytest_evalstudio.questions.quantities import changed, pattern, quantities
 from pytest_evalstudio.questions.rules.attacks import PLANTED_WORDS, planted_word
 from pytest_evalstudio.questions.rules.conditions import condition_of_answer, condition_without
 from pytest_evalstudio.questions.rules.refusals import REFUSAL, refusal_condition

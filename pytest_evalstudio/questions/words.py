@@ -25,14 +25,19 @@ def data_text(name: str) -> str:
 
 
 @functools.cache
-def tables() -> Mapping[str, str]:
-    """Return the texts of the tables of `data/words.txt` by name."""
-    return {match["name"]: match["text"] for match in _TABLE.finditer(data_text("words.txt"))}
+def tables(file: str) -> Mapping[str, str]:
+    """Return the texts of the tables of a file of data by name."""
+    return {match["name"]: match["text"] for match in _TABLE.finditer(data_text(file))}
 
 
 def word_table(name: str) -> frozenset[str]:
     """Return the words of a table of `data/words.txt`, where its content is described."""
-    return word_set(tables()[name])
+    return word_set(tables("words.txt")[name])
+
+
+def pattern_tables() -> Mapping[str, Sequence[str]]:
+    """Return the lines of the tables of `data/patterns.txt`, where their content is described."""
+    return {name: text.splitlines() for name, text in tables("patterns.txt").items()}
 
 
 def content_words(text: str) -> list[str]:

@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from pytest_evalstudio.questions.quantities.patterns import pattern
-from pytest_evalstudio.questions.quantities.recognition import quantities
+from pytest_evalstudio.questions.quantities import pattern, quantities
 
 
 @pytest.mark.parametrize(

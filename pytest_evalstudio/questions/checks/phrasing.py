@@ -6,7 +6,7 @@ import re
 
 from pytest_evalstudio.engine.corpus import singular
 from pytest_evalstudio.questions.checks.retrieval import bare_question
-from pytest_evalstudio.questions.words import word_table
+from pytest_evalstudio.questions.words import pattern_tables, word_table
 
 _MAX_WORDS = 18
 _MAX_WORDS_WITH_CLAUSE = 15
@@ -19,74 +19,9 @@ _NUMBER = (
     r"|cubic|square)"
 )
 _UNNATURAL = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        # Words that point to the text around a sentence.
-        (
-            rf"\b(?:also|further|such|this|these|those|others?|another|latter|former|respective(?:ly)?"
-            r"|following(?!\s(?:day|week|month|year)\b)"
-            rf"|remaining|previous(?:ly)?|meanwhile|then|therefore|otherwise|however|instead|too|only"
-            rf"|same(?!-|\s(?:day|time|price|rate))|last(?!\s{_NUMBER}|\?|\sfrom\s)|next(?!\s{_NUMBER}|\sto\s))\b"
-            rf"|\b(?:above|below)\?$"
-        ),
-        # A stiff or impersonal beginning.
-        (
-            r"(?:at what cost|for what amount|with what|in what|to what (?:fee|price|power|tariff)"
-            r"|by what (?!percentage))\b|^(?:is|are|was|were|do|does|did) (?:there|each year|every year)\b"
-            r"|^when (?:was|were) an? total\b|^what (?:is|are) (?:each|every|all|both)\b"
-        ),
-        # Something of the asker's that only the section around the sentence explains.
-        (
-            r"\bmy (?:request|application|answer|notice|case|claim|decision|message|report)"
-            r"(?!\s(?:for|to|about|of)\b)"
-        ),
-        # A pronoun or a measure without what it stands for, a second count, the form of the sentence.
-        (
-            r"\b(?:it|them)\?$"
-            r"|^how (?:many|much)\b.*\sand\s(?:a|an|one|two|three|four|\d+)\s"
-            r"|\b(?:anyone|anybody|everyone|everybody|those|people)\swho\b"
-            r"|^what (?:is|was) the (?:limit|maximum|minimum|rate|fee|charge|price|cost)\sper\s\w+\?$"
-            r"|^what do \w+s of\b|^who \w+ (?:about|around|nearly|almost|some|roughly)\s"
-            r"|\bof (?:every|each)\b|^how old must \w+ be\?$"
-            r"|^what is the limit on\b.*\sand\s(?:to|for|on)\s|^for how long\b.*\sand\s(?:a|an|the|my|your)\s"
-            r"|^after how many years\b.*\bin (?:office|post)\b"
-        ),
-        # Words that do not belong to the question, a second fact, a number without its noun.
-        (
-            r"\bfor (?:everyone|everybody|anyone|all)\?$|\bat (?:least|most)\?$|(?-i:\bplus\b)"
-            r"|^when\b.*\b(?:once|twice)\b|^why\b.*\bbut\b"
-            r"|^(?:what|how|which)\b.*\b(?!(?:family|supply|july|reply|assembly|italy|fly)\b)\w+ly"
-            r"\s(?:must|may|can|should|will|do|does|did)\b"
-            r"|^(?:do|does|did)\b.*\b(?:hold|seat|take|accommodate|carry|have|employ)\s\d+\?$"
-        ),
-        # Persons, levels and figures that only the text around the sentence names.
-        (
-            r"\b(?:his|hers?|him)\b|\bone of (?:two|three|four|five|six|seven|eight|the|several)\s\w+\?$"
-            r"|\b(?:a|an|any|each|every|the)\s(?:higher|lower|longer|shorter|larger|smaller|greater|lesser)\s(?!.*\bthan\b)"
-            r"|^(?:what is|is) the (?:speed |age |weight )?limit\b(?! (?:for|of|on|in|at|throughout)\b)"
-            r"|\bdivisional\b|\bthe (?:purchase|sale|selling) price(?:\?|\s[£$€\d])"
-            r"|^must \w+ be at least \d+\?$"
-            r"|^for how (?:long|many \w+) should you (?:hold|press|push)\b(?!.*\bto\s)"
-            r"|\bmembers (?:appointed|elected)\?$|\b(?:your|my) acceptance\b(?!\s(?:of|for|to|into|by)\b)"
-        ),
-        # A quantifier or a figure without what it is of, and a name that is hard to read with its genitive.
-        (
-            r"\b(?:each|both|some|neither)(?=\s(?:for|in|at|on|with|from|to|by)\b|\?)|\b[ap]\.m\?$"
-            r"|(?:['’]s|\b(?:your|my|its|the))\s(?:target|goal|aim|average|figure|total|result|share|rate|level)"
-            r"(?:\s[£$€\d]\S*(?:\s\w+)?|\s(?:one|two|three)\s\w+)?\?$|['’]s\b.*['’]s\b|\bspend of\b"
-            r"|\b(?:new|old|second|larger|smaller)\sones?\b"
-        ),
-        # A second verb in the form of the sentence: "Did the storm close the school and ruined".
-        (
-            r"\b(?:do|does|did)\b.*\b(?:and|or|but)\s(?:\w+ly\s)?(?:\w+ed|was|were|is|are|has|had|have|will)\b"
-            r"|^when\b.*\b(?:and|or|but)\s(?:\w+ly\s)?\w+(?:s|ed)\b"
-        ),
-        # The price of a period or a ticket, without what it is for.
-        (
-            r"\b(?:a|an|each|one)\s(?:(?:daily|weekly|monthly|annual|yearly|single|standard|full|extra|adult)\s)?"
-            r"(?:night|day|week|month|year|hour|minute|weekend|session|visit|stay|ticket|pass|copy|item|place)\scost\b"
-        ),
-    )
+    re.compile("|".join(lines).replace("{number}", _NUMBER), re.IGNORECASE)
+    for name, lines in pattern_tables().items()
+    if name.startswith("unnatural: ")
 )
 """Patterns that no question has which a person could type."""
 _UNIT = re.compile(

@@ -21,7 +21,7 @@ from pytest_evalstudio.questions.checks.retrieval import (
     stems,
     without_choices,
 )
-from pytest_evalstudio.questions.quantities.recognition import quantities, unit_of
+from pytest_evalstudio.questions.quantities import quantities, unit_of
 from pytest_evalstudio.questions.words import share_in
 
 _LEAD = re.compile(r"^(?:Yes|No)\. |^[A-Z]\) ")

@@ -8,14 +8,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, generator
-from pytest_evalstudio.questions.quantities.arithmetic import changed, value_of
-from pytest_evalstudio.questions.quantities.patterns import pattern
-from pytest_evalstudio.questions.quantities.recognition import (
+from pytest_evalstudio.questions.quantities import (
     Quantity,
+    changed,
     other_quantities,
+    pattern,
     quantities,
     quantities_and_counts,
     unit_of,
+    value_of,
 )
 from pytest_evalstudio.questions.rules.amounts import quantity_questions
 from pytest_evalstudio.questions.rules.conditions import choice_condition, quantity_condition

@@ -13,8 +13,14 @@ from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, gen
 from pytest_evalstudio.questions.grammar.clauses import Clause, clauses
 from pytest_evalstudio.questions.grammar.statements import without_number
 from pytest_evalstudio.questions.grammar.wording import as_customer, uncapitalised
-from pytest_evalstudio.questions.quantities.arithmetic import changed, value_of
-from pytest_evalstudio.questions.quantities.recognition import Quantity, is_identifier, quantities, unit_of
+from pytest_evalstudio.questions.quantities import (
+    Quantity,
+    changed,
+    is_identifier,
+    quantities,
+    unit_of,
+    value_of,
+)
 from pytest_evalstudio.questions.rules.conditions import first_word_condition
 from pytest_evalstudio.questions.rules.qualifiers import condition_after, has_exception, has_second_case
 from pytest_evalstudio.questions.words import word_set

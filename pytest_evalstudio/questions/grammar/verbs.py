@@ -17,7 +17,7 @@ _DOUBLING = word_table("doubling verbs")
 
 def _irregular_verbs() -> dict[str, tuple[str, str]]:
     """Return the past and the participle of the irregular verbs by base form."""
-    rows = (entry.split() for entry in tables()["irregular verbs"].split(","))
+    rows = (entry.split() for entry in tables("words.txt")["irregular verbs"].split(","))
     return {base: (past, participle) for base, past, participle in rows}
 
 

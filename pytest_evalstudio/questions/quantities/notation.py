@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from pytest_evalstudio.questions.words import pattern_tables
+
 _WORDS = (
     *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
     *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
@@ -26,37 +28,8 @@ MONTHS = (
 MONTH = rf"(?:{'|'.join(MONTHS)})"
 TIME = r"(?:second|minute|hour|day|week|month|quarter|year)"
 UNITS = {
-    "kg": ("kilograms?|kilogrammes?|kilos?", "weight"),
-    "mg": ("milligrams?|milligrammes?", "amount"),
-    "g": ("grams?|grammes?", "weight"),
-    "km/h": ("kmh|kph|kilomet(?:re|er)s?\\s(?:per|an)\\shour", "speed"),
-    "mph": ("miles\\s(?:per|an)\\shour", "speed"),
-    "km": ("kilomet(?:re|er)s?", "distance"),
-    "mm": ("millimet(?:re|er)s?", "distance"),
-    "cm": ("centimet(?:re|er)s?", "distance"),
-    "m": ("met(?:re|er)s?", "distance"),
-    "miles": ("miles?", "distance"),
-    "mile": ("miles?", "distance"),
-    "metres": ("m|met(?:re|er)s?", "distance"),
-    "litres": ("l|lit(?:re|er)s?", "volume"),
-    "litre": ("l|lit(?:re|er)s?", "volume"),
-    "ml": ("millilit(?:re|er)s?", "volume"),
-    "GWh": ("gigawatt[\\s-]?hours?", "amount"),
-    "MWh": ("megawatt[\\s-]?hours?", "amount"),
-    "kWh": ("kilowatt[\\s-]?hours?", "amount"),
-    "Wh": ("watt[\\s-]?hours?", "capacity"),
-    "kW": ("kilowatts?", "power"),
-    "W": ("watts?", "power"),
-    "V": ("volts?", "voltage"),
-    "A": ("amps?|amperes?", "current"),
-    "°C": ("degrees?(?:\\s(?:C|Celsius|centigrade))?|℃", "temperature"),
-    "°F": ("degrees?\\s(?:F|Fahrenheit)", "temperature"),
-    "dB": ("decibels?", "level"),
-    "bar": ("bars?", "pressure"),
-    "MPa": ("megapascals?", "pressure"),
-    "Nm": ("newton[\\s-]?met(?:re|er)s?", "torque"),
-    "GB": ("gigabytes?", "size"),
-    "MB": ("megabytes?", "size"),
+    unit: (notations, dimension)
+    for unit, dimension, notations in (row.split(maxsplit=2) for row in pattern_tables()["units"])
 }
 """Units of measure with their other notations and the dimension that a question names."""
 CURRENCIES = {

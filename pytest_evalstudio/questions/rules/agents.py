@@ -8,7 +8,7 @@ import re
 from pytest_evalstudio.core.plugins.generator import Corpus
 from pytest_evalstudio.questions.grammar.clauses import Clause
 from pytest_evalstudio.questions.grammar.verbs import MODALS, forms, past, third_person
-from pytest_evalstudio.questions.quantities.recognition import quantities, quantities_and_counts
+from pytest_evalstudio.questions.quantities import quantities, quantities_and_counts
 from pytest_evalstudio.questions.rules.fact import Fact, make_fact
 from pytest_evalstudio.questions.words import word_set, word_table
 

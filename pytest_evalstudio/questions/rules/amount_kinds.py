@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from pytest_evalstudio.questions.grammar.clauses import Clause
-from pytest_evalstudio.questions.quantities.notation import UNITS
-from pytest_evalstudio.questions.quantities.recognition import Kind, quantities, quantities_and_counts
+from pytest_evalstudio.questions.quantities import UNITS, Kind, quantities, quantities_and_counts
 from pytest_evalstudio.questions.rules.slots import QuantitySlot
 from pytest_evalstudio.questions.words import word_set, word_table
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pytest_evalstudio.core.plugins.generator import Corpus
 from pytest_evalstudio.questions.grammar.clauses import Clause, clauses
 from pytest_evalstudio.questions.grammar.wording import as_customer, uncapitalised
-from pytest_evalstudio.questions.quantities.recognition import quantities
+from pytest_evalstudio.questions.quantities import quantities
 from pytest_evalstudio.questions.rules.amount_kinds import CHANGES, OF_PHRASE, QUESTION_OF_KIND
 from pytest_evalstudio.questions.rules.frequencies import frequency_question
 from pytest_evalstudio.questions.rules.qualifiers import (

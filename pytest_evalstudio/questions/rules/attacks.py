@@ -11,7 +11,7 @@ from dataclasses import replace
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt
 from pytest_evalstudio.formats.condition import Regexp, parse_condition
 from pytest_evalstudio.questions.grammar.statements import Statement, statement
-from pytest_evalstudio.questions.quantities.recognition import other_quantities, quantities
+from pytest_evalstudio.questions.quantities import other_quantities, quantities
 from pytest_evalstudio.questions.rules.conditions import condition_without
 from pytest_evalstudio.questions.rules.drafts import NUMERICAL, TEMPORAL, fact_drafts, quantity_drafts
 from pytest_evalstudio.questions.words import lower_text

@@ -6,12 +6,7 @@ import re
 from collections.abc import Iterable
 
 from pytest_evalstudio.formats.condition import Regexp, parse_condition
-from pytest_evalstudio.questions.quantities.patterns import pattern
-from pytest_evalstudio.questions.quantities.recognition import (
-    Quantity,
-    quantities,
-    quantities_and_counts,
-)
+from pytest_evalstudio.questions.quantities import Quantity, pattern, quantities, quantities_and_counts
 from pytest_evalstudio.questions.words import content_words, distinctive_words
 
 _MAX_PHRASE_WORDS = 4

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt
 from pytest_evalstudio.formats.condition import Regexp
 from pytest_evalstudio.questions.grammar.statements import without_number
-from pytest_evalstudio.questions.quantities.recognition import Kind
+from pytest_evalstudio.questions.quantities import Kind
 from pytest_evalstudio.questions.rules.amounts import quantity_questions
 from pytest_evalstudio.questions.rules.conditions import keywords_condition
 from pytest_evalstudio.questions.rules.facts import fact_questions

@@ -10,8 +10,7 @@ from pytest_evalstudio.formats.condition import Regexp
 from pytest_evalstudio.questions.grammar.clauses import Clause, clauses
 from pytest_evalstudio.questions.grammar.verbs import forms, is_participle
 from pytest_evalstudio.questions.grammar.wording import uncapitalised
-from pytest_evalstudio.questions.quantities.notation import MONTHS
-from pytest_evalstudio.questions.quantities.recognition import quantities, quantities_and_counts
+from pytest_evalstudio.questions.quantities import MONTHS, quantities, quantities_and_counts
 from pytest_evalstudio.questions.rules.agents import AGENTS, agent_of_active, agent_of_passive
 from pytest_evalstudio.questions.rules.conditions import items_condition, keywords_condition
 from pytest_evalstudio.questions.rules.fact import Fact, make_fact

@@ -6,8 +6,7 @@ import re
 
 from pytest_evalstudio.questions.grammar.clauses import Clause
 from pytest_evalstudio.questions.grammar.wording import as_customer
-from pytest_evalstudio.questions.quantities.patterns import pattern
-from pytest_evalstudio.questions.quantities.recognition import Quantity, quantities
+from pytest_evalstudio.questions.quantities import Quantity, pattern, quantities
 from pytest_evalstudio.questions.rules.slots import QuantityQuestion
 from pytest_evalstudio.questions.words import word_set
 
@@ -65,8 +64,6 @@ def _frequency_pattern(text: str) -> str:
         adverb = f"|{_ADVERBS_OF_UNIT[unit]}" if unit in _ADVERBS_OF_UNIT else ""
         each = r"(?:every|each|once (?:a|per|each|every)|per|one time (?:a|per))"
         return rf"(?i)(?<!\w)(?:{each}\s{unit}{adverb})(?!\w)"
-    if words[:2] == ["every", "other"]:
-        return rf"(?i)every\s(?:other|second)\s{unit}"
     if words[0] == "every":
         return pattern(" ".join(words[1:]))
     count = {"twice": "(?:twice|two times|2 times)"}.get(words[0], rf"{words[0]}\s{words[1]}")

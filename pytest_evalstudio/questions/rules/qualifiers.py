@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pytest_evalstudio.questions.grammar.verbs import BE, MODALS, forms
-from pytest_evalstudio.questions.quantities.recognition import quantities, unit_of
+from pytest_evalstudio.questions.quantities import quantities, unit_of
 from pytest_evalstudio.questions.words import word_table
 
 _CONDITION = re.compile(

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from pytest_evalstudio.questions.quantities.patterns import pattern, range_pattern
-from pytest_evalstudio.questions.quantities.recognition import (
+from pytest_evalstudio.questions.quantities import (
     Quantity,
     is_identifier,
+    pattern,
     quantities,
     quantities_and_counts,
+    range_pattern,
     unit_of,
 )
 

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from pytest_evalstudio.core.plugins.generator import Corpus
 from pytest_evalstudio.engine.corpus import singular
-from pytest_evalstudio.questions.quantities.patterns import pattern
-from pytest_evalstudio.questions.quantities.recognition import quantities
+from pytest_evalstudio.questions.quantities import pattern, quantities
 from pytest_evalstudio.questions.rules.amount_kinds import ATTRIBUTES
 from pytest_evalstudio.questions.rules.slots import QuantityQuestion
 from pytest_evalstudio.questions.words import word_set, word_table
