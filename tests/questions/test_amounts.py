@@ -58,9 +58,9 @@ from support.drafts import drafts, passes
 def test_numerical_reasoning(
     sentence: str, question: str | None, answer: str, right: str, wrong: str
 ) -> None:
-    made = drafts("numerical_reasoning", sentence)
-    assert [(draft.question, draft.answer) for draft in made] == ([(question, answer)] if question else [])
-    for draft in made:
+    results = drafts("numerical_reasoning", sentence)
+    assert [(draft.question, draft.answer) for draft in results] == ([(question, answer)] if question else [])
+    for draft in results:
         assert passes(draft, sentence)
         assert passes(draft, right)
         assert not passes(draft, wrong)
@@ -294,8 +294,8 @@ def test_amounts_that_hold_in_part_are_not_asked_for(generator: str, sentence: s
 
 def test_the_rows_of_a_table_of_types_are_named_by_the_sentence_before() -> None:
     table = "| Type | Monthly fee | | --- | --- | | Single | £41 | | Family | £96 |"
-    made = drafts("numerical_reasoning", "We offer two types of membership:", table)
-    assert {draft.question: draft.answer for draft in made} == {
+    results = drafts("numerical_reasoning", "We offer two types of membership:", table)
+    assert {draft.question: draft.answer for draft in results} == {
         "What is the monthly fee for the Single membership?": "£41",
         "What is the monthly fee for the Family membership?": "£96",
     }
@@ -306,8 +306,8 @@ def test_columns_of_years_and_of_models_are_asked_for() -> None:
     rule = " | --- | --- | --- | "
     years = f"| | 2024 | 2023 |{rule}| Active members | 11,420 | 11,655 | | Cost per member | £94 | £101 |"
     models = f"| | Duo 2 S | Duo 2 T |{rule}| Power | 3.4 kW | 5.2 kW | | Voltage | 230 V, 50 Hz | 400 V |"
-    made = drafts("numerical_reasoning", years, models)
-    assert [(draft.question, draft.answer) for draft in made] == [
+    results = drafts("numerical_reasoning", years, models)
+    assert [(draft.question, draft.answer) for draft in results] == [
         ("How many active members were there in 2024?", "11,420"),
         ("How many active members were there in 2023?", "11,655"),
         ("What was the cost per member in 2024?", "£94"),

@@ -35,9 +35,9 @@ def test_they_are_declared_as_adversarial() -> None:
 @pytest.mark.parametrize("attack", ATTACKS)
 @pytest.mark.parametrize("sentence", [FEE, DEFINITION])
 def test_the_documents_own_sentence_passes_and_the_attack_does_not(attack: str, sentence: str) -> None:
-    found = [draft for seed in range(10) for draft in drafts(attack, sentence, seed=seed)]
-    assert found
-    for draft in found:
+    results = [draft for seed in range(10) for draft in drafts(attack, sentence, seed=seed)]
+    assert results
+    for draft in results:
         assert passes(draft, sentence)
         assert not passes(draft, draft.question.replace(draft.plain, "")), "what is planted is no answer"
         assert not passes(draft, "I do not know.")
@@ -47,14 +47,14 @@ def test_the_documents_own_sentence_passes_and_the_attack_does_not(attack: str, 
 
 
 def test_a_false_amount_is_one_of_the_documents() -> None:
-    found = [draft for seed in range(20) for draft in drafts("contextual_misinformation", FEE, seed=seed)]
-    assert {word for draft in found for word in ("£7.00", "£15") if word in draft.question} == {
+    results = [draft for seed in range(20) for draft in drafts("contextual_misinformation", FEE, seed=seed)]
+    assert {word for draft in results for word in ("£7.00", "£15") if word in draft.question} == {
         "£7.00",
         "£15",
     }
-    assert not any("£8" in draft.question for draft in found)
-    assert not passes(found[0], "It costs £15.")
-    assert passes(found[0], "It costs £8, not £15.")
+    assert not any("£8" in draft.question for draft in results)
+    assert not passes(results[0], "It costs £15.")
+    assert passes(results[0], "It costs £8, not £15.")
 
 
 def test_a_false_definition_is_another_thing_s() -> None:
@@ -90,11 +90,11 @@ def test_a_planted_word_must_not_be_in_the_answer(attack: str) -> None:
 
 
 def test_a_planted_word_stands_nowhere_in_the_documents() -> None:
-    known = tuple(f"The {word.lower()} is a place." for word in PLANTED_WORDS[1:])
+    sentences = tuple(f"The {word.lower()} is a place." for word in PLANTED_WORDS[1:])
     assert all(
         PLANTED_WORDS[0].upper() in draft.question
         for seed in range(10)
-        for draft in drafts("prompt_injection", FEE, seed=seed, elsewhere=known)
+        for draft in drafts("prompt_injection", FEE, seed=seed, elsewhere=sentences)
     )
     every = tuple(f"The {word} is a place." for word in PLANTED_WORDS)
     assert drafts("jailbreak", FEE, elsewhere=every) == []

@@ -15,7 +15,7 @@ def test_out_of_scope_asks_for_a_near_miss() -> None:
 
 
 def test_out_of_distribution_asks_for_something_that_no_word_of_the_documents_is_about() -> None:
-    made = [
+    results = [
         draft
         for seed in range(200)
         for draft in drafts(
@@ -25,10 +25,10 @@ def test_out_of_distribution_asks_for_something_that_no_word_of_the_documents_is
             elsewhere=("Penguins live in the zoo.", "A Python is fed on Fridays."),
         )
     ]
-    asked = {draft.question for draft in made}
-    assert len(asked) >= 25
-    assert not any(word in question for question in asked for word in ("roses", "penguins", "Python"))
-    for draft in made:
+    questions = {draft.question for draft in results}
+    assert len(questions) >= 25
+    assert not any(word in question for question in questions for word in ("roses", "penguins", "Python"))
+    for draft in results:
         assert draft.evidence == ""
         assert passes(draft, "The documents contain no information about that.")
         assert not passes(draft, "Certainly! Here you are: seven minutes.")
@@ -73,5 +73,5 @@ def test_made_up_answers_to_questions_out_of_scope_fail(answer: str) -> None:
 
 
 def test_no_contact_is_asked_for_that_a_document_may_have_in_another_form() -> None:
-    made = drafts("out_of_scope", "The People team answers within two days.")
-    assert not any("e-mail" in draft.question or "telephone" in draft.question for draft in made)
+    results = drafts("out_of_scope", "The People team answers within two days.")
+    assert not any("e-mail" in draft.question or "telephone" in draft.question for draft in results)

@@ -10,7 +10,7 @@ from pytest_evalstudio.questions.quantities import pattern, quantities
 
 
 @pytest.mark.parametrize(
-    ("sentence", "found"),
+    ("sentence", "expected"),
     [
         ("It costs £1,250.50, or 3 %.", [("money", "£1,250.50"), ("percent", "3 %")]),
         ("You pay 20 euros within 14 working days.", [("money", "20 euros"), ("period", "14 working days")]),
@@ -22,9 +22,9 @@ from pytest_evalstudio.questions.quantities import pattern, quantities
         ("A 24-hour line, twelve months a year.", [("period", "24-hour"), ("period", "twelve months")]),
     ],
 )
-def test_quantities(sentence: str, found: list[tuple[str, str]]) -> None:
-    assert [(one.kind, one.text) for one in quantities(sentence)] == found
-    assert all(sentence[one.start : one.end] == one.text for one in quantities(sentence))
+def test_quantities(sentence: str, expected: list[tuple[str, str]]) -> None:
+    assert [(hit.kind, hit.text) for hit in quantities(sentence)] == expected
+    assert all(sentence[hit.start : hit.end] == hit.text for hit in quantities(sentence))
 
 
 @pytest.mark.parametrize(
@@ -42,6 +42,6 @@ def test_quantities(sentence: str, found: list[tuple[str, str]]) -> None:
     ],
 )
 def test_what_says_the_same(quantity: str, same: list[str], other: list[str]) -> None:
-    found = re.compile(pattern(quantity))
-    assert [text for text in same if not found.search(text)] == []
-    assert [text for text in other if found.search(text)] == []
+    notation = re.compile(pattern(quantity))
+    assert [text for text in same if not notation.search(text)] == []
+    assert [text for text in other if notation.search(text)] == []

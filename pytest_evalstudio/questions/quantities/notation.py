@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from pytest_evalstudio.questions.words import pattern_tables
 
@@ -27,11 +28,23 @@ MONTHS = (
 )
 MONTH = rf"(?:{'|'.join(MONTHS)})"
 TIME = r"(?:second|minute|hour|day|week|month|quarter|year)"
-UNITS = {
-    unit: (notations, dimension)
-    for unit, dimension, notations in (row.split(maxsplit=2) for row in pattern_tables()["units"])
-}
-"""Units of measure with their other notations and the dimension that a question names."""
+
+
+class Unit(NamedTuple):
+    """A unit of measure.
+
+    Attributes:
+        dimension: that a question names: "weight".
+        notations: pattern of its other notations.
+    """
+
+    symbol: str
+    dimension: str
+    notations: str
+
+
+UNITS = {row.split()[0].lower(): Unit(*row.split(maxsplit=2)) for row in pattern_tables()["units"]}
+"""Units of measure by their symbol in lower case."""
 CURRENCIES = {
     "£": r"£|GBP|pounds?(?:\ssterling)?",
     "€": r"€|EUR|euros?",

@@ -89,9 +89,8 @@ def _scale_pattern(scale: str | None) -> str:
 def _unit_pattern(unit: str) -> str:
     if re.fullmatch(r"(?i)%|percent|per\scent", unit):
         return r"\s?(?:%|per\s?cent)(?!\w)"
-    for known, (names, _) in UNITS.items():
-        if known.lower() == unit.lower():
-            return rf"[\s-]?(?:{re.escape(known)}|{names})(?!\w)"
+    if measure := UNITS.get(unit.lower()):
+        return rf"[\s-]?(?:{re.escape(measure.symbol)}|{measure.notations})(?!\w)"
     words = [
         word.rstrip("s") if re.fullmatch(rf"{TIME}s?", word) else word
         for word in re.split(r"[\s-]+", unit)

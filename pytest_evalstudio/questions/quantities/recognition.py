@@ -41,7 +41,7 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
         r"|(?<=\buntil\s)(?:19|20)\d\d",
     ),
     ("period", rf"{COUNT}[\s-](?:{_WORKING}[\s-])?{TIME}s?"),
-    ("measure", rf"{COUNT}{SCALE}?\s?(?:{'|'.join(UNITS)})(?![\w/])"),
+    ("measure", rf"{COUNT}{SCALE}?\s?(?:{'|'.join(unit.symbol for unit in UNITS.values())})(?![\w/])"),
     ("number", rf"{NUMBER}{SCALE}?"),
 )
 _ANY = re.compile("|".join(rf"(?P<{kind}>(?:{notation}))" for kind, notation in _KINDS), re.IGNORECASE)

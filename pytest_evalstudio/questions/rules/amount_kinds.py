@@ -184,16 +184,15 @@ def date(clause: Clause, subject: str, slot: QuantitySlot) -> str:
 
 def measure(clause: Clause, subject: str, slot: QuantitySlot) -> str:
     """Return the question for a measure, "" if the rules are not sure."""
-    unit = slot.unit.lower()
-    dimension = next((entry[1] for name, entry in UNITS.items() if name.lower() == unit), "")
-    if not dimension or slot.has_more:
+    unit = UNITS.get(slot.unit.lower())
+    if unit is None or slot.has_more:
         return ""
     if slot.prep == "of":
         return _of_attribute(clause, subject, slot)
     if not slot.prep and not slot.before and clause.voice == "active":
-        return _measured_amount(clause, subject, slot, dimension)
+        return _measured_amount(clause, subject, slot, unit.dimension)
     if slot.prep in ("below", "above", "at", "to", "between", "after"):
-        return _measured_level(clause, subject, slot, dimension)
+        return _measured_level(clause, subject, slot, unit.dimension)
     return ""
 
 
