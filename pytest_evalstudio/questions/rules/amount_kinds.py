@@ -142,20 +142,26 @@ def period(clause: Clause, subject: str, slot: QuantitySlot) -> str:
     units = slot.unit if slot.unit.endswith("s") else f"{slot.unit}s"
     if not slot.prep:
         return _period_without_preposition(clause, subject, slot, units)
-    if slot.prep == "within":
-        ahead = _AHEAD.match(after)
-        start = ahead.group() if ahead and len(ahead.group().split()) <= _MAX_WORDS_AHEAD else ""
-        return clause.ask(f"Within how many {units}{start}", subject, f"{before} {after[len(start) :]}")
-    if slot.prep == "after" and clause.aux != "did":
-        since = re.match(r"\s(?:of|from|without)\s.*", after)
-        wh = f"After how many {units}{since.group() if since else ''}"
-        return clause.ask(wh, subject, f"{before} {'' if since else after}")
+    if slot.prep == "within" or (slot.prep == "after" and clause.aux != "did"):
+        return _period_until_event(clause, subject, slot, units)
     if slot.prep == "for":
         is_object = clause.verb in _FOR_A_PURPOSE or re.match(r"\s(?:of|a|or)\b", after) or quantities(after)
         return "" if is_object else clause.ask("For how long", subject, f"{before} {after}")
     if slot.prep == "by" and slot.bound == "up to":
         return clause.ask(f"By how many {units}", subject, f"{before} {after}")
     return ""
+
+
+def _period_until_event(clause: Clause, subject: str, slot: QuantitySlot, units: str) -> str:
+    """Return the question for a period that begins with an event: "within 5 days of the order"."""
+    if slot.prep == "within":
+        ahead = _AHEAD.match(slot.after)
+        start = ahead.group() if ahead and len(ahead.group().split()) <= _MAX_WORDS_AHEAD else ""
+        rest = slot.after[len(start) :]
+    else:
+        since = re.match(r"\s(?:of|from|without)\s.*", slot.after)
+        start, rest = (since.group(), "") if since else ("", slot.after)
+    return clause.ask(f"{slot.prep.capitalize()} how many {units}{start}", subject, f"{slot.before} {rest}")
 
 
 def _period_without_preposition(clause: Clause, subject: str, slot: QuantitySlot, units: str) -> str:
