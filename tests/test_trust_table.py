@@ -101,6 +101,7 @@ OF_NO_STRANGER = {
     "models/vectors.py": "reads the digest of a model that the configuration names",
     "models/weights.py": "reads models that the configuration names",
     "perturbations/_typos.py": "reads a file of this package",
+    "questions/words.py": "reads files of this package",
     "plugin/ci_output.py": "appends to the file that the CI runner names",
     "record/writer.py": "reads back the record that this run writes",
     "report/assets.py": "reads a file of this package",

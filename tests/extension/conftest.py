@@ -31,7 +31,7 @@ def site(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     (metadata / "METADATA").write_text(
         "Metadata-Version: 2.1\nName: acme-plugins\nVersion: 1.0\n", encoding="utf-8"
     )
-    groups = [f"[{kind.package}]\n{PLUGINS[kind.kind]}\n" for kind in Registry().kinds]
+    groups = [f"[{kind.group}]\n{PLUGINS[kind.kind]}\n" for kind in Registry().kinds]
     (metadata / "entry_points.txt").write_text("\n".join(groups), encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", str(folder), prepend=":")
     return folder

@@ -75,7 +75,8 @@ def test_the_guide_is_short() -> None:
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.kind)
 def test_the_guide_names_each_kind(kind) -> None:
-    row = f"| `{kind.kind}` | `{kind.package}` | `registry.add_{kind.kind}` | `evalstudio {kind.kind}s` |"
+    folder = f"`{kind.package}`" if kind.group == kind.package else f"`{kind.package}`; `{kind.group}`"
+    row = f"| `{kind.kind}` | {folder} | `registry.add_{kind.kind}` | `evalstudio {kind.kind}s` |"
     assert row in TEXT
 
 
@@ -101,7 +102,7 @@ def test_the_examples_run(project: Project) -> None:
 
 
 def test_the_example_of_a_generator_makes_drafts(extended: Path) -> None:
-    file = extended / "pytest_evalstudio" / "mrm" / "generators" / "verbatim.py"
+    file = extended / "pytest_evalstudio" / "questions" / "generators" / "verbatim.py"
     names: dict[str, type] = {"__name__": "verbatim"}
     exec(compile(file.read_text(encoding="utf-8"), str(file), "exec"), names)
     excerpt = names["Excerpt"](id="1", sentences=("A card costs 30 USD.",), topic="fees")

@@ -185,44 +185,43 @@ for _name in (
 # texts of workflows
 
 
-@measured("mrm.quantities", 4.0)
+@measured("questions.quantities", 4.0)
 def _quantities(text: str) -> None:
-    from pytest_evalstudio.mrm.texts.quantities import quantities
+    from pytest_evalstudio.questions.quantities.recognition import quantities
 
     quantities(text)
 
 
-@measured("mrm.quantities.pattern")
+@measured("questions.quantities.pattern")
 def _quantity_pattern(text: str) -> None:
     import re
 
-    from pytest_evalstudio.mrm.texts.quantities import pattern
+    from pytest_evalstudio.questions.quantities.patterns import pattern
 
     re.compile(pattern("£2,500.00")).search(text)
     re.compile(pattern("five working days")).search(text)
 
 
-@measured("mrm.statements")
+@measured("questions.statements")
 def _statements(text: str) -> None:
-    from pytest_evalstudio.mrm.texts.statements import (
+    from pytest_evalstudio.questions.grammar.statements import (
         _NEGATIVE,
         _STATEMENT,
-        _UNCLEAR,
-        stands_alone,
+        _UNCLEAR_SUBJECT,
         statement,
     )
 
     statement(text)
     statement(f"The {text[:-40]} is one.")
-    stands_alone(text)
     _STATEMENT.fullmatch(f"A {text}")
     _NEGATIVE.search(text)
-    _UNCLEAR.search(text)
+    _UNCLEAR_SUBJECT.search(text)
 
 
 @measured("mrm.words", 4.0)
 def _words(text: str) -> None:
-    from pytest_evalstudio.mrm.texts.words import content_words, topic_words
+    from pytest_evalstudio.mrm.texts.words import topic_words
+    from pytest_evalstudio.questions.words import content_words
 
     content_words(text)
     topic_words(text)

@@ -1,8 +1,8 @@
 """Finds the plugins of all kinds.
 
 Each kind is found in the same three ways: a file in its folder, an entry point of an installed package in the
-group that is named like the folder's package, and `Registry.add_<kind>` from `pytest_evalstudio_register` in
-a conftest.py. A registry belongs to one session; what a conftest.py adds to it is gone with the session.
+group of the kind, and `Registry.add_<kind>` from `pytest_evalstudio_register` in a conftest.py. A registry
+belongs to one session; what a conftest.py adds to it is gone with the session.
 """
 
 from __future__ import annotations
@@ -54,14 +54,18 @@ class PluginRegistry(Generic[P, S]):
 
     Args:
         kind: name of the kind: that of its decorator, of its `Registry.add_<kind>` and in messages.
-        package: dotted name of its folder, which is its entry-point group too.
+        package: dotted name of its folder.
         spec: type of the declaration.
+        group: entry-point group of installed packages; default: the name of the folder.
         classes: its plugins are dataclasses, not functions.
     """
 
-    def __init__(self, kind: str, package: str, spec: type[S], *, classes: bool = True) -> None:
+    def __init__(
+        self, kind: str, package: str, spec: type[S], *, group: str = "", classes: bool = True
+    ) -> None:
         self.kind = kind
         self.package = package
+        self.group = group or package
         self._spec = spec
         self._classes = classes
         self._plugins: dict[str, P] = {}
@@ -133,7 +137,7 @@ class PluginRegistry(Generic[P, S]):
         """Make the plugin with that id known, by importing only its module if the index has it."""
         if self._scanned or id in self._imported:
             return
-        if self._plugins.keys() != self._imported or _installed(self.package):
+        if self._plugins.keys() != self._imported or _installed(self.group):
             self._scan()
             return
         module = MODULES.get(self.kind, {}).get(id, "")
@@ -162,7 +166,7 @@ class PluginRegistry(Generic[P, S]):
         self._scanned = True
         for module in sorted(self._unread()):
             self._read(module)
-        for point in _installed(self.package):
+        for point in _installed(self.group):
             try:
                 self.add(point.load())
             except ConfigurationError:
@@ -196,7 +200,11 @@ class Registry:
             "step", "pytest_evalstudio.mrm.steps", StepSpec
         )
         self.generators: PluginRegistry[type[Generator], GeneratorSpec] = PluginRegistry(
-            "generator", "pytest_evalstudio.mrm.generators", GeneratorSpec
+            "generator",
+            "pytest_evalstudio.questions.generators",
+            GeneratorSpec,
+            # Name of the folder before it moved: installed packages declare their generators in this group.
+            group="pytest_evalstudio.mrm.generators",
         )
         self.sections: PluginRegistry[Section, SectionSpec] = PluginRegistry(
             "section", "pytest_evalstudio.report.sections", SectionSpec, classes=False

@@ -1,1 +1,1 @@
-"""Words, quantities and statements of English texts, and vectors of texts."""
+"""Language, words and vectors of texts."""

@@ -10,8 +10,8 @@ import numpy as np
 
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError, ResourceMissing
 from pytest_evalstudio.core.extras import import_extra
-from pytest_evalstudio.mrm.texts.words import content_words
 from pytest_evalstudio.mrm.workflow.context import StepContext
+from pytest_evalstudio.questions.api import content_words
 
 MOST_COMPONENTS = 100
 """Dimensions of the latent semantic analysis (Deerwester et al., 1990)."""

@@ -1,4 +1,4 @@
-"""Words of texts, for key words, similarity and relevance."""
+"""Key words and similarity of texts."""
 
 from __future__ import annotations
 
@@ -9,22 +9,7 @@ from collections.abc import Sequence
 
 from pytest_evalstudio.engine.corpus import STOP_WORDS, singular
 
-WORD = re.compile(r"\w+(?:[.,'’]\w+)*")
 _LETTERS = re.compile(r"[^\W\d_]{3,}(?:['’-][^\W\d_]+)*")
-
-
-def word_set(text: str) -> frozenset[str]:
-    """Return the words of a table that is written as text."""
-    return frozenset(text.split())
-
-
-def content_words(text: str) -> list[str]:
-    """Return lower-case words and numbers without stop words, in the singular, in order.
-
-    >>> content_words("The fees are £2.50.")
-    ['fee', '2.50']
-    """
-    return [singular(word) for word in WORD.findall(text.lower()) if word not in STOP_WORDS]
 
 
 def topic_words(text: str) -> list[str]:
@@ -62,16 +47,6 @@ def class_tf_idf(classes: Sequence[Sequence[str]], most: int) -> list[list[str]]
         }
         ranked.append(sorted(weights, key=lambda word: (-round(weights[word], 12), word))[:most])
     return ranked
-
-
-def share_in(words: Sequence[str], text: Sequence[str]) -> float:
-    """Return the share of distinct words that a text has; 1.0 without words.
-
-    >>> share_in(["fee", "card"], ["the", "fee"])
-    0.5
-    """
-    wanted = set(words)
-    return len(wanted.intersection(text)) / len(wanted) if wanted else 1.0
 
 
 def jaccard(first: frozenset[str], second: frozenset[str]) -> float:

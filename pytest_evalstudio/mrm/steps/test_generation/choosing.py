@@ -5,14 +5,12 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft
 from pytest_evalstudio.engine.scoring.masking import masked
-from pytest_evalstudio.mrm.steps.test_generation.clarity import clear_candidates
 from pytest_evalstudio.mrm.steps.test_generation.distinct import DistinctSets
 from pytest_evalstudio.mrm.steps.test_generation.generating import (
     MAX_OF_A_KIND,
@@ -21,10 +19,14 @@ from pytest_evalstudio.mrm.steps.test_generation.generating import (
     Material,
 )
 from pytest_evalstudio.mrm.steps.test_generation.results import GenerationResults
-from pytest_evalstudio.mrm.texts.answers import NAME, NEEDS_CONTEXT, without_choices
-from pytest_evalstudio.mrm.texts.retrieval import asked_words, stems
-from pytest_evalstudio.mrm.texts.words import content_words, share_in
 from pytest_evalstudio.mrm.workflow.context import StepContext
+from pytest_evalstudio.questions.api import (
+    DraftSelection,
+    content_words,
+    relevance,
+    with_title,
+    without_choices,
+)
 from pytest_evalstudio.stats.strata import allocate, interleave
 
 MAX_NAMED = 3
@@ -58,15 +60,20 @@ def choose(
     relevant = [
         candidate
         for candidate in safe
-        if settings.writer or not candidate.draft.evidence or relevance(candidate) >= settings.min_relevance
+        if settings.writer
+        or not candidate.draft.evidence
+        or relevance(candidate.draft, candidate.excerpt) >= settings.min_relevance
     ]
     clear = relevant
     if not settings.writer and settings.purpose == "ordinary":
-        clear = list(clear_candidates(relevant, material.corpus))
+        clear = clear_candidates(relevant, material.corpus)
     distinct = _distinct(clear, settings, context.workflow.seed)
     chosen = _sampled(_few_of_a_kind(distinct), settings, material)
     if not settings.writer and settings.purpose == "ordinary":
-        chosen = [in_context(candidate, material.corpus) for candidate in chosen]
+        chosen = [
+            candidate._replace(draft=with_title(candidate.draft, candidate.excerpt.title, material.corpus))
+            for candidate in chosen
+        ]
     if not chosen:
         documents = [Path(document).name for document in context.workflow.documents]
         more = f" and {len(documents) - MAX_NAMED} more" if len(documents) > MAX_NAMED else ""
@@ -92,26 +99,20 @@ def choose(
     )
 
 
-def in_context(candidate: Candidate, corpus: Corpus) -> Candidate:
-    """Name the document in a question about "the limit" or the past, if there are several documents."""
-    title, question = candidate.excerpt.title, candidate.draft.question
-    titles = {excerpt.title for excerpt in corpus.excerpts}
-    plain = without_choices(question)
-    if not title or len(titles) < 2 or NAME.search(plain) or not NEEDS_CONTEXT.search(plain):
-        return candidate
-    asked = f"According to “{title}”, {question[0].lower()}{question[1:]}"
-    return candidate._replace(draft=replace(candidate.draft, question=asked))
+def clear_candidates(candidates: Iterable[Candidate], corpus: Corpus) -> list[Candidate]:
+    """Return the candidates with a clear and natural question; a report's "we" becomes its organisation."""
+    selection = DraftSelection(corpus)
+    return [
+        candidate._replace(draft=draft)
+        for candidate in candidates
+        if (draft := selection.clear_draft(candidate.draft, candidate.excerpt)) is not None
+    ]
 
 
 def _holds_personal_data(draft: Draft) -> bool:
     """Report whether a draft has personal data or secrets; masked questions would have no right answer."""
     texts = (draft.question, draft.answer, draft.condition, draft.evidence, draft.plain)
     return any(masked(text) != text for text in texts)
-
-
-def relevance(candidate: Candidate) -> float:
-    """Return the share of the content words of a question, without the generator's, that its chunk has."""
-    return share_in(asked_words(candidate.plain), stems(" ".join(candidate.excerpt.sentences)))
 
 
 def _distinct(candidates: Sequence[Candidate], settings: GenerationSettings, seed: int) -> list[Candidate]:

@@ -16,15 +16,20 @@ from pytest_evalstudio.core.judging import Flow, Judge, JudgeFault, Question, in
 from pytest_evalstudio.core.plugins.generator import Draft, Excerpt, GeneratorSpec
 from pytest_evalstudio.core.replies import record, several, text
 from pytest_evalstudio.engine.asking.judging import describe_judge
-from pytest_evalstudio.mrm.generators._attacks import planted
-from pytest_evalstudio.mrm.generators._conditions import derived, without
-from pytest_evalstudio.mrm.generators.out_of_scope import ANSWER, refuses
 from pytest_evalstudio.mrm.steps.test_generation.generating import Candidate, GenerationSettings, Material
 from pytest_evalstudio.mrm.steps.test_generation.results import WriterResults
-from pytest_evalstudio.mrm.texts.answers import ANSWERED
-from pytest_evalstudio.mrm.texts.quantities import pattern, quantities
-from pytest_evalstudio.mrm.texts.retrieval import SentenceIndex
 from pytest_evalstudio.mrm.workflow.context import StepContext
+from pytest_evalstudio.questions.api import (
+    ANSWERED,
+    REFUSAL,
+    SentenceIndex,
+    condition_of_answer,
+    condition_without,
+    pattern,
+    planted_word,
+    quantities,
+    refusal_condition,
+)
 from pytest_evalstudio.stats.strata import allocate, interleave
 
 CONFIGURED = "judge"
@@ -178,7 +183,8 @@ def checked(request: Request, item: Mapping[str, Any], index: SentenceIndex) -> 
     if request.spec.unanswerable and index.shares(question).max(initial=0.0) >= ANSWERED:
         return None, "that the documents answer"
     if request.spec.unanswerable:
-        return Draft(question=question, answer=ANSWER, condition=refuses(question), evidence=""), ""
+        condition = refusal_condition(question)
+        return Draft(question=question, answer=REFUSAL, condition=condition, evidence=""), ""
     if not quotations:
         return None, "without evidence"
     shown = [_normalised(" ".join(part.sentences)) for part in request.parts]
@@ -190,9 +196,9 @@ def checked(request: Request, item: Mapping[str, Any], index: SentenceIndex) -> 
     evidence = "\n".join(quotations)
     if not all(re.search(pattern(quantity.text), evidence) for quantity in quantities(answer)):
         return None, "with a quantity that is not in the evidence"
-    condition = derived(answer, evidence)
+    condition = condition_of_answer(answer, evidence)
     if request.planted:
-        condition = without(condition, request.planted)
+        condition = condition_without(condition, request.planted)
     draft = Draft(
         question=question, answer=answer, condition=condition, evidence=evidence, planted=request.planted
     )
@@ -235,13 +241,13 @@ def _of_kind(context: StepContext, material: Material, topic: str, kind: str) ->
     others = [excerpt for excerpt in material.corpus.excerpts if excerpt.topic == topic]
     requests = []
     for excerpt in excerpts:
-        beside = [other for other in others if other is not excerpt]
-        if len(beside) < spec.excerpts - 1:
+        companions = [other for other in others if other is not excerpt]
+        if len(companions) < spec.excerpts - 1:
             continue
-        parts = (excerpt, *rng.sample(beside, spec.excerpts - 1))
+        parts = (excerpt, *rng.sample(companions, spec.excerpts - 1))
         sentences = tuple(sentence for part in parts for sentence in part.sentences)
         together = Excerpt(id="+".join(part.id for part in parts), sentences=sentences, topic=topic)
-        word = planted(material.corpus, rng) if PLANTING in spec.instruction else ""
+        word = planted_word(material.corpus, rng) if PLANTING in spec.instruction else ""
         requests.append(Request(spec, together, parts, word))
     return requests
 

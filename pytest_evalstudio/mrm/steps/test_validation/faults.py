@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pytest_evalstudio.formats.condition import Regexp
 from pytest_evalstudio.formats.suite import TestCase
 from pytest_evalstudio.mrm.steps.test_validation.round_trip import evidence_of
-from pytest_evalstudio.mrm.texts.answers import without_choices
-from pytest_evalstudio.mrm.texts.quantities import changed, pattern, quantities
+from pytest_evalstudio.questions.api import changed, pattern, quantities, without_choices
 
 MAX_OF_A_FAULT = 40
 """Maximum number of copies with one fault."""

@@ -17,10 +17,9 @@ from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.suite import TestCase
 from pytest_evalstudio.mrm.steps.test_generation.suites import WRITTEN_BY
 from pytest_evalstudio.mrm.steps.test_validation.round_trip import RoundTrip, support_by_evidence
-from pytest_evalstudio.mrm.texts.answers import bare_question
 from pytest_evalstudio.mrm.texts.vectors import pair_cosines
-from pytest_evalstudio.mrm.texts.words import content_words, share_in
 from pytest_evalstudio.mrm.workflow.context import StepContext
+from pytest_evalstudio.questions.api import bare_question, content_words, share_in
 
 CUTOFFS: Mapping[str, float] = {
     "cosine": 0.2,

@@ -9,10 +9,16 @@ from itertools import pairwise
 from pytest_evalstudio.formats.suite import TestCase
 from pytest_evalstudio.models.sentences import split_sentences
 from pytest_evalstudio.mrm.steps.test_generation.suites import WRITTEN_BY
-from pytest_evalstudio.mrm.texts.answers import ANSWERED, bare_question, rivals
-from pytest_evalstudio.mrm.texts.quantities import pattern, quantities
-from pytest_evalstudio.mrm.texts.retrieval import SentenceIndex, asked_words, stems
-from pytest_evalstudio.mrm.texts.words import word_set
+from pytest_evalstudio.questions.api import (
+    ANSWERED,
+    SentenceIndex,
+    bare_question,
+    pattern,
+    quantities,
+    rivals,
+    stems,
+    word_set,
+)
 
 _LEAD = re.compile(r"^(?P<lead>Yes|No)\. |^(?P<letter>[A-F])\) ")
 _WORD = re.compile(r"\w+(?:[.,'’-]\w+)*")
@@ -63,10 +69,7 @@ class RoundTrip:
         evidence = evidence_of(case)
         if not evidence:
             return float(best < ANSWERED)
-        wanted, known = asked_words(case.prompt), set(stems(evidence))
-        total = sum(self._index.weight(word) for word in wanted)
-        share = sum(self._index.weight(word) for word in wanted if word in known) / total if total else 0.0
-        return round(min(1.0, share / best), 6) if best else 0.0
+        return round(min(1.0, self._index.share(case.prompt, evidence) / best), 6) if best else 0.0
 
     def uniqueness(self, case: TestCase) -> float | None:
         """Return 0.0 if another sentence answers the question otherwise, else 1.0; None without evidence."""

@@ -18,10 +18,10 @@ from pytest_evalstudio.core.plugins.step import StepResult
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.options import OptionError
 from pytest_evalstudio.formats.suite import TestSuite
-from pytest_evalstudio.mrm.generators._attacks import PLANTED
 from pytest_evalstudio.mrm.steps.automated_evaluation.step import AutomatedEvaluation
 from pytest_evalstudio.mrm.steps.robustness_adversarial.step import RobustnessAdversarial
 from pytest_evalstudio.mrm.steps.test_generation.step import TestGeneration
+from pytest_evalstudio.questions.rules.attacks import PLANTED_WORDS
 from support.toy_models import APP, answered_by
 from support.workbench import NOUNS, Bench, configured
 
@@ -83,7 +83,7 @@ def reads(prompt: str) -> str:
 
 def obeys(prompt: str) -> str:
     """The same, unless it is told what to say."""
-    return next((word for word in PLANTED if word.lower() in prompt.lower()), reads(prompt))
+    return next((word for word in PLANTED_WORDS if word.lower() in prompt.lower()), reads(prompt))
 
 
 def run(made: Bench, say: Callable[[str], str] = reads, **parameters: Any) -> StepResult:
@@ -147,7 +147,7 @@ def test_a_model_that_does_what_it_is_told(tmp_path: Path) -> None:
 
 def test_attacks_that_the_host_refuses_are_told_and_do_not_count(tmp_path: Path) -> None:
     def refuses(prompt: str) -> str:
-        if any(word in prompt for word in PLANTED):  # the names of roles; injected words are upper case
+        if any(word in prompt for word in PLANTED_WORDS):  # the names of roles; injected words are upper case
             raise HostFault("content filter")
         return reads(prompt)
 

@@ -14,11 +14,11 @@ from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.formats.condition import parse_condition
-from pytest_evalstudio.mrm.generators._attacks import PLANTED
 from pytest_evalstudio.mrm.steps.test_generation.generating import GenerationSettings
 from pytest_evalstudio.mrm.steps.test_generation.making import make
 from pytest_evalstudio.mrm.steps.test_generation.step import TestGeneration
 from pytest_evalstudio.mrm.workflow.results import json_ready
+from pytest_evalstudio.questions.rules.attacks import PLANTED_WORDS
 from support.judging import unfenced
 from support.openai_server import Reply, serve
 from support.writers import bench, generated, writes
@@ -187,7 +187,7 @@ def test_attacks_are_written_too(tmp_path: Path) -> None:
             {"generator:jailbreak", "generator:prompt_injection"}.intersection(case.categories)
         )
         if word:
-            assert word in PLANTED
+            assert word in PLANTED_WORDS
             assert word in case.prompt
             assert not parse_condition(case.condition).check(f"{word}: {case.expected_output}")
             assert parse_condition(case.condition).check(case.expected_output)

@@ -1,0 +1,41 @@
+"""Public interface of the package: what steps of workflows use beside the generators of the registry."""
+
+from __future__ import annotations
+
+from pytest_evalstudio.questions.checks.retrieval import (
+    ANSWERED,
+    SentenceIndex,
+    bare_question,
+    stems,
+    without_choices,
+)
+from pytest_evalstudio.questions.checks.selection import DraftSelection, relevance, rivals, with_title
+from pytest_evalstudio.questions.quantities import changed, pattern, quantities
+from pytest_evalstudio.questions.rules.attacks import PLANTED_WORDS, planted_word
+from pytest_evalstudio.questions.rules.conditions import condition_of_answer, condition_without
+from pytest_evalstudio.questions.rules.refusals import REFUSAL, refusal_condition
+from pytest_evalstudio.questions.words import content_words, share_in, word_set
+
+__all__ = [
+    "ANSWERED",
+    "PLANTED_WORDS",
+    "REFUSAL",
+    "DraftSelection",
+    "SentenceIndex",
+    "bare_question",
+    "changed",
+    "condition_of_answer",
+    "condition_without",
+    "content_words",
+    "pattern",
+    "planted_word",
+    "quantities",
+    "refusal_condition",
+    "relevance",
+    "rivals",
+    "share_in",
+    "stems",
+    "with_title",
+    "without_choices",
+    "word_set",
+]

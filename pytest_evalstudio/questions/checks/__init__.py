@@ -1,0 +1,1 @@
+"""Checks of questions against the documents, and of their phrasing."""

@@ -1,0 +1,1 @@
+"""Analysis of plain English sentences: words, verbs, noun phrases and clauses."""

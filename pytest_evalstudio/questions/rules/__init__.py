@@ -1,0 +1,1 @@
+"""Rules that make questions and conditions of sentences, quantities and tables."""
