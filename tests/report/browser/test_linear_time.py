@@ -44,12 +44,8 @@ def page_of(folder: Path, text: str, fragments: list[dict[str, Any]]) -> Path:
     return build_report(builder.write(folder), folder / "report", {}).page
 
 
-def processor_seconds(chromium: Any, path: Path, metric: str) -> float:
-    """Return the processor time of the page's main thread while a user opens, searches and compares.
-
-    Args:
-        metric: TaskDuration for all of it, ScriptDuration for the scripts alone.
-    """
+def processor_seconds(chromium: Any, path: Path) -> float:
+    """Return the processor time of the page's main thread while a user opens, searches and compares."""
     context = chromium.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     context.set_default_timeout(60_000)
     page = context.new_page()
@@ -72,24 +68,22 @@ def processor_seconds(chromium: Any, path: Path, metric: str) -> float:
     page.evaluate("() => document.getElementById('panel').scrollHeight")
     metrics = {entry["name"]: entry["value"] for entry in session.send("Performance.getMetrics")["metrics"]}
     context.close()
-    return float(metrics[metric])
+    return float(metrics["TaskDuration"])
 
 
-def growth(chromium: Any, pages: dict[int, Path], metric: str) -> float:
+def growth(chromium: Any, pages: dict[int, Path], goal: float) -> float:
     """Return the growth of the additional time as a multiple of the growth of the text; 0 below the noise."""
     _, small, large = sorted(pages)
     times = dict.fromkeys(pages, float("inf"))
     ratio = 0.0
     for repeats in REPEATS:
         for size, page in pages.items():
-            times[size] = min(
-                times[size], *(processor_seconds(chromium, page, metric) for _ in range(repeats))
-            )
+            times[size] = min(times[size], *(processor_seconds(chromium, page) for _ in range(repeats)))
         extra = {size: times[size] - times[TINY] for size in pages}
         if extra[large] <= NOISE_S:
             return 0.0
         ratio = extra[large] / max(extra[small], NOISE_S * small / large) / (large / small)
-        if ratio <= MAX_RATIO:
+        if ratio <= goal:
             break
     return ratio
 
@@ -101,9 +95,11 @@ def test_long_texts_take_linear_time(chromium: Any, tmp_path: Path, shape: str) 
         spans = [{"part": "answer", "start": 0, "end": size, "scores": {"score": 0.1}, "message": text}]
         return page_of(tmp_path / str(size), text, spans)
 
-    assert growth(chromium, {size: build(size) for size in (TINY, SHORT, LONG)}, "TaskDuration") <= MAX_RATIO
+    assert growth(chromium, {size: build(size) for size in (TINY, SHORT, LONG)}, MAX_RATIO) <= MAX_RATIO
 
 
+MAX_MARKS_RATIO = 2.0
+"""The same for marks: laying out thousands of elements in a paragraph alone grows by 1.5; quadratic is 4."""
 FEW, MANY = 2_000, 8_000
 LAYOUTS: dict[str, Callable[[int, int], tuple[int, int]]] = {
     "in a row": lambda number, count: (number, number + 1),
@@ -122,5 +118,6 @@ def test_many_marks_take_linear_time(chromium: Any, tmp_path: Path, layout: str)
         return page_of(tmp_path / str(count), "a b " * (count // 4), spans)
 
     assert (
-        growth(chromium, {count: build(count) for count in (TINY, FEW, MANY)}, "ScriptDuration") <= MAX_RATIO
+        growth(chromium, {count: build(count) for count in (TINY, FEW, MANY)}, MAX_MARKS_RATIO)
+        <= MAX_MARKS_RATIO
     )
