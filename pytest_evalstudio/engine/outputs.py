@@ -92,7 +92,7 @@ class OutputFolder:
             place = self.path / name
             if place.is_symlink():
                 raise ConfigurationError(f"{place}: {_LINK}; {_OTHER_FOLDER}")
-            is_ours = name in _STATE or name in owned or name in folders
+            is_ours = name in _STATE or name in owned or name in folders or self._is_left_empty(name)
             if place.exists() and not is_ours:
                 raise ConfigurationError(f"{place}: {_FOREIGN}; {_OTHER_FOLDER}")
 
@@ -167,6 +167,7 @@ class OutputFolder:
         self.list_files([*kept, *names])
         _move(draft, self.path, sorted(names, key=lambda name: (name == PAGE, name)))
         self._remove([name for name in kept if _is_below(name, PREVIOUS)])
+        self._remove_empty_folders([f"{PREVIOUS}/{PAGE}"])  # of a run that was killed
         self.list_files([name for name in (*kept, *names) if not _is_below(name, PREVIOUS)])
 
     def _listed(self) -> list[str] | None:
@@ -190,6 +191,10 @@ class OutputFolder:
         place = self.path / name
         parents = [self.path / parent for parent in PurePosixPath(name).parents if str(parent) != "."]
         return place.is_file() and not any(part.is_symlink() for part in (place, *parents))
+
+    def _is_left_empty(self, name: str) -> bool:
+        """Return True for a folder without files, as a process leaves that is killed while it moves files."""
+        return name not in REPORT_FILES and (self.path / name).is_dir() and not _files(self.path, name)
 
     def _remove(self, names: Iterable[str]) -> None:
         names = list(names)

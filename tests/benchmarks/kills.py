@@ -1,7 +1,7 @@
 """Ends runs and commands at random moments, many times.
 
 `python tests/benchmarks/kills.py --rounds 100`: runs of pytest that are killed, interrupted or short of disk.
-`python tests/benchmarks/kills.py --kills 200`: kills of all commands that write files.
+`python tests/benchmarks/kills.py --kills 200`: kills of all commands that write files (`--command`: of one).
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ import argparse
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support.command_kills import COMMANDS, KillFigures, kill_rounds
+from support.command_kills import COMMANDS, KilledCommand, KillFigures, kill_rounds
 from support.kills import REPORT, ROUNDS, Scene, play
 
 
@@ -26,9 +27,16 @@ def main() -> int:
         "--seed", type=int, default=0, metavar="N", help="of the moments at which runs are ended (default: 0)"
     )
     parser.add_argument("--kills", type=int, metavar="N", help="kill the commands that write files N times")
+    parser.add_argument(
+        "--command",
+        action="append",
+        choices=[command.name for command in COMMANDS],
+        help="kill this command only; can be repeated",
+    )
     arguments = parser.parse_args()
     if arguments.kills:
-        return kill_commands(arguments.kills, arguments.seed)
+        commands = [command for command in COMMANDS if command.name in (arguments.command or [command.name])]
+        return kill_commands(commands, arguments.kills, arguments.seed)
     names = list(ROUNDS)
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -47,16 +55,16 @@ def main() -> int:
     return 1 if failed else 0
 
 
-def kill_commands(kills: int, seed: int) -> int:
-    """Kill all commands in turn; return 1 if an answer was lost or a file is corrupt."""
+def kill_commands(commands: Sequence[KilledCommand], kills: int, seed: int) -> int:
+    """Kill commands in turn; return 1 if an answer was lost, a file is corrupt or a later process failed."""
     total = KillFigures()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "run").mkdir()
         scene = Scene(folder / "run", seed)
         scene.check_next_run()
-        for number, command in enumerate(COMMANDS):
-            share = kills * (number + 1) // len(COMMANDS) - kills * number // len(COMMANDS)
+        for number, command in enumerate(commands):
+            share = kills * (number + 1) // len(commands) - kills * number // len(commands)
             started = time.perf_counter()
             report = scene.folder / REPORT
             figures = kill_rounds(command, folder / f"c{number}", report, share, seed + number)
@@ -68,7 +76,7 @@ def kill_commands(kills: int, seed: int) -> int:
                 flush=True,
             )
     print(total)
-    return 1 if total.lost or total.corrupt else 0
+    return 1 if total.faults else 0
 
 
 if __name__ == "__main__":

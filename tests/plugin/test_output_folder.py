@@ -164,6 +164,30 @@ def test_a_file_that_no_run_wrote_is_never_replaced(project: Project, name: str)
     assert not (project.folder / "asked.txt").exists()
 
 
+@pytest.mark.parametrize("left", ["previous-report", "previous-report/explainer_x"])
+def test_an_empty_folder_that_a_killed_run_left_does_not_stop_the_next_run(
+    project: Project, left: str
+) -> None:
+    project.suite(FOUR)
+    report = project.folder / "evalstudio-report"
+    project.run().assert_outcomes(passed=1)
+    (report / left).mkdir(parents=True)
+
+    project.run().assert_outcomes(passed=1)
+
+    assert all((report / name).is_file() for name in REPORT)
+    assert (report / "previous-report").exists() == ("/" in left)
+
+
+def test_a_foreign_file_in_the_folder_of_the_earlier_report_stays(project: Project) -> None:
+    project.suite(FOUR)
+    mine = project.write("evalstudio-report/previous-report/notes.txt", "mine")
+
+    assert project.run().ret == pytest.ExitCode.USAGE_ERROR
+
+    assert mine.read_text() == "mine"
+
+
 def test_files_of_others_stay_beside_a_report(project: Project) -> None:
     project.suite(FOUR)
     report = project.folder / "evalstudio-report"

@@ -1,32 +1,33 @@
 """Commands that write files, killed at random moments: what they leave, and what the next run makes of it.
 
-A command is killed several times in one folder and then runs to its end. Each time, every file in the folder
-must be whole or a draft of a known name; in the end the output must have all units of an undisturbed run, and
-no answer that was stored may have been asked for again.
+A command is killed several times in one folder, until one process ends before its kill. After each kill,
+every file in the folder must be whole or a draft of a known name, and an output file that was there must
+still be there; no stored answer may be asked for again. Whenever a process ends, the output must have the
+units of an undisturbed run, no more and no less.
 """
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import random
 import signal
 import sys
 import time
-import xml.etree.ElementTree as ElementTree
-import zipfile
 from collections import Counter
-from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from support.children import Child, Children
+from support.children import Child, Children, Finished
 from support.kills import APP, CONFIG, QUESTIONS
+from support.written_files import fault_of, units_of
 
 CONCURRENCY = 4
 """Answers that may be on their way to the cache when a command is killed."""
+MAX_STARTS = 3
+"""Processes per kill, at most: those that end before their kill do not count."""
+POLL_S = 0.001
 JUDGE = """
 import re
 
@@ -34,7 +35,8 @@ def judge(prompt):
     ask(re.search(r"Question \\d+", prompt)[0].replace(" ", ""))
     return '{"reason": "r", "score_first": 7, "score_second": 6, "choice": "first"}'
 """
-TABLE_ROWS = 2_000
+TABLE_ROWS, BATCH_ROWS = 600, 100
+COUNTED = (".jsonl", ".csv", ".parquet")
 DRAFT_NAMES = (".tmp", ".part", ".new", ".lock", "-wal", "-shm", "-journal")
 FACTS = "Account {n} costs {n} EUR per month. Loan {n} runs for {n} months. Branch {n} has {n} counters.\n\n"
 EVALSTUDIO, PYTEST = ("-m", "pytest_evalstudio.cli"), ("-m", "pytest", "-q", "-p", "no:cacheprovider")
@@ -58,7 +60,7 @@ class KilledCommand:
 
 
 ASKING = ("resolve", "arena play")
-SCORE = ("score", "t.jsonl", "-e", "pii_leakage")
+SCORE = ("score", "t.jsonl", "-e", "pii_leakage", "--workers", "1", "--batch-rows", str(BATCH_ROWS))
 IMPORT = ("import", "table", "t.jsonl", "--map", "input=input")
 PERTURB = ("perturb", "s_suite.json", "-p", "copy")
 COMMANDS = (
@@ -103,7 +105,8 @@ class KillFigures:
         kills: processes that were killed while they ran.
         completed: processes that ended before their kill.
         lost: units of the output, or stored answers, that were lost.
-        corrupt: files that were neither whole nor drafts.
+        corrupt: files that were neither whole nor drafts, and units that an output has twice.
+        failed: processes after a kill that ended with an error.
         faults: a sentence for each.
     """
 
@@ -111,6 +114,7 @@ class KillFigures:
     completed: int = 0
     lost: int = 0
     corrupt: int = 0
+    failed: int = 0
     faults: list[str] = field(default_factory=list)
 
     def add(self, other: KillFigures) -> None:
@@ -119,11 +123,12 @@ class KillFigures:
         self.completed += other.completed
         self.lost += other.lost
         self.corrupt += other.corrupt
+        self.failed += other.failed
         self.faults += other.faults
 
     def __str__(self) -> str:
         counts = f"{self.kills} kills, {self.completed} ended before"
-        return f"{counts}, {self.lost} lost, {self.corrupt} corrupt"
+        return f"{counts}, {self.lost} lost, {self.corrupt} corrupt, {self.failed} failed"
 
 
 class KilledProject:
@@ -132,12 +137,10 @@ class KilledProject:
     Args:
         folder: an empty folder.
         shard: report of a run, for the commands that read one.
-        seed: of the moments.
     """
 
-    def __init__(self, folder: Path, shard: Path | None, seed: int) -> None:
+    def __init__(self, folder: Path, shard: Path | None) -> None:
         self.folder = folder
-        self.random = random.Random(seed)
         self.children = Children()
         cases = [{"key": f"k{n}", "prompt": f"q{n}", "condition": '"4"'} for n in range(QUESTIONS)]
         answers = [
@@ -165,7 +168,7 @@ class KilledProject:
             ),
             "a_answers.json": json.dumps({"name": "A", "dataset": {"inputs": answers}, "models": models}),
             "t.jsonl": "".join(json.dumps(row) + "\n" for row in rows),
-            "fees.md": "# Fees\n\n" + "".join(FACTS.format(n=n) for n in range(3, 60)),
+            "fees.md": "# Fees\n\n" + "".join(FACTS.format(n=n) for n in range(3, 15)),
             "w_workflow.json": json.dumps({"evalstudio_workflow": steps}),
             "pytest.ini": "[pytest]\naddopts = s_suite.json\n",
         }
@@ -178,16 +181,33 @@ class KilledProject:
     def start(self, command: KilledCommand) -> Child:
         return self.children.start([sys.executable, *command.words], self.folder, is_group=True)
 
-    def complete(self, command: KilledCommand) -> float:
-        """Run a command to its end, and return its seconds."""
+    def run_whole(self, command: KilledCommand) -> tuple[float, int]:
+        """Run a command to its end, and return its seconds and how often the files changed."""
         started = time.monotonic()
-        existed = (self.folder / command.output).exists()
-        ended = self.start(command).finish()
-        # A command that does not replace its output refuses where an earlier one ended before its kill.
-        assert ended.returncode == 0 or existed, (
-            f"exit status {ended.returncode}: {ended.out[-800:]}{ended.err[-800:]}"
-        )
-        return time.monotonic() - started
+        process = self.start(command)
+        changes = self.await_changes(process, None)
+        ended = process.finish()
+        assert ended.returncode == 0, f"exit status {ended.returncode}: {ended.out[-800:]}{ended.err[-800:]}"
+        return time.monotonic() - started, changes
+
+    def await_changes(self, process: Child, number: int | None) -> int:
+        """Wait until the files have changed a number of times, or the process ends; return the changes."""
+        changes, before = 0, self._snapshot()
+        while not process.has_ended and changes != number:
+            time.sleep(POLL_S)
+            after = self._snapshot()
+            changes += after != before
+            before = after
+        return changes
+
+    def _snapshot(self) -> set[tuple[str, int, int]]:
+        found = set()
+        for folder, _, names in os.walk(self.folder):
+            for name in names:
+                with suppress(FileNotFoundError):
+                    state = os.stat(f"{folder}/{name}")
+                    found.add((f"{folder}/{name}", state.st_size, state.st_mtime_ns))
+        return found
 
     def answered(self, name: str = "answered.txt") -> Counter[str]:
         path = self.folder / name
@@ -196,15 +216,15 @@ class KilledProject:
     def damaged(self) -> list[str]:
         """Return the files that are neither whole nor drafts."""
         files = [path for path in self.folder.rglob("*") if _is_result(path, self.folder)]
-        return [f"{path.relative_to(self.folder)}: {fault}" for path in files if (fault := _fault(path))]
+        return [f"{path.relative_to(self.folder)}: {fault}" for path in files if (fault := fault_of(path))]
 
     def units(self, command: KilledCommand) -> int:
         """Return the number of rows, cases, lines or files of the output."""
         path = self.folder / command.output
         if path.is_file():
-            return _units(path)
+            return units_of(path)
         files = [file for file in path.rglob("*") if _is_result(file, self.folder)]
-        return len(files) + sum(_units(file) for file in files if file.suffix in (".jsonl", ".csv"))
+        return len(files) + sum(units_of(file) for file in files if file.suffix in COUNTED)
 
 
 def _is_result(path: Path, folder: Path) -> bool:
@@ -213,110 +233,117 @@ def _is_result(path: Path, folder: Path) -> bool:
     return path.is_file() and not any(part.startswith(".") or part.endswith(DRAFT_NAMES) for part in parts)
 
 
-def _fault(path: Path) -> str:
-    """Return what is wrong with a file, by its kind."""
-    try:
-        READERS.get(path.suffix, lambda path: 0)(path)
-    except (ValueError, OSError, KeyError, ElementTree.ParseError, zipfile.BadZipFile) as exc:
-        return f"{type(exc).__name__}: {exc}"
-    return ""
-
-
-def _read_lines(path: Path) -> int:
-    lines = path.read_text(encoding="utf-8").split("\n")
-    if lines[0].startswith('{"kind":"run"') or path.name == "record.jsonl":
-        lines[-1] = ""  # an unfinished record may end in half a line
-    return len([json.loads(line) for line in lines if line])
-
-
-def _read_json(path: Path) -> int:
-    text = path.read_text(encoding="utf-8")
-    json.loads(text)
-    return text.count('"key"') or 1
-
-
-def _read_csv(path: Path) -> int:
-    rows = list(csv.reader(path.read_text(encoding="utf-8-sig").splitlines()))
-    if len({len(row) for row in rows if row}) > 1:
-        raise ValueError("rows of different lengths")
-    return len(rows)
-
-
-def _read_page(path: Path) -> int:
-    if not path.read_text(encoding="utf-8").rstrip().endswith("</html>"):
-        raise ValueError("no end of the page")
-    return 1
-
-
-def _read_picture(path: Path) -> int:
-    ElementTree.parse(path)  # written by this package
-    return 1
-
-
-def _read_archive(path: Path) -> int:
-    with zipfile.ZipFile(path) as files:
-        if (name := files.testzip()) is not None:
-            raise ValueError(f"{name} is damaged")
-        return len(files.namelist())
-
-
-def _read_parquet(path: Path) -> int:
-    import pyarrow
-    import pyarrow.parquet
-
-    try:
-        return int(pyarrow.parquet.read_metadata(path).num_rows)
-    except pyarrow.ArrowException as exc:
-        raise ValueError(str(exc)) from None
-
-
-READERS: dict[str, Callable[[Path], int]] = {
-    ".jsonl": _read_lines,
-    ".json": _read_json,
-    ".csv": _read_csv,
-    ".html": _read_page,
-    ".svg": _read_picture,
-    ".zip": _read_archive,
-    ".parquet": _read_parquet,
-}
-
-
-def _units(path: Path) -> int:
-    return READERS[path.suffix](path)
-
-
 def kill_rounds(
     command: KilledCommand, folder: Path, shard: Path | None, kills: int, seed: int
 ) -> KillFigures:
-    """Kill a command at random moments, run it to its end, and compare with an undisturbed run."""
-    figures = KillFigures()
+    """Kill a command at random moments, let it end in between, and compare with an undisturbed run."""
     folder.mkdir()
-    (folder / "whole").mkdir()
-    (folder / "killed").mkdir()
-    whole, killed = (KilledProject(folder / name, shard, seed) for name in ("whole", "killed"))
-    with closing(whole.children), closing(killed.children):
-        seconds = whole.complete(command)
-        for _ in range(kills):
-            before = killed.answered("asked.txt")
-            stored = killed.answered()
-            process = killed.start(command)
-            time.sleep(killed.random.uniform(0.3, 1.0) * seconds)
-            is_running = not process.has_ended
-            process.send_signal(signal.SIGKILL)
-            process.finish()
-            process.end()
-            figures.kills += is_running
-            figures.completed += not is_running
-            _note_damage(figures, command, killed)
-            if command.asks and is_running:
-                _note_repeats(figures, command, killed, before, stored)
-        killed.complete(command)
-        _note_damage(figures, command, killed)
-        expected, actual = whole.units(command), killed.units(command)
-        if actual < expected:
-            figures.lost += expected - actual
-            figures.faults.append(f"{command.name}: {actual} of {expected} units")
-    return figures
+    rounds = Rounds(command, folder, shard, seed)
+    with closing(rounds):
+        rounds.measure()
+        for _ in range(MAX_STARTS * kills):
+            if rounds.figures.kills == kills:
+                break
+            rounds.kill()
+        rounds.end()
+    return rounds.figures
+
+
+class Rounds:
+    """Kills of one command, in one folder until it has come to its end, then in the next one.
+
+    Args:
+        command: that is killed.
+        folder: an empty folder.
+        shard: report of a run, for the commands that read one.
+        seed: of the moments.
+    """
+
+    def __init__(self, command: KilledCommand, folder: Path, shard: Path | None, seed: int) -> None:
+        self.command = command
+        self.figures = KillFigures()
+        self.random = random.Random(seed)
+        self._folder = folder
+        self._shard = shard
+        self._projects = 0
+        self._project = self._new_project()
+        self._seconds, self._changes, self._units = 0.0, 0, 0
+        self._replaces = False
+
+    def measure(self) -> None:
+        """Run the command undisturbed, twice: does it replace its output?"""
+        self._seconds, self._changes = self._project.run_whole(self.command)
+        self._units = self._project.units(self.command)
+        again = self._project.start(self.command).finish()
+        self._replaces = again.returncode == 0
+        assert self._units == self._project.units(self.command), self.command.name
+        self._project = self._new_project()
+
+    def kill(self) -> None:
+        """Start the command, and kill it at a random time or at a random change of a file."""
+        project, command, figures = self._project, self.command, self.figures
+        asked, stored = project.answered("asked.txt"), project.answered()
+        may_refuse, existed = self._may_refuse(), (project.folder / command.output).is_file()
+        process = project.start(command)
+        if self.random.random() < 0.5:
+            time.sleep(self.random.uniform(0.3, 1.0) * self._seconds)
+        else:
+            project.await_changes(process, self.random.randint(1, max(1, self._changes)))
+        is_running = not process.has_ended
+        process.send_signal(signal.SIGKILL)
+        ended = process.finish()
+        process.end()
+        if ended.returncode > 0 and not may_refuse:
+            self._note_failure(ended)
+        figures.kills += is_running
+        figures.completed += not is_running
+        _note_damage(figures, command, project)
+        if existed and not (project.folder / command.output).is_file():
+            figures.lost += 1
+            figures.faults.append(f"{command.name}: {command.output} is gone")
+        if command.asks and is_running:
+            _note_repeats(figures, command, project, asked, stored)
+        if not is_running:
+            self._compare()
+            # Half of the commands that replace an output are killed over the output of an earlier run.
+            if not self._replaces or self.random.random() < 0.5:
+                self._project = self._new_project()
+
+    def end(self) -> None:
+        """Run the command to its end after the last kill."""
+        may_refuse = self._may_refuse()
+        ended = self._project.start(self.command).finish()
+        if ended.returncode and not may_refuse:
+            self._note_failure(ended)
+        _note_damage(self.figures, self.command, self._project)
+        self._compare()
+
+    def close(self) -> None:
+        self._project.children.close()
+
+    def _may_refuse(self) -> bool:
+        """Return whether an earlier process wrote the output, and the command does not replace it."""
+        return not self._replaces and (self._project.folder / self.command.output).exists()
+
+    def _note_failure(self, ended: Finished) -> None:
+        self.figures.failed += 1
+        text = f"{ended.out[-800:]}{ended.err[-800:]}"
+        self.figures.faults.append(f"{self.command.name}: exit status {ended.returncode}: {text}")
+
+    def _new_project(self) -> KilledProject:
+        if self._projects:
+            self._project.children.close()
+        self._projects += 1
+        folder = self._folder / str(self._projects)
+        folder.mkdir()
+        return KilledProject(folder, self._shard)
+
+    def _compare(self) -> None:
+        units = self._project.units(self.command)
+        self.figures.lost += max(0, self._units - units)
+        self.figures.corrupt += max(0, units - self._units)
+        if units != self._units:
+            self.figures.faults.append(f"{self.command.name}: {units} of {self._units} units")
 
 
 def _note_damage(figures: KillFigures, command: KilledCommand, project: KilledProject) -> None:

@@ -10,12 +10,15 @@ import msgspec
 import numpy as np
 
 from pytest_evalstudio.batch.figures.estimates import mean_of, pass_share_of, percentiles_of
+from pytest_evalstudio.batch.table.columns import ROW_ID
 from pytest_evalstudio.batch.table.reader import ScoredTable
+from pytest_evalstudio.batch.table.recognition import MANIFEST
+from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.engine.analysis.leaderboards import Cell, Leaderboard, Standing
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.record.schema import VERDICTS, EvaluatorEntry
-from pytest_evalstudio.record.scored import MetricAggregate, Sampling, ScoredManifest
+from pytest_evalstudio.record.scored import MetricAggregate, PartEntry, Sampling, ScoredManifest
 from pytest_evalstudio.stats.ranking import ranks
 from pytest_evalstudio.stats.types import Floats
 
@@ -48,6 +51,9 @@ def verdicts_of(table: ScoredTable) -> dict[str, dict[str, int]]:
 
     An answer with an error is an error; it failed if it is empty or a metric that decides misses its
     threshold, and was skipped if nothing was scored.
+
+    Raises:
+        DataError: if a file is missing or corrupt, or has other rows than the manifest says.
     """
     deciding = {
         (entry.id, metric.key)
@@ -58,15 +64,35 @@ def verdicts_of(table: ScoredTable) -> dict[str, dict[str, int]]:
     counts: dict[str, Counter[str]] = {entry.key: Counter() for entry in table.manifest.models}
     for part in table.manifest.scores:
         one_part = ScoredTable(table.location, msgspec.structs.replace(table.manifest, scores=(part,)))
-        flags = np.zeros(part.last_row - part.first_row + 1, dtype=np.uint8)
+        row_ids = _row_ids(one_part, part)
+        flags = np.zeros(len(row_ids), dtype=np.uint8)
         models = np.full(len(flags), -1, dtype=np.int32)
         names: list[str] = []
-        for batch in one_part.scores(["row_id", "model", "evaluator", "metric", "status"]):
-            rows = batch["row_id"].to_numpy() - part.first_row
+        for batch in one_part.scores([ROW_ID, "model", "evaluator", "metric", "status"]):
+            rows = np.searchsorted(row_ids, batch[ROW_ID].to_numpy())
             models[rows] = _codes(batch["model"], names)
             np.bitwise_or.at(flags, rows, _flags(batch, deciding))
         _count(flags, models, names, counts)
     return {model: {verdict: by[verdict] for verdict in VERDICTS} for model, by in counts.items()}
+
+
+def _row_ids(one_part: ScoredTable, part: PartEntry) -> NDArray[np.int64]:
+    """Return the distinct row ids of a file in their order."""
+    # The manifest's range alone could be of any size.
+    of_batches = [batch[ROW_ID] for batch in one_part.scores([ROW_ID])]
+    if any(column.null_count for column in of_batches):
+        raise DataError(
+            f"has scores without a {ROW_ID}; score the table again",
+            source=one_part.location.child(part.path).name,
+        )
+    row_ids = np.unique(np.concatenate([np.empty(0, np.int64), *(ids.to_numpy() for ids in of_batches)]))
+    if len(row_ids) and not part.first_row <= row_ids[0] <= row_ids[-1] <= part.last_row:
+        raise DataError(
+            f"has the rows {row_ids[0]} to {row_ids[-1]}, where {MANIFEST} says {part.first_row} to"
+            f" {part.last_row}; score the table again",
+            source=one_part.location.child(part.path).name,
+        )
+    return row_ids
 
 
 def _flags(batch: Any, deciding: set[tuple[str, str]]) -> NDArray[np.uint8]:

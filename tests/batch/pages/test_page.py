@@ -6,6 +6,7 @@ import json
 import zipfile
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -97,6 +98,34 @@ def test_verdicts_are_counted_over_all_parts(scored: Path) -> None:
         "m0": (60, 90),
         "m1": (30, 120),
     }
+
+
+@pytest.mark.parametrize("last_row", [-1, 5], ids=["empty range", "short range"])
+def test_a_manifest_with_other_rows_than_its_file_is_a_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], last_row: int
+) -> None:
+    score_graded(tmp_path, "bad", graded(3))
+    manifest = tmp_path / "bad.parquet" / "manifest.json"
+    content = json.loads(manifest.read_text())
+    content["scores"][0]["last_row"] = last_row
+    manifest.write_text(json.dumps(content))
+
+    assert main(["report", str(tmp_path / "bad.parquet"), "-o", str(tmp_path / "page")]) == 2
+
+    message = capsys.readouterr().err
+    assert message.count("\n") == 1
+    assert content["scores"][0]["path"] in message
+    assert f"where manifest.json says 0 to {last_row}; score the table again" in message
+    assert not (tmp_path / "page" / "interpretation.html").exists()
+
+
+def test_a_range_of_rows_that_no_memory_could_hold_does_not_matter(scored: Path) -> None:
+    table = ScoredTable.open(scored / "new.parquet")
+    first, *others = table.manifest.scores
+    parts = (msgspec.structs.replace(first, last_row=10**15), *others)
+    wide = ScoredTable(table.location, msgspec.structs.replace(table.manifest, scores=parts))
+
+    assert verdicts_of(wide) == verdicts_of(table)
 
 
 def test_random_rows_do_not_depend_on_the_files(tmp_path: Path, scored: Path) -> None:

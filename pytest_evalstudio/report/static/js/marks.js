@@ -17,13 +17,11 @@ function marked(text, fragments, metric, part) {
     ...new Set([0, chars.length, ...spans.flatMap((span) => [Math.max(0, span.start), Math.min(chars.length, span.end)])]),
   ];
   cuts.sort((a, b) => a - b);
-  const nodes = [];
-  for (let i = 0; i + 1 < cuts.length; i += 1) {
-    const covering = spans.filter((span) => span.start <= cuts[i] && span.end >= cuts[i + 1]);
+  const worst = worstSpans(spans, cuts, metric);
+  return worst.map((span, i) => {
     const stretch = chars.slice(cuts[i], cuts[i + 1]).join("");
-    nodes.push(covering.length ? mark(stretch, worstSpan(covering, metric), metric) : stretch);
-  }
-  return nodes;
+    return span ? mark(stretch, span, metric) : stretch;
+  });
 }
 
 function mark(stretch, span, metric) {
@@ -45,12 +43,31 @@ function spanLevel(span, metric) {
 const LONG_TEXT = 900;
 const WORST_FIRST = ["found", "bad", "good"];
 
-function worstSpan(spans, metric) {
+/** The worst span of each stretch between two cuts, undefined for none.
+ *
+ * The worst spans come first, and each stretch is visited once: `next` leads past those that have a span.
+ */
+function worstSpans(spans, cuts, metric) {
   const badness = (span) => Number(span.scores?.[metric.key] ?? 0) * (metric.better === "higher" ? 1 : -1);
-  return spans.reduce((a, b) => {
-    const rank = WORST_FIRST.indexOf(spanLevel(a, metric)) - WORST_FIRST.indexOf(spanLevel(b, metric));
-    return rank < 0 || (rank === 0 && badness(a) <= badness(b)) ? a : b;
-  });
+  const ranked = spans.map((span) => ({ span, rank: WORST_FIRST.indexOf(spanLevel(span, metric)), value: badness(span) }));
+  ranked.sort((a, b) => a.rank - b.rank || a.value - b.value || 0);
+  const placeOf = new Map(cuts.map((cut, place) => [cut, place]));
+  const next = cuts.map((_, place) => place);
+  const free = (place) => {
+    let root = place;
+    while (next[root] !== root) root = next[root];
+    for (let i = place; i !== root; ) [i, next[i]] = [next[i], root];
+    return root;
+  };
+  const worst = new Array(cuts.length - 1).fill(undefined);
+  for (const { span } of ranked) {
+    const end = placeOf.get(Math.min(cuts.at(-1), span.end));
+    for (let i = free(placeOf.get(Math.max(0, span.start))); i < end; i = free(i)) {
+      worst[i] = span;
+      next[i] = i + 1;
+    }
+  }
+  return worst;
 }
 
 /** A box for a text; a long one scrolls, so that it can be reached by keyboard. */
