@@ -2,131 +2,145 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from copy import deepcopy
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pytest
 
 FILES = ("*suite*", "*lab*", "*dataset*", "*workflow*", "*_scores.*")
 """Names of files that are looked at while a folder is walked."""
+OPTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {
+        "--evalstudio-evaluators": {
+            "metavar": "IDS",
+            "help": "evaluators, comma-separated, 'all', 'method:M', 'domain:D' or 'tag:T' (default: the"
+            " configuration's)",
+        },
+        "--evalstudio-model": {
+            "action": "append",
+            "default": [],
+            "metavar": "NAME",
+            "help": "only this model; repeatable",
+        },
+        "--evalstudio-output": {
+            "metavar": "DIR",
+            "help": "folder of the report (default: evalstudio-report)",
+        },
+        "--evalstudio-name": {"metavar": "NAME", "help": "name of the run in the report"},
+        "--evalstudio-config": {
+            "metavar": "FILE",
+            "help": "configuration file, in place of the nearest evalstudio.toml or pyproject.toml",
+        },
+        "--evalstudio-threshold": {
+            "action": "append",
+            "default": [],
+            "metavar": "ID[.METRIC]=X",
+            "help": "threshold of a metric; repeatable",
+        },
+        "--evalstudio-gate": {
+            "action": "append",
+            "default": [],
+            "metavar": "EXPR",
+            "help": "condition every model must meet, 'rouge.rouge_l >= 0.3'; repeatable",
+        },
+        "--evalstudio-perturb": {
+            "metavar": "SPEC",
+            "help": "add perturbed cases, e.g. 'comma:medium,word_swap:low+qwerty'",
+        },
+        "--evalstudio-cache": {
+            "metavar": "DIR",
+            "help": "folder of stored answers and downloads (default: .evalstudio)",
+        },
+        "--evalstudio-refresh": {
+            "action": "store_true",
+            "help": "ask models and judges again: forget an interrupted run, and answers that are kept",
+        },
+        "--evalstudio-replay": {
+            "action": "store_true",
+            "help": "use stored answers of earlier runs instead of asking the models again",
+        },
+        "--evalstudio-allow-partial": {
+            "action": "store_true",
+            "help": "pass although a budget left test cases that were not run",
+        },
+        "--evalstudio-from": {
+            "metavar": "STEP",
+            "help": "run this step of a workflow anew, and what depends on it",
+        },
+        "--evalstudio-runs": {
+            "type": int,
+            "metavar": "N",
+            "help": "how often each question is asked (default: 1)",
+        },
+        "--evalstudio-pass": {
+            "metavar": "POLICY",
+            "help": "verdict on repeats: mean, all, any, or a share like 8/10 (default: mean)",
+        },
+        "--evalstudio-trust-lab": {
+            "action": "store_true",
+            "help": "use a lab's own descriptions of models that are not configured",
+        },
+        "--evalstudio-baseline": {
+            "metavar": "FILE",
+            "help": "compare the run with this baseline or earlier run",
+        },
+        "--evalstudio-baseline-model": {
+            "action": "append",
+            "default": [],
+            "metavar": "OLD=NEW",
+            "help": "name of a model in the baseline and in this run; repeatable",
+        },
+        "--evalstudio-fail-on": {
+            "metavar": "REASONS",
+            "help": "what fails the session beside failed items, comma-separated: 'case' (a regressed case),"
+            " 'mean' (a metric that is worse), 'gone' (a case that is missing), or 'none'",
+        },
+        "--evalstudio-fail-on-inconclusive": {
+            "action": "store_true",
+            "help": "fail the session where the comparison is inconclusive",
+        },
+        "--evalstudio-confirm": {
+            "type": int,
+            "metavar": "N",
+            "help": "ask a regressed item up to N times before it fails; 0 to fail it at once (default: 50;"
+            " deterministic models are not asked again)",
+        },
+        "--evalstudio-known-failures": {
+            "choices": ("xfail",),
+            "help": "xfail: items that fail, or are errors, in the baseline too are expected to do so",
+        },
+        "--evalstudio-estimate": {
+            "action": "store_true",
+            "help": "print the calls, tokens and US dollars of the run without asking anything",
+        },
+        "--evalstudio-shard": {"metavar": "N/TOTAL", "help": "run the N-th part of the test cases"},
+        "--evalstudio-history": {
+            "metavar": "DIR",
+            "help": "add the run to this folder, and show its history",
+        },
+        "--evalstudio-github": {
+            "choices": ("yes", "no"),
+            "help": "annotations and job summary of GitHub Actions (default: yes where GITHUB_ACTIONS is"
+            " true)",
+        },
+        "--evalstudio-code-quality": {
+            "metavar": "FILE",
+            "help": "write the failures as GitLab's code quality report",
+        },
+        "--evalstudio-sarif": {"metavar": "FILE", "help": "write the failures as SARIF"},
+    }
+)
+"""By name, the settings of each option."""
 
 
 def add_options(parser: pytest.Parser) -> None:
     """Declare the options; docs/reference/options.md says what each does."""
     group = parser.getgroup("evalstudio", "LLM and RAG evaluation")
-    add = group.addoption
-    add(
-        "--evalstudio-evaluators",
-        metavar="IDS",
-        help="evaluators, comma-separated, 'all', 'method:M', 'domain:D' or 'tag:T' (default: the"
-        " configuration's)",
-    )
-    add("--evalstudio-model", action="append", default=[], metavar="NAME", help="only this model; repeatable")
-    add("--evalstudio-output", metavar="DIR", help="folder of the report (default: evalstudio-report)")
-    add("--evalstudio-name", metavar="NAME", help="name of the run in the report")
-    add(
-        "--evalstudio-config",
-        metavar="FILE",
-        help="configuration file, in place of the nearest evalstudio.toml or pyproject.toml",
-    )
-    add(
-        "--evalstudio-threshold",
-        action="append",
-        default=[],
-        metavar="ID[.METRIC]=X",
-        help="threshold of a metric; repeatable",
-    )
-    add(
-        "--evalstudio-gate",
-        action="append",
-        default=[],
-        metavar="EXPR",
-        help="condition every model must meet, 'rouge.rouge_l >= 0.3'; repeatable",
-    )
-    add(
-        "--evalstudio-perturb",
-        metavar="SPEC",
-        help="add perturbed cases, e.g. 'comma:medium,word_swap:low+qwerty'",
-    )
-    add(
-        "--evalstudio-cache",
-        metavar="DIR",
-        help="folder of stored answers and downloads (default: .evalstudio)",
-    )
-    add(
-        "--evalstudio-refresh",
-        action="store_true",
-        help="ask models and judges again: forget an interrupted run, and answers that are kept",
-    )
-    add(
-        "--evalstudio-replay",
-        action="store_true",
-        help="use stored answers of earlier runs instead of asking the models again",
-    )
-    add(
-        "--evalstudio-allow-partial",
-        action="store_true",
-        help="pass although a budget left test cases that were not run",
-    )
-    add("--evalstudio-from", metavar="STEP", help="run this step of a workflow anew, and what depends on it")
-    add("--evalstudio-runs", type=int, metavar="N", help="how often each question is asked (default: 1)")
-    add(
-        "--evalstudio-pass",
-        metavar="POLICY",
-        help="verdict on repeats: mean, all, any, or a share like 8/10 (default: mean)",
-    )
-    add(
-        "--evalstudio-trust-lab",
-        action="store_true",
-        help="use a lab's own descriptions of models that are not configured",
-    )
-    add("--evalstudio-baseline", metavar="FILE", help="compare the run with this baseline or earlier run")
-    add(
-        "--evalstudio-baseline-model",
-        action="append",
-        default=[],
-        metavar="OLD=NEW",
-        help="name of a model in the baseline and in this run; repeatable",
-    )
-    add(
-        "--evalstudio-fail-on",
-        metavar="REASONS",
-        help="what fails the session beside failed items, comma-separated: 'case' (a regressed case), 'mean'"
-        " (a metric that is worse), 'gone' (a case that is missing), or 'none'",
-    )
-    add(
-        "--evalstudio-fail-on-inconclusive",
-        action="store_true",
-        help="fail the session where the comparison is inconclusive",
-    )
-    add(
-        "--evalstudio-confirm",
-        type=int,
-        metavar="N",
-        help="ask a regressed item up to N times before it fails; 0 to fail it at once (default: 50;"
-        " deterministic models are not asked again)",
-    )
-    add(
-        "--evalstudio-known-failures",
-        choices=("xfail",),
-        help="xfail: items that fail, or are errors, in the baseline too are expected to do so",
-    )
-    add(
-        "--evalstudio-estimate",
-        action="store_true",
-        help="print the calls, tokens and US dollars of the run without asking anything",
-    )
-    add("--evalstudio-shard", metavar="N/TOTAL", help="run the N-th part of the test cases")
-    add("--evalstudio-history", metavar="DIR", help="add the run to this folder, and show its history")
-    add(
-        "--evalstudio-github",
-        choices=("yes", "no"),
-        help="annotations and job summary of GitHub Actions (default: yes where GITHUB_ACTIONS is true)",
-    )
-    add(
-        "--evalstudio-code-quality", metavar="FILE", help="write the failures as GitLab's code quality report"
-    )
-    add("--evalstudio-sarif", metavar="FILE", help="write the failures as SARIF")
+    for name, settings in OPTIONS.items():
+        group.addoption(name, **deepcopy(settings))  # lists of a session are its own
     parser.addini("evalstudio_baseline", "baseline that runs are compared with, relative to the ini file")
     parser.addini("evalstudio_pass", "verdict on repeats, as --evalstudio-pass")
     parser.addini(
