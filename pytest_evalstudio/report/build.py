@@ -116,28 +116,26 @@ def build_report(
     record, output = Path(record), Path(output)
     run = read_run(record)
     known = registry or Registry()
-    if aggregates is None:
-        aggregates = aggregates_of(run, known)
     evaluators = evaluators_of(run)
     target = OutputFolder(output)
     target.check(name for name in REPORT_FILES if name != FILE)
     _check_record(output, record, run)
     ratings = _ratings(run)
+    inputs = _Inputs(
+        record=record,
+        run=run,
+        evaluators=evaluators,
+        aggregates=aggregates_of(run, known) if aggregates is None else aggregates,
+        storage_mb=storage_mb,
+        more=more,
+        registry=known,
+        comparison=comparison,
+        history=history,
+        ratings=ratings,
+        population=population,
+    )
     with target.building() as draft:
-        content = _write_files(
-            draft,
-            record,
-            run,
-            evaluators,
-            aggregates,
-            storage_mb=storage_mb,
-            more=more,
-            registry=known,
-            comparison=comparison,
-            history=history,
-            ratings=ratings,
-            population=population,
-        )
+        content = _write_files(draft, inputs)
         target.publish(draft)
     return Report(
         page=output / PAGE,
@@ -175,29 +173,33 @@ def _folders(output: Path, run: Run, evaluators: Mapping[str, EvaluatorInfo]) ->
     return {id: ExplainerFolder(output, run.run_id, info) for id, info in evaluators.items()}
 
 
-def _write_files(
-    output: Path,
-    record: Path,
-    run: Run,
-    evaluators: Mapping[str, EvaluatorInfo],
-    aggregates: Mapping[str, Aggregates],
-    *,
-    storage_mb: float | None,
-    more: Mapping[str, More],
-    registry: Registry,
-    comparison: Comparison | None,
-    history: History | None,
-    ratings: Ratings | None,
-    population: Population | None,
-) -> Content:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Inputs:
+    """What a report is built from; the attributes are those of `build_report`."""
+
+    record: Path
+    run: Run
+    evaluators: Mapping[str, EvaluatorInfo]
+    aggregates: Mapping[str, Aggregates]
+    storage_mb: float | None
+    more: Mapping[str, More]
+    registry: Registry
+    comparison: Comparison | None
+    history: History | None
+    ratings: Ratings | None
+    population: Population | None
+
+
+def _write_files(output: Path, inputs: _Inputs) -> Content:
     """Write all files of a report into an empty folder; return what they are made of."""
+    run, evaluators = inputs.run, inputs.evaluators
     folders = _folders(output, run, evaluators)
     exports = Exports()
     with Archive(output / ARCHIVE) as archive, TextStore() as texts:
-        archive.add(record, FILE)
+        archive.add(inputs.record, FILE)
         failures = FailureBook(run, evaluators)
-        failed = FailedItems(run, evaluators, comparison)
-        data = PageData(Columns(run, evaluators, comparison), texts)
+        failed = FailedItems(run, evaluators, inputs.comparison)
+        data = PageData(Columns(run, evaluators, inputs.comparison), texts)
         results, judged = _results_writer(run, folders), AgentEvaluation(output, run, evaluators)
         with uncollected(), exports.open("results", results), exports.open("Agent Evaluation", judged):
             consumers = {
@@ -207,35 +209,26 @@ def _write_files(
                 "cases of the page": data.add,
                 "Agent Evaluation": judged.add,
             }
-            also = tuple(exports.guarded(name, consume) for name, consume in consumers.items())
-            analysis = analyse(
-                record,
-                aggregates,
-                storage_mb=storage_mb,
-                also=also,
-                terms=arena_terms(ratings),
-                population=population,
-            )
+            analysis = _analyse(inputs, [exports.guarded(*consumer) for consumer in consumers.items()])
         # The largest files first: they are packed while the others are written.
         packed = dict.fromkeys(path for folder in folders.values() for path in tree(folder.results))
         _pack(archive, output, packed)
-        analysis = _in_natural_order(analysis)
         conclusions = conclude(analysis)
         content = Content(
             analysis,
-            verdict=verdict_of(analysis, conclusions, comparison),
+            verdict=verdict_of(analysis, conclusions, inputs.comparison),
             conclusions=conclusions,
             findings=grouped(analysis, conclusions),
             failed=failed,
-            thresholds=thresholds_in_force(analysis, data.columns, registry),
+            thresholds=thresholds_in_force(analysis, data.columns, inputs.registry),
             failures=failures,
             folders=folders,
             columns=data.columns,
-            record=record,
+            record=inputs.record,
             warnings=exports.warnings,
-            comparison=comparison,
-            history=history,
-            ratings=ratings,
+            comparison=inputs.comparison,
+            history=inputs.history,
+            ratings=inputs.ratings,
         )
         for id, folder in folders.items():
             with exports.of(f"evaluator {id}"):
@@ -243,37 +236,47 @@ def _write_files(
             _pack(archive, output, (path for path in tree(folder.path) if path not in packed))
         with exports.of(DATA, output / DATA):
             write_json(output / DATA, interpretation(analysis, folders, results.models))
-        with exports.of(SUMMARY, output / SUMMARY):
-            _write_text(
-                output / SUMMARY,
-                markdown.summary(content),
-            )
-        if comparison is not None:
-            with exports.of(COMPARISON, output / COMPARISON):
-                _write_text(output / COMPARISON, as_json(comparison) + "\n")
-        with exports.of(PAGE, output / PAGE), open_text(output / PAGE) as file:
-            file.writelines(
-                page.page_pieces(
-                    content, registry, contributed_sections(analysis, more), data.blocks(analysis)
-                )
-            )
+        _write_summaries(output, content, exports)
+        _write_page(output / PAGE, content, inputs, data, exports)
         for name in (PAGE, DATA, SUMMARY, COMPARISON, *judged.files):
             if (output / name).is_file():
-                archive.add(
-                    output / name, name, compress=name != PAGE or (output / name).stat().st_size < LARGE_PAGE
-                )
+                is_small = name != PAGE or (output / name).stat().st_size < LARGE_PAGE
+                archive.add(output / name, name, compress=is_small)
     return content
+
+
+def _analyse(inputs: _Inputs, consumers: Iterable[Consumer]) -> Analysis:
+    """Analyse the record while the consumers take its items; models are in natural order."""
+    analysis = analyse(
+        inputs.record,
+        inputs.aggregates,
+        storage_mb=inputs.storage_mb,
+        also=tuple(consumers),
+        terms=arena_terms(inputs.ratings),
+        population=inputs.population,
+    )
+    # model-2 before model-10
+    models = sorted(analysis.models, key=lambda model: (natural_key(model.name), model.key))
+    return replace(analysis, models=tuple(models))
+
+
+def _write_summaries(output: Path, content: Content, exports: Exports) -> None:
+    with exports.of(SUMMARY, output / SUMMARY):
+        _write_text(output / SUMMARY, markdown.summary(content))
+    if content.comparison is not None:
+        with exports.of(COMPARISON, output / COMPARISON):
+            _write_text(output / COMPARISON, as_json(content.comparison) + "\n")
+
+
+def _write_page(path: Path, content: Content, inputs: _Inputs, data: PageData, exports: Exports) -> None:
+    with exports.of(PAGE, path), open_text(path) as file:
+        sections = contributed_sections(content.analysis, inputs.more)
+        file.writelines(page.page_pieces(content, inputs.registry, sections, data.blocks(content.analysis)))
 
 
 def _pack(archive: Archive, output: Path, files: Iterable[Path]) -> None:
     for path in files:
         archive.add(path, path.relative_to(output).as_posix(), compress=path.suffix not in COMPRESSED)
-
-
-def _in_natural_order(analysis: Analysis) -> Analysis:
-    """Return an analysis whose models are in natural order: model-2 before model-10."""
-    models = sorted(analysis.models, key=lambda model: (natural_key(model.name), model.key))
-    return replace(analysis, models=tuple(models))
 
 
 class Exports:
