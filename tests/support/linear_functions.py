@@ -21,6 +21,15 @@ __all__ = ["BOUNDS", "FUNCTIONS", "TEXTS"]
 # metrics
 
 
+@measured("core.display")
+def _display(text: str) -> None:
+    from pytest_evalstudio.core.display import visible, visible_json, visible_lines
+
+    visible(text)
+    visible_lines("::" + text)
+    visible_json(json.dumps(text))
+
+
 @measured("core.text.is_blank")
 def _blank(text: str) -> None:
     from pytest_evalstudio.core.text import is_blank

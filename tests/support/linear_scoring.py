@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 
 from support.linear_table import Function, measured, refused
@@ -21,6 +22,15 @@ def _find_secrets(text: str) -> None:
     from pytest_evalstudio.metrics.detectors import find_secrets
 
     find_secrets(text)
+
+
+if find_spec("detect_secrets") is not None:
+
+    @measured("detectors of detect-secrets", 30.0)
+    def _find_secrets_with_scanner(text: str) -> None:
+        from pytest_evalstudio.metrics.detectors.scanner import find_secrets_with_scanner
+
+        find_secrets_with_scanner(text)
 
 
 @measured("detectors.redact", 4.0)
