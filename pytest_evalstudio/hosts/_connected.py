@@ -24,7 +24,8 @@ class Connected:
         proxy: URL of the proxy; "" for the one that the environment names.
         ca_file: file of the certificate authorities to trust, relative to the configuration's folder; "" for
             the usual ones.
-        verify_tls: whether the service's certificate is checked.
+        verify_tls: whether the service's certificate is checked. Clients that use urllib3 warn where it
+            is not: if your warnings are errors, ignore `urllib3.exceptions.InsecureRequestWarning`.
     """
 
     proxy: str = ""

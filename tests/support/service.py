@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 import struct
 import threading
 import time
@@ -96,6 +97,7 @@ def running(
     protocol: Callable[[Request], Response],
     asks: Callable[[Request], bool] = lambda request: True,
     handler: type[BaseHTTPRequestHandler] | None = None,
+    tls: ssl.SSLContext | None = None,
 ) -> Iterator[Service]:
     """Run a service; `url` is its origin."""
     service = Service(protocol, asks)
@@ -112,9 +114,12 @@ def running(
 
     Handler.service = service  # type: ignore[attr-defined]
     server = Server(("127.0.0.1", 0), Handler)
+    if tls is not None:
+        # The handshake belongs to the thread of a connection: one that fails must not end the server.
+        server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
-    service.url = f"http://127.0.0.1:{server.server_port}"
+    service.url = f"{'http' if tls is None else 'https'}://127.0.0.1:{server.server_port}"
     try:
         yield service
     finally:
