@@ -129,14 +129,14 @@ def _changed_parts(
     has_documents: bool,
 ) -> tuple[Part, ...]:
     shared = [(base.evaluators[id], entry) for id, entry in new.evaluators.items() if id in base.evaluators]
-    moved = {operation.quantity for operation in operations if operation.changed}
+    quantities = {operation.quantity for operation in operations if operation.changed}
     changed: dict[Part, bool] = {
         "case": bool(matched.changed_cases),
         "answer": bool(matched.answers.keys),
         "context": bool(matched.contexts.keys),
         "context order": bool(matched.context_order.keys),
-        "tokens": "tokens" in moved,
-        "cost": "cost_usd" in moved,
+        "tokens": "tokens" in quantities,
+        "cost": "cost_usd" in quantities,
         "documents": has_documents,
         "model": _has_other_models(base, new, matched.pairs),
         "evaluator": any(_evaluator(earlier) != _evaluator(entry) for earlier, entry in shared)

@@ -200,7 +200,7 @@ def _answer_relevancy(case: Case, written: AnswerQuestions, vectors: Vectors) ->
 
 def context_precision(case: Case) -> Flow[Part]:
     """Judge the usefulness of each chunk for the expected answer: one question per chunk with words."""
-    asked = [index for index, chunk in enumerate(case.context) if has_words(chunk)]
+    indices = [index for index, chunk in enumerate(case.context) if has_words(chunk)]
     replies = yield [
         Question(
             prompt=CHUNK_USEFULNESS,
@@ -216,11 +216,11 @@ def context_precision(case: Case) -> Flow[Part]:
                 verdict=choice("Is the piece useful to arrive at the expected answer?"),
             ),
         )
-        for index in asked
+        for index in indices
     ]
     verdicts = {
         index: {"verdict": reply["verdict"], "reason": reply["reason"]}
-        for index, reply in zip(asked, replies, strict=True)
+        for index, reply in zip(indices, replies, strict=True)
     }
     empty = {"verdict": NO, "reason": "it is empty"}
     chunks = [verdicts.get(index, empty) for index in range(len(case.context))]

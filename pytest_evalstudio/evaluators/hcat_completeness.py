@@ -143,7 +143,7 @@ def _masses(texts: Sequence[Sentence], weights: Sequence[float]) -> dict[str, fl
 def _context_fragments(
     indexed: Sequence[tuple[int, Sentence]], coverage: Sequence[float]
 ) -> tuple[Fragment, ...]:
-    kept = sorted(sorted(range(len(indexed)), key=lambda index: (coverage[index], index))[:MAX_FRAGMENTS])
+    top = sorted(sorted(range(len(indexed)), key=lambda index: (coverage[index], index))[:MAX_FRAGMENTS])
     return tuple(
         Fragment(
             start=indexed[index][1].start,
@@ -151,7 +151,7 @@ def _context_fragments(
             part=f"context:{indexed[index][0]}",
             scores={"completeness": coverage[index]},
         )
-        for index in kept
+        for index in top
     )
 
 

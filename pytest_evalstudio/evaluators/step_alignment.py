@@ -119,13 +119,13 @@ class StepAlignment:
     ) -> list[Outcome]:
         compare: Callable[[str, str], Likeness] = likeness
         if self.similarity == "embeddings":
-            asked = {
+            questions = {
                 text
                 for _, (truth, actual) in read
                 if truth and actual
                 for text in (*truth, *(step.text for step in actual))
             }
-            compare = by_meaning(Vectors(asked, tools.embedder), self.similarity_threshold)
+            compare = by_meaning(Vectors(questions, tools.embedder), self.similarity_threshold)
         return [_outcome(case, truth, actual, compare) for case, (truth, actual) in read]
 
     def _read(self, case: Case, tools: Tools) -> tuple[list[str], list[Step]]:
@@ -247,7 +247,7 @@ def _fragments(
                 message=message,
             )
         )
-    kept = sorted(range(len(fragments)), key=lambda index: (-fragments[index].scores["edits"], index))[
+    top = sorted(range(len(fragments)), key=lambda index: (-fragments[index].scores["edits"], index))[
         :MAX_FRAGMENTS
     ]
-    return tuple(fragments[index] for index in sorted(kept))
+    return tuple(fragments[index] for index in sorted(top))

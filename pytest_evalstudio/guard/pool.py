@@ -129,7 +129,7 @@ class GuardPool:
         return group
 
     async def _reload(self) -> None:
-        former = self._group
+        previous = self._group
         try:
             self._group = await self._opened()
         except (EvalStudioError, OSError) as exc:
@@ -138,5 +138,5 @@ class GuardPool:
             return
         self._measures.reloaded(accepted=True)
         self._journal.note(f"the configuration was reloaded: {', '.join(self.evaluators)}")
-        if former is not None:
-            await former.retire()
+        if previous is not None:
+            await previous.retire()

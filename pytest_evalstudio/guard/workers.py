@@ -207,11 +207,11 @@ def _signals_blocked() -> Iterator[None]:
         yield
         return
     resource_tracker.ensure_running()  # its start would unblock them
-    former = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    previous_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, former)
+        signal.pthread_sigmask(signal.SIG_SETMASK, previous_mask)
 
 
 def _status(process: BaseProcess) -> str:

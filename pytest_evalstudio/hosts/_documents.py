@@ -188,9 +188,9 @@ def download(
         HostFault: if it cannot be downloaded, is larger than allowed, or leads to a private address.
     """
     stem = hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()[:20]
-    for known in sorted(folder.glob(f"{stem}.*")):
-        if known.suffix != ".part":
-            return known
+    for path in sorted(folder.glob(f"{stem}.*")):
+        if path.suffix != ".part":
+            return path
     director = opener(allow_private_hosts=allow_private_hosts, trusted_hosts=trusted_hosts)
     deadline = time.monotonic() + timeout_s
     try:
@@ -320,7 +320,7 @@ def _drawing_bytes(page: Any, deadline: Deadline) -> int:
     Counting stops at the limit.
     """
     total = 0
-    seen: set[int] = set()
+    visited: set[int] = set()
     waiting = [page]
     while waiting and total <= MAX_PAGE_BYTES:
         deadline.check()
@@ -328,9 +328,9 @@ def _drawing_bytes(page: Any, deadline: Deadline) -> int:
         forms = resources.get_object().get("/XObject") if resources is not None else None
         for form in forms.get_object().values() if forms is not None else ():
             drawn = form.get_object()
-            if id(drawn) in seen or drawn.get("/Subtype") != "/Form":
+            if id(drawn) in visited or drawn.get("/Subtype") != "/Form":
                 continue
-            seen.add(id(drawn))
+            visited.add(id(drawn))
             total += len(drawn.get_data())
             waiting.append(drawn)
     return total

@@ -260,15 +260,15 @@ class H2OGPTEService(Connected):
             return fault
         from h2ogpte.types import RateLimitError, SessionError
 
-        said = quoted(str(exc), self._mask)
+        text = quoted(str(exc), self._mask)
         if isinstance(exc, RateLimitError):
             wait_s = float(exc.retry_after) or None
-            return HostFault(f"HTTP 429: {said}", retry=True, retry_after_s=wait_s, throttled=True)
+            return HostFault(f"HTTP 429: {text}", retry=True, retry_after_s=wait_s, throttled=True)
         status, headers = _status_of(exc)
         if status is not None:
-            return status_fault(status, said, REMEDIES, headers, url=self.url)
+            return status_fault(status, text, REMEDIES, headers, url=self.url)
         if isinstance(exc, SessionError):
-            return HostFault(f"{self.url} answered with an error: {said}; check the service", retry=True)
+            return HostFault(f"{self.url} answered with an error: {text}; check the service", retry=True)
         if isinstance(exc, TimeoutError):
             return HostFault(f"no answer within {self.patience_s:g} s (`timeout_s`)", retry=True)
         if isinstance(exc, OSError) or type(exc).__module__.partition(".")[0] in ("urllib3", "websockets"):

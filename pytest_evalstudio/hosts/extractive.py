@@ -123,12 +123,12 @@ class Extractive:
             score if owner in retrieved else 0.0
             for score, owner in zip(index.sentence_scores(words), index.owners, strict=True)
         ]
-        said: dict[str, int] = {}  # by sentence: overlapping chunks share some
+        positions: dict[str, int] = {}  # by sentence: overlapping chunks share some
         for at in best(scores, len(scores)):
-            said.setdefault(index.sentences[at], at)
-        chosen = sorted(list(said.values())[: self.answer_sentences])
+            positions.setdefault(index.sentences[at], at)
+        sentence_positions = sorted(list(positions.values())[: self.answer_sentences])
         return Answer(
-            text=" ".join(index.sentences[at] for at in chosen) or self.no_answer,
+            text=" ".join(index.sentences[at] for at in sentence_positions) or self.no_answer,
             context=tuple(chunk.text for chunk in context),
             context_sources=tuple(chunk.source for chunk in context),
             cost_usd=0.0,

@@ -142,9 +142,9 @@ class _Member:
     """One model of a panel; a question that is being put already is not put twice."""
 
     def __init__(
-        self, asked: Asked, prompts: Prompts, budget: Budget, repeat: int, reverse_options: bool
+        self, session: Asked, prompts: Prompts, budget: Budget, repeat: int, reverse_options: bool
     ) -> None:
-        self._asked = asked
+        self._asked = session
         self._prompts = prompts
         self._budget = budget
         self._repeat = repeat

@@ -261,15 +261,15 @@ def _is_misspelt(first: str, second: str) -> bool:
         first_counts & ~second_counts
     ).bit_count() > most:
         return False  # an edit adds or removes one character at most
-    places, full, last = _places(shorter), (1 << size) - 1, 1 << (size - 1)
+    positions, full, last = _places(shorter), (1 << size) - 1, 1 << (size - 1)
     up, down, distance = full, 0, size
-    for left, sign in zip(range(len(longer) - 1, -1, -1), longer, strict=True):
-        same = places.get(sign, 0)
+    for remaining, sign in zip(range(len(longer) - 1, -1, -1), longer, strict=True):
+        same = positions.get(sign, 0)
         level = same | down
         flat = (((same & up) + up) ^ up) | same
         rise, fall = down | ~(flat | up), up & flat
         distance += bool(rise & last) - bool(fall & last)
-        if distance - left > most:
+        if distance - remaining > most:
             return False
         rise = rise << 1 | 1
         up, down = (fall << 1 | ~(level | rise)) & full, rise & level & full
@@ -330,15 +330,15 @@ def align(
     aligned = []
     row, column = len(truth), len(actual)
     while row or column:
-        here = costs[row][column]
+        cost = costs[row][column]
         alike = levels[truth[row - 1], actual[column - 1]] if row and column else "mismatch"
         before = costs[row - 1][column - 1] if row and column else None
-        if before is not None and here == (
+        if before is not None and cost == (
             (before[0] + 1, before[1]) if alike == "mismatch" else (before[0], before[1] - 1)
         ):
             row, column = row - 1, column - 1
             aligned.append(Aligned("mismatch" if alike == "mismatch" else "match", row, column, alike))
-        elif row and here == (costs[row - 1][column][0] + 1, costs[row - 1][column][1]):
+        elif row and cost == (costs[row - 1][column][0] + 1, costs[row - 1][column][1]):
             row -= 1
             aligned.append(Aligned("insertion", row, None))
         else:

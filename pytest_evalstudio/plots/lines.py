@@ -72,8 +72,8 @@ def line_chart(title: str, runs: Sequence[str], lines: Sequence[Line]) -> str:
 
 
 def _draw(canvas: Canvas, x: Scale, y: Scale, colour: str, line: Line, runs: Sequence[str]) -> None:
-    places = [(x(number), y(point.mean)) for number, point in enumerate(line.points) if point is not None]
-    canvas.path(places, stroke=colour, width=2)
+    points = [(x(number), y(point.mean)) for number, point in enumerate(line.points) if point is not None]
+    canvas.path(points, stroke=colour, width=2)
     for number, point in enumerate(line.points):
         if point is None:
             continue

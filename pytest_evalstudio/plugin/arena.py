@@ -49,7 +49,7 @@ def pair_items(
         if task.source is None and not task.skip:
             originals.setdefault(task.model, []).append(task)
     models = collector.evals.models
-    for model in [model for model, asked in originals.items() if not asked[0].answered]:
+    for model in [model for model, answers in originals.items() if not answers[0].answered]:
         if models.fixture_of(model):
             del originals[model]
             collector.evals.warn(
@@ -74,14 +74,14 @@ class ArenaRun:
     def __init__(
         self,
         evals: EvalSession,
-        place: str,
+        location: str,
         config: Configuration,
         table: ArenaTable,
         tasks: dict[ModelInfo, list[EvalTask]],
     ) -> None:
         self.table = table
         self._evals = evals
-        self._place = place
+        self._place = location
         self._config = config
         self._tasks = tasks
         self._answers: dict[ModelInfo, list[Case]] = {}
@@ -112,11 +112,11 @@ class ArenaRun:
             elif tasks[0].answered:
                 self._answers[model] = [task.answers[0] for task in tasks]
             else:
-                asked = self._evals.models.asked[model.key]
+                answers_by_prompt = self._evals.models.asked[model.key]
                 prompts = [prompts_of(task)[0] for task in tasks]
                 self._answers[model] = [
-                    answered(task.case, answer, model, 1, retrieves=asked.retrieves)
-                    for task, answer in zip(tasks, asked.ask(prompts), strict=True)
+                    answered(task.case, answer, model, 1, retrieves=answers_by_prompt.retrieves)
+                    for task, answer in zip(tasks, answers_by_prompt.ask(prompts), strict=True)
                 ]
         return self._answers[model]
 

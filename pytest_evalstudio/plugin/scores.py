@@ -97,9 +97,9 @@ class ScoresItem(pytest.Item):
             pairs += [("low", figure.interval[0]), ("high", figure.interval[1])]
         if result.change is not None:
             pairs += [("baseline", result.change.base.value), ("difference", result.change.difference)]
-        ours = [(f"{PREFIX}.{name}", value) for name, value in pairs if value is not None]
+        properties = [(f"{PREFIX}.{name}", value) for name, value in pairs if value is not None]
         others = [pair for pair in self.user_properties if not pair[0].startswith(f"{PREFIX}.")]
-        self.user_properties[:] = [*others, *ours]
+        self.user_properties[:] = [*others, *properties]
 
     def repr_failure(
         self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None

@@ -128,11 +128,11 @@ def assessments(evaluators: Mapping[str, EvaluatorInfo]) -> list[Assessment]:
     """
     assessments_by_id: dict[str, Assessment] = {}
     for id, info in evaluators.items():
-        wanted = _prefix(info)
-        if wanted is None:
+        id_prefix = _prefix(info)
+        if id_prefix is None:
             continue
         kind = _kind(info)
-        prefix = wanted if wanted not in assessments_by_id else _named(wanted, id)
+        prefix = id_prefix if id_prefix not in assessments_by_id else _named(id_prefix, id)
         if kind == "recall":
             aggregate = f"{prefix}/average"
         elif kind == "chunks":
@@ -210,7 +210,7 @@ class AgentEvaluation:
         }
 
     def _of_model(self, by_prefix: Mapping[str, _Aggregator]) -> dict[str, object]:
-        known = [
+        names = [
             (assessment, by_prefix[assessment.prefix])
             for assessment in self._assessments
             if assessment.prefix in by_prefix
@@ -218,7 +218,7 @@ class AgentEvaluation:
         return {
             "metrics": {
                 assessment.aggregate: aggregator.total / aggregator.scored if aggregator.scored else None
-                for assessment, aggregator in known
+                for assessment, aggregator in names
             },
             "counts": {
                 assessment.prefix: {
@@ -226,17 +226,17 @@ class AgentEvaluation:
                     "errors": aggregator.errors,
                     "not_applicable": aggregator.not_applicable,
                 }
-                for assessment, aggregator in known
+                for assessment, aggregator in names
             },
         }
 
 
 def _prefix(info: EvaluatorInfo) -> str | None:
-    wanted = {**_RATED, **_CHUNKS, **_RECALL}.get(info.type)
+    prefix = {**_RATED, **_CHUNKS, **_RECALL}.get(info.type)
     if info.type == _CUSTOM:
         step = "retrieval" if _kind(info) == "chunks" else "response"
         return _named(f"{step}/llm_judged/", str(info.parameters.get("name") or info.id))
-    return wanted if wanted is None or info.id == info.type else _named(wanted, info.id)
+    return prefix if prefix is None or info.id == info.type else _named(prefix, info.id)
 
 
 def _kind(info: EvaluatorInfo) -> Kind:

@@ -165,9 +165,9 @@ class FailedItems:
         self.total[kind] += 1
         change = self._changes.get(item.nodeid)
         is_regressed = change is not None and change.item_class in ("regressed", "error_now")
-        kept = (self._regressed if is_regressed else self._others)[kind]
-        if len(kept) < LIMITS[kind]:
-            kept.append(self._failed(kind, item, change))
+        group = (self._regressed if is_regressed else self._others)[kind]
+        if len(group) < LIMITS[kind]:
+            group.append(self._failed(kind, item, change))
 
     def items(self, kind: Kind) -> list[FailedItem]:
         """Return the kept items of a kind, regressed ones first."""

@@ -154,8 +154,8 @@ def worst_row(info: EvaluatorInfo, rows: Sequence[Row]) -> Row:
 
 def _text(text: str, marks: Sequence[Mark] = (), metric: Metric | None = None, part: str = "answer") -> Text:
     shown = text[:TEXT_CHARS]
-    made = segments(shown, marks, metric, part) if metric is not None else [Segment(shown)]
-    return Text(segments=tuple(made), left_out=len(text) - len(shown))
+    parts = segments(shown, marks, metric, part) if metric is not None else [Segment(shown)]
+    return Text(segments=tuple(parts), left_out=len(text) - len(shown))
 
 
 def _cut(text: str) -> str:

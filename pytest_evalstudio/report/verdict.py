@@ -83,9 +83,12 @@ def verdict_of(
         outcome, short = "passed", f"{counts['passed']} passed"
         headline = f"PASSED – {counts['passed']} of {total} {_tests(total)}"
     facts = tuple(_facts(analysis, conclusions, comparison, interrupted=outcome != "incomplete"))
-    made = Verdict(outcome=outcome, headline=headline, facts=facts, title="")
+    verdict = Verdict(outcome=outcome, headline=headline, facts=facts, title="")
     return Verdict(
-        outcome=outcome, headline=headline, facts=facts, title=f"{made.sign} {short} – {run_name(analysis)}"
+        outcome=outcome,
+        headline=headline,
+        facts=facts,
+        title=f"{verdict.sign} {short} – {run_name(analysis)}",
     )
 
 

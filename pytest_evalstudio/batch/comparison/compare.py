@@ -107,18 +107,18 @@ def _drawn(table: ScoredTable) -> list[_Keyed]:
 
     Answers with the same key are all drawn or none is, in every table. Memory is bounded.
     """
-    kept: list[_Keyed] = []
+    smallest: list[_Keyed] = []
     end = b"\xff" * _HASH_BYTES
     names = ["key", "model", ROW_ID, *DIGESTS]
     for batch in table.answers(names):
         for key, *values in zip(*(batch[name].to_pylist() for name in names), strict=True):
             digest = blake2b((key or "").encode("utf-8", "replace"), digest_size=_HASH_BYTES).digest()
             if key and digest <= end:
-                kept.append(_Keyed(digest, key, *values))
-        if len(kept) > 2 * MAX_ANSWERS:
-            kept = _least(kept)
-            end = kept[-1].digest
-    return _least(kept)
+                smallest.append(_Keyed(digest, key, *values))
+        if len(smallest) > 2 * MAX_ANSWERS:
+            smallest = _least(smallest)
+            end = smallest[-1].digest
+    return _least(smallest)
 
 
 def _least(rows: list[_Keyed]) -> list[_Keyed]:
@@ -161,13 +161,13 @@ def _side(table: ScoredTable, rows: Sequence[_Keyed], renamed: Mapping[str, str]
     return side
 
 
-def _outcome(known: str, status: str, *, decides: bool) -> str:
+def _outcome(evidence: str, status: str, *, decides: bool) -> str:
     """Return the outcome of an answer from that of its earlier metrics and the status of another one."""
-    if "error" in (known, status):
+    if "error" in (evidence, status):
         return "error"
-    if known == "failed" or status == "no_answer" or (status == "failed" and decides):
+    if evidence == "failed" or status == "no_answer" or (status == "failed" and decides):
         return "failed"
-    return known if status == "not_applicable" else "passed"
+    return evidence if status == "not_applicable" else "passed"
 
 
 def _with_notes(

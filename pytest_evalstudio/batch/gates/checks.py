@@ -231,11 +231,11 @@ def figure_of(
 
 def segments_of(manifest: ScoredManifest, evaluator: str, metric: str, model: str) -> list[MetricAggregate]:
     """Return the aggregates of a metric and model over groups, as far as they have scored answers."""
-    wanted = (evaluator, metric, model)
+    column = (evaluator, metric, model)
     return [
         entry
         for entry in manifest.aggregates
-        if entry.group and entry.scored and entry.identity[:3] == wanted
+        if entry.group and entry.scored and entry.identity[:3] == column
     ]
 
 
@@ -307,7 +307,7 @@ def _primary_terms(manifest: ScoredManifest, baseline: ScoredManifest) -> list[s
         for entry in manifest.evaluators
         if (other := baseline.evaluator(entry.id)) is not None
         for metric in entry.metrics
-        if metric.primary and any(metric.key == known.key for known in other.metrics)
+        if metric.primary and any(metric.key == other_metric.key for other_metric in other.metrics)
     ]
     if not terms:
         raise ConfigurationError(
@@ -324,21 +324,25 @@ def _earlier_names(models: Sequence[str], baseline: ScoredManifest, table: Score
     Raises:
         ConfigurationError: if no model is in both tables, or a given name is in none.
     """
-    known = [entry.key for entry in baseline.models]
+    baseline_keys = [entry.key for entry in baseline.models]
     for old in table.models:
-        if old not in known:
-            raise unknown_name("model in the baseline", old, known, f"It has: {', '.join(known)}.")
-    given = {new: old for old, new in table.models.items()}
-    for new in given:
+        if old not in baseline_keys:
+            raise unknown_name(
+                "model in the baseline", old, baseline_keys, f"It has: {', '.join(baseline_keys)}."
+            )
+    new_names = {new: old for old, new in table.models.items()}
+    for new in new_names:
         if new not in models:
             raise unknown_name("model in the table", new, models, f"It has: {', '.join(models)}.")
-    names = {model: given.get(model, model) for model in models if model in given or model in known}
-    if not names and len(models) == len(known) == 1:
-        return {models[0]: known[0]}
+    names = {
+        model: new_names.get(model, model) for model in models if model in new_names or model in baseline_keys
+    }
+    if not names and len(models) == len(baseline_keys) == 1:
+        return {models[0]: baseline_keys[0]}
     if not names:
         raise ConfigurationError(
-            f"baseline: no model is in both tables: {', '.join(models)} here, {', '.join(known)} there; name"
-            " them in [baseline.models] as OLD = NEW"
+            f"baseline: no model is in both tables: {', '.join(models)} here, {', '.join(baseline_keys)}"
+            " there; name them in [baseline.models] as OLD = NEW"
         )
     return names
 
@@ -350,7 +354,9 @@ def _check_group(group: str, manifest: ScoredManifest) -> None:
         raise ConfigurationError(
             f"groups: column {group!r} has too many values for figures of each; choose another column"
         )
-    kept = [name for name in manifest.groups if name not in manifest.ungrouped]
-    remedy = f"It keeps: {', '.join(kept)}." if kept else "It keeps none."
-    fault = unknown_name("column in the table", group, kept, f"{remedy} Score it again with --keep {group}.")
+    shared = [name for name in manifest.groups if name not in manifest.ungrouped]
+    remedy = f"It keeps: {', '.join(shared)}." if shared else "It keeps none."
+    fault = unknown_name(
+        "column in the table", group, shared, f"{remedy} Score it again with --keep {group}."
+    )
     raise ConfigurationError(f"groups: {fault}")

@@ -126,15 +126,15 @@ class Stream:
     def __init__(
         self,
         sources: Sequence[Source],
-        wanted: Sequence[Wanted],
+        columns_read: Sequence[Wanted],
         batch_rows: int,
-        chosen: Chosen | None = None,
+        sample: Chosen | None = None,
         totals: Sequence[int] = (),
     ) -> None:
         self._sources = sources
-        self._wanted = wanted
+        self._wanted = columns_read
         self._batch_rows = batch_rows
-        self._chosen = chosen
+        self._chosen = sample
         self._totals = totals
 
     def batches(self) -> Iterator[Batch]:
@@ -164,21 +164,21 @@ class Stream:
             yield from _bounded(_joined(waiting))
 
     def _pieces(self, index: int, first: int, total: int) -> Iterator[Any]:
-        source, wanted = self._sources[index], self._wanted[index]
+        source, columns_read = self._sources[index], self._wanted[index]
         select: Rows | None = None
         if self._chosen is not None:
             start, end = np.searchsorted(self._chosen.rows, [first, first + total])
             select = self._chosen.rows[start:end] - first
             if not len(select):
                 return
-        fields = fields_of(wanted)
+        fields = fields_of(columns_read)
         for rows, columns in source.reader().read(fields, select):
             yield self._table(index, first, rows, columns)
 
     def _table(self, index: int, first: int, rows: Rows, columns: dict[str, Any]) -> Any:
         import pyarrow as pa
 
-        source, wanted = self._sources[index], self._wanted[index]
+        source, columns_read = self._sources[index], self._wanted[index]
         ids = rows + first
         if self._chosen is None:
             strata, weights = np.zeros(len(ids), dtype=np.int32), np.ones(len(ids))
@@ -192,17 +192,17 @@ class Stream:
             "stratum": pa.array(strata),
             "weight": pa.array(weights),
         }
-        for field, column in wanted.mapping.items():
+        for field, column in columns_read.mapping.items():
             arrays[field] = array_of(columns[column], field, column, source.name)
-        for name, column in wanted.groups.items():
+        for name, column in columns_read.groups.items():
             arrays[GROUP + name] = array_of(columns[column], "", column, source.name)
         return pa.table(arrays)
 
 
-def fields_of(wanted: Wanted) -> dict[str, str]:
+def fields_of(columns_read: Wanted) -> dict[str, str]:
     """Return column to field; a column that is kept and mapped is read for its field."""
-    kept = dict.fromkeys(wanted.groups.values(), "")
-    return kept | {column: field for field, column in wanted.mapping.items()}
+    columns = dict.fromkeys(columns_read.groups.values(), "")
+    return columns | {column: field for field, column in columns_read.mapping.items()}
 
 
 def _joined(tables: Sequence[Any]) -> Any:

@@ -180,7 +180,7 @@ def sample(
     """
     answers = _by_label(scores, labels)
     missing = dict.fromkeys((column.key for column in columns), 0)
-    rows, levels, kept = [], [], []
+    rows, levels, indices = [], [], []
     for identity, answer in answers.items():
         values = [answer.score(column.key) for column in columns]
         for column, value in zip(columns, values, strict=True):
@@ -188,10 +188,10 @@ def sample(
         if None not in values:
             rows.append(values)
             levels.append(labels[identity])
-            kept.append(answer)
+            indices.append(answer)
     numbers: dict[tuple[str, str], int] = {}
-    home = {(answer.file, answer.key): place for answer, place in originals(scores.answers.values())}
-    cases = [numbers.setdefault(home[answer.file, answer.key], len(numbers)) for answer in kept]
+    home = {(answer.file, answer.key): position for answer, position in originals(scores.answers.values())}
+    cases = [numbers.setdefault(home[answer.file, answer.key], len(numbers)) for answer in indices]
     labelled = Sample(
         np.array(rows, dtype=np.float64).reshape(len(rows), len(columns)),
         np.array(levels, dtype=np.int64),
@@ -201,7 +201,7 @@ def sample(
         (
             None
             if drawn is None
-            else np.array([(answer.key, answer.model_key) in drawn for answer in kept], dtype=np.bool_)
+            else np.array([(answer.key, answer.model_key) in drawn for answer in indices], dtype=np.bool_)
         ),
     )
     for column, values in zip(columns, labelled.scores.T, strict=True):
@@ -217,15 +217,15 @@ def _by_label(scores: Scores, labels: Labels) -> dict[tuple[str, str], Answer]:
     """Return the answer of each label."""
     answers: dict[tuple[str, str], Answer] = {}
     for identity in scores.answers:
-        place = identity[1:]
-        if place not in labels:
+        case_id = identity[1:]
+        if case_id not in labels:
             continue
-        if place in answers:
+        if case_id in answers:
             raise DataError(
-                f"{place[0]!r} of model {place[1]!r} is in {answers[place].file!r} and {identity[0]!r}: its"
-                " label may be of either; give the results of one file, or make keys unique"
+                f"{case_id[0]!r} of model {case_id[1]!r} is in {answers[case_id].file!r} and {identity[0]!r}:"
+                " its label may be of either; give the results of one file, or make keys unique"
             )
-        answers[place] = scores.answers[identity]
+        answers[case_id] = scores.answers[identity]
     if not answers:
         raise DataError(
             f"none of the results has a label{_example(scores.answers)}; the labels have e.g."

@@ -145,13 +145,15 @@ def population_of(
             continue
         answer = scores.answers[item.file, item.key, item.model_key]
         by_metric = {column.key: answer.score(column.key) for column in columns}
-        kept = {key: value for key, value in by_metric.items() if value is not None}
-        if len(kept) < len(by_metric):
+        values = {key: value for key, value in by_metric.items() if value is not None}
+        if len(values) < len(by_metric):
             missing += 1
         else:
-            cases.append(_case(item, answer, kept, columns, scores.model_names))
+            cases.append(_case(item, answer, values, columns, scores.model_names))
     cases.sort(key=lambda case: case.identity)
-    placed = [replace(case, place=place) for case, place in zip(cases, _places(cases, columns), strict=True)]
+    placed = [
+        replace(case, place=position) for case, position in zip(cases, _places(cases, columns), strict=True)
+    ]
     return Population(
         scores=scores,
         columns=tuple(columns),

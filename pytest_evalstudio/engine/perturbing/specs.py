@@ -175,7 +175,7 @@ def _step(
             "a perturbator is missing next to '+'; write ID[:INTENSITY], joined by '+' or ','"
         )
     spec = registry.perturbators.spec(name)
-    given = {
+    options = {
         key.strip(): value.strip() for key, sign, value in (part.partition("=") for part in rest) if sign
     }
     levels = [part for part in rest if "=" not in part]
@@ -185,7 +185,7 @@ def _step(
         )
     perturbator = _made(
         name,
-        {**tables.get(name, {}), **_typed(registry.perturbators.get(name), given)},
+        {**tables.get(name, {}), **_typed(registry.perturbators.get(name), options)},
         registry,
         f"perturbator {name}",
         folder,
@@ -207,15 +207,15 @@ def _step(
 
 
 def _intensity(word: str, spec: PerturbatorSpec) -> Intensity:
-    known = {level.lower(): level for level in spec.intensities}
-    intensity = known.get(word.lower())
+    levels = {level.lower(): level for level in spec.intensities}
+    intensity = levels.get(word.lower())
     if intensity is None:
-        listed = f"It has {', '.join(known)}" if known else "It has none; leave it out"
+        listed = f"It has {', '.join(levels)}" if levels else "It has none; leave it out"
         raise ConfigurationError(
             " ".join(
                 filter(
                     None,
-                    (f"perturbator {spec.id}: no intensity {word!r}.", nearest(word.lower(), known), listed),
+                    (f"perturbator {spec.id}: no intensity {word!r}.", nearest(word.lower(), levels), listed),
                 )
             )
         )
@@ -223,13 +223,13 @@ def _intensity(word: str, spec: PerturbatorSpec) -> Intensity:
 
 
 def _made(
-    name: str, options: Mapping[str, object], registry: Registry, place: str, folder: Path
+    name: str, options: Mapping[str, object], registry: Registry, location: str, folder: Path
 ) -> Perturbator:
     cls = registry.perturbators.get(name)
-    checked = check_options(cls, options, place)
+    checked = check_options(cls, options, location)
     paths = registry.perturbators.spec(name).path_options
     checked |= {key: str(folder / str(checked[key])) for key in paths if checked.get(key)}
-    return build(cls, checked, place)
+    return build(cls, checked, location)
 
 
 def _typed(cls: type, options: Mapping[str, str]) -> dict[str, object]:

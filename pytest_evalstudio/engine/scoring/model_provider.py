@@ -224,10 +224,10 @@ class ModelProvider:
             return
         kind, _, name = requirement.partition(":")
         if kind not in (_NAMED if name else MODEL_TABLES):
-            known = ", ".join(
+            names = ", ".join(
                 [*MODEL_TABLES, JUDGE, f"{OPTION}NAME", *(f"{kind}:NAME" for kind in _NAMED), f"{MODULE}NAME"]
             )
-            raise ConfigurationError(f"requires {requirement!r}, which is not known; known: {known}")
+            raise ConfigurationError(f"requires {requirement!r}, which is not known; known: {names}")
         if name:
             self._named(
                 config,

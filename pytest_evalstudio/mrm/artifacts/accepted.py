@@ -42,7 +42,7 @@ def _of_calibration(folder: Path, accepted: Collection[str]) -> Iterator[Entry]:
             yield Entry(question=row.input, answer=row.actual_output, why="people call the answer good")
 
 
-def _of_variations(folder: Path, known: Perturbators) -> Iterator[Entry]:
+def _of_variations(folder: Path, perturbators: Perturbators) -> Iterator[Entry]:
     """Yield the questions whose answer passes, with the wordings of the same meaning that fail."""
     rows = {(row.key, row.model_key): row for row in TestLab.load(folder / LAB).dataset.inputs}
     verdicts = {(item.key, item.model_key): item.verdict for item in RecordReader(folder / FILE).items()}
@@ -51,7 +51,7 @@ def _of_variations(folder: Path, known: Perturbators) -> Iterator[Entry]:
         source = (_source(row), row.model_key)
         turned = verdicts.get(identity) == "failed" and verdicts.get(source) == "passed"
         is_new = turned and "input" not in _masked_fields(row) and row.input != rows[source].input
-        if is_new and origin(row.categories, known).meaning_kept:
+        if is_new and origin(row.categories, perturbators).meaning_kept:
             wordings.setdefault(source, []).append(row.input)
     for identity, others in wordings.items():
         row = rows[identity]

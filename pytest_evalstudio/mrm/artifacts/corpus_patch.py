@@ -33,9 +33,9 @@ def corpus_patch(title: str, entries: Sequence[Entry]) -> str:
     """Return the document as Markdown, one entry per question and answer."""
     merged: dict[tuple[str, str], Entry] = {}
     for entry in entries:
-        known = merged.get((entry.question, entry.answer))
-        wordings = tuple(dict.fromkeys([*(known.wordings if known else ()), *entry.wordings]))
-        why = "; ".join(dict.fromkeys([*((known.why,) if known else ()), entry.why]))
+        previous = merged.get((entry.question, entry.answer))
+        wordings = tuple(dict.fromkeys([*(previous.wordings if previous else ()), *entry.wordings]))
+        why = "; ".join(dict.fromkeys([*((previous.why,) if previous else ()), entry.why]))
         merged[entry.question, entry.answer] = Entry(
             question=entry.question, answer=entry.answer, why=why, wordings=wordings
         )

@@ -245,13 +245,13 @@ def subjects(attributes: Mapping[str, object]) -> set[str]:
     return {text.strip() for text in named}
 
 
-def prompt_extension(chosen: Sequence[Chosen]) -> str:
+def prompt_extension(rules: Sequence[Chosen]) -> str:
     """Return the rules as Markdown for the end of a system prompt."""
     lines = []
-    for group in dict.fromkeys(choice.rule.group for choice in chosen):
+    for group in dict.fromkeys(choice.rule.group for choice in rules):
         lines += [f"### {group}", ""]
         lines += [
-            f"* {choice.rule.title}: {choice.rule.text}" for choice in chosen if choice.rule.group == group
+            f"* {choice.rule.title}: {choice.rule.text}" for choice in rules if choice.rule.group == group
         ]
         lines.append("")
     return "\n".join(lines)

@@ -116,11 +116,13 @@ def _over_represented(
     for number, (group, members) in enumerate(zip(groups, tested.groups, strict=True)):
         whole = _counts(group)
         for (dimension, value), count in sorted(_counts(members).items()):
-            others, beside = tested_total[dimension, value] - count, len(tested.cases) - len(members)
-            if count < LEAST or not beside:
+            others, outside = tested_total[dimension, value] - count, len(tested.cases) - len(members)
+            if count < LEAST or not outside:
                 continue
             clusters.append(number)
-            p_values.append(fisher_fewer_passes(len(members) - count, len(members), beside - others, beside))
+            p_values.append(
+                fisher_fewer_passes(len(members) - count, len(members), outside - others, outside)
+            )
             inside, elsewhere = whole[dimension, value], len(cases) - len(group)
             categories.append(
                 OverRepresented(

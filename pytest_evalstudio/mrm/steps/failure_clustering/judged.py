@@ -57,13 +57,13 @@ class Evaluation:
 
 
 def read_evaluation(
-    path: Path, wanted: Sequence[str] = (), thresholds: Mapping[str, float] = NOTHING
+    path: Path, metric_keys: Sequence[str] = (), thresholds: Mapping[str, float] = NOTHING
 ) -> Evaluation:
     """Return the cases of a record that passed or failed, without perturbed ones.
 
     Args:
         path: of the record.
-        wanted: `evaluator` or `evaluator.metric` whose verdicts count; all evaluators' where not given.
+        metric_keys: `evaluator` or `evaluator.metric` whose verdicts count; all evaluators' where not given.
         thresholds: `evaluator.metric` to threshold, in place of the record's.
 
     Raises:
@@ -72,7 +72,7 @@ def read_evaluation(
     """
     record = RecordReader(path)
     evaluators = {id: _with(info, thresholds) for id, info in evaluators_of(record.run).items()}
-    _check(wanted, evaluators)
+    _check(metric_keys, evaluators)
     cases = []
     left_out = {"perturbed": 0, "without a verdict": 0}
     for item in record.items():
@@ -82,7 +82,7 @@ def read_evaluation(
         elif any(link.type == SOURCE for link in row.relationships):
             left_out["perturbed"] += 1
         else:
-            judged = _judged(item, row, evaluators, wanted, thresholds)
+            judged = _judged(item, row, evaluators, metric_keys, thresholds)
             if judged is None:
                 left_out["without a verdict"] += 1
             else:
@@ -90,15 +90,15 @@ def read_evaluation(
     return Evaluation(cases=tuple(cases), evaluators=evaluators, left_out=left_out)
 
 
-def _check(wanted: Iterable[str], evaluators: Mapping[str, EvaluatorInfo]) -> None:
-    known = [
+def _check(metric_keys: Iterable[str], evaluators: Mapping[str, EvaluatorInfo]) -> None:
+    names = [
         *evaluators,
         *(f"{id}.{metric.key}" for id, info in evaluators.items() for metric in info.judged_metrics),
     ]
-    for name in wanted:
-        if name not in known:
+    for name in metric_keys:
+        if name not in names:
             raise unknown_name(
-                "evaluator or metric with a threshold", name, known, "The automated evaluation had others."
+                "evaluator or metric with a threshold", name, names, "The automated evaluation had others."
             )
 
 
@@ -114,10 +114,10 @@ def _judged(
     item: Item,
     row: Row,
     evaluators: Mapping[str, EvaluatorInfo],
-    wanted: Sequence[str],
+    metric_keys: Sequence[str],
     thresholds: Mapping[str, float],
 ) -> Judged | None:
-    names = wanted or tuple(evaluators)
+    names = metric_keys or tuple(evaluators)
     verdicts = [
         misses
         for name in names

@@ -108,12 +108,14 @@ def absorbed(labels: Any, rows: Any, least: int) -> tuple[Any, int]:
         Labels, and how many rows had to go elsewhere; all 0 where no cluster is large enough.
     """
     sizes = {int(label): int((labels == label).sum()) for label in np.unique(labels) if label >= 0}
-    kept = [label for label, size in sizes.items() if size >= least]
-    if not kept:
+    large = [label for label, size in sizes.items() if size >= least]
+    if not large:
         return np.zeros(len(labels), dtype=np.int64), len(labels)
-    means = np.stack([_unit(rows[labels == label].mean(axis=0)) for label in kept])
-    stray = ~np.isin(labels, kept)
-    new = np.array([kept.index(label) if label in kept else -1 for label in labels.tolist()], dtype=np.int64)
+    means = np.stack([_unit(rows[labels == label].mean(axis=0)) for label in large])
+    stray = ~np.isin(labels, large)
+    new = np.array(
+        [large.index(label) if label in large else -1 for label in labels.tolist()], dtype=np.int64
+    )
     new[stray] = np.argmax(np.round(rows[stray] @ means.T, 9), axis=1) if stray.any() else 0
     return _by_size(new), int(stray.sum())
 
@@ -201,11 +203,11 @@ def _clusters(reduced: Any, counts: range, settings: Settings) -> Iterator[tuple
 
 def _by_size(labels: Any) -> Any:
     """Number the clusters by size, 0 for the largest; of equal ones the one that begins first."""
-    known = sorted(
+    ordered_labels = sorted(
         set(labels.tolist()),
         key=lambda label: (-int((labels == label).sum()), int(np.argmax(labels == label))),
     )
-    return np.array([known.index(label) for label in labels.tolist()], dtype=np.int64)
+    return np.array([ordered_labels.index(label) for label in labels.tolist()], dtype=np.int64)
 
 
 def _unit(vector: Any) -> Any:

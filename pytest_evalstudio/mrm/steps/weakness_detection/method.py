@@ -251,9 +251,9 @@ def describe(weaknesses: MetricWeaknesses) -> Iterator[str]:
         f"{weaknesses.metric} ({weaknesses.better} is better): mean {weaknesses.mean:.3f} of"
         f" {weaknesses.cases} cases"
     )
-    left = ", ".join(f"{count} {_LEFT_OUT[why]}" for why, count in weaknesses.left_out.items() if count)
-    if left:
-        yield f"left out of the answers: {left}"
+    excluded = ", ".join(f"{count} {_LEFT_OUT[why]}" for why, count in weaknesses.left_out.items() if count)
+    if excluded:
+        yield f"left out of the answers: {excluded}"
     yield (
         f"{weaknesses.test}, one-sided, each cell against the rest; {weaknesses.tests} tests, correction:"
         f" {weaknesses.correction}; weak where p <= {weaknesses.alpha:g}"

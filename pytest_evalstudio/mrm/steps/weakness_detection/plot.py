@@ -61,13 +61,13 @@ def weakness_pictures(scores: Scores, weaknesses: Sequence[MetricWeaknesses], na
     ranked = sorted(
         weaknesses, key=lambda weak: (-weak.weak, -_failing(axes[weak.metric], cases[weak.metric]))
     )
-    chosen = {weak.metric for weak in ranked[:MOST_METRICS]}
+    metrics = {weak.metric for weak in ranked[:MOST_METRICS]}
     for weak in weaknesses:
-        if weak.metric in chosen:
+        if weak.metric in metrics:
             stem = re.sub(r"[^A-Za-z0-9_.-]", "_", weak.metric)
             for kind, picture in _of_metric(weak, axes[weak.metric], cases[weak.metric], of).items():
                 files[f"{stem}_{kind}.svg"] = picture
-    left_out = tuple(weak.metric for weak in weaknesses if weak.metric not in chosen)
+    left_out = tuple(weak.metric for weak in weaknesses if weak.metric not in metrics)
     return Pictures(files=files, left_out=left_out)
 
 
@@ -133,4 +133,6 @@ def _grid(
         for row in case.categories.get(pair[0], ()):
             for column in case.categories.get(pair[1], ()):
                 values.setdefault((row, column), []).append(case.value)
-    return {place: Cell(values=tuple(values[place]), weak=place in weak) for place in sorted(values)}
+    return {
+        cell_key: Cell(values=tuple(values[cell_key]), weak=cell_key in weak) for cell_key in sorted(values)
+    }

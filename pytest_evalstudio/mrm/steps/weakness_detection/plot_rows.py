@@ -69,10 +69,10 @@ def measure(
     key: str, better: str, threshold: float | None, ends: tuple[float, float], values: Sequence[float]
 ) -> Measure:
     """Return the axis of a metric: its range, or the extent of scores and threshold where it has no end."""
-    known = [*values, *([threshold] if threshold is not None else [])]
-    low = ends[0] if math.isfinite(ends[0]) else min(known)
-    high = ends[1] if math.isfinite(ends[1]) else max(known)
-    low, high = min(low, *known), max(high, *known)
+    numbers = [*values, *([threshold] if threshold is not None else [])]
+    low = ends[0] if math.isfinite(ends[0]) else min(numbers)
+    high = ends[1] if math.isfinite(ends[1]) else max(numbers)
+    low, high = min(low, *numbers), max(high, *numbers)
     if low == high:
         low, high = low - 0.5, high + 0.5
     return Measure(
@@ -155,11 +155,11 @@ def _labels(canvas: Canvas, middle: float, group: Group) -> None:
 
 def _notes(canvas: Canvas, axis: Measure, top: float, note: str) -> None:
     y = top + 8
-    said = [(QUIET, False, f"mean of all cases {axis.mean:.3g}")]
+    lines = [(QUIET, False, f"mean of all cases {axis.mean:.3g}")]
     if axis.threshold is not None:
-        said.append((BAD, True, f"threshold {axis.threshold:g} ({axis.better} is better)"))
+        lines.append((BAD, True, f"threshold {axis.threshold:g} ({axis.better} is better)"))
     x = 12.0
-    for colour, dashed, text in said:
+    for colour, dashed, text in lines:
         canvas.line(x, y - 4, x + 22, y - 4, stroke=colour, width=1.5, dashed=dashed)
         canvas.text(x + 28, y, text, classes="q s")
         x += 220
