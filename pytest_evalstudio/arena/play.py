@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.arena.games import Game, check_seed, games_of, unplayed
-from pytest_evalstudio.arena.judging import SETTINGS, Judged, judge_games, question_of
+from pytest_evalstudio.arena.judging import SETTINGS, JudgedGames, judge_games, question_of
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
 from pytest_evalstudio.core.plugins.registry import Registry
@@ -60,7 +60,7 @@ class Played:
 
     outdated: tuple[Battle, ...]
     missing: int
-    judged: Judged
+    judged: JudgedGames
 
     def added_to(self, battles: Sequence[Battle]) -> list[Battle]:
         """Return games without the outdated ones, followed by the new ones."""
@@ -69,7 +69,7 @@ class Played:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class RequestEstimate:
     """Upper limit of the requests that playing would make.
 
     Attributes:
@@ -131,7 +131,7 @@ def estimate(
     config: Configuration,
     options: ArenaOptions,
     registry: Registry | None = None,
-) -> Estimate:
+) -> RequestEstimate:
     """Estimate the effort of `play`; no judge is asked."""
     with _Bench(config, options, None, registry) as bench:
         everything = games_of(
@@ -140,7 +140,7 @@ def estimate(
         games, _ = _games(answers, battles, bench.panel, options)
         chars = sum(len(bench.panel.prompt_text(question_of(game))) for game in games)
         members = bench.panel.members
-    return Estimate(
+    return RequestEstimate(
         games=len(everything),
         unplayed=len(games),
         calls=len(games) * members,

@@ -14,8 +14,8 @@ import msgspec
 
 from pytest_evalstudio.batch.engines.local import score_here, score_in_pool
 from pytest_evalstudio.batch.input.fields import Wanted, check_names, wanted_columns
-from pytest_evalstudio.batch.input.sampling import Sample, draw
-from pytest_evalstudio.batch.input.sources import Source, Stream, sources_of
+from pytest_evalstudio.batch.input.sampling import RowSample, draw
+from pytest_evalstudio.batch.input.sources import Stream, TableSource, sources_of
 from pytest_evalstudio.batch.request import ScoreRequest
 from pytest_evalstudio.batch.scoring.aggregates import MergedAggregates
 from pytest_evalstudio.batch.scoring.model_wide import with_figures
@@ -83,11 +83,11 @@ class _Run:
     def __init__(
         self,
         request: ScoreRequest,
-        sources: Sequence[Source],
+        sources: Sequence[TableSource],
         columns_read: Sequence[Wanted],
         writer: TableWriter,
         job: Job,
-        sample: Sample | None,
+        sample: RowSample | None,
         plan: Plan,
     ) -> None:
         self._request = request
@@ -235,7 +235,9 @@ def _absolute(module: str) -> str:
     return str(Path(module).absolute()) if module.endswith(".py") else module
 
 
-def _job(request: ScoreRequest, sources: Sequence[Source], columns_read: Sequence[Wanted], plan: Plan) -> Job:
+def _job(
+    request: ScoreRequest, sources: Sequence[TableSource], columns_read: Sequence[Wanted], plan: Plan
+) -> Job:
     return Job(
         run_id=str(uuid.uuid4()),
         started=now(),

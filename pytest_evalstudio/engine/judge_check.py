@@ -33,7 +33,7 @@ def check_judge(
     repeats: int = 1,
     cache: Path | None = None,
     registry: Registry | None = None,
-    prices: Prices | None = None,
+    prices: TokenPrices | None = None,
 ) -> JudgeCheck:
     """Judge labelled answers repeatedly, in other orders and with padding, and compare the verdicts.
 
@@ -79,7 +79,7 @@ def check_judge(
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Prices:
+class TokenPrices:
     """Prices of a service in US dollars per million tokens."""
 
     input_usd_per_million: float
@@ -140,7 +140,7 @@ def _by_question(
     return [QuestionCounts(**of_question) for _, of_question in sorted(counts.items())]
 
 
-def _effort(outcomes: Sequence[Outcome], verdicts: int, prices: Prices | None) -> dict[str, Any]:
+def _effort(outcomes: Sequence[Outcome], verdicts: int, prices: TokenPrices | None) -> dict[str, Any]:
     """Return what judging took; figures per verdict divide all of it by the verdicts that there are."""
     judged_outcomes = [outcome for outcome in outcomes if outcome.judging is not None]
     spent = sum((outcome.judging for outcome in judged_outcomes if outcome.judging is not None), Judging())

@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Agreement:
+class JudgeAgreement:
     """Agreement of a judge with people on one half of the labels.
 
     Attributes:
@@ -55,8 +55,8 @@ class Tuning:
 
     proposal: JudgeExamples
     threshold: float
-    present: Mapping[str, Agreement]
-    proposed: Mapping[str, Agreement]
+    present: Mapping[str, JudgeAgreement]
+    proposed: Mapping[str, JudgeAgreement]
     note: str
 
     @property
@@ -185,13 +185,13 @@ class _Scores:
 
     def agreement(
         self, cases: Sequence[Case], scores: Mapping[tuple[str, str], float], threshold: float
-    ) -> Agreement:
+    ) -> JudgeAgreement:
         """Return the agreement of the scores with people at a threshold."""
         metric = self.bench.selected.spec.primary
         shared = [_identity(case) for case in cases if _identity(case) in scores]
         people = [self.labels[identity] == 1 for identity in shared]
         judge = [metric.passes(scores[identity], threshold) for identity in shared]
-        return Agreement(answers=len(shared), kappa=cohen_kappa(people, judge))
+        return JudgeAgreement(answers=len(shared), kappa=cohen_kappa(people, judge))
 
 
 def _halves(cases: Sequence[Case], labels: Labels, seed: int) -> tuple[list[Case], list[Case]]:

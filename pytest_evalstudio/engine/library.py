@@ -56,7 +56,7 @@ class _Index(BaseModel):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
+class SearchHit:
     """A test case that a search found.
 
     Attributes:
@@ -121,7 +121,7 @@ class Library:
         names = [entry.name for entry in self.entries]
         raise unknown_name("suite of the library", name, names, f"Suites: {', '.join(names)}.")
 
-    def search(self, words: str, names: Sequence[str] = ()) -> Iterator[Hit]:
+    def search(self, words: str, names: Sequence[str] = ()) -> Iterator[SearchHit]:
         """Yield the test cases that have all words in their prompt, categories or the suite's description.
 
         Args:
@@ -134,7 +134,7 @@ class Library:
             for test, case in self.suite(name).cases():
                 text = " ".join([case.prompt, *case.categories, *test.categories, name, entry.description])
                 if query_words <= {word.lower() for word in _WORDS.findall(text)}:
-                    yield Hit(suite=name, key=case.key, prompt=case.prompt)
+                    yield SearchHit(suite=name, key=case.key, prompt=case.prompt)
 
     def sample(self, count: int, names: Sequence[str] = (), *, seed: int = 0) -> TestSuite:
         """Return a suite of test cases that are drawn at random, with the licence and source of each.

@@ -16,7 +16,7 @@ from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.origins import origin
 from pytest_evalstudio.engine.scoring.answering import answered, prompts_of
 from pytest_evalstudio.engine.scoring.calibrated import calibrated
-from pytest_evalstudio.engine.scoring.confirmation import Confirmation
+from pytest_evalstudio.engine.scoring.confirmation import ConfirmationResult
 from pytest_evalstudio.engine.scoring.confirming import confirmation_of, further_repeats_of
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.engine.scoring.repeats import further_repeats, needing_all_repeats
@@ -48,7 +48,7 @@ class Progress(Protocol):
     def __call__(self, done: int, total: int, /, *, what: str = "answers") -> None: ...
 
 
-class Asked(Protocol):
+class AnsweringModel(Protocol):
     """A model that can be asked; `engine.resolve.ModelSession` is one."""
 
     @property
@@ -78,7 +78,7 @@ class Pipeline:
         self,
         plan: Plan,
         *,
-        models: Mapping[str, Asked] = NOTHING,
+        models: Mapping[str, AnsweringModel] = NOTHING,
         strict_flips: bool = True,
         policy: str = MEAN,
         refusal_phrases: Sequence[str] = (),
@@ -100,7 +100,7 @@ class Pipeline:
         plan: Plan,
         provider: ModelProvider,
         *,
-        models: Mapping[str, Asked] = NOTHING,
+        models: Mapping[str, AnsweringModel] = NOTHING,
         spans: EvaluatorSpans | None = None,
     ) -> Self:
         """Return the pipeline of a configuration.
@@ -175,7 +175,7 @@ class Pipeline:
         *,
         progress: Progress | None = None,
         earlier: Mapping[EvalTask, Result] | None = None,
-    ) -> list[Confirmation]:
+    ) -> list[ConfirmationResult]:
         """Ask regressed cases again until the test has decided on each.
 
         The results stay as they are, so that further repeats of failing cases do not distort the figures.
@@ -189,7 +189,7 @@ class Pipeline:
         copies = [
             dataclasses.replace(result, outcomes=[dict(row) for row in result.outcomes]) for result in results
         ]
-        ends: dict[Result, Confirmation] = {}
+        ends: dict[Result, ConfirmationResult] = {}
         while True:
             for copy in copies:
                 end = confirmation_of(copy, test, self._responses(copy)) if copy not in ends else None

@@ -56,7 +56,7 @@ def has_words(text: str) -> bool:
     return bool(_WORD.search(text))
 
 
-class Vectors:
+class TextEmbeddings:
     """Embeddings of all texts of a batch, from one call of the embedder.
 
     Raises:
@@ -82,7 +82,7 @@ class Vectors:
 
 
 def best_columns(
-    vectors: Vectors, first: Sequence[str], second: Sequence[str], *, keep_negative: bool = False
+    vectors: TextEmbeddings, first: Sequence[str], second: Sequence[str], *, keep_negative: bool = False
 ) -> Floats:
     """Return the best cosine of each of the first texts with any of the second.
 

@@ -24,7 +24,7 @@ from pytest_evalstudio.evaluators._ragas import (
     numbered,
     verdict_list,
 )
-from pytest_evalstudio.evaluators._similarity import Vectors
+from pytest_evalstudio.evaluators._similarity import TextEmbeddings
 from pytest_evalstudio.metrics.classification import statement_f1
 from pytest_evalstudio.metrics.quoting import one_line
 
@@ -80,12 +80,12 @@ class AnswerCorrectness:
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         def finish(considered: Sequence[tuple[Case, Compared]]) -> list[Outcome]:
             texts = (text for case, compared in considered for text in _embedded(case, compared))
-            vectors = Vectors(texts, tools.embedder) if considered else None
+            vectors = TextEmbeddings(texts, tools.embedder) if considered else None
             return [self._outcome(case, compared, vectors) for case, compared in considered]
 
         return judged(cases, tools, self.metrics, _compared, finish, embeds=_embedded)
 
-    def _outcome(self, case: Case, compared: Compared, vectors: Vectors | None) -> Outcome:
+    def _outcome(self, case: Case, compared: Compared, vectors: TextEmbeddings | None) -> Outcome:
         statements = compared.sorted
         if not any(statements.values()):
             return Outcome.not_applicable("neither answer nor expected output makes a statement")

@@ -14,7 +14,7 @@ from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, keywor
 from pytest_evalstudio.evaluators._similarity import (
     NO_CONTEXT_WORDS,
     Sentence,
-    Vectors,
+    TextEmbeddings,
     best_columns,
     has_words,
     worst_sentence,
@@ -210,7 +210,9 @@ def _add_similarity(reads: Sequence[_Read], tools: Tools) -> None:
             texts = (read.context[start:end] for start, end in spans)
             contexts[read.context] = [text for text in texts if has_words(text)]
     answers = [sentence.text for read in reads for sentence in read.sentences]
-    vectors = Vectors([*answers, *(text for texts in contexts.values() for text in texts)], tools.embedder)
+    vectors = TextEmbeddings(
+        [*answers, *(text for texts in contexts.values() for text in texts)], tools.embedder
+    )
     for read in reads:
         if not read.signals:
             continue

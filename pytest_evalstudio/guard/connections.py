@@ -45,7 +45,7 @@ class Phase(enum.Enum):
     CLOSING = "closing"
 
 
-class ConnectionTable:
+class ConnectionRegistry:
     """Open connections by phase, the oldest of each first.
 
     Args:
@@ -98,7 +98,7 @@ class LimitedProtocol(H11Protocol):
         app_state: dict[str, Any],
         *,
         limits: ConnectionLimits,
-        table: ConnectionTable,
+        table: ConnectionRegistry,
     ) -> None:
         super().__init__(config=config, server_state=server_state, app_state=app_state)
         self._table = table

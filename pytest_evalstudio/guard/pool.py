@@ -20,12 +20,12 @@ from pytest_evalstudio.guard.worker_group import (
     GroupOptions,
     WorkerGroup,
 )
-from pytest_evalstudio.guard.worker_process import EncodedVerdict, Opens
+from pytest_evalstudio.guard.worker_process import EncodedVerdict, GuardDescription
 
 WATCH_S = 1.0
 """Interval at which the configuration's file is looked at."""
 
-ReadSource = Callable[[], Opens]
+ReadSource = Callable[[], GuardDescription]
 
 
 class PoolMeasures(GroupMeasures, Protocol):

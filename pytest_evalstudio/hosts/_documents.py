@@ -52,7 +52,7 @@ _CONTENT_TYPES = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DocumentPart:
     """A stretch of a document: a page, or all of it where it has none.
 
     Attributes:
@@ -97,7 +97,7 @@ def read_document(
     timeout_s: float = CONVERSION_TIMEOUT_S,
     allow_private_hosts: bool = False,
     trusted_hosts: Collection[str] = (),
-) -> list[Part]:
+) -> list[DocumentPart]:
     """Return the text of a document, page by page; parts without text are left out.
 
     Args:
@@ -128,7 +128,9 @@ def read_document(
     return converted(content, suffix, location, deadline)
 
 
-def converted(content: bytes, suffix: str, location: str, deadline: Deadline | None = None) -> list[Part]:
+def converted(
+    content: bytes, suffix: str, location: str, deadline: Deadline | None = None
+) -> list[DocumentPart]:
     """Return the text of a document's bytes, page by page.
 
     Args:
@@ -266,7 +268,7 @@ def _check_size(size: int, location: str, max_bytes: int) -> None:
         )
 
 
-def _pdf(content: bytes, location: str, deadline: Deadline) -> list[Part]:
+def _pdf(content: bytes, location: str, deadline: Deadline) -> list[DocumentPart]:
     import pypdf
     from pypdf.errors import PyPdfError
 
@@ -292,7 +294,7 @@ def _pdf(content: bytes, location: str, deadline: Deadline) -> list[Part]:
                 raise DataError(
                     f"the document has more than {MAX_TEXT_CHARS:,} characters; split it", source=location
                 )
-            parts.append(Part(text, number))
+            parts.append(DocumentPart(text, number))
     except (DataError, MemoryError):
         raise
     except (
@@ -336,18 +338,18 @@ def _drawing_bytes(page: Any, deadline: Deadline) -> int:
     return total
 
 
-def _html(content: bytes, location: str, deadline: Deadline) -> list[Part]:
-    return [Part(plain_html(decode(content, location), deadline.check))]
+def _html(content: bytes, location: str, deadline: Deadline) -> list[DocumentPart]:
+    return [DocumentPart(plain_html(decode(content, location), deadline.check))]
 
 
-def _markdown(content: bytes, location: str, deadline: Deadline) -> list[Part]:
-    return [Part(plain_markdown(decode(content, location), deadline.check))]
+def _markdown(content: bytes, location: str, deadline: Deadline) -> list[DocumentPart]:
+    return [DocumentPart(plain_markdown(decode(content, location), deadline.check))]
 
 
-def _plain(content: bytes, location: str, deadline: Deadline) -> list[Part]:
-    return [Part(unwrap(lines(decode(content, location))))]
+def _plain(content: bytes, location: str, deadline: Deadline) -> list[DocumentPart]:
+    return [DocumentPart(unwrap(lines(decode(content, location))))]
 
 
-READERS: Mapping[str, Callable[[bytes, str, Deadline], list[Part]]] = MappingProxyType(
+READERS: Mapping[str, Callable[[bytes, str, Deadline], list[DocumentPart]]] = MappingProxyType(
     {".pdf": _pdf, ".html": _html, ".htm": _html, ".md": _markdown, ".markdown": _markdown, ".txt": _plain}
 )

@@ -58,7 +58,7 @@ class Token:
 
 
 @dataclass(slots=True)
-class Source:
+class SourceVocabulary:
     """Vocabulary of source texts.
 
     Attributes:
@@ -80,7 +80,7 @@ class Source:
         return any(key in self.numbers for key in token.keys)
 
 
-def read_source(texts: Iterable[str]) -> Source:
+def read_source(texts: Iterable[str]) -> SourceVocabulary:
     """Collect the vocabulary of source texts.
 
     Args:
@@ -90,7 +90,7 @@ def read_source(texts: Iterable[str]) -> Source:
     >>> sorted(source.words), source.numbers
     (['percent', 'rate', 'rose'], {'5.25'})
     """
-    source = Source()
+    source = SourceVocabulary()
     for text in texts:
         words, numbers, bigrams = _vocabulary(text)
         source.words |= words
@@ -118,7 +118,7 @@ def _pairs(tokens: Sequence[tuple[bool, tuple[str, ...]]]) -> list[tuple[str, st
     return [(first[0], second[0]) for (_, first), (_, second) in pairwise(tokens)]
 
 
-def bigram_support(sentence: str, source: Source) -> tuple[int, int]:
+def bigram_support(sentence: str, source: SourceVocabulary) -> tuple[int, int]:
     """Count the pairs of adjacent content words and numbers that the sources contain.
 
     Args:
@@ -252,7 +252,7 @@ class Support:
     worst_sentence: int | None
 
 
-def lexical_support(text: str, spans: Sequence[tuple[int, int]], source: Source) -> Support | None:
+def lexical_support(text: str, spans: Sequence[tuple[int, int]], source: SourceVocabulary) -> Support | None:
     """Measure the share of words, word pairs and numbers of a text that its sources contain.
 
     Args:

@@ -42,7 +42,7 @@ _LONGEST_SPELT = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TextStep:
     """Step with its position in the text."""
 
     text: str
@@ -67,7 +67,7 @@ class Aligned:
     likeness: Likeness = "mismatch"
 
 
-def find_steps(text: str, split_sentences: Callable[[str], list[tuple[int, int]]]) -> list[Step]:
+def find_steps(text: str, split_sentences: Callable[[str], list[tuple[int, int]]]) -> list[TextStep]:
     """Extract the steps of a procedure.
 
     A step is an item of a list: a line that begins with a number, a letter, "Step 3:" or a bullet, with its
@@ -118,7 +118,7 @@ def _item(line: str) -> re.Match[str] | None:
 
 def _in_prose(
     text: str, start: int, end: int, split_sentences: Callable[[str], list[tuple[int, int]]]
-) -> list[Step]:
+) -> list[TextStep]:
     part = text[start:end]
     numbers = _consecutive(list(_INLINE.finditer(part)))
     if numbers:
@@ -142,7 +142,7 @@ def _consecutive(numbers: Sequence[re.Match[str]]) -> list[re.Match[str]]:
 
 def _imperatives(
     text: str, start: int, end: int, split_sentences: Callable[[str], list[tuple[int, int]]]
-) -> list[Step]:
+) -> list[TextStep]:
     steps = []
     for first, last in split_sentences(text[start:end]):
         step = _step(text, start + first, start + last)
@@ -157,7 +157,7 @@ def _imperative_verbs() -> frozenset[str]:
     return frozenset(_IMPERATIVES.split())
 
 
-def _step(text: str, start: int, end: int) -> Step:
+def _step(text: str, start: int, end: int) -> TextStep:
     """Return a step without surrounding white space and leading connectives."""
     raw = text[start:end]
     lead = len(raw) - len(raw.lstrip())
@@ -165,7 +165,7 @@ def _step(text: str, start: int, end: int) -> Step:
     if connective is not None and raw[connective.end() :].strip():
         lead = connective.end()
     body = raw[lead:].rstrip()
-    return Step(" ".join(body.split()), start + lead, start + lead + len(body))
+    return TextStep(" ".join(body.split()), start + lead, start + lead + len(body))
 
 
 def merged(parts: Sequence[Sequence[str]]) -> list[str]:

@@ -32,7 +32,7 @@ class _Tokens:
     vectors: NDArray[float32]
 
 
-class WordAligner:
+class EmbeddingAligner:
     """Token-level alignment of texts by a loaded embedder.
 
     Args:

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_evalstudio.arena.entries import battle_entry
 from pytest_evalstudio.arena.games import games_of
-from pytest_evalstudio.arena.judging import SETTINGS, Judged, judge_games
+from pytest_evalstudio.arena.judging import SETTINGS, JudgedGames, judge_games
 from pytest_evalstudio.arena.replacement import EARLIER
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import DataError, EvaluationError
@@ -133,7 +133,7 @@ class ArenaRun:
             if (key := safe_identifier(task.key)) in texts
         ]
 
-    def judged(self, models: tuple[ModelInfo, ModelInfo]) -> Judged:
+    def judged(self, models: tuple[ModelInfo, ModelInfo]) -> JudgedGames:
         """Return the verdicts on the games between two models.
 
         Raises:
@@ -158,7 +158,7 @@ class ArenaItem(RecordedItem):
         super().__init__(**kwargs)
         self._run = run
         self._models = models
-        self._judged: Judged | None = None
+        self._judged: JudgedGames | None = None
         self.labels = (models[0].label, models[1].label)
         self.add_marker(pytest.mark.arena)
 

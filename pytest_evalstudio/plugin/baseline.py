@@ -14,7 +14,7 @@ from pytest_evalstudio.comparison.baseline import opened
 from pytest_evalstudio.comparison.compare import compare
 from pytest_evalstudio.comparison.files import moved_files, with_paths
 from pytest_evalstudio.comparison.matching import class_of, score_changes
-from pytest_evalstudio.comparison.metrics import Limits
+from pytest_evalstudio.comparison.metrics import ComparisonLimits
 from pytest_evalstudio.comparison.results import Comparison, ItemChange
 from pytest_evalstudio.comparison.sides import Side, SideItem, case_digest, read_side
 from pytest_evalstudio.comparison.text import regression_headline, word_diff
@@ -173,7 +173,7 @@ class SessionBaseline:
         """
         reader = RecordReader(record)
         table = self._settings.session.comparison
-        limits = Limits(allowed_drop=table.allowed_drop, tolerance=table.tolerance)
+        limits = ComparisonLimits(allowed_drop=table.allowed_drop, tolerance=table.tolerance)
         return compare(
             self.side,
             read_side(reader.run, reader.outlines(), answers_of=("failed",)),

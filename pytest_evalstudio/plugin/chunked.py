@@ -32,7 +32,7 @@ PROGRESS_EVERY_S = 0.2
 SAVE_CURSOR, RESTORE_CURSOR, CLEAR_TO_END = "\x1b7", "\x1b8", "\x1b[K"
 
 
-class Chunk:
+class ItemChunk:
     """Items that are resolved and scored together, in steps of the run's pace.
 
     Attributes:
@@ -233,7 +233,7 @@ def assign(evals: EvalSession, items: Sequence[EvalItem]) -> tuple[dict[str, str
         first = members[0]
         name = f"{first.file.nodeid}[{first.task.model.label}]#{number}"
         pipeline = pipelines[evals.configuration(first.path.parent)]
-        chunk = Chunk(name, evals, pipeline, members, by_question=by_question)
+        chunk = ItemChunk(name, evals, pipeline, members, by_question=by_question)
         for member in members:
             member.chunk = chunk
             member.locate()

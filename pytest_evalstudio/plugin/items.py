@@ -38,7 +38,7 @@ ATTEMPTS = pytest.StashKey[list[Attempt]]()
 """Earlier attempts at an item that a plugin runs again."""
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.plugin.chunked import Chunk
+    from pytest_evalstudio.plugin.chunked import ItemChunk
     from pytest_evalstudio.plugin.session import EvalSession
 
 
@@ -242,7 +242,7 @@ class EvalItem(FixtureItem):
         task: the task of the current attempt.
     """
 
-    chunk: Chunk
+    chunk: ItemChunk
     expected_faults = (EvaluationError, ThresholdMissed, ConfigurationError)
 
     def __init__(self, *, task: EvalTask, **kwargs: Any) -> None:

@@ -34,7 +34,7 @@ class Column:
 
 
 @dataclass(slots=True)
-class Answer:
+class TableAnswer:
     """One model's answer to one test case, repeats in one.
 
     Attributes:
@@ -74,7 +74,7 @@ class Scores:
     """
 
     columns: dict[str, Column] = field(default_factory=dict)
-    answers: dict[Identity, Answer] = field(default_factory=dict)
+    answers: dict[Identity, TableAnswer] = field(default_factory=dict)
     model_names: dict[str, str] = field(default_factory=dict)
 
     def column(self, name: str) -> Column:
@@ -100,7 +100,7 @@ class Scores:
         )
 
 
-def originals(answers: Iterable[Answer]) -> Iterator[tuple[Answer, tuple[str, str]]]:
+def originals(answers: Iterable[TableAnswer]) -> Iterator[tuple[TableAnswer, tuple[str, str]]]:
     """Yield each answer with file and key of its original case; an original is its own."""
     remaining = list(answers)
     sources = {(answer.file, answer.key): answer.source for answer in remaining}

@@ -68,7 +68,7 @@ class _Aggregator:
 
 
 @dataclass(frozen=True, slots=True)
-class Assessment:
+class AgentAssessment:
     """Evaluator of a run under its name in Agent Evaluation.
 
     Attributes:
@@ -120,13 +120,13 @@ class Assessment:
             aggregator.scored += 1
 
 
-def assessments(evaluators: Mapping[str, EvaluatorInfo]) -> list[Assessment]:
+def assessments(evaluators: Mapping[str, EvaluatorInfo]) -> list[AgentAssessment]:
     """Return the evaluators of a run that Agent Evaluation supports.
 
     An evaluator of a configured name keeps that name; a custom judge has the name of its option, where no
     other has it.
     """
-    assessments_by_id: dict[str, Assessment] = {}
+    assessments_by_id: dict[str, AgentAssessment] = {}
     for id, info in evaluators.items():
         id_prefix = _prefix(info)
         if id_prefix is None:
@@ -139,7 +139,7 @@ def assessments(evaluators: Mapping[str, EvaluatorInfo]) -> list[Assessment]:
             aggregate = f"{prefix}/precision/average"
         else:
             aggregate = f"{prefix}/rating/{'average' if info.type == _AVERAGED else 'percentage'}"
-        assessments_by_id[prefix] = Assessment(id, prefix, kind, info.primary.key, aggregate)
+        assessments_by_id[prefix] = AgentAssessment(id, prefix, kind, info.primary.key, aggregate)
     return list(assessments_by_id.values())
 
 
@@ -155,7 +155,7 @@ class AgentEvaluation:
     run: Run
     evaluators: Mapping[str, EvaluatorInfo]
     files: tuple[str, ...] = ()
-    _assessments: list[Assessment] = field(default_factory=list, init=False)
+    _assessments: list[AgentAssessment] = field(default_factory=list, init=False)
     _aggregators: dict[str, dict[str, _Aggregator]] = field(default_factory=dict, init=False)
     _open: ExitStack = field(default_factory=ExitStack, init=False)
     _rows: IO[str] | None = field(default=None, init=False)

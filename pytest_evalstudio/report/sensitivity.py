@@ -17,7 +17,7 @@ _STEPS = (0.1, 0.2, 0.5, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class CurvePoint:
     """Point of a curve: the coordinates of one intensity, and the ends of its interval."""
 
     x: float
@@ -37,7 +37,7 @@ class Curve:
 
     name: str
     path: str
-    marks: tuple[Mark, ...]
+    marks: tuple[CurvePoint, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def _chart(sensitivities: Sequence[Sensitivity]) -> Chart:
 def _curve(sensitivity: Sensitivity, x_of: dict[str, float], top: float, number: int, of: int) -> Curve:
     aside = 6.0 * (number - (of - 1) / 2)  # models are drawn side by side, so that no interval covers another
     marks = tuple(
-        Mark(
+        CurvePoint(
             x=round(x_of[point.intensity] + aside, 2),
             y=_height(point.rate, top),
             low=_height(point.interval[0], top),

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pytest_evalstudio.calibration.apply.conformal import ConformalSet
-from pytest_evalstudio.calibration.labelling.cases import Case, measured, population_of, says_how_much
+from pytest_evalstudio.calibration.labelling.cases import LabelledCase, measured, population_of, says_how_much
 from pytest_evalstudio.calibration.labelling.draw import Drawn
 from pytest_evalstudio.calibration.labelling.state import Labelling, labelling_of
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
@@ -78,7 +78,7 @@ class ReportAnswers:
         """Return the state of the labelling; all answers are drawn from the start."""
         return labelling_of(self.population, ratings, self._drawn)
 
-    def doubt(self, case: Case) -> str:
+    def doubt(self, case: LabelledCase) -> str:
         """Return the reason why a verdict is uncertain, "" for a certain one."""
         return self._doubts.get(case.identity, "")
 

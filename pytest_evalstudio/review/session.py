@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.calibration.labelling.agreement import agreement
-from pytest_evalstudio.calibration.labelling.cases import Case
+from pytest_evalstudio.calibration.labelling.cases import LabelledCase
 from pytest_evalstudio.calibration.labelling.sheet import sheet
 from pytest_evalstudio.calibration.labelling.state import Labelling
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
@@ -187,7 +187,7 @@ class ReviewSession:
             f" labelled{f' by {self.rater}' if self.rater else ''}, in {state['file']}"
         )
 
-    def _asked(self, id: int) -> Case:
+    def _asked(self, id: int) -> LabelledCase:
         """Return the shown answer; refuse one that was not drawn."""
         if id not in self._shown:
             if all(draw.at != id for draw in self.stand().drawn):
@@ -196,7 +196,7 @@ class ReviewSession:
         return self.population.cases[id]
 
 
-def _metric(column: Any, case: Case) -> dict[str, Any]:
+def _metric(column: Any, case: LabelledCase) -> dict[str, Any]:
     metric, score = column.metric, case.scores[column.key]
     has_limit = metric.threshold not in (float("inf"), float("-inf"))
     return {

@@ -19,7 +19,7 @@ from pytest_evalstudio.batch.table.reader import ScoredTable
 from pytest_evalstudio.batch.table.storage import EXTRA, PURPOSE
 from pytest_evalstudio.comparison.compare import compare
 from pytest_evalstudio.comparison.intervals import independent_gain_interval
-from pytest_evalstudio.comparison.metrics import Limits, overall
+from pytest_evalstudio.comparison.metrics import ComparisonLimits, overall
 from pytest_evalstudio.comparison.results import ITEM_CLASSES, Comparison, MetricComparison, Verdict
 from pytest_evalstudio.comparison.sample_size import ALPHA, POWER
 from pytest_evalstudio.comparison.sides import Identity, MetricName, Side, SideItem
@@ -57,7 +57,7 @@ def compare_tables(
     new: ScoredTable,
     *,
     models: Mapping[str, str] | None = None,
-    limits: Limits | None = None,
+    limits: ComparisonLimits | None = None,
 ) -> Comparison:
     """Return the comparison of two scored tables.
 
@@ -70,7 +70,7 @@ def compare_tables(
     Raises:
         ConfigurationError: if the tables have no model or metric in common.
     """
-    renamed, used = models or {}, limits or Limits()
+    renamed, used = models or {}, limits or ComparisonLimits()
     if _has_keys(base) and _has_keys(new):
         first, second = _drawn(base), _drawn(new)
         ends = [rows[-1].digest for rows in (first, second) if len(rows) == MAX_ANSWERS]
@@ -196,7 +196,7 @@ def _with_notes(
 
 
 def _independent(
-    base: ScoredTable, new: ScoredTable, renamed: Mapping[str, str], limits: Limits
+    base: ScoredTable, new: ScoredTable, renamed: Mapping[str, str], limits: ComparisonLimits
 ) -> Comparison:
     """Compare the means of all answers, from the aggregates alone."""
     earlier = {renamed.get(entry.key, entry.key): entry.key for entry in base.manifest.models}
@@ -282,7 +282,7 @@ class _Change(NamedTuple):
         return cls(metric, base, new, change.difference, low, high, error, p)
 
     def compared(
-        self, evaluator: str, model: str, p_adjusted: float | None, *, tests: int, limits: Limits
+        self, evaluator: str, model: str, p_adjusted: float | None, *, tests: int, limits: ComparisonLimits
     ) -> MetricComparison:
         """Return the comparison of the metric, with its verdict."""
         factor = _NORMAL.inv_cdf(1 - ALPHA / tests) + _NORMAL.inv_cdf(POWER)
@@ -331,7 +331,7 @@ class _Change(NamedTuple):
             is_drop=is_drop,
         )
 
-    def _verdict(self, interval: Interval | None, p: float, limits: Limits) -> Verdict:
+    def _verdict(self, interval: Interval | None, p: float, limits: ComparisonLimits) -> Verdict:
         if p <= ALPHA and -self._sign * self.difference > limits.allowed_drop * self._unit:
             return "worse"
         if interval is not None and interval[0] > -limits.tolerance * self._unit:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_evalstudio.batch.input.fields import ANSWER, Wanted, array_of
-from pytest_evalstudio.batch.input.sources import Chosen, Source
+from pytest_evalstudio.batch.input.sources import SampledRows, TableSource
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, nearest
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.record.scored import Sampling, Stratum
@@ -20,7 +20,7 @@ MIN_ROWS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
+class RowSample:
     """A drawn sample.
 
     Attributes:
@@ -29,7 +29,7 @@ class Sample:
         totals: number of rows of each source.
     """
 
-    chosen: Chosen
+    chosen: SampledRows
     sampling: Sampling
     totals: tuple[int, ...]
 
@@ -64,8 +64,8 @@ class _Reservoir:
 
 
 def draw(
-    sources: Sequence[Source], columns_read: Sequence[Wanted], *, size: int, by: Sequence[str], seed: int
-) -> Sample:
+    sources: Sequence[TableSource], columns_read: Sequence[Wanted], *, size: int, by: Sequence[str], seed: int
+) -> RowSample:
     """Draw a stratified random sample.
 
     Sizes are in proportion to the strata, and at least `MIN_ROWS`.
@@ -100,7 +100,7 @@ def draw(
     return _sample(reservoirs, size, tuple(by), seed, tuple(totals))
 
 
-def _columns(source: Source, columns_read: Wanted, by: Sequence[str]) -> list[str]:
+def _columns(source: TableSource, columns_read: Wanted, by: Sequence[str]) -> list[str]:
     """Return the columns of a source for the names in `--by`."""
     mapped_columns = {**columns_read.groups, **columns_read.mapping}
     names = []
@@ -119,7 +119,7 @@ def _columns(source: Source, columns_read: Wanted, by: Sequence[str]) -> list[st
     return names
 
 
-def _values(array: object, column: str, source: Source) -> list[str]:
+def _values(array: object, column: str, source: TableSource) -> list[str]:
     return [value or "" for value in array_of(array, "", column, source.name).to_pylist()]
 
 
@@ -145,7 +145,7 @@ def _sample(
     by: tuple[str, ...],
     seed: int,
     totals: tuple[int, ...],
-) -> Sample:
+) -> RowSample:
     names = sorted(reservoirs)
     sizes = {str(index): reservoirs[name].seen for index, name in enumerate(names)}
     base = {key: min(MIN_ROWS, size_of) for key, size_of in sizes.items()}
@@ -164,8 +164,8 @@ def _sample(
     all_rows = np.concatenate(rows) if rows else np.empty(0, dtype=np.int64)
     all_numbers = np.concatenate(numbers) if numbers else np.empty(0, dtype=np.int32)
     order = np.argsort(all_rows)
-    return Sample(
-        chosen=Chosen(
+    return RowSample(
+        chosen=SampledRows(
             rows=all_rows[order],
             strata=all_numbers[order],
             weights=np.array([stratum.population / stratum.sample for stratum in strata]),

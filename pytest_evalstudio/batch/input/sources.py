@@ -23,7 +23,7 @@ GROUP = "group:"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TableSource:
     """A file with rows."""
 
     location: Location
@@ -49,7 +49,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
+class SampledRows:
     """Rows of a sample.
 
     Attributes:
@@ -64,7 +64,7 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class RowBatch:
     """Rows that are scored together.
 
     Attributes:
@@ -77,14 +77,14 @@ class Batch:
     table: Any
 
 
-def sources_of(names: Sequence[str]) -> tuple[Source, ...]:
+def sources_of(names: Sequence[str]) -> tuple[TableSource, ...]:
     """Return the files of paths and URLs; those of a folder in the order of their names.
 
     Raises:
         DataError: if there is no such file, or a folder without any.
         ConfigurationError: for a file of an unknown kind.
     """
-    sources: list[Source] = []
+    sources: list[TableSource] = []
     for name in names:
         location = Location.of(name)
         if location.is_folder():
@@ -94,9 +94,9 @@ def sources_of(names: Sequence[str]) -> tuple[Source, ...]:
                     f"has no file that ends in {', '.join(ENDINGS)}; give a folder with data",
                     source=location.name,
                 )
-            sources += [Source(file, format_of(file)) for file in files]
+            sources += [TableSource(file, format_of(file)) for file in files]
         elif location.exists():
-            sources.append(Source(location, format_of(location)))
+            sources.append(TableSource(location, format_of(location)))
         else:
             raise DataError("there is no such file or folder", source=location.name)
     return tuple(sources)
@@ -125,10 +125,10 @@ class Stream:
 
     def __init__(
         self,
-        sources: Sequence[Source],
+        sources: Sequence[TableSource],
         columns_read: Sequence[Wanted],
         batch_rows: int,
-        sample: Chosen | None = None,
+        sample: SampledRows | None = None,
         totals: Sequence[int] = (),
     ) -> None:
         self._sources = sources
@@ -137,14 +137,14 @@ class Stream:
         self._chosen = sample
         self._totals = totals
 
-    def batches(self) -> Iterator[Batch]:
+    def batches(self) -> Iterator[RowBatch]:
         """Return the batches; no batch has rows of two sources."""
         number = first = 0
         for index in range(len(self._sources)):
             count = self._totals[index] if self._totals else 0
             for table in self._of_source(index, first, count):
                 count = max(count, int(table["source_row"][-1].as_py()) + 1)
-                yield Batch(number, table)
+                yield RowBatch(number, table)
                 number += 1
             first += count
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from pytest_evalstudio.batch.input.readers import text_array
-from pytest_evalstudio.batch.input.sources import GROUP, Batch
+from pytest_evalstudio.batch.input.sources import GROUP, RowBatch
 from pytest_evalstudio.batch.scoring.aggregates import (
     EMPTY,
     ERROR,
@@ -95,7 +95,7 @@ class BatchScorer:
         self._pipeline = Pipeline.under(setup.config, self.plan, self._provider)
         self._models: dict[str, ModelInfo] = {}
 
-    def score(self, batch: Batch) -> BatchResult:
+    def score(self, batch: RowBatch) -> BatchResult:
         """Score a batch; if that fails twice, its rows are errors.
 
         Evaluators, judges and models that fail do not come here: each gives an error for its rows alone.
@@ -113,7 +113,7 @@ class BatchScorer:
                 reason = f"its batch could not be scored: {type(exc).__name__}: {exc}"
         return self.failed(batch, reason)
 
-    def _scored(self, batch: Batch) -> BatchResult:
+    def _scored(self, batch: RowBatch) -> BatchResult:
         with uncollected():  # a tenth of the time, and a batch is small
             tasks = tasks_of(batch.table, self._models)
             results = self._pipeline.evaluate(tasks)
@@ -123,7 +123,7 @@ class BatchScorer:
             }
             return self._result(batch, [task.case for task in tasks], outcomes)
 
-    def failed(self, batch: Batch, reason: str) -> BatchResult:
+    def failed(self, batch: RowBatch, reason: str) -> BatchResult:
         """Return the result of a batch that cannot be scored: all its rows are errors."""
         tasks = tasks_of(batch.table, self._models)
         error = Outcome.error(reason, OutcomeCode.WORKER_FAILED)
@@ -140,7 +140,7 @@ class BatchScorer:
 
     def _result(
         self,
-        batch: Batch,
+        batch: RowBatch,
         cases: Sequence[Case],
         outcomes: Mapping[ConfiguredEvaluator, Sequence[Outcome]],
     ) -> BatchResult:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pytest_evalstudio.calibration.labelling.cases import Case
+from pytest_evalstudio.calibration.labelling.cases import LabelledCase
 from pytest_evalstudio.stats.strata import interleave
 from pytest_evalstudio.stats.types import Floats
 
@@ -47,7 +47,7 @@ class Drawn:
 
 
 def draw(
-    candidates: Sequence[Case],
+    candidates: Sequence[LabelledCase],
     labelled: Collection[int],
     *,
     size: int,
@@ -97,7 +97,7 @@ def draw(
 
 
 def _ranking(
-    candidates: Sequence[Case], rest: Sequence[int], count: int, probabilities: Floats | None
+    candidates: Sequence[LabelledCase], rest: Sequence[int], count: int, probabilities: Floats | None
 ) -> list[tuple[int, Reason]]:
     """Return candidates in the order in which the curve needs their labels."""
     if probabilities is None:
@@ -112,7 +112,7 @@ def _ranking(
     return list(reasons.items())
 
 
-def _spread(candidates: Sequence[Case], rest: Sequence[int], count: int) -> list[int]:
+def _spread(candidates: Sequence[LabelledCase], rest: Sequence[int], count: int) -> list[int]:
     """Take candidates in turns from equal parts of the scores' range, and within each from all topics."""
     if not rest:
         return []
@@ -125,7 +125,7 @@ def _spread(candidates: Sequence[Case], rest: Sequence[int], count: int) -> list
     return interleave(sorted(groups, key=len, reverse=True), len(rest))
 
 
-def _number(seed: int, candidate: Case, purpose: str = "") -> str:
+def _number(seed: int, candidate: LabelledCase, purpose: str = "") -> str:
     """Return a random number that depends on the seed and one answer only."""
     return hashlib.sha256(
         f"{seed}\0{purpose}\0{candidate.key}\0{candidate.model_key}".encode("utf-8", "replace")

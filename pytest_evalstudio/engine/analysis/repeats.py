@@ -27,7 +27,7 @@ _BROKEN = ("failed", "error")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class MeanEstimate:
     """A mean over items.
 
     Attributes:
@@ -50,8 +50,8 @@ class PassEstimates:
     """
 
     k: int
-    any_pass: Estimate
-    all_pass: Estimate
+    any_pass: MeanEstimate
+    all_pass: MeanEstimate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +75,8 @@ class RepeatFigures:
     name: str
     fewest_runs: int
     most_runs: int
-    mean: Estimate | None
-    minimum: Estimate | None
+    mean: MeanEstimate | None
+    minimum: MeanEstimate | None
     passes: tuple[PassEstimates, ...]
 
 
@@ -314,7 +314,7 @@ def _of_k(estimator: Callable[[int, int, int], float], repeats: _Repeats, k: int
     ]
 
 
-def _estimate(values: Sequence[float] | array[float], clusters: Integers) -> Estimate | None:
+def _estimate(values: Sequence[float] | array[float], clusters: Integers) -> MeanEstimate | None:
     numbers = np.array(values, dtype=np.float64)
     finite = np.isfinite(numbers)
     if not finite.any():
@@ -322,7 +322,7 @@ def _estimate(values: Sequence[float] | array[float], clusters: Integers) -> Est
     _, groups = np.unique(clusters[finite], return_inverse=True)
     sums = np.bincount(groups, weights=numbers[finite])[:, None].astype(np.float64)
     counts = np.bincount(groups)[:, None].astype(np.float64)
-    return Estimate(
+    return MeanEstimate(
         value=float(numbers[finite].mean()),
         items=int(finite.sum()),
         interval=cluster_bootstrap_intervals(sums, counts)[0],

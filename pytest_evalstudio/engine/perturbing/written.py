@@ -10,7 +10,7 @@ from pytest_evalstudio.core.judging import Judge
 from pytest_evalstudio.core.plugins.perturbator import AsksJudge, Change, Intensity, PerturbatorSpec
 
 
-class Written:
+class WrittenPerturbator:
     """A perturbator whose changes a judge writes; of a panel its first judge that has a usable word.
 
     Args:

@@ -340,9 +340,9 @@ class ModelProvider:
                     weights, config.embeddings, self._vectors(config), workers=self._workers
                 )
             case "word_aligner":
-                from pytest_evalstudio.models.word_aligner import WordAligner
+                from pytest_evalstudio.models.word_aligner import EmbeddingAligner
 
-                return WordAligner(self._opened(config, EMBEDDER))
+                return EmbeddingAligner(self._opened(config, EMBEDDER))
             case "cross_encoder":
                 from pytest_evalstudio.models.cross_encoder import PairScorer
 

@@ -15,7 +15,7 @@ from pytest_evalstudio.engine.analysis.run_info import evaluators_of
 from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.formats.labels import answer_id
 from pytest_evalstudio.record.reader import RecordReader
-from pytest_evalstudio.record.score_table import Answer, Column, Identity, Scores
+from pytest_evalstudio.record.score_table import Column, Identity, Scores, TableAnswer
 from pytest_evalstudio.record.writer import FILE
 
 RESULTS = Path("global_llm_eval_results") / "application_json" / "explanation.json"
@@ -75,7 +75,7 @@ def _read_record(path: Path, scores: Scores) -> None:
     for item in record.items():
         for row in item.rows:
             source = next((link.target for link in row.relationships if link.type == SOURCE), "")
-            table_answer = Answer(
+            table_answer = TableAnswer(
                 file=item.file,
                 key=item.key,
                 model_key=item.model_key,
@@ -158,12 +158,12 @@ def _add_columns(scores: Scores, columns: Iterable[Column]) -> None:
             )
 
 
-def _answer(scores: Scores, identity: Identity, test_key: str, row: Mapping[str, Any]) -> Answer:
+def _answer(scores: Scores, identity: Identity, test_key: str, row: Mapping[str, Any]) -> TableAnswer:
     """Return the answer of a results file's row, made when its first repeat is read."""
     if identity not in scores.answers:
         file, key, model_key = identity
         links = row.get("relationships") or ()
-        scores.answers[identity] = Answer(
+        scores.answers[identity] = TableAnswer(
             file=file,
             key=key,
             model_key=model_key,
@@ -175,7 +175,7 @@ def _answer(scores: Scores, identity: Identity, test_key: str, row: Mapping[str,
     return scores.answers[identity]
 
 
-def _add(answer: Answer, column: str, run: int, value: object, path: Path) -> None:
+def _add(answer: TableAnswer, column: str, run: int, value: object, path: Path) -> None:
     if value is None:
         return
     scores = answer.scores.setdefault(column, {})

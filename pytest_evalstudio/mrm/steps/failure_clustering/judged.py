@@ -17,7 +17,7 @@ from pytest_evalstudio.record.schema import Item, ItemVerdict, Row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Miss:
+class MetricMiss:
     """A metric beyond its threshold."""
 
     evaluator: str
@@ -27,7 +27,7 @@ class Miss:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class JudgedCase:
     """A test case with a verdict.
 
     Attributes:
@@ -39,7 +39,7 @@ class Judged:
     question: str
     answer: str
     categories: tuple[str, ...]
-    missed: tuple[Miss, ...]
+    missed: tuple[MetricMiss, ...]
     failed: bool
 
 
@@ -51,7 +51,7 @@ class Evaluation:
         left_out: how many were not judged, by reason.
     """
 
-    cases: tuple[Judged, ...]
+    cases: tuple[JudgedCase, ...]
     evaluators: Mapping[str, EvaluatorInfo]
     left_out: Mapping[str, int]
 
@@ -116,7 +116,7 @@ def _judged(
     evaluators: Mapping[str, EvaluatorInfo],
     metric_keys: Sequence[str],
     thresholds: Mapping[str, float],
-) -> Judged | None:
+) -> JudgedCase | None:
     names = metric_keys or tuple(evaluators)
     verdicts = [
         misses
@@ -126,7 +126,7 @@ def _judged(
     if not verdicts:
         return None
     missed = tuple(miss for misses in verdicts for miss in misses)
-    return Judged(
+    return JudgedCase(
         key=item.key,
         question=row.input,
         answer=row.actual_output,
@@ -141,7 +141,7 @@ def _verdict(
     verdicts: Mapping[str, ItemVerdict],
     evaluators: Mapping[str, EvaluatorInfo],
     thresholds: Mapping[str, float],
-) -> list[Miss] | None:
+) -> list[MetricMiss] | None:
     """Return the misses of an evaluator or of one of its metrics; None where there is no verdict."""
     id, _, key = name.partition(".") if name not in evaluators else (name, "", "")
     verdict = verdicts.get(id)
@@ -152,7 +152,7 @@ def _verdict(
 
 def _misses(
     info: EvaluatorInfo, key: str, verdict: ItemVerdict, thresholds: Mapping[str, float]
-) -> Iterator[Miss]:
+) -> Iterator[MetricMiss]:
     """Yield the metrics that a case fails.
 
     Deciding metrics count as in the verdict; those named, or with another threshold, by their score.
@@ -165,4 +165,4 @@ def _misses(
         if metric.key not in info.asserted or f"{info.id}.{metric.key}" in thresholds:
             fails = score is not None and math.isfinite(metric.threshold) and not metric.passes(score)
         if fails:
-            yield Miss(evaluator=info.id, metric=metric.key, score=score, threshold=metric.threshold)
+            yield MetricMiss(evaluator=info.id, metric=metric.key, score=score, threshold=metric.threshold)

@@ -15,10 +15,10 @@ from pytest_evalstudio.mrm.steps.robustness_input_variations.results import (
     Drop,
     FlipCounts,
     FlippedCase,
-    Flips,
     MetricFlip,
     MetricFlips,
     PerturbatorFlips,
+    VariationFlips,
 )
 from pytest_evalstudio.stats.comparison import holm
 from pytest_evalstudio.stats.intervals import wilson_interval
@@ -60,7 +60,9 @@ class Variation:
         return "" if self.failed == self.failed_before else "pass_to_fail" if self.failed else "fail_to_pass"
 
 
-def find_flips(variations: Sequence[Variation], metrics: Mapping[str, str], *, alpha: float) -> Flips:
+def find_flips(
+    variations: Sequence[Variation], metrics: Mapping[str, str], *, alpha: float
+) -> VariationFlips:
     """Count flips, and test which perturbators change more verdicts than an unchanged copy.
 
     A case flips if the answer to the original passes all its evaluators and that to the variation does not,
@@ -78,7 +80,7 @@ def find_flips(variations: Sequence[Variation], metrics: Mapping[str, str], *, a
     copies = [variation for variation in variations if variation.is_copy]
     tested = [variation for variation in variations if variation.meaning_kept and not variation.is_copy]
     changed = [variation for variation in variations if not variation.meaning_kept]
-    return Flips(
+    return VariationFlips(
         alpha=alpha,
         tests=(
             "exact test of failures within cases, against the original and its copies; Wilcoxon signed-rank"
@@ -97,7 +99,7 @@ def find_flips(variations: Sequence[Variation], metrics: Mapping[str, str], *, a
     )
 
 
-def problems(flips: Flips, step: str, model: str) -> list[Problem]:
+def problems(flips: VariationFlips, step: str, model: str) -> list[Problem]:
     """Return a problem for each perturbator that makes answers fail, or lowers scores, beyond chance."""
     return [_problem(row, flips.copies, step, model) for row in flips.by_perturbator if row.is_sensitive]
 

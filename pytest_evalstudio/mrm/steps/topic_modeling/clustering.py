@@ -23,7 +23,7 @@ compile.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class ClusteringSettings:
     """Parameters of reduction and clustering; see the step `topic_modeling`."""
 
     least: int
@@ -62,7 +62,7 @@ class Clustering:
         return int(self.labels.max()) + 1
 
 
-def clusterings(rows: Any, settings: Settings, progress: Progress) -> Iterator[Clustering]:
+def clusterings(rows: Any, settings: ClusteringSettings, progress: Progress) -> Iterator[Clustering]:
     """Return all configurations that find two or more clusters of the wanted size.
 
     Silhouettes are all measured in `rows`, so that they compare over reductions.
@@ -132,7 +132,7 @@ def plane(rows: Floats, seed: int) -> Floats:
     return scaled
 
 
-def _principal_counts(rows: Any, settings: Settings) -> list[int]:
+def _principal_counts(rows: Any, settings: ClusteringSettings) -> list[int]:
     """Numbers of principal components that are tried."""
     most = min(len(rows) - 1, rows.shape[1])
     return (
@@ -142,16 +142,16 @@ def _principal_counts(rows: Any, settings: Settings) -> list[int]:
     )
 
 
-def _is_by_umap(rows: Any, settings: Settings) -> bool:
+def _is_by_umap(rows: Any, settings: ClusteringSettings) -> bool:
     return settings.reduction == "umap" or (settings.reduction == "auto" and len(rows) >= UMAP_FROM)
 
 
-def _counts(rows: int, settings: Settings) -> range:
+def _counts(rows: int, settings: ClusteringSettings) -> range:
     """Numbers of clusters that are tried with k-means."""
     return range(2, min(MOST_CLUSTERS, rows // settings.least) + 1)
 
 
-def _reductions(rows: Any, settings: Settings) -> Iterator[tuple[str, Any]]:
+def _reductions(rows: Any, settings: ClusteringSettings) -> Iterator[tuple[str, Any]]:
     for components in _principal_counts(rows, settings):
         yield f"PCA to {components}", _principal(rows, components, settings.seed)
     if _is_by_umap(rows, settings):
@@ -184,7 +184,7 @@ def _principal(rows: Any, components: int, seed: int) -> Any:
         return pca.fit_transform(rows)
 
 
-def _clusters(reduced: Any, counts: range, settings: Settings) -> Iterator[tuple[str, Any]]:
+def _clusters(reduced: Any, counts: range, settings: ClusteringSettings) -> Iterator[tuple[str, Any]]:
     cluster = import_extra("sklearn.cluster", "topic modeling")
     if settings.min_cluster_size <= len(reduced) and (settings.min_samples or 1) <= len(reduced):
         scan = cluster.HDBSCAN(

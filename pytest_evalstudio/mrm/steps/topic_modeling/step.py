@@ -14,7 +14,7 @@ from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.mrm.steps.topic_modeling.clustering import (
     Clustering,
-    Settings,
+    ClusteringSettings,
     best,
     clusterings,
     plane,
@@ -119,8 +119,8 @@ class TopicModeling:
         reason = "" if tried else f"one topic: no configuration has two of {self.min_topic_size} chunks"
         return self._result(context, passages, vectors, best(tried) if tried else None, tried, reason)
 
-    def _settings(self, seed: int) -> Settings:
-        return Settings(
+    def _settings(self, seed: int) -> ClusteringSettings:
+        return ClusteringSettings(
             least=self.min_topic_size,
             reduction=self.reduction,
             neighbors=self.umap_neighbors,

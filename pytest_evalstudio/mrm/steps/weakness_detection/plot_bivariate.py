@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_evalstudio.mrm.steps.weakness_detection.plot_rows import Measure, in_order, named, some
+from pytest_evalstudio.mrm.steps.weakness_detection.plot_rows import MetricAxis, in_order, named, some
 from pytest_evalstudio.plots.canvas import Canvas
 from pytest_evalstudio.plots.colours import GROUND, INK, QUIET, RULE, colour_between
 from pytest_evalstudio.plots.text import fitted, text_width
@@ -20,7 +20,7 @@ _PITCH = 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
+class PairCell:
     """The scores of a pair of categories, and whether it is weak."""
 
     values: tuple[float, ...]
@@ -28,7 +28,7 @@ class Cell:
 
 
 def bivariate(
-    title: str, axis: Measure, names: tuple[str, str], cells: Mapping[tuple[str, str], Cell]
+    title: str, axis: MetricAxis, names: tuple[str, str], cells: Mapping[tuple[str, str], PairCell]
 ) -> str:
     """Draw two dimensions as SVG; weak cells have a thick frame and a mark.
 
@@ -83,7 +83,7 @@ def bivariate(
 
 
 def _kept(
-    names: Sequence[str], cells: Mapping[tuple[str, str], Cell], axis: int, most: int
+    names: Sequence[str], cells: Mapping[tuple[str, str], PairCell], axis: int, most: int
 ) -> tuple[list[str], int]:
     """Return the categories with weak cells and the most cases, and the number of the others."""
     sizes = {
@@ -95,7 +95,9 @@ def _kept(
     return sorted(names_shown, key=in_order), len(sizes) - len(names_shown)
 
 
-def _cell(canvas: Canvas, x: float, y: float, wide: float, axis: Measure, cell: Cell, name: str) -> None:
+def _cell(
+    canvas: Canvas, x: float, y: float, wide: float, axis: MetricAxis, cell: PairCell, name: str
+) -> None:
     mean = math.fsum(cell.values) / len(cell.values)
     cases = f"{len(cell.values)} case{'' if len(cell.values) == 1 else 's'}"
     title = f"{name}: mean {mean:.3g} of {cases}{', weak' if cell.weak else ''}"
@@ -112,7 +114,7 @@ def _cell(canvas: Canvas, x: float, y: float, wide: float, axis: Measure, cell: 
     canvas.text(x + wide - 6, y + CELL_HEIGHT - 7, label, anchor="end", classes="b s" if cell.weak else "s")
 
 
-def _colour(value: float, axis: Measure) -> str:
+def _colour(value: float, axis: MetricAxis) -> str:
     """Orange to green, pale at the threshold."""
     middle = axis.mean if axis.threshold is None else axis.threshold
     best = axis.low + axis.high - axis.worst
@@ -123,7 +125,7 @@ def _colour(value: float, axis: Measure) -> str:
     return colour_between(share)
 
 
-def _legend(canvas: Canvas, axis: Measure, y: float, more_rows: int, more_columns: int) -> None:
+def _legend(canvas: Canvas, axis: MetricAxis, y: float, more_rows: int, more_columns: int) -> None:
     middle = axis.mean if axis.threshold is None else axis.threshold
     width, steps = 200, 40
     for number in range(steps):
