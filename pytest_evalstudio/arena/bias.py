@@ -26,8 +26,8 @@ def position_bias(battles: Sequence[Battle]) -> Bias | None:
 
 def length_bias(battles: Sequence[Battle]) -> Bias | None:
     """Return the advantage of an answer twice as long as the other; None where lengths are not known."""
-    known = [battle for battle in battles if battle.chars_a and battle.chars_b]
-    return _bias(known, lambda battle: math.log2((battle.chars_a or 1) / (battle.chars_b or 1)))
+    measured = [battle for battle in battles if battle.chars_a and battle.chars_b]
+    return _bias(measured, lambda battle: math.log2((battle.chars_a or 1) / (battle.chars_b or 1)))
 
 
 def _bias(battles: Sequence[Battle], value: Callable[[Battle], float]) -> Bias | None:

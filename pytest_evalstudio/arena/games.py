@@ -80,9 +80,9 @@ def games_of(
     for answered in by_prompt.values():
         for pair in itertools.combinations(sorted(set(answered) & set(models or answered)), 2):
             first, second = (answered[name] for name in pair)
-            place = drawn(seed, first.key, *pair, *([voter] if voter else []))
-            game = Game(second, first) if place & 1 else Game(first, second)
-            games.append((place, game))
+            draw = drawn(seed, first.key, *pair, *([voter] if voter else []))
+            game = Game(second, first) if draw & 1 else Game(first, second)
+            games.append((draw, game))
             if both_orders:
                 games.append((drawn(seed, first.key, *pair, "exchanged"), Game(game.second, game.first)))
     if not games:
@@ -112,18 +112,18 @@ def unplayed(
     def identity(prompt_key: str, models: frozenset[str], first: str) -> tuple[str, frozenset[str], str]:
         return prompt_key, models, first if both_orders else ""
 
-    wanted = {identity(game.prompt_key, game.models, model_of(game.first)): game for game in games}
-    kept: list[Battle] = []
+    unplayed_games = {identity(game.prompt_key, game.models, model_of(game.first)): game for game in games}
+    matching: list[Battle] = []
     played = set()
     for battle in battles:
-        place = identity(battle.prompt_key, battle.models, battle.model_a)
-        game = wanted.get(place)
+        game_id = identity(battle.prompt_key, battle.models, battle.model_a)
+        game = unplayed_games.get(game_id)
         if not battle.rater and battle.judge == judge and game is not None:
             if battle.texts_id and battle.texts_id != game.texts_id:
                 continue
-            played.add(place)
-        kept.append(battle)
-    return [game for place, game in wanted.items() if place not in played], kept
+            played.add(game_id)
+        matching.append(battle)
+    return [game for game_id, game in unplayed_games.items() if game_id not in played], matching
 
 
 def check_seed(seed: int) -> None:

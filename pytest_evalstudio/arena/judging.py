@@ -44,7 +44,7 @@ def choice_by_scores(reply: Mapping[str, Any]) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class GameVerdict:
     """Verdict of one judge on one game."""
 
     winner: Winner
@@ -54,7 +54,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class JudgedGames:
     """Games after the judge.
 
     Attributes:
@@ -68,7 +68,7 @@ class Judged:
     spent: Judging
 
 
-def judge_games(games: Sequence[Game], judge: Judge, *, seed: int) -> Judged:
+def judge_games(games: Sequence[Game], judge: Judge, *, seed: int) -> JudgedGames:
     """Let a judge compare the answers of games.
 
     The judge does not see the names of the models. Of a panel, more than half must have a verdict; the
@@ -89,7 +89,7 @@ def judge_games(games: Sequence[Game], judge: Judge, *, seed: int) -> Judged:
             faults[next(str(judgement.fault) for judgement in of_game if judgement.fault is not None)] += 1
         else:
             battles.append(battle)
-    return Judged(battles=tuple(battles), faults=dict(faults), spent=spent)
+    return JudgedGames(battles=tuple(battles), faults=dict(faults), spent=spent)
 
 
 def question_of(game: Game) -> Question:
@@ -106,9 +106,9 @@ def question_of(game: Game) -> Question:
     )
 
 
-def _verdict(game: Game) -> Flow[Verdict]:
+def _verdict(game: Game) -> Flow[GameVerdict]:
     [reply] = yield [question_of(game)]
-    return Verdict(
+    return GameVerdict(
         winner=_WINNERS[reply["choice"]],
         score_first=reply["score_first"],
         score_second=reply["score_second"],
@@ -119,7 +119,7 @@ def _verdict(game: Game) -> Flow[Verdict]:
 def _battle(game: Game, judgements: Sequence[Judgement], judge: str, seed: int) -> Battle | None:
     """Return the result of a game, None where too few judges have a verdict."""
     named = [
-        (judgement.judge, cast("Verdict", judgement.value))
+        (judgement.judge, cast("GameVerdict", judgement.value))
         for judgement in judgements
         if judgement.fault is None
     ]
@@ -145,5 +145,5 @@ def _battle(game: Game, judgements: Sequence[Judgement], judge: str, seed: int) 
     )
 
 
-def _mean(verdicts: Sequence[Verdict], score: Callable[[Verdict], int]) -> float:
+def _mean(verdicts: Sequence[GameVerdict], score: Callable[[GameVerdict], int]) -> float:
     return sum(map(score, verdicts)) / len(verdicts)

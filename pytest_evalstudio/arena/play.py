@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.arena.games import Game, check_seed, games_of, unplayed
-from pytest_evalstudio.arena.judging import SETTINGS, Judged, judge_games, question_of
+from pytest_evalstudio.arena.judging import SETTINGS, JudgedGames, judge_games, question_of
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
 from pytest_evalstudio.core.plugins.registry import Registry
@@ -60,7 +60,7 @@ class Played:
 
     outdated: tuple[Battle, ...]
     missing: int
-    judged: Judged
+    judged: JudgedGames
 
     def added_to(self, battles: Sequence[Battle]) -> list[Battle]:
         """Return games without the outdated ones, followed by the new ones."""
@@ -69,7 +69,7 @@ class Played:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class RequestEstimate:
     """Upper limit of the requests that playing would make.
 
     Attributes:
@@ -89,7 +89,7 @@ class Estimate:
 
 def play(
     answers: Sequence[Case],
-    known: Sequence[Battle],
+    battles: Sequence[Battle],
     *,
     config: Configuration,
     options: ArenaOptions,
@@ -101,7 +101,7 @@ def play(
 
     Args:
         answers: answered cases.
-        known: games of earlier runs.
+        battles: games of earlier runs.
         config: `[judge]`: the judges and their budget.
         options: settings.
         cache: folder of stored replies; None for none.
@@ -113,12 +113,12 @@ def play(
         DataError: if there is nothing to compare.
     """
     with _Bench(config, options, cache, registry) as bench:
-        games, kept = _games(answers, known, bench.panel, options)
+        games, reused = _games(answers, battles, bench.panel, options)
         bench.panel.progress = progress
         judged = judge_games(games, bench.panel, seed=options.seed)
-    valid = {battle.identity for battle in kept}
+    valid = {battle.identity for battle in reused}
     return Played(
-        outdated=tuple(battle for battle in known if battle.identity not in valid),
+        outdated=tuple(battle for battle in battles if battle.identity not in valid),
         missing=len(games) - len(judged.battles),
         judged=judged,
     )
@@ -126,21 +126,21 @@ def play(
 
 def estimate(
     answers: Sequence[Case],
-    known: Sequence[Battle],
+    battles: Sequence[Battle],
     *,
     config: Configuration,
     options: ArenaOptions,
     registry: Registry | None = None,
-) -> Estimate:
+) -> RequestEstimate:
     """Estimate the effort of `play`; no judge is asked."""
     with _Bench(config, options, None, registry) as bench:
         everything = games_of(
             answers, seed=options.seed, models=options.models, both_orders=options.both_orders
         )
-        games, _ = _games(answers, known, bench.panel, options)
+        games, _ = _games(answers, battles, bench.panel, options)
         chars = sum(len(bench.panel.prompt_text(question_of(game))) for game in games)
         members = bench.panel.members
-    return Estimate(
+    return RequestEstimate(
         games=len(everything),
         unplayed=len(games),
         calls=len(games) * members,
@@ -150,10 +150,10 @@ def estimate(
 
 
 def _games(
-    answers: Sequence[Case], known: Sequence[Battle], panel: Panel, options: ArenaOptions
+    answers: Sequence[Case], battles: Sequence[Battle], panel: Panel, options: ArenaOptions
 ) -> tuple[list[Game], list[Battle]]:
     games = games_of(answers, seed=options.seed, models=options.models, both_orders=options.both_orders)
-    return unplayed(games, known, panel.name, both_orders=options.both_orders)
+    return unplayed(games, battles, panel.name, both_orders=options.both_orders)
 
 
 class _Bench:

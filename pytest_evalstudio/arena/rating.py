@@ -83,9 +83,9 @@ def rate(battles: Sequence[Battle], options: RatingOptions | None = None) -> Rat
     Source: H2O LLM Evaluation (A/B tests, Elo with K 32, scale 400, base 10, start 1000, median of 1,000
     bootstrap rounds); Chiang et al., 2024, Chatbot Arena (Bradley–Terry, ranks by intervals).
     """
-    chosen = options or RatingOptions()
+    rating_options = options or RatingOptions()
     table = GameTable.of(battles)
-    figures = _Figures(table, chosen)
+    figures = _Figures(table, rating_options)
     order = figures.order
     pairs = _pairs(table, figures)
     return Ratings(
@@ -177,8 +177,8 @@ def _pairs(table: GameTable, figures: _Figures) -> list[Pair]:
         (number, other) for rank, number in enumerate(figures.order) for other in figures.order[rank + 1 :]
     ]
     p_values = [_p(table, figures, number, other) for number, other in couples]
-    known = [p for p in p_values if p is not None]
-    adjusted = iter(holm(known))
+    finite = [p for p in p_values if p is not None]
+    adjusted = iter(holm(finite))
     return [
         _pair(table, figures, number, other, p, next(adjusted) if p is not None else None)
         for (number, other), p in zip(couples, p_values, strict=True)

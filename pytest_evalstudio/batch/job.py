@@ -14,8 +14,8 @@ import msgspec
 
 from pytest_evalstudio.batch.engines.local import score_here, score_in_pool
 from pytest_evalstudio.batch.input.fields import Wanted, check_names, wanted_columns
-from pytest_evalstudio.batch.input.sampling import Sample, draw
-from pytest_evalstudio.batch.input.sources import Source, Stream, sources_of
+from pytest_evalstudio.batch.input.sampling import RowSample, draw
+from pytest_evalstudio.batch.input.sources import Stream, TableSource, sources_of
 from pytest_evalstudio.batch.request import ScoreRequest
 from pytest_evalstudio.batch.scoring.aggregates import MergedAggregates
 from pytest_evalstudio.batch.scoring.model_wide import with_figures
@@ -62,7 +62,7 @@ def run_request(request: ScoreRequest, progress: Progress | None = None) -> Fini
     check_names(request.mapping, request.keep)
     sources = sources_of(request.sources)
     plan = _plan(request)
-    wanted = [
+    columns_read = [
         wanted_columns(source.reader().columns(), request.mapping, request.keep, plan.selected, source.name)
         for source in sources
     ]
@@ -70,11 +70,11 @@ def run_request(request: ScoreRequest, progress: Progress | None = None) -> Fini
     writer.check(resume=request.resume, overwrite=request.overwrite)
     sample = None
     if request.sample is not None:
-        sample = draw(sources, wanted, size=request.sample, by=request.by, seed=request.seed)
-    job = _job(request, sources, wanted, plan)
+        sample = draw(sources, columns_read, size=request.sample, by=request.by, seed=request.seed)
+    job = _job(request, sources, columns_read, plan)
     with writer.locked():
         job = writer.begin(job, resume=request.resume, overwrite=request.overwrite)
-        return _Run(request, sources, wanted, writer, job, sample, plan).finish(progress)
+        return _Run(request, sources, columns_read, writer, job, sample, plan).finish(progress)
 
 
 class _Run:
@@ -83,11 +83,11 @@ class _Run:
     def __init__(
         self,
         request: ScoreRequest,
-        sources: Sequence[Source],
-        wanted: Sequence[Wanted],
+        sources: Sequence[TableSource],
+        columns_read: Sequence[Wanted],
         writer: TableWriter,
         job: Job,
-        sample: Sample | None,
+        sample: RowSample | None,
         plan: Plan,
     ) -> None:
         self._request = request
@@ -98,7 +98,7 @@ class _Run:
         self._plan = plan
         self._stream = Stream(
             sources,
-            wanted,
+            columns_read,
             request.batch_rows,
             sample.chosen if sample is not None else None,
             sample.totals if sample is not None else (),
@@ -235,7 +235,9 @@ def _absolute(module: str) -> str:
     return str(Path(module).absolute()) if module.endswith(".py") else module
 
 
-def _job(request: ScoreRequest, sources: Sequence[Source], wanted: Sequence[Wanted], plan: Plan) -> Job:
+def _job(
+    request: ScoreRequest, sources: Sequence[TableSource], columns_read: Sequence[Wanted], plan: Plan
+) -> Job:
     return Job(
         run_id=str(uuid.uuid4()),
         started=now(),
@@ -243,7 +245,7 @@ def _job(request: ScoreRequest, sources: Sequence[Source], wanted: Sequence[Want
             SourceEntry(path=source.name, format=source.format, rows=0, fingerprint=source.fingerprint())
             for source in sources
         ),
-        mapping=dict(wanted[0].mapping),
+        mapping=dict(columns_read[0].mapping),
         groups=dict(request.keep),
         evaluators=tuple(evaluator_entry(selected) for selected in plan.selected),
         texts=request.texts,

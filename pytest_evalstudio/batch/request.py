@@ -59,10 +59,10 @@ class ScoreRequest:
     cache: Path | None = None
 
     def __post_init__(self) -> None:
-        for name, known in (("engine", ENGINES), ("texts", TEXTS)):
-            if getattr(self, name) not in known:
+        for name, options in (("engine", ENGINES), ("texts", TEXTS)):
+            if getattr(self, name) not in options:
                 raise ConfigurationError(
-                    f"{name} = {getattr(self, name)!r}: must be one of {', '.join(known)}"
+                    f"{name} = {getattr(self, name)!r}: must be one of {', '.join(options)}"
                 )
         for name in ("workers", "sample", "batch_rows"):
             value = getattr(self, name)

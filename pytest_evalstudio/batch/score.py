@@ -69,11 +69,11 @@ def score_table(
         ConfigurationError: for a wrong option, an unknown evaluator, or a missing package.
         DataError: for a source that cannot be read.
     """
-    given = [sources] if isinstance(sources, str | os.PathLike) else sources
+    source_list = [sources] if isinstance(sources, str | os.PathLike) else sources
     base = Path(folder).absolute()
     settings = configuration({**(config or {}), "evaluators": list(evaluators)}, folder=base)
     request = ScoreRequest(
-        sources=tuple(map(str, given)),
+        sources=tuple(map(str, source_list)),
         output=str(output),
         config=settings,
         mapping=dict(mapping or {}),

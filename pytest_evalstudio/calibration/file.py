@@ -252,7 +252,7 @@ def load_calibration(path: Path) -> Calibration:
         return Calibration.model_validate(data)
     except ValidationError as exc:
         error = exc.errors(include_url=False)[0]
-        place = ".".join(str(step) for step in error["loc"])
+        location = ".".join(str(step) for step in error["loc"])
         raise ConfigurationError(
-            f"{path}: {place}: {fact(error)}" if place else f"{path}: {fact(error)}"
+            f"{path}: {location}: {fact(error)}" if location else f"{path}: {fact(error)}"
         ) from None

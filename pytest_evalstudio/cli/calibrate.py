@@ -136,8 +136,8 @@ def run(arguments: argparse.Namespace) -> int:
     path = _labels(arguments)
     read_labels(path, levels=True)
     rated = read_ratings(path, levels=True)
-    with as_records(arguments.results, with_keys({rating.key for rating in rated})) as places:
-        scores = read_scores(places)
+    with as_records(arguments.results, with_keys({rating.key for rating in rated})) as records:
+        scores = read_scores(records)
     ratings, outdated = without_outdated(rated, scores)
     labels, divided = majority(ratings)
     if not labels:

@@ -56,13 +56,13 @@ def print_json(value: Any) -> None:
     sys.stdout.write(visible_json(text) + "\n")
 
 
-def configuration_for(suite: str, chosen: str | None = None) -> Configuration:
+def configuration_for(suite: str, path: str | None = None) -> Configuration:
     """Return the configuration of a file: the chosen one, else the nearest one, else the defaults."""
     from pytest_evalstudio.formats.config import Configuration, load_configuration
     from pytest_evalstudio.formats.recognition import find_configuration
 
     start = Path.cwd() if is_url(suite) else Path(suite).absolute().parent
-    file = Path(chosen) if chosen else find_configuration(start, Path(start.anchor))
+    file = Path(path) if path else find_configuration(start, Path(start.anchor))
     return load_configuration(file) if file else Configuration(folder=start)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import argparse
 
     from pytest_evalstudio.cli.common import Adds
-    from pytest_evalstudio.comparison.metrics import Limits
+    from pytest_evalstudio.comparison.metrics import ComparisonLimits
     from pytest_evalstudio.comparison.results import Comparison
     from pytest_evalstudio.comparison.sides import Side
 
@@ -96,9 +96,9 @@ def run(arguments: argparse.Namespace) -> int:
 def _compared(arguments: argparse.Namespace) -> Comparison:
     from pytest_evalstudio.batch.table.recognition import is_scored_table
     from pytest_evalstudio.comparison.compare import compare, with_rescored
-    from pytest_evalstudio.comparison.metrics import Limits
+    from pytest_evalstudio.comparison.metrics import ComparisonLimits
 
-    limits = Limits(allowed_drop=arguments.allowed_drop, tolerance=arguments.tolerance)
+    limits = ComparisonLimits(allowed_drop=arguments.allowed_drop, tolerance=arguments.tolerance)
     if is_scored_table(arguments.base):
         return _of_tables(arguments, limits)
     base, new = _sides(arguments)
@@ -108,7 +108,7 @@ def _compared(arguments: argparse.Namespace) -> Comparison:
     return comparison
 
 
-def _of_tables(arguments: argparse.Namespace, limits: Limits) -> Comparison:
+def _of_tables(arguments: argparse.Namespace, limits: ComparisonLimits) -> Comparison:
     """Compare two scored tables, or two models of one."""
     from pytest_evalstudio.batch.comparison.compare import compare_tables, side_of
     from pytest_evalstudio.batch.table.reader import ScoredTable

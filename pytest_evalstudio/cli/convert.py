@@ -114,16 +114,18 @@ def _written(content: TestSuite | TestLab | LlmDataset, target: str, arguments: 
         return f"data set, {len(content.inputs)} rows"
     suite = suite_of(content, Path(arguments.file).stem)
     suite.save(arguments.output)
-    left = sum(bool(row.actual_output or row.context) for row in content.inputs)
-    return f"suite, {len(suite.cases())} test cases" + (f"; {left} responses are left out" if left else "")
+    dropped = sum(bool(row.actual_output or row.context) for row in content.inputs)
+    return f"suite, {len(suite.cases())} test cases" + (
+        f"; {dropped} responses are left out" if dropped else ""
+    )
 
 
 def _check_name(output: str, target: str) -> None:
     from pytest_evalstudio.formats.agent_evaluation import WRITTEN_SUFFIXES
 
-    known = {SET: WRITTEN_SUFFIXES, DATASET: (".json", ".csv"), SUITE: (".json",)}[target]
-    if Path(output).suffix.lower() not in known:
+    suffixes = {SET: WRITTEN_SUFFIXES, DATASET: (".json", ".csv"), SUITE: (".json",)}[target]
+    if Path(output).suffix.lower() not in suffixes:
         raise ConfigurationError(
             f"{output}: a file name for {'an' if target == SET else 'a'} {target} ends with"
-            f" {' or '.join(known)}"
+            f" {' or '.join(suffixes)}"
         )

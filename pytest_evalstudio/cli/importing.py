@@ -86,8 +86,8 @@ def import_one(arguments: argparse.Namespace) -> int:
     content.save(arguments.output)
     for note in result.notes:
         say(note)
-    left = f"; {len(result.errors)} records are left out" if result.errors else ""
-    say(f"wrote {arguments.output}: {result.kind}, {size}{left}")
+    omission_note = f"; {len(result.errors)} records are left out" if result.errors else ""
+    say(f"wrote {arguments.output}: {result.kind}, {size}{omission_note}")
     return FINDINGS if result.errors else FINE
 
 

@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _run_check(arguments: argparse.Namespace) -> int:
     from pytest_evalstudio.core.errors import ConfigurationError
-    from pytest_evalstudio.engine.judge_check import Prices, check_judge
+    from pytest_evalstudio.engine.judge_check import TokenPrices, check_judge
     from pytest_evalstudio.engine.judge_check_lines import check_lines
     from pytest_evalstudio.formats.labels import read_labels
 
@@ -100,7 +100,7 @@ def _run_check(arguments: argparse.Namespace) -> int:
         raise ConfigurationError("--input-price and --output-price: give both or none")
     prices = None
     if arguments.input_price is not None:
-        prices = Prices(
+        prices = TokenPrices(
             input_usd_per_million=arguments.input_price, output_usd_per_million=arguments.output_price
         )
     check = check_judge(

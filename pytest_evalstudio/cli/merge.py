@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     registry = registry_for(arguments)
     output = Path(arguments.output)
     with ExitStack() as stack:
-        readers = [stack.enter_context(opened(place)) for place in arguments.records]
+        readers = [stack.enter_context(opened(path)) for path in arguments.records]
         if any(reader.path.resolve() == (output / FILE).resolve() for reader in readers):
             raise ConfigurationError(f"{output}: is the folder of a shard; choose another folder by -o")
         folder = OutputFolder(output)

@@ -150,7 +150,7 @@ def _show_status(workflow_run: WorkflowRun, as_json: bool) -> int:
             f" {len(steps)} steps completed"
         )
         for step in steps:
-            said = (
+            message = (
                 f"needs {', '.join(step.lacks)}"
                 if step.lacks
                 else (step.state.waits or step.state.summary)
@@ -160,7 +160,7 @@ def _show_status(workflow_run: WorkflowRun, as_json: bool) -> int:
             when = f" {step.state.finished}" if step.state else ""
             say(
                 f"  {step.spec.number}. {step.spec.id:<28}{step.status:<10}{when}"
-                + (f"  {said}" if said else "")
+                + (f"  {message}" if message else "")
             )
         for signed in sign_offs(workflow_run):
             entry = signed.sign_off

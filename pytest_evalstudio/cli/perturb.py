@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
             opened.callback(judges.close)
             return judges.open(config)
 
-        made = perturb(
+        perturbed = perturb(
             content,
             ",".join(arguments.perturb),
             seed=config.perturbations.seed if arguments.seed is None else arguments.seed,
@@ -81,13 +81,16 @@ def run(arguments: argparse.Namespace) -> int:
             judge=judge,
         )
     Path(arguments.output).parent.mkdir(parents=True, exist_ok=True)
-    made.content.save(arguments.output)
-    say(f"wrote {arguments.output}: {made.added} perturbed {'case' if made.added == 1 else 'cases'} added")
-    if not isinstance(content, TestSuite) and made.added:
+    perturbed.content.save(arguments.output)
+    say(
+        f"wrote {arguments.output}: {perturbed.added} perturbed {'case' if perturbed.added == 1 else 'cases'}"
+        " added"
+    )
+    if not isinstance(content, TestSuite) and perturbed.added:
         say(
             f"their answers are still to be asked for: evalstudio resolve {arguments.output} -o"
             f" {arguments.output}"
         )
-    for note in made.notes:
+    for note in perturbed.notes:
         say(note, error=True)
-    return FINE if made.added else FINDINGS
+    return FINE if perturbed.added else FINDINGS

@@ -73,30 +73,28 @@ def run(arguments: argparse.Namespace) -> int:
     path = local(arguments.suite)
     content = read_whole(path, arguments.suite)
     config = configuration_for(arguments.suite, arguments.config)
-    asked = arguments.runs
+    runs = arguments.runs
     tables = [
         {
             "name": table.name,
-            "runs": (table.runs or config.runs) if asked is None else asked,
+            "runs": (table.runs or config.runs) if runs is None else runs,
             "budget": table.budget,
             **table.settings,
         }
         for table in config.model
     ]
     if not tables and not isinstance(content, TestLab):
-        tables = [
-            {"name": "extractive", "host": "extractive", "runs": config.runs if asked is None else asked}
-        ]
+        tables = [{"name": "extractive", "host": "extractive", "runs": config.runs if runs is None else runs}]
     names = [str(table["name"]) for table in tables]
     for name in arguments.model:
         if name not in names:
             raise unknown_name("model", name, names, f"Configured here: {', '.join(names)}.")
-    wanted = [table for table in tables if not arguments.model or table["name"] in arguments.model]
+    selected = [table for table in tables if not arguments.model or table["name"] in arguments.model]
     Path(arguments.output).parent.mkdir(parents=True, exist_ok=True)
     progress = _progress if sys.stderr.isatty() else None
     mark = UnfinishedRun(Path(arguments.output).with_name(f".{Path(arguments.output).name}.unfinished.json"))
     inputs = RunInputs(
-        configuration=digest_of(wanted), files=file_digests([path.absolute()], path.absolute().parent)
+        configuration=digest_of(selected), files=file_digests([path.absolute()], path.absolute().parent)
     )
     run = mark.begin(inputs, replays=arguments.replay, refreshes=arguments.refresh)
     if run.is_continuation:
@@ -113,9 +111,9 @@ def run(arguments: argparse.Namespace) -> int:
     if isinstance(content, TestLab):
         lab = content
         trust = LabTrust(is_trusted=arguments.trust_lab, option="--trust-lab")
-        completed = complete_lab(lab, wanted, trust=trust, progress=progress, **ways)
+        completed = complete_lab(lab, selected, trust=trust, progress=progress, **ways)
     else:
-        with LabBuilder(content, wanted, **ways) as builder:
+        with LabBuilder(content, selected, **ways) as builder:
             lab = builder.complete_dataset(progress)
         completed = CompletedRows(rows=lab.dataset.inputs, not_asked=builder.not_asked, stored=builder.stored)
     asked_now, not_asked = completed.rows, completed.not_asked

@@ -72,10 +72,10 @@ def run(arguments: argparse.Namespace) -> int:
     session = ReviewSession(source, rater=arguments.rater.strip(), blind=arguments.blind)
     if arguments.read:
         merged, others = session.read_sheet(Path(arguments.read))
-        left = f"; {others} of other answers than those evaluated left out" if others else ""
+        note = f"; {others} of other answers than those evaluated left out" if others else ""
         say(
             f"{arguments.read}: {merged.new} new labels, {merged.changed} changed, {merged.same} as they"
-            f" were{left}"
+            f" were{note}"
         )
         say(*_told(session))
     if not session.stand().drawn:

@@ -21,11 +21,11 @@ Choice = Callable[[ScoredTable], "Collection[int]"]
 
 
 @contextmanager
-def as_records(places: Sequence[str], choose: Choice) -> Iterator[list[str]]:
+def as_records(paths: Sequence[str], choose: Choice) -> Iterator[list[str]]:
     """Replace each scored table among paths by the record of some of its rows.
 
     Args:
-        places: records, folders of reports, results files and scored tables.
+        paths: records, folders of reports, results files and scored tables.
         choose: returns the row ids of a table that are read.
 
     Raises:
@@ -33,8 +33,8 @@ def as_records(places: Sequence[str], choose: Choice) -> Iterator[list[str]]:
     """
     with TemporaryDirectory(prefix="evalstudio-") as folder:
         yield [
-            _record(place, choose, Path(folder) / str(number)) if is_scored_table(place) else place
-            for number, place in enumerate(places)
+            _record(path, choose, Path(folder) / str(number)) if is_scored_table(path) else path
+            for number, path in enumerate(paths)
         ]
 
 
@@ -44,14 +44,14 @@ def at_random(rows: int, seed: int) -> Choice:
     def choose(table: ScoredTable) -> Collection[int]:
         from pytest_evalstudio.batch.pages.excerpt import random_rows
 
-        chosen = random_rows(table, rows, seed=seed)
-        if len(chosen) < table.manifest.answers:
+        sample = random_rows(table, rows, seed=seed)
+        if len(sample) < table.manifest.answers:
             say(
-                f"{table.location.name}: {len(chosen):,} of {table.manifest.answers:,} answers, drawn at"
+                f"{table.location.name}: {len(sample):,} of {table.manifest.answers:,} answers, drawn at"
                 f" random (seed {seed})",
                 error=True,
             )
-        return chosen
+        return sample
 
     return choose
 
@@ -67,8 +67,8 @@ def with_keys(keys: Collection[str]) -> Choice:
     return choose
 
 
-def _record(place: str, choose: Choice, folder: Path) -> str:
+def _record(path: str, choose: Choice, folder: Path) -> str:
     from pytest_evalstudio.batch.pages.excerpt import write_excerpt
 
-    table = ScoredTable.open(place)
+    table = ScoredTable.open(path)
     return str(write_excerpt(table, choose(table), folder))

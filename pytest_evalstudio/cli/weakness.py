@@ -91,8 +91,8 @@ def run(arguments: argparse.Namespace) -> int:
     from pytest_evalstudio.mrm.steps.weakness_detection.method import describe, find_all_weaknesses
     from pytest_evalstudio.mrm.steps.weakness_detection.plot import weakness_pictures
 
-    with as_records(arguments.results, at_random(arguments.rows, arguments.seed)) as places:
-        scores = read_scores(places)
+    with as_records(arguments.results, at_random(arguments.rows, arguments.seed)) as records:
+        scores = read_scores(records)
     metrics = _listed(arguments.metric) or [
         column.key for column in scores.columns.values() if column.metric.primary
     ]

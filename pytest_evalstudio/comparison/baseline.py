@@ -23,13 +23,13 @@ _MAX_UNPACKED = 4 * 1024**3
 
 
 @contextmanager
-def opened(place: str | Path) -> Iterator[RecordReader]:
+def opened(file_path: str | Path) -> Iterator[RecordReader]:
     """Open a baseline: a record, the folder of a report, or its ZIP archive.
 
     Raises:
         DataError: if there is none, or it is damaged or of a later version.
     """
-    path = Path(place)
+    path = Path(file_path)
     if not (path.is_file() and zipfile.is_zipfile(path)):
         yield RecordReader(record_path(path))
         return

@@ -9,7 +9,12 @@ import msgspec
 
 from pytest_evalstudio.comparison.files import matched_files
 from pytest_evalstudio.comparison.matching import InScope, Matched, have_verdicts, match
-from pytest_evalstudio.comparison.metrics import Limits, compare_metrics, compare_operations, overall
+from pytest_evalstudio.comparison.metrics import (
+    ComparisonLimits,
+    compare_metrics,
+    compare_operations,
+    overall,
+)
 from pytest_evalstudio.comparison.results import (
     PARTS,
     Comparison,
@@ -23,7 +28,7 @@ from pytest_evalstudio.record.schema import EvaluatorEntry, ModelEntry, Run
 
 
 def compare(
-    base: Side, new: Side, *, limits: Limits | None = None, in_scope: InScope | None = None
+    base: Side, new: Side, *, limits: ComparisonLimits | None = None, in_scope: InScope | None = None
 ) -> Comparison:
     """Return the comparison of two runs.
 
@@ -45,7 +50,7 @@ def compare(
             " in the new run, none of the same file, key and model; give runs of the same suites, and name"
             " renamed models as OLD=NEW"
         )
-    metrics = compare_metrics(matched.pairs, new.run.evaluators, limits or Limits())
+    metrics = compare_metrics(matched.pairs, new.run.evaluators, limits or ComparisonLimits())
     operations = tuple(compare_operations(matched.pairs))
     not_run = _not_run(base, new)
     documents = tuple(sorted(_changed_documents(base.run, new.run)))
@@ -110,7 +115,7 @@ def _of_answers(first: Side, second: Side, run: Run) -> tuple[MetricComparison, 
     for identity, item in second.items.items():
         if (earlier := first.items.get(identity)) is not None:
             pairs.setdefault(identity[2], []).append((earlier, item))
-    compared = compare_metrics(pairs, run.evaluators, Limits())
+    compared = compare_metrics(pairs, run.evaluators, ComparisonLimits())
     return tuple(metric for metric in compared if metric.decides)
 
 
@@ -129,14 +134,14 @@ def _changed_parts(
     has_documents: bool,
 ) -> tuple[Part, ...]:
     shared = [(base.evaluators[id], entry) for id, entry in new.evaluators.items() if id in base.evaluators]
-    moved = {operation.quantity for operation in operations if operation.changed}
+    quantities = {operation.quantity for operation in operations if operation.changed}
     changed: dict[Part, bool] = {
         "case": bool(matched.changed_cases),
         "answer": bool(matched.answers.keys),
         "context": bool(matched.contexts.keys),
         "context order": bool(matched.context_order.keys),
-        "tokens": "tokens" in moved,
-        "cost": "cost_usd" in moved,
+        "tokens": "tokens" in quantities,
+        "cost": "cost_usd" in quantities,
         "documents": has_documents,
         "model": _has_other_models(base, new, matched.pairs),
         "evaluator": any(_evaluator(earlier) != _evaluator(entry) for earlier, entry in shared)

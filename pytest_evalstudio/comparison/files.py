@@ -60,10 +60,10 @@ def same_files(base: CaseDigests, new: CaseDigests, *, has_same_root: bool) -> l
             for earlier, path, shared in _with_same_ends(base, new)
         ]
     result: list[SameFile] = []
-    taken: set[str] = set()
+    labels: set[str] = set()
     for _, _, earlier, path, is_renamed in sorted(ranked):
-        if taken.isdisjoint((f"base {earlier}", f"new {path}")):
-            taken |= {f"base {earlier}", f"new {path}"}
+        if labels.isdisjoint((f"base {earlier}", f"new {path}")):
+            labels |= {f"base {earlier}", f"new {path}"}
             result.append(SameFile(base=earlier, new=path, is_renamed=is_renamed))
     return result
 

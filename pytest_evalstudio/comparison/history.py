@@ -67,21 +67,21 @@ class History(Struct, frozen=True, kw_only=True):
     series: tuple[Series, ...]
 
 
-def record_files(places: Sequence[str | Path]) -> list[Path]:
+def record_files(paths: Sequence[str | Path]) -> list[Path]:
     """Return the records that places mean: files, folders of a report, and folders of baselines.
 
     Raises:
         ConfigurationError: if a place holds none.
     """
     files: list[Path] = []
-    for place in map(Path, places):
-        if not place.is_dir() or (place / "record.jsonl").is_file():
-            files.append(place)
+    for path in map(Path, paths):
+        if not path.is_dir() or (path / "record.jsonl").is_file():
+            files.append(path)
             continue
-        contents = sorted(file for pattern in RECORDS for file in place.glob(pattern))
+        contents = sorted(file for pattern in RECORDS for file in path.glob(pattern))
         if not contents:
             raise ConfigurationError(
-                f"{place}: there are no records here; `--evalstudio-history {place}` adds one for each run"
+                f"{path}: there are no records here; `--evalstudio-history {path}` adds one for each run"
             )
         files += contents
     return files
@@ -104,10 +104,10 @@ def history(files: Iterable[Path]) -> History:
 def history_of(sides: Sequence[Side]) -> History:
     """Return the history of runs in their order; of a run that is there twice, the last."""
     by_id = {side.run.run_id: side for side in sides}
-    kept = [side for side in sides if by_id[side.run.run_id] is side]
+    unique = [side for side in sides if by_id[side.run.run_id] is side]
     names: dict[tuple[str, str, str], tuple[EvaluatorEntry, MetricEntry]] = {}
     points: list[dict[tuple[str, str, str], Point]] = []
-    for side in kept:
+    for side in unique:
         points.append(dict(_points(side)))
         for evaluator in side.run.evaluators.values():
             for metric in evaluator.metrics:
@@ -122,7 +122,7 @@ def history_of(sides: Sequence[Side]) -> History:
                 branch=side.run.branch,
                 items=len(side.items),
             )
-            for side in kept
+            for side in unique
         ),
         series=tuple(
             Series(

@@ -35,7 +35,7 @@ ModelPairs = Mapping[str, Sequence[tuple[SideItem, SideItem]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class ComparisonLimits:
     """Limits of the verdict on a metric, as shares of its range (of its base mean where it has no range).
 
     Attributes:
@@ -94,7 +94,7 @@ class _Column(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def compare_metrics(
-    pairs: ModelPairs, evaluators: Mapping[str, EvaluatorEntry], limits: Limits
+    pairs: ModelPairs, evaluators: Mapping[str, EvaluatorEntry], limits: ComparisonLimits
 ) -> list[MetricComparison]:
     """Return the comparison of each metric and model that both runs scored.
 
@@ -216,7 +216,7 @@ def _columns(
 
 
 def _compared(
-    column: _Column, *, p: float, p_adjusted: float, tests: int, limits: Limits
+    column: _Column, *, p: float, p_adjusted: float, tests: int, limits: ComparisonLimits
 ) -> MetricComparison:
     difference = column.new - column.base
     gain = column.sign * difference
@@ -264,7 +264,9 @@ def _compared(
     )
 
 
-def _verdict(gain: float, interval: Interval | None, p: float, *, unit: float, limits: Limits) -> Verdict:
+def _verdict(
+    gain: float, interval: Interval | None, p: float, *, unit: float, limits: ComparisonLimits
+) -> Verdict:
     if p <= ALPHA and -gain > limits.allowed_drop * unit:
         return "worse"
     if interval is not None and interval[0] > -limits.tolerance * unit:

@@ -81,10 +81,10 @@ def _follows(comparison: Comparison, deciding: list[MetricComparison]) -> str:
     if comparison.verdict == "not worse":
         limit = rounded_up(widest.max_drop or 0.0)
         return f"drops above {limit} are excluded for other questions ({cases(widest.n)})"
-    moved = [metric for metric in metrics if metric.changed != 0]
-    if not moved and widest.max_drop is not None:
+    changed = [metric for metric in metrics if metric.changed != 0]
+    if not changed and widest.max_drop is not None:
         return f"drops below {rounded_up(widest.max_drop)} cannot be excluded ({cases(widest.n)})"
-    first = min(moved or metrics, key=lambda metric: metric.p_adjusted)
+    first = min(changed or metrics, key=lambda metric: metric.p_adjusted)
     return (
         f"whether other questions got worse cannot be told from {cases(first.n)} ({p_text(first.p_adjusted)})"
     )

@@ -139,9 +139,9 @@ def read_side(
         flaky = item.flaky
         for evaluator, reached in item.verdicts.items():
             flaky = flaky or (reached.pass_k == 0.0 and _disagrees(reached))
-            known = names.setdefault(evaluator, {})
+            keys = names.setdefault(evaluator, {})
             for metric, value in reached.scores.items():
-                scores[known.get(metric) or known.setdefault(metric, (evaluator, metric))] = value
+                scores[keys.get(metric) or keys.setdefault(metric, (evaluator, metric))] = value
         answers: int | None = None
         context: int | None = None
         chunks: int | None = None

@@ -45,9 +45,9 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
     for change in comparison.changes[:CHANGES_SHOWN]:
         if change.item_class in ("regressed", "error_now"):
             yield f"  {change.item_class.replace('_', ' ')}: {change.nodeid}{_scores(change)}"
-    left = comparison.items["regressed"] + comparison.items["error_now"] - CHANGES_SHOWN
-    if left > 0:
-        yield f"  ... and {left} more"
+    hidden = comparison.items["regressed"] + comparison.items["error_now"] - CHANGES_SHOWN
+    if hidden > 0:
+        yield f"  ... and {hidden} more"
     yield f"verdict: {comparison.verdict}"
     deciding = [metric for metric in comparison.metrics if metric.decides]
     for metric in deciding:
@@ -55,8 +55,8 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
             yield f"  {metric_line(metric)}"
     fine = [metric for metric in deciding if metric.verdict == "not worse"]
     if fine:
-        moved = sum(metric.difference != 0 for metric in fine)
-        yield f"  not worse: {len(fine)} of {len(deciding)} metrics, of which {moved} changed"
+        changed = sum(metric.difference != 0 for metric in fine)
+        yield f"  not worse: {len(fine)} of {len(deciding)} metrics, of which {changed} changed"
     yield from _rescored_lines(comparison)
     first, *details = changed_lines(comparison)
     yield f"changed: {first}"
@@ -166,20 +166,20 @@ def word_diff(base: str, new: str) -> str:
 
 
 def _shortened(words: Sequence[str], *, at_start: bool, at_end: bool) -> str:
-    kept = 2 * _KEPT_WORDS
-    if len(words) <= 2 * kept or (at_start and at_end):
+    max_words = 2 * _KEPT_WORDS
+    if len(words) <= 2 * max_words or (at_start and at_end):
         return "".join(words)
-    head = [] if at_start else words[:kept]
-    tail = [] if at_end else words[-kept:]
+    head = [] if at_start else words[:max_words]
+    tail = [] if at_end else words[-max_words:]
     return "".join([*head, " … ", *tail])
 
 
 def _scores(change: ItemChange) -> str:
-    moved = [
+    changed = [
         f"{score.evaluator}: {score.metric} {_number(score.base)} -> {_number(score.new)}"
         for score in change.scores
     ]
-    return f": {', '.join(moved)}" if moved else ""
+    return f": {', '.join(changed)}" if changed else ""
 
 
 def _number(value: float | None) -> str:

@@ -39,9 +39,11 @@ class DataError(EvalStudioError):
         self.pointer = pointer
         self.line = line
         self.column = column
-        place = source + (f":{line}:{column}" if line else "")
+        location = source + (f":{line}:{column}" if line else "")
         super().__init__(
-            " ".join(part for part in (place, pointer) if part) + (": " if place or pointer else "") + message
+            " ".join(part for part in (location, pointer) if part)
+            + (": " if location or pointer else "")
+            + message
         )
 
 
@@ -73,18 +75,18 @@ class ThresholdMissed(EvalStudioError, AssertionError):
     """An answer is worse than its threshold allows."""
 
 
-def unknown_name(kind: str, name: str, known: Iterable[str], remedy: str = "") -> ConfigurationError:
+def unknown_name(kind: str, name: str, names: Iterable[str], remedy: str = "") -> ConfigurationError:
     """Return the error for an unknown name; it proposes the nearest known name.
 
     >>> str(unknown_name("evaluator", "rogue", ["rouge", "bleu"]))
     "no evaluator named 'rogue'. Did you mean 'rouge'?"
     """
     return ConfigurationError(
-        " ".join(part for part in (f"no {kind} named {name!r}.", nearest(name, known), remedy) if part)
+        " ".join(part for part in (f"no {kind} named {name!r}.", nearest(name, names), remedy) if part)
     )
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: str, names: Iterable[str]) -> str:
     """Return a question that proposes the nearest known name, or "" if none is near."""
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    close = difflib.get_close_matches(name, list(names), n=1, cutoff=0.5)
     return f"Did you mean {close[0]!r}?" if close else ""

@@ -21,6 +21,6 @@ def keep_artifacts(rows: Iterable[Row], lab: Path) -> None:
             continue
         target = folder / str(number)
         target.mkdir(parents=True, exist_ok=True)
-        kept = [Path(shutil.copy2(path, target)) for path in map(Path, paths) if path.is_file()]
+        copies = [Path(shutil.copy2(path, target)) for path in map(Path, paths) if path.is_file()]
         assert row.model_extra is not None
-        row.model_extra["artifacts"] = [path.relative_to(lab.parent).as_posix() for path in kept]
+        row.model_extra["artifacts"] = [path.relative_to(lab.parent).as_posix() for path in copies]

@@ -31,13 +31,13 @@ def make_case(question: str = "", actual_output: str = "", **fields: Any) -> Cas
     >>> make_case("2 + 2?", "4", expected_output="4").key
     '2-2-0958482c'
     """
-    known = {field.name: field for field in dataclasses.fields(Case)}
+    case_fields = {field.name: field for field in dataclasses.fields(Case)}
     for name, value in fields.items():
-        if name not in known:
-            longer = [field for field in known if field.startswith(name)]
-            hint = nearest(name, longer or known)
+        if name not in case_fields:
+            longer = [field for field in case_fields if field.startswith(name)]
+            hint = nearest(name, longer or case_fields)
             raise ConfigurationError(f"eval_case: a case has no field {name!r}. {hint}".strip())
-        if str(known[name].type).startswith("tuple"):
+        if str(case_fields[name].type).startswith("tuple"):
             fields[name] = (value,) if isinstance(value, str) else tuple(value)
     for name, words in _WORDS.items():
         if fields.get(name, "") not in words:
@@ -51,9 +51,9 @@ def make_case(question: str = "", actual_output: str = "", **fields: Any) -> Cas
     return Case(question=question, actual_output=actual_output, **fields)
 
 
-def _turn(given: object) -> Turn:
-    if isinstance(given, Turn):
-        return given
-    if not isinstance(given, Mapping) or set(given) != {"role", "content"}:
-        raise ConfigurationError(f"eval_case: conversation: a turn has a role and a content, found {given!r}")
-    return Turn(role=given["role"], content=given["content"])
+def _turn(data: object) -> Turn:
+    if isinstance(data, Turn):
+        return data
+    if not isinstance(data, Mapping) or set(data) != {"role", "content"}:
+        raise ConfigurationError(f"eval_case: conversation: a turn has a role and a content, found {data!r}")
+    return Turn(role=data["role"], content=data["content"])

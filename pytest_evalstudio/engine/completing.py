@@ -69,30 +69,30 @@ def complete_lab(
         ConfigurationError: if one of the models is not configured, and its description in the lab may not be
             used.
     """
-    known = registry or Registry()
+    plugins = registry or Registry()
     home = Path(folder).absolute()
-    place = (
+    location = (
         documents
         if isinstance(documents, str) and "://" in documents
         else str(Path(documents or home).absolute())
     )
-    if "://" in place:
-        name_host(place)
+    if "://" in location:
+        name_host(location)
     names = labels(lab.models)
     waiting = missing_rows(lab)
-    wanted = {row.model_key for row in waiting}
+    model_keys = {row.model_key for row in waiting}
     by_name = {str(table["name"]): table for table in tables}
     ways = {
-        model.key: _table_of(model, names[model.key], by_name, known, trust)
+        model.key: _table_of(model, names[model.key], by_name, plugins, trust)
         for model in lab.models
-        if model.key in wanted
+        if model.key in model_keys
     }
     questions = {
         (row.key, row.model_key): row.input for row in (*lab.raw_dataset.inputs, *lab.dataset.inputs)
     }
     source = fixed_run(run)
     store = AnswerCache(Path(cache)) if cache is not None else None
-    made: list[Row] = []
+    rows_done: list[Row] = []
     not_asked: list[str] = []
     stored = 0
     try:
@@ -104,27 +104,27 @@ def complete_lab(
             with open_model(
                 str(table["name"]),
                 settings,
-                known,
+                plugins,
                 folder=home,
                 cache=store,
                 run=source,
                 allow_private_hosts=allow_private_hosts,
                 budget=budget_of(table),
             ) as session:
-                prompts = [_prompt(row, questions, place) for row in rows]
+                prompts = [_prompt(row, questions, location) for row in rows]
                 for row, answer in zip(rows, session.ask(prompts, progress=progress), strict=True):
                     if answer.not_asked:
                         not_asked.append(answer.error)
                         continue
                     stored += answer.stored_at is not None
-                    complete_row(row, answer, place)
-                    made.append(row)
-                _describe(lab, key, session, place)
+                    complete_row(row, answer, location)
+                    rows_done.append(row)
+                _describe(lab, key, session, location)
     finally:
         if store is not None:
             store.close()
-    lab.dataset.inputs += made
-    return CompletedRows(rows=made, not_asked=not_asked, stored=stored)
+    lab.dataset.inputs += rows_done
+    return CompletedRows(rows=rows_done, not_asked=not_asked, stored=stored)
 
 
 def _table_of(

@@ -163,9 +163,9 @@ def lines_of(estimates: Sequence[CallEstimate]) -> list[str]:
             f"{each.kind} {each.name}: {bound}{each.calls:,} calls ({each.stored:,} answers are stored),"
             f" {_tokens(each)}, {_usd(each.expected_usd)}"
         )
-    known = [usd for each in estimates if (usd := each.expected_usd) is not None]
-    more = "" if len(known) == len(estimates) else " and what is not known"
-    lines.append(f"together: {sum(each.calls for each in estimates):,} calls, {_usd(sum(known))}{more}")
+    amounts = [usd for each in estimates if (usd := each.expected_usd) is not None]
+    more = "" if len(amounts) == len(estimates) else " and what is not known"
+    lines.append(f"together: {sum(each.calls for each in estimates):,} calls, {_usd(sum(amounts))}{more}")
     return lines
 
 
@@ -207,14 +207,14 @@ def _judge(
     plan: PlannedTask,
     selected: ConfiguredEvaluator,
     cases: Sequence[Case],
-    asked: Mapping[int, _AskedJudge],
+    usage: Mapping[int, _AskedJudge],
 ) -> None:
     """Count the questions that an evaluator would ask, as far as they do not depend on replies."""
     panel = judges.open(plan.config, selected.own_judge)
     tools = Tools(max_text_chars=plan.config.max_text_chars, split_sentences=split_sentences, judge=panel)
     bare = dataclasses.replace(selected, attached=None)
     for case in cases:
-        before = {judge: judge.estimate.calls for judge in asked.values()}
+        before = {judge: judge.estimate.calls for judge in usage.values()}
         score(bare, [case], tools)
         for judge, calls in before.items():
             judge.add_later_questions(judge.estimate.calls - calls, len(selected.spec.prompts))

@@ -182,13 +182,15 @@ def evaluate(
     >>> evaluate(dataset, ["text_matching"]).verdicts()
     {'fr[dataset]': 'passed'}
     """  # noqa: E501
-    chosen = {"evaluators": list(evaluators)} if evaluators is not None else {}
+    selection = {"evaluators": list(evaluators)} if evaluators is not None else {}
     base = Path(folder).absolute()
-    settings = configuration({**(config or {}), **chosen}, folder=base)
-    known = registry or Registry()
-    provider = ModelProvider(cache=base / settings.cache if settings.cache else None, registry=known)
+    settings = configuration({**(config or {}), **selection}, folder=base)
+    plugins = registry or Registry()
+    provider = ModelProvider(cache=base / settings.cache if settings.cache else None, registry=plugins)
     try:
-        return evaluate_lab(lab, settings, registry=known, provider=provider, folder=base, progress=progress)
+        return evaluate_lab(
+            lab, settings, registry=plugins, provider=provider, folder=base, progress=progress
+        )
     finally:
         provider.close()
 

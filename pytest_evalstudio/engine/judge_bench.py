@@ -44,8 +44,8 @@ def open_bench(
     Raises:
         ConfigurationError: if the evaluator asks no judge, or there is none.
     """
-    known = registry or Registry()
-    plan = Plan(known, config)
+    plugins = registry or Registry()
+    plan = Plan(plugins, config)
     selected = plan.alone(evaluator)
     if JUDGE not in selected.requires:
         raise ConfigurationError(
@@ -56,8 +56,8 @@ def open_bench(
         plan,
         selected,
         config,
-        ModelProvider(cache=cache, registry=known),
-        known,
+        ModelProvider(cache=cache, registry=plugins),
+        plugins,
         AnswerCache(cache) if cache is not None else None,
     )
 
@@ -185,9 +185,9 @@ def clusters_of(cases: Sequence[Case]) -> dict[tuple[str, str], int]:
     numbers: dict[str, int] = {}
     clusters = {}
     for case in cases:
-        key, seen = case.key, {case.key}
-        while (source := sources.get(key)) is not None and source not in seen:
-            seen.add(source)
+        key, visited = case.key, {case.key}
+        while (source := sources.get(key)) is not None and source not in visited:
+            visited.add(source)
             key = source
         clusters[case.key, case.model_key] = numbers.setdefault(key, len(numbers))
     return clusters

@@ -33,7 +33,7 @@ def check_judge(
     repeats: int = 1,
     cache: Path | None = None,
     registry: Registry | None = None,
-    prices: Prices | None = None,
+    prices: TokenPrices | None = None,
 ) -> JudgeCheck:
     """Judge labelled answers repeatedly, in other orders and with padding, and compare the verdicts.
 
@@ -79,7 +79,7 @@ def check_judge(
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Prices:
+class TokenPrices:
     """Prices of a service in US dollars per million tokens."""
 
     input_usd_per_million: float
@@ -140,16 +140,19 @@ def _by_question(
     return [QuestionCounts(**of_question) for _, of_question in sorted(counts.items())]
 
 
-def _effort(outcomes: Sequence[Outcome], verdicts: int, prices: Prices | None) -> dict[str, Any]:
+def _effort(outcomes: Sequence[Outcome], verdicts: int, prices: TokenPrices | None) -> dict[str, Any]:
     """Return what judging took; figures per verdict divide all of it by the verdicts that there are."""
-    asked = [outcome for outcome in outcomes if outcome.judging is not None]
-    spent = sum((outcome.judging for outcome in asked if outcome.judging is not None), Judging())
+    judged_outcomes = [outcome for outcome in outcomes if outcome.judging is not None]
+    spent = sum((outcome.judging for outcome in judged_outcomes if outcome.judging is not None), Judging())
     is_priced = bool(spent.calls) and (prices is not None or not spent.unpriced)
     cost_usd = spent.cost_usd if prices is None else prices.cost_usd(spent)
     return {
-        "parse_failures": sum(bool(outcome.judging and outcome.judging.unparsable) for outcome in asked),
+        "parse_failures": sum(
+            bool(outcome.judging and outcome.judging.unparsable) for outcome in judged_outcomes
+        ),
         "parse_failure_rate": _share(
-            sum(bool(outcome.judging and outcome.judging.unparsable) for outcome in asked), len(asked)
+            sum(bool(outcome.judging and outcome.judging.unparsable) for outcome in judged_outcomes),
+            len(judged_outcomes),
         ),
         "contradictions": sum(outcome.code == OutcomeCode.JUDGE_CONTRADICTORY for outcome in outcomes),
         "repair_rate": _share(spent.repairs, spent.calls - spent.repairs),

@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Agreement:
+class JudgeAgreement:
     """Agreement of a judge with people on one half of the labels.
 
     Attributes:
@@ -55,8 +55,8 @@ class Tuning:
 
     proposal: JudgeExamples
     threshold: float
-    present: Mapping[str, Agreement]
-    proposed: Mapping[str, Agreement]
+    present: Mapping[str, JudgeAgreement]
+    proposed: Mapping[str, JudgeAgreement]
     note: str
 
     @property
@@ -105,19 +105,20 @@ def tune_judge(
         fit, held_out = _halves(cases, labels, seed)
         scores = _Scores(bench, labels)
         before = scores.of([*fit, *held_out])
-        chosen, note = _examples(bench, fit, labels, before, examples)
-        shown = {chosen.prompt: chosen.examples} if chosen.examples else None
+        selected, note = _examples(bench, fit, labels, before, examples)
+        shown = {selected.prompt: selected.examples} if selected.examples else None
         after = before if shown is None else scores.of([*fit, *held_out], examples=shown)
-        rest = [case for case in fit if _identity(case) not in chosen.identities]
+        rest = [case for case in fit if _identity(case) not in selected.identities]
         threshold = _best_threshold(scores, rest, after)
     halves = {"fit": rest, "held_out": held_out}
     present = {name: scores.agreement(half, before, scores.threshold) for name, half in halves.items()}
     proposed = {name: scores.agreement(half, after, threshold) for name, half in halves.items()}
     proposal = JudgeExamples(
         evaluator=evaluator,
-        prompt=chosen.prompt,
+        prompt=selected.prompt,
         examples=[
-            JudgeExample(texts=_plain(example.texts), verdict=example.verdict) for example in chosen.examples
+            JudgeExample(texts=_plain(example.texts), verdict=example.verdict)
+            for example in selected.examples
         ],
         threshold=threshold if threshold != scores.threshold else None,
         figures={
@@ -184,13 +185,13 @@ class _Scores:
 
     def agreement(
         self, cases: Sequence[Case], scores: Mapping[tuple[str, str], float], threshold: float
-    ) -> Agreement:
+    ) -> JudgeAgreement:
         """Return the agreement of the scores with people at a threshold."""
         metric = self.bench.selected.spec.primary
-        known = [_identity(case) for case in cases if _identity(case) in scores]
-        people = [self.labels[identity] == 1 for identity in known]
-        judge = [metric.passes(scores[identity], threshold) for identity in known]
-        return Agreement(answers=len(known), kappa=cohen_kappa(people, judge))
+        shared = [_identity(case) for case in cases if _identity(case) in scores]
+        people = [self.labels[identity] == 1 for identity in shared]
+        judge = [metric.passes(scores[identity], threshold) for identity in shared]
+        return JudgeAgreement(answers=len(shared), kappa=cohen_kappa(people, judge))
 
 
 def _halves(cases: Sequence[Case], labels: Labels, seed: int) -> tuple[list[Case], list[Case]]:
@@ -205,8 +206,8 @@ def _halves(cases: Sequence[Case], labels: Labels, seed: int) -> tuple[list[Case
                 " each kind; label more answers"
             )
         random.Random(seed).shuffle(alike)
-        for place, case in enumerate(alike):
-            halves[place % 2].append(case)
+        for position, case in enumerate(alike):
+            halves[position % 2].append(case)
     return halves
 
 
@@ -248,13 +249,13 @@ def _examples(
     if not any(map(is_wrong, fit)):
         return _Chosen(), "no examples: the judge agrees with people on the whole fit half"
     prompt = ""
-    made: list[Example] = []
+    selected: list[Example] = []
     identities = set()
     for label in (0, 1):
         alike = sorted((case for case in fit if labels[_identity(case)] == label), key=is_wrong, reverse=True)
-        wanted = count // 2 + (count % 2 if label == 0 else 0)
+        remaining = count // 2 + (count % 2 if label == 0 else 0)
         for case in alike:
-            if wanted == 0:
+            if remaining == 0:
                 break
             question = _only_question(bench, case)
             if question is None:
@@ -262,13 +263,13 @@ def _examples(
             if sum(map(len, _flat(question.texts))) > MAX_EXAMPLE_CHARS:
                 continue
             options = verdict_of(question.reply)[1]
-            made.append(Example(texts=question.texts, verdict=options[0 if label else 1]))
+            selected.append(Example(texts=question.texts, verdict=options[0 if label else 1]))
             identities.add(_identity(case))
             prompt = question.prompt
-            wanted -= 1
-    if not made:
+            remaining -= 1
+    if not selected:
         return _Chosen(), f"no examples: all texts are longer than {MAX_EXAMPLE_CHARS:,} characters"
-    return _Chosen(prompt=prompt, examples=made, identities=frozenset(identities)), ""
+    return _Chosen(prompt=prompt, examples=selected, identities=frozenset(identities)), ""
 
 
 def _only_question(bench: Bench, case: Case) -> Question | None:

@@ -85,7 +85,7 @@ class LabBuilder:
         self.lab = TestLab(name=suite.name, description=suite.description)
         self.not_asked: list[str] = []
         self.stored = 0
-        known = registry or Registry()
+        plugins = registry or Registry()
         source = fixed_run(run)
         try:
             for table in models:
@@ -100,7 +100,7 @@ class LabBuilder:
                 session = open_model(
                     name,
                     settings,
-                    known,
+                    plugins,
                     folder=home,
                     cache=self._cache,
                     run=source,

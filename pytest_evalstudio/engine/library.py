@@ -56,7 +56,7 @@ class _Index(BaseModel):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
+class SearchHit:
     """A test case that a search found.
 
     Attributes:
@@ -81,10 +81,10 @@ class Library:
         DataError: if there is no index, or it is malformed.
     """
 
-    def __init__(self, place: str | Path, *, cache: Path = Path(".evalstudio")) -> None:
-        self._is_remote = "://" in str(place)
+    def __init__(self, location: str | Path, *, cache: Path = Path(".evalstudio")) -> None:
+        self._is_remote = "://" in str(location)
         self._cache = cache / "library"
-        whole = str(place)
+        whole = str(location)
         self._index = whole if whole.endswith(".json") else f"{whole.rstrip('/')}/{INDEX}"
         self.entries: tuple[LibraryEntry, ...] = tuple(_read_index(self._path(self._index)))
 
@@ -121,20 +121,20 @@ class Library:
         names = [entry.name for entry in self.entries]
         raise unknown_name("suite of the library", name, names, f"Suites: {', '.join(names)}.")
 
-    def search(self, words: str, names: Sequence[str] = ()) -> Iterator[Hit]:
+    def search(self, words: str, names: Sequence[str] = ()) -> Iterator[SearchHit]:
         """Yield the test cases that have all words in their prompt, categories or the suite's description.
 
         Args:
             words: separated by blanks; upper and lower case are the same.
             names: only these suites; all where empty.
         """
-        wanted = {word.lower() for word in _WORDS.findall(words)}
+        query_words = {word.lower() for word in _WORDS.findall(words)}
         for name in names or [entry.name for entry in self.entries]:
             entry = self.entry(name)
             for test, case in self.suite(name).cases():
                 text = " ".join([case.prompt, *case.categories, *test.categories, name, entry.description])
-                if wanted <= {word.lower() for word in _WORDS.findall(text)}:
-                    yield Hit(suite=name, key=case.key, prompt=case.prompt)
+                if query_words <= {word.lower() for word in _WORDS.findall(text)}:
+                    yield SearchHit(suite=name, key=case.key, prompt=case.prompt)
 
     def sample(self, count: int, names: Sequence[str] = (), *, seed: int = 0) -> TestSuite:
         """Return a suite of test cases that are drawn at random, with the licence and source of each.
@@ -158,8 +158,8 @@ class Library:
         drawn = random.Random(seed).sample(range(len(pool)), min(count, len(pool)))
         suite = TestSuite(name="Sample", description=f"{len(drawn)} test cases of {self._index}.")
         tests: dict[tuple[str, int], Test] = {}
-        for place in sorted(drawn):
-            entry, test, case = pool[place]
+        for path in sorted(drawn):
+            entry, test, case = pool[path]
             if (entry.name, id(test)) not in tests:
                 documents = [self._document(entry, document) for document in test.documents]
                 tests[entry.name, id(test)] = suite.add_test(documents, categories=test.categories)
@@ -212,9 +212,9 @@ class Library:
         self.entries = (*entries, entry)
         return entry
 
-    def _path(self, place: str) -> Path:
+    def _path(self, path: str) -> Path:
         # Fetched each time: a suite at a URL may have changed since.
-        return fetch_suite(place, self._cache, refresh=True) if self._is_remote else Path(place)
+        return fetch_suite(path, self._cache, refresh=True) if self._is_remote else Path(path)
 
     def _file(self, entry: LibraryEntry) -> Path:
         if "://" in entry.file or entry.file.startswith("/") or ".." in entry.file.split("/"):
@@ -272,8 +272,8 @@ def _read_index(path: Path) -> list[LibraryEntry]:
         index = _Index.model_validate(data)
     except ValidationError as exc:
         error = exc.errors(include_url=False)[0]
-        place = ".".join(map(str, error["loc"]))
-        raise DataError(f"{place}: {fact(error)}", source=str(path)) from None
+        location = ".".join(map(str, error["loc"]))
+        raise DataError(f"{location}: {fact(error)}", source=str(path)) from None
     names = [entry.name for entry in index.suites]
     if len(set(names)) < len(names):
         raise DataError("two suites have the same name", source=str(path))

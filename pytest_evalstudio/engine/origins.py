@@ -42,13 +42,13 @@ class Origin:
     meaning_kept: bool
 
 
-def origin(categories: Iterable[str], known: Perturbators | None = None) -> Origin:
+def origin(categories: Iterable[str], perturbators: Perturbators | None = None) -> Origin:
     """Return the origin of a perturbed case according to its categories.
 
     Args:
         categories: e.g. "perturbed_by:comma:PerturbationIntensity.HIGH"; the reference engine's class names
             are understood.
-        known: the perturbators of the session; by default those of this package. An unknown perturbator
+        perturbators: the perturbators of the session; by default those of this package. An unknown perturbator
             counts as keeping the meaning, unless its name begins with that of an attack.
 
     >>> origin(["perturbed", "perturbed_by:h2o_sonar.utils.perturbations.CommaPerturbator:PerturbationIntensity.HIGH"])
@@ -56,13 +56,13 @@ def origin(categories: Iterable[str], known: Perturbators | None = None) -> Orig
     >>> origin(["perturbed_by:comma:LOW", "perturbed_by:antonym:HIGH"]).meaning_kept
     False
     """  # noqa: E501
-    known = _builtin() if known is None else known
+    perturbators = _builtin() if perturbators is None else perturbators
     made_by, meaning_kept = [], True
     for category in categories:
         if category.startswith(PREFIX):
             name, _, level = category.removeprefix(PREFIX).partition(":")
             id = _id(name)
-            spec = known.spec(id) if id in known else None
+            spec = perturbators.spec(id) if id in perturbators else None
             level = "" if spec is not None and not spec.intensities else level.rpartition(".")[2].upper()
             made_by.append(":".join(filter(None, (id, level))))
             meaning_kept &= spec.keeps_meaning if spec is not None else not id.startswith(_MEANING_CHANGING)

@@ -83,18 +83,18 @@ class OutputFolder:
         Raises:
             ConfigurationError: for the first of them that is foreign or a symbolic link.
         """
-        for place in _below_here(self.path):
-            if place.is_symlink():
-                raise ConfigurationError(f"{place}: {_LINK}; {_OTHER_FOLDER}")
+        for path in _below_here(self.path):
+            if path.is_symlink():
+                raise ConfigurationError(f"{path}: {_LINK}; {_OTHER_FOLDER}")
         owned = self.owned()
         folders = {str(parent) for name in owned for parent in PurePosixPath(name).parents}
         for name in (*_STATE, *names):
-            place = self.path / name
-            if place.is_symlink():
-                raise ConfigurationError(f"{place}: {_LINK}; {_OTHER_FOLDER}")
+            path = self.path / name
+            if path.is_symlink():
+                raise ConfigurationError(f"{path}: {_LINK}; {_OTHER_FOLDER}")
             is_ours = name in _STATE or name in owned or name in folders or self._is_left_empty(name)
-            if place.exists() and not is_ours:
-                raise ConfigurationError(f"{place}: {_FOREIGN}; {_OTHER_FOLDER}")
+            if path.exists() and not is_ours:
+                raise ConfigurationError(f"{path}: {_FOREIGN}; {_OTHER_FOLDER}")
 
     def owned(self) -> frozenset[str]:
         """Return the files in the folder that earlier runs wrote, as relative POSIX paths."""
@@ -121,11 +121,11 @@ class OutputFolder:
             self.list_files(owned - current)
             return
         self._remove(earlier)
-        moved = [f"{PREVIOUS}/{name}" for name in current]
-        self.list_files([*(owned - earlier), *moved])
+        names = [f"{PREVIOUS}/{name}" for name in current]
+        self.list_files([*(owned - earlier), *names])
         _move(self.path, self.path / PREVIOUS, sorted(current, key=lambda name: name != PAGE))
         self._remove_empty_folders(current)
-        self.list_files([*(keep & owned), *moved])
+        self.list_files([*(keep & owned), *names])
 
     def remove_all(self) -> None:
         """Delete the files of our earlier runs, and the manifest."""
@@ -163,12 +163,12 @@ class OutputFolder:
         names = [path.relative_to(draft).as_posix() for path in draft.rglob("*") if path.is_file()]
         self.check({name.split("/")[0] for name in names})
         self.set_aside(keep=frozenset([FILE]))
-        kept = self.owned()
-        self.list_files([*kept, *names])
+        valid_names = self.owned()
+        self.list_files([*valid_names, *names])
         _move(draft, self.path, sorted(names, key=lambda name: (name == PAGE, name)))
-        self._remove([name for name in kept if _is_below(name, PREVIOUS)])
+        self._remove([name for name in valid_names if _is_below(name, PREVIOUS)])
         self._remove_empty_folders([f"{PREVIOUS}/{PAGE}"])  # of a run that was killed
-        self.list_files([name for name in (*kept, *names) if not _is_below(name, PREVIOUS)])
+        self.list_files([name for name in (*valid_names, *names) if not _is_below(name, PREVIOUS)])
 
     def _listed(self) -> list[str] | None:
         try:
@@ -188,9 +188,9 @@ class OutputFolder:
 
     def _is_plain_file(self, name: str) -> bool:
         """Return whether a name leads to a regular file, through no symbolic link."""
-        place = self.path / name
+        path = self.path / name
         parents = [self.path / parent for parent in PurePosixPath(name).parents if str(parent) != "."]
-        return place.is_file() and not any(part.is_symlink() for part in (place, *parents))
+        return path.is_file() and not any(part.is_symlink() for part in (path, *parents))
 
     def _is_left_empty(self, name: str) -> bool:
         """Return True for a folder without files, as a process leaves that is killed while it moves files."""
@@ -239,10 +239,10 @@ def _files(folder: Path, top: str) -> set[str]:
 
 def _below_here(path: Path) -> list[Path]:
     """Return a folder and those of its parents that are below the current folder."""
-    here, absolute = Path.cwd(), Path(os.path.abspath(path))
+    directory, absolute = Path.cwd(), Path(os.path.abspath(path))
     return [
         absolute,
-        *(parent for parent in absolute.parents if parent != here and parent.is_relative_to(here)),
+        *(parent for parent in absolute.parents if parent != directory and parent.is_relative_to(directory)),
     ]
 
 

@@ -16,7 +16,7 @@ from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.origins import origin
 from pytest_evalstudio.engine.scoring.answering import answered, prompts_of
 from pytest_evalstudio.engine.scoring.calibrated import calibrated
-from pytest_evalstudio.engine.scoring.confirmation import Confirmation
+from pytest_evalstudio.engine.scoring.confirmation import ConfirmationResult
 from pytest_evalstudio.engine.scoring.confirming import confirmation_of, further_repeats_of
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.engine.scoring.repeats import further_repeats, needing_all_repeats
@@ -48,7 +48,7 @@ class Progress(Protocol):
     def __call__(self, done: int, total: int, /, *, what: str = "answers") -> None: ...
 
 
-class Asked(Protocol):
+class AnsweringModel(Protocol):
     """A model that can be asked; `engine.resolve.ModelSession` is one."""
 
     @property
@@ -78,7 +78,7 @@ class Pipeline:
         self,
         plan: Plan,
         *,
-        models: Mapping[str, Asked] = NOTHING,
+        models: Mapping[str, AnsweringModel] = NOTHING,
         strict_flips: bool = True,
         policy: str = MEAN,
         refusal_phrases: Sequence[str] = (),
@@ -100,7 +100,7 @@ class Pipeline:
         plan: Plan,
         provider: ModelProvider,
         *,
-        models: Mapping[str, Asked] = NOTHING,
+        models: Mapping[str, AnsweringModel] = NOTHING,
         spans: EvaluatorSpans | None = None,
     ) -> Self:
         """Return the pipeline of a configuration.
@@ -139,12 +139,12 @@ class Pipeline:
         started = time.perf_counter()
         earlier = earlier or {}
         companions = [task for task in self._companions(tasks) if task not in earlier]
-        beside = set(companions)
+        companion_ids = set(companions)
         results = [Result(task) for task in (*tasks, *companions)]
         for result in results:
             if result.task.source is not None:
                 result.origin = origin(result.task.case.categories, self.plan.perturbators)
-        self._repeat(results, beside, earlier, progress)
+        self._repeat(results, companion_ids, earlier, progress)
         by_task = _by_task(results, earlier)
         for result in results:
             self._decide(result)
@@ -154,7 +154,7 @@ class Pipeline:
             original = by_task.get(result.task.source)
             if original is not None:
                 result.compared_beside = (
-                    _scored(result) & _scored(original) if original.task in beside else frozenset()
+                    _scored(result) & _scored(original) if original.task in companion_ids else frozenset()
                 )
                 result.flips = flips(
                     result.task,
@@ -175,7 +175,7 @@ class Pipeline:
         *,
         progress: Progress | None = None,
         earlier: Mapping[EvalTask, Result] | None = None,
-    ) -> list[Confirmation]:
+    ) -> list[ConfirmationResult]:
         """Ask regressed cases again until the test has decided on each.
 
         The results stay as they are, so that further repeats of failing cases do not distort the figures.
@@ -189,7 +189,7 @@ class Pipeline:
         copies = [
             dataclasses.replace(result, outcomes=[dict(row) for row in result.outcomes]) for result in results
         ]
-        ends: dict[Result, Confirmation] = {}
+        ends: dict[Result, ConfirmationResult] = {}
         while True:
             for copy in copies:
                 end = confirmation_of(copy, test, self._responses(copy)) if copy not in ends else None
@@ -203,12 +203,12 @@ class Pipeline:
             if not waiting:
                 return [ends[copy] for copy in copies]
             self._answer(waiting, progress)
-            places = [
+            positions = [
                 (copy, index) for copy in waiting for index in range(len(copy.outcomes), len(copy.answers))
             ]
-            for copy, _ in places:
+            for copy, _ in positions:
                 copy.outcomes.append({})
-            self._score(places, copies, earlier or {}, progress, deferred=False, is_partial=True)
+            self._score(positions, copies, earlier or {}, progress, deferred=False, is_partial=True)
 
     def selected_for(self, task: EvalTask) -> tuple[ConfiguredEvaluator, ...]:
         """Return the evaluators of a task."""
@@ -217,23 +217,23 @@ class Pipeline:
         return task.chosen
 
     def _companions(self, tasks: Sequence[EvalTask]) -> list[EvalTask]:
-        here = {id(task) for task in tasks}
+        task_ids = {id(task) for task in tasks}
         linked = (
             other for task in tasks for other in (task.source, *task.related.values()) if other is not None
         )
-        wanted = {id(other): other for other in linked if id(other) not in here}
-        return [source for source in wanted.values() if source.answered or self._stored(source)]
+        others = {id(other): other for other in linked if id(other) not in task_ids}
+        return [source for source in others.values() if source.answered or self._stored(source)]
 
     def _stored(self, task: EvalTask, first: int = 1, count: int | None = None) -> bool:
-        asked = self._models.get(task.model.key)
-        return asked is not None and all(
-            answer is not None for answer in asked.peek(prompts_of(task, first, count))
+        session = self._models.get(task.model.key)
+        return session is not None and all(
+            answer is not None for answer in session.peek(prompts_of(task, first, count))
         )
 
     def _repeat(
         self,
         results: Sequence[Result],
-        beside: Collection[EvalTask],
+        companions: Collection[EvalTask],
         earlier: Mapping[EvalTask, Result],
         progress: Progress | None,
     ) -> None:
@@ -241,32 +241,32 @@ class Pipeline:
 
         Args:
             results: of the tasks, without answers.
-            beside: tasks that are not part of the run, whose models are not asked.
+            companions: tasks that are not part of the run, whose models are not asked.
             earlier: results of linked tasks.
             progress: called with the progress of each round.
         """
         waiting = {result: result.task.model.first_runs for result in results}
         while waiting:
             self._answer(waiting, progress)
-            places = [
+            positions = [
                 (result, index)
                 for result in waiting
                 for index in range(len(result.outcomes), len(result.answers))
             ]
-            for result, _ in places:
+            for result, _ in positions:
                 result.outcomes.append({})
-            self._score(places, results, earlier, progress, deferred=False)
+            self._score(positions, results, earlier, progress, deferred=False)
             waiting = {
                 result: count
                 for result in waiting
                 if (count := self._further(result))
                 and (
-                    result.task not in beside
+                    result.task not in companions
                     or self._stored(result.task, first=len(result.answers) + 1, count=count)
                 )
             }
-        places = [(result, index) for result in results for index in range(len(result.answers))]
-        self._score(places, results, earlier, progress, deferred=True)
+        positions = [(result, index) for result in results for index in range(len(result.answers))]
+        self._score(positions, results, earlier, progress, deferred=True)
 
     def _answer(self, waiting: Mapping[Result, int], progress: Progress | None) -> None:
         """Add the answers of further repeats to results; answered tasks bring all of theirs."""
@@ -277,12 +277,12 @@ class Pipeline:
             else:
                 by_model.setdefault(result.task.model.key, []).append(result)
         for key, asking in by_model.items():
-            asked = self._models[key]
+            session = self._models[key]
             prompts = {
                 result: prompts_of(result.task, len(result.answers) + 1, waiting[result]) for result in asking
             }
             answers = iter(
-                asked.ask([prompt for result in asking for prompt in prompts[result]], progress=progress)
+                session.ask([prompt for result in asking for prompt in prompts[result]], progress=progress)
             )
             for result in asking:
                 task = result.task
@@ -292,7 +292,7 @@ class Pipeline:
                         result.not_run = answer.error
                         result.access_refused |= answer.access_refused
                         continue
-                    case = answered(task.case, answer, task.model, prompt.run, retrieves=asked.retrieves)
+                    case = answered(task.case, answer, task.model, prompt.run, retrieves=session.retrieves)
                     result.answers += (case,)
                 if any(case.error for case in result.answers):
                     result.not_run = ""  # the repeat that met the fault makes the item an error
@@ -318,7 +318,7 @@ class Pipeline:
 
     def _score(
         self,
-        places: Sequence[tuple[Result, int]],
+        positions: Sequence[tuple[Result, int]],
         results: Sequence[Result],
         earlier: Mapping[EvalTask, Result],
         progress: Progress | None,
@@ -329,7 +329,7 @@ class Pipeline:
         """Score repeats by the evaluators that need all repeats (`deferred`), or by the others.
 
         Args:
-            places: results and the numbers of their repeats.
+            positions: results and the numbers of their repeats.
             results: all results of the chunk.
             earlier: results of linked tasks.
             progress: called with the progress of judges.
@@ -337,7 +337,7 @@ class Pipeline:
             is_partial: score the repeats that were asked also where a budget ended the asking.
         """
         batches: dict[ConfiguredEvaluator, list[tuple[Result, int]]] = {}
-        for result, index in places:
+        for result, index in positions:
             if result.not_run and not is_partial:
                 continue
             selected_here = self.selected_for(result.task)
@@ -359,7 +359,7 @@ class Pipeline:
             for (result, index), outcome in zip(batch, outcomes, strict=True):
                 result.outcomes[index][selected] = outcome
         calibrating = [selected for selected in batches if selected.attached is not None]
-        for result, index in places if calibrating else ():
+        for result, index in positions if calibrating else ():
             by_evaluator = result.outcomes[index]
             by_evaluator.update(
                 {

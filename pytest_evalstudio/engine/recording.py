@@ -14,7 +14,7 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.outcomes import Fragment, Outcome
 from pytest_evalstudio.engine.origins import Origin
 from pytest_evalstudio.engine.run_header import document_names, iso_time
-from pytest_evalstudio.engine.scoring.confirmation import Confirmation
+from pytest_evalstudio.engine.scoring.confirmation import ConfirmationResult
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.engine.scoring.messages import headline
@@ -97,7 +97,7 @@ def item_entry(
     )
 
 
-def _confirmation(confirmation: Confirmation) -> schema.Confirmation:
+def _confirmation(confirmation: ConfirmationResult) -> schema.Confirmation:
     return schema.Confirmation(
         code=confirmation.code.value,
         passed=confirmation.passed,

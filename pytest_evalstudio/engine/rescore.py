@@ -43,16 +43,16 @@ def rescored(
         raise ConfigurationError(
             f"{reader.path}: was saved without answers, which --rescore needs; save a baseline with them"
         )
-    chosen = [id for id, entry in reader.run.evaluators.items() if entry.problem_type not in _MASKED]
+    ids = [id for id, entry in reader.run.evaluators.items() if entry.problem_type not in _MASKED]
     if config.evaluators is not None and "all" not in config.evaluators:
         configured = config.evaluators
         if any(map(is_selector, configured)):
             plan = Plan(registry, config, lacks=functools.partial(provider.lacks, config))
             configured = [selected.id for selected in plan.selected]
-        chosen = [id for id in chosen if id in configured]
-    if not chosen:
+        ids = [id for id in ids if id in configured]
+    if not ids:
         raise ConfigurationError("--rescore: no evaluator of the base run is configured; name one")
-    config = config.model_copy(update={"evaluators": chosen})
+    config = config.model_copy(update={"evaluators": ids})
     by_file: dict[str, list[Item]] = {}
     for item in reader.items():
         if item.rows:

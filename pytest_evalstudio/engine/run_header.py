@@ -88,9 +88,9 @@ def evaluator_entry(selected: ConfiguredEvaluator) -> schema.EvaluatorEntry:
 def model_entry(info: ModelInfo) -> schema.ModelEntry:
     """Return the header's entry of a model, secrets and personal data masked."""
     described: dict[str, Any] = {**safe_description(info.description), "key": info.key, "name": info.label}
-    known = {name: value for name, value in described.items() if name in _MODEL_KEYS}
+    entries = {name: value for name, value in described.items() if name in _MODEL_KEYS}
     extra = {name: value for name, value in described.items() if name not in _MODEL_KEYS}
-    entry = msgspec.convert({**known, "extra": extra}, schema.ModelEntry, strict=False)
+    entry = msgspec.convert({**entries, "extra": extra}, schema.ModelEntry, strict=False)
     if info.stopping is None:
         return entry
     stopping = schema.Stopping(**dataclasses.asdict(info.stopping))

@@ -12,7 +12,7 @@ from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._similarity import (
     NO_CONTEXT_WORDS,
     Sentence,
-    Vectors,
+    TextEmbeddings,
     answer_and_context,
     best_columns,
     nothing_to_compare,
@@ -61,7 +61,7 @@ class SentenceAlignment:
             ([], []) if outcome is not None else self.read(case, tools)
             for case, outcome in zip(cases, special, strict=True)
         ]
-        vectors = Vectors(
+        vectors = TextEmbeddings(
             (
                 sentence.text
                 for answer, reference in texts
@@ -76,7 +76,7 @@ class SentenceAlignment:
         ]
 
     def _score(
-        self, case: Case, answer: Sequence[Sentence], reference: Sequence[Sentence], vectors: Vectors
+        self, case: Case, answer: Sequence[Sentence], reference: Sequence[Sentence], vectors: TextEmbeddings
     ) -> Outcome:
         nothing = nothing_to_compare(case, answer, reference, self.metrics, self.missing)
         if nothing is not None:

@@ -92,9 +92,9 @@ def check_declared(
         _check_json(text, json_schema, fields or {}, folder)
     if kind == "csv":
         _check_csv(text)
-    for wanted in contains:
-        if wanted not in text:
-            raise ArtifactFault(f"does not contain {one_line(wanted)!r}")
+    for reason in contains:
+        if reason not in text:
+            raise ArtifactFault(f"does not contain {one_line(reason)!r}")
 
 
 def _check_folder(path: Path, min_size: int) -> None:
@@ -133,14 +133,14 @@ def _check_json(text: str, schema: Any, fields: Mapping[str, Any], folder: str) 
         fault = schema_fault(value, read_schema(schema, folder))
         if fault:
             raise ArtifactFault(f"breaks its schema: {fault}")
-    for pointer, wanted in fields.items():
+    for pointer, expected in fields.items():
         actual = at_pointer(value, pointer)
         if actual is _MISSING:
             raise ArtifactFault(f"has no field {one_line(pointer)}")
-        if actual != wanted or isinstance(actual, bool) is not isinstance(wanted, bool):
+        if actual != expected or isinstance(actual, bool) is not isinstance(expected, bool):
             raise ArtifactFault(
                 f"field {one_line(pointer)} is {one_line(repr(actual), 60)}, expected"
-                f" {one_line(repr(wanted), 60)}"
+                f" {one_line(repr(expected), 60)}"
             )
 
 

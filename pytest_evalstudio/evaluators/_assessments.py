@@ -44,7 +44,7 @@ def expected_texts(case: Case) -> dict[str, str | list[str]]:
 def question(
     prompt: str,
     texts: Texts,
-    asked: str,
+    question_text: str,
     *,
     rationale: str = RATIONALE,
     settings: Mapping[str, Any] = NOTHING,
@@ -56,7 +56,7 @@ def question(
     Args:
         prompt: name of the prompt.
         texts: texts that the judge sees.
-        asked: the question in a sentence.
+        question_text: the question in a sentence.
         rationale: instruction for the rationale.
         settings: settings of the prompt.
         evidence: schemas of what the judge writes before the rationale, by name.
@@ -66,17 +66,17 @@ def question(
         prompt=prompt,
         texts=texts,
         settings=settings,
-        reply=record(**evidence, rationale=text(rationale), rating=choice(asked)),
+        reply=record(**evidence, rationale=text(rationale), rating=choice(question_text)),
         consistency=consistency,
     )
 
 
-def rated(asked: Question) -> Flow[Outcome]:
+def rated(request: Question) -> Flow[Outcome]:
     """Ask one question.
 
     The outcome's details are rating, rationale and error message, each possibly None, and the evidence.
     """
-    [reply] = yield [asked]
+    [reply] = yield [request]
     if reply.fault is not None:
         error = fault_outcome(reply.fault)
         return dataclasses.replace(error, details={**_details(None, None, str(reply.fault)), **error.details})
@@ -101,8 +101,8 @@ def rated_chunks(case: Case, metric: str, ask: Callable[[str], Question], failin
         ask: returns the question about a chunk.
         failing: description of a chunk that is rated no.
     """
-    asked = [index for index, chunk in enumerate(case.context) if has_words(chunk)]
-    replies = dict(zip(asked, (yield [ask(case.context[index]) for index in asked]), strict=True))
+    indices = [index for index, chunk in enumerate(case.context) if has_words(chunk)]
+    replies = dict(zip(indices, (yield [ask(case.context[index]) for index in indices]), strict=True))
     ratings: list[str | None] = [NO] * len(case.context)
     rationales: list[str | None] = ["the chunk has no words"] * len(case.context)
     errors: list[str | None] = [None] * len(case.context)
@@ -162,12 +162,12 @@ def _voted_chunks(
 ) -> Outcome:
     columns = list(zip(*(judgement["ratings"] for judgement in judgements), strict=True))
     ratings = [_chunk_rating(column.count(YES), len(column), by_majority) for column in columns]
-    said = zip(*(judgement["rationales"] for judgement in judgements), strict=True)
+    rationale_rows = zip(*(judgement["rationales"] for judgement in judgements), strict=True)
     rationales = [
         "; ".join(
             f"{judgement['judge']}: {reason}" for judgement, reason in zip(judgements, each, strict=True)
         )
-        for each in said
+        for each in rationale_rows
     ]
     details = {
         **outcome.details,

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.evaluators._similarity import Sentence, Vectors, best_columns, sentences
+from pytest_evalstudio.evaluators._similarity import Sentence, TextEmbeddings, best_columns, sentences
 
 
 @dataclass(frozen=True, slots=True)
-class Chunk:
+class RatedChunk:
     """Retrieved chunk with its relevancy.
 
     Attributes:
@@ -23,19 +23,19 @@ class Chunk:
     best: Sentence | None
 
 
-def chunk_relevancies(cases: Sequence[Case], tools: Tools) -> list[list[Chunk]]:
+def chunk_relevancies(cases: Sequence[Case], tools: Tools) -> list[list[RatedChunk]]:
     """Return all chunks of each case in the order of retrieval; all texts are embedded at once."""
     chunks_of_cases = [[sentences(chunk, tools) for chunk in case.context] for case in cases]
     texts = {sentence.text for chunks in chunks_of_cases for chunk in chunks for sentence in chunk}
-    vectors = Vectors(texts | {case.question for case in cases}, tools.embedder)
+    vectors = TextEmbeddings(texts | {case.question for case in cases}, tools.embedder)
     return [
         [_chunk(case.question, chunk, vectors) for chunk in chunks]
         for case, chunks in zip(cases, chunks_of_cases, strict=True)
     ]
 
 
-def _chunk(question: str, chunk: Sequence[Sentence], vectors: Vectors) -> Chunk:
+def _chunk(question: str, chunk: Sequence[Sentence], vectors: TextEmbeddings) -> RatedChunk:
     if not chunk:
-        return Chunk(0.0, None)
+        return RatedChunk(0.0, None)
     relevancies = best_columns(vectors, [sentence.text for sentence in chunk], [question]).tolist()
-    return Chunk(max(relevancies), chunk[relevancies.index(max(relevancies))])
+    return RatedChunk(max(relevancies), chunk[relevancies.index(max(relevancies))])

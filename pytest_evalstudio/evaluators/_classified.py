@@ -46,29 +46,33 @@ def classified(
 
 
 def _known(row: Mapping[str, float], name: str, labels: Mapping[str, str]) -> dict[str, float]:
-    known = {
+    class_labels = {
         labels[label.casefold()]: round(float(value), DIGITS)
         for label, value in row.items()
         if label.casefold() in labels
     }
-    if missing := [label for label in dict.fromkeys(labels.values()) if label not in known]:
+    if missing := [label for label in dict.fromkeys(labels.values()) if label not in class_labels]:
         raise EvaluationError(
             f"the classifier {name} has no label {', '.join(missing)}; its labels are {', '.join(row)}"
         )
-    return known
+    return class_labels
 
 
 def highest_fragments(
     texts: Sequence[Sentence], rows: Sequence[Mapping[str, float]], metric: str
 ) -> tuple[Fragment, ...]:
     """Return a fragment per sentence with its scores, in order; of very many the highest ones."""
-    kept = sorted(sorted(range(len(texts)), key=lambda place: (-rows[place][metric], place))[:MAX_FRAGMENTS])
+    top = sorted(
+        sorted(range(len(texts)), key=lambda position: (-rows[position][metric], position))[:MAX_FRAGMENTS]
+    )
     return tuple(
-        Fragment(start=texts[place].start, end=texts[place].end, scores=dict(rows[place])) for place in kept
+        Fragment(start=texts[position].start, end=texts[position].end, scores=dict(rows[position]))
+        for position in top
     )
 
 
 def highest_sentence(text: str, texts: Sequence[Sentence], scores: Sequence[float], what: str) -> str:
     """Return the sentence with the highest score, without secrets, as the reason of a score."""
-    place = max(range(len(texts)), key=lambda index: scores[index])
-    return f"{what} ({scores[place]:.4f}): {one_line(redact(text)[texts[place].start : texts[place].end])}"
+    position = max(range(len(texts)), key=lambda index: scores[index])
+    start, end = texts[position].start, texts[position].end
+    return f"{what} ({scores[position]:.4f}): {one_line(redact(text)[start:end])}"

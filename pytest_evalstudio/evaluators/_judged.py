@@ -49,10 +49,10 @@ def judged(
     judge = tools.judge
     if judge is None:
         raise TypeError("this evaluator requires a judge among its tools")
-    asked = [index for index, case in enumerate(cases) if not (reads_answer and is_empty(case))]
-    judgements = _followed([cases[index] for index in asked], tools, judge, consider, embeds)
+    indices = [index for index, case in enumerate(cases) if not (reads_answer and is_empty(case))]
+    judgements = _followed([cases[index] for index in indices], tools, judge, consider, embeds)
     replies_by_index = dict(
-        zip(asked, _outcomes([cases[index] for index in asked], judgements, metrics, finish), strict=True)
+        zip(indices, _outcomes([cases[index] for index in indices], judgements, metrics, finish), strict=True)
     )
     return [
         _decided(replies_by_index[index], metrics, judge)
@@ -99,14 +99,14 @@ def _outcomes(
         for judgement in of_case
         if judgement.fault is None
     ]
-    made = iter(
+    judged_outcomes = iter(
         finish([(case, judgement.value) for case, judgement in good])
         if finish
         else [judgement.value for _, judgement in good]
     )
     return [
         [
-            (judgement, fault_outcome(judgement.fault, metrics) if judgement.fault else next(made))
+            (judgement, fault_outcome(judgement.fault, metrics) if judgement.fault else next(judged_outcomes))
             for judgement in of_case
         ]
         for of_case in judgements
@@ -147,17 +147,17 @@ def vote(outcomes: Sequence[Outcome], judges: Sequence[str], metrics: Sequence[M
     outcome do not vote. By majority, a boolean metric gets the value of the majority, the worse one at a tie;
     other metrics are averaged.
     """
-    said = [outcome for outcome in outcomes if outcome.status != "error"]
+    valid = [outcome for outcome in outcomes if outcome.status != "error"]
     reason = "; ".join(
         f"{name}: {_word(outcome, metrics)}" for name, outcome in zip(judges, outcomes, strict=True)
     )
-    if 2 * len(said) <= len(outcomes):
+    if 2 * len(valid) <= len(outcomes):
         return dataclasses.replace(
             next(outcome for outcome in outcomes if outcome.status == "error"), reason=reason
         )
-    scored = [outcome for outcome in said if outcome.status == "score"]
-    if 2 * len(scored) <= len(said):
-        return next(outcome for outcome in said if outcome.status == "not_applicable")
+    scored = [outcome for outcome in valid if outcome.status == "score"]
+    if 2 * len(scored) <= len(valid):
+        return next(outcome for outcome in valid if outcome.status == "not_applicable")
     scores = {
         metric.key: _voted(metric, [outcome.scores.get(metric.key) for outcome in scored], how)
         for metric in metrics
@@ -188,11 +188,11 @@ def vote(outcomes: Sequence[Outcome], judges: Sequence[str], metrics: Sequence[M
 
 
 def _voted(metric: Metric, values: Sequence[float | None], how: Vote) -> float | None:
-    known = [value for value in values if value is not None]
-    if not known:
+    numbers = [value for value in values if value is not None]
+    if not numbers:
         return None
-    mean = sum(known) / len(known)
-    if how == "mean" or not metric.boolean or not set(known) <= {0.0, 1.0}:
+    mean = sum(numbers) / len(numbers)
+    if how == "mean" or not metric.boolean or not set(numbers) <= {0.0, 1.0}:
         return mean  # a boolean metric of chunks is a share of them
     return metric.worst if mean == 0.5 else float(mean > 0.5)
 

@@ -16,7 +16,7 @@ from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.replies import NO, YES, choice, number, record, several, text
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import listed
-from pytest_evalstudio.evaluators._similarity import Vectors, has_words
+from pytest_evalstudio.evaluators._similarity import TextEmbeddings, has_words
 from pytest_evalstudio.metrics.quoting import one_line
 from pytest_evalstudio.metrics.ranking import average_precision, precision
 
@@ -61,7 +61,7 @@ CONTEXT_RECALL = Metric(
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class MetricScore:
     """Score of one metric for one case.
 
     Attributes:
@@ -97,12 +97,12 @@ def claims_in(reply: Reply) -> list[str]:
     return [claim for claim in reply["claims"] if has_words(claim)]
 
 
-def faithfulness(case: Case) -> Flow[Part]:
+def faithfulness(case: Case) -> Flow[MetricScore]:
     """Split the answer into claims and check each against the context: two questions."""
     [reply] = yield [claims_question(case, case.actual_output)]
     claims = claims_in(reply)
     if not claims:
-        return Part(value=None, reason="the answer makes no claims")
+        return MetricScore(value=None, reason="the answer makes no claims")
     [reply] = yield [
         Question(
             prompt=CLAIM_SUPPORT,
@@ -123,7 +123,7 @@ def faithfulness(case: Case) -> Flow[Part]:
             {"claim": claim, **_details(verdict)} for claim, verdict in zip(claims, verdicts, strict=True)
         ]
     }
-    return Part(
+    return MetricScore(
         value=precision(supported),
         reason=f"not supported by the context: {listed(unsupported)}" if unsupported else "",
         details=details,
@@ -169,7 +169,7 @@ def embedded_texts(case: Case, written: AnswerQuestions) -> tuple[str, ...]:
     return (case.question, *written.questions)
 
 
-def answer_relevancies(considered: Sequence[tuple[Case, AnswerQuestions]], tools: Tools) -> list[Part]:
+def answer_relevancies(considered: Sequence[tuple[Case, AnswerQuestions]], tools: Tools) -> list[MetricScore]:
     """Return the mean cosine of each question with the questions that the judge wrote for its answer.
 
     It is 0 for a noncommittal answer. All texts are embedded at once.
@@ -177,11 +177,11 @@ def answer_relevancies(considered: Sequence[tuple[Case, AnswerQuestions]], tools
     if not considered:
         return []
     texts = (text for case, written in considered for text in embedded_texts(case, written))
-    vectors = Vectors(texts, tools.embedder)
+    vectors = TextEmbeddings(texts, tools.embedder)
     return [_answer_relevancy(case, written, vectors) for case, written in considered]
 
 
-def _answer_relevancy(case: Case, written: AnswerQuestions, vectors: Vectors) -> Part:
+def _answer_relevancy(case: Case, written: AnswerQuestions, vectors: TextEmbeddings) -> MetricScore:
     cosines = vectors.cosines([case.question], written.questions)[0].tolist()
     details = {
         "questions": [
@@ -191,16 +191,16 @@ def _answer_relevancy(case: Case, written: AnswerQuestions, vectors: Vectors) ->
         "noncommittal": written.noncommittal,
     }
     if written.noncommittal:
-        return Part(value=0.0, reason="the answer is noncommittal", details=details)
+        return MetricScore(value=0.0, reason="the answer is noncommittal", details=details)
     worst = one_line(written.questions[cosines.index(min(cosines))])
-    return Part(
+    return MetricScore(
         value=max(0.0, sum(cosines) / len(cosines)), reason=f"it would answer: {worst}", details=details
     )
 
 
-def context_precision(case: Case) -> Flow[Part]:
+def context_precision(case: Case) -> Flow[MetricScore]:
     """Judge the usefulness of each chunk for the expected answer: one question per chunk with words."""
-    asked = [index for index, chunk in enumerate(case.context) if has_words(chunk)]
+    indices = [index for index, chunk in enumerate(case.context) if has_words(chunk)]
     replies = yield [
         Question(
             prompt=CHUNK_USEFULNESS,
@@ -216,11 +216,11 @@ def context_precision(case: Case) -> Flow[Part]:
                 verdict=choice("Is the piece useful to arrive at the expected answer?"),
             ),
         )
-        for index in asked
+        for index in indices
     ]
     verdicts = {
         index: {"verdict": reply["verdict"], "reason": reply["reason"]}
-        for index, reply in zip(asked, replies, strict=True)
+        for index, reply in zip(indices, replies, strict=True)
     }
     empty = {"verdict": NO, "reason": "it is empty"}
     chunks = [verdicts.get(index, empty) for index in range(len(case.context))]
@@ -233,17 +233,17 @@ def context_precision(case: Case) -> Flow[Part]:
         if not any(useful)
         else f"not useful: chunk {listed(useless)} of {len(useful)}"
     )
-    return Part(value=average_precision(useful), reason=reason, details={"chunks": chunks})
+    return MetricScore(value=average_precision(useful), reason=reason, details={"chunks": chunks})
 
 
-def context_recall(case: Case, tools: Tools) -> Flow[Part]:
+def context_recall(case: Case, tools: Tools) -> Flow[MetricScore]:
     """Check each sentence of the expected answer against the context: one question."""
     spans = tools.split_sentences(case.expected_output)
     sentences = [
         case.expected_output[start:end] for start, end in spans if has_words(case.expected_output[start:end])
     ]
     if not sentences:
-        return Part(value=None, reason="the expected output has no sentences")
+        return MetricScore(value=None, reason="the expected output has no sentences")
     [reply] = yield [
         Question(
             prompt=ATTRIBUTION,
@@ -265,7 +265,7 @@ def context_recall(case: Case, tools: Tools) -> Flow[Part]:
             for sentence, verdict in zip(sentences, verdicts, strict=True)
         ]
     }
-    return Part(
+    return MetricScore(
         value=precision(attributed),
         reason=f"not in the context: {listed(missing)}" if missing else "",
         details=details,

@@ -56,7 +56,7 @@ def has_words(text: str) -> bool:
     return bool(_WORD.search(text))
 
 
-class Vectors:
+class TextEmbeddings:
     """Embeddings of all texts of a batch, from one call of the embedder.
 
     Raises:
@@ -68,7 +68,7 @@ class Vectors:
 
         if embedder is None:
             raise EvaluationError("no embedder is configured")
-        self._places = {text: place for place, text in enumerate(sorted(set(texts)))}
+        self._places = {text: position for position, text in enumerate(sorted(set(texts)))}
         self._matrix = np.asarray(embedder.encode(list(self._places)), dtype=np.float64)
 
     def of(self, texts: Sequence[str]) -> Floats:
@@ -82,7 +82,7 @@ class Vectors:
 
 
 def best_columns(
-    vectors: Vectors, first: Sequence[str], second: Sequence[str], *, keep_negative: bool = False
+    vectors: TextEmbeddings, first: Sequence[str], second: Sequence[str], *, keep_negative: bool = False
 ) -> Floats:
     """Return the best cosine of each of the first texts with any of the second.
 
@@ -90,7 +90,7 @@ def best_columns(
     """
     import numpy as np
 
-    rows = {text: place for place, text in enumerate(dict.fromkeys(first))}
+    rows = {text: position for position, text in enumerate(dict.fromkeys(first))}
     matrix = vectors.cosines(list(rows), list(dict.fromkeys(second)))
     best = best_matches(matrix, keep_negative=keep_negative)
     return np.asarray(best[[rows[text] for text in first]])
@@ -129,21 +129,25 @@ def sentence_fragments(
     texts: Sequence[Sentence], scores: Sequence[float], metric: str, part: str = "answer"
 ) -> tuple[Fragment, ...]:
     """Return a fragment per sentence with its score, in order; of very many only the lowest."""
-    kept = sorted(sorted(range(len(texts)), key=lambda place: (scores[place], place))[:MAX_FRAGMENTS])
+    top = sorted(sorted(range(len(texts)), key=lambda position: (scores[position], position))[:MAX_FRAGMENTS])
     return tuple(
         Fragment(
-            start=texts[place].start, end=texts[place].end, part=part, scores={metric: float(scores[place])}
+            start=texts[position].start,
+            end=texts[position].end,
+            part=part,
+            scores={metric: float(scores[position])},
         )
-        for place in kept
+        for position in top
     )
 
 
 def worst_sentence(text: str, texts: Sequence[Sentence], scores: Sequence[float], what: str) -> str:
     """Return the lowest sentence without secrets as the reason of a score; "" if no sentence is low."""
-    place = min(range(len(texts)), key=lambda index: scores[index])
-    if scores[place] > _PERFECT:
+    position = min(range(len(texts)), key=lambda index: scores[index])
+    if scores[position] > _PERFECT:
         return ""
-    return f"{what} ({scores[place]:.4f}): {one_line(redact(text)[texts[place].start : texts[place].end])}"
+    start, end = texts[position].start, texts[position].end
+    return f"{what} ({scores[position]:.4f}): {one_line(redact(text)[start:end])}"
 
 
 def answer_and_context(case: Case, tools: Tools) -> tuple[list[Sentence], list[Sentence]]:

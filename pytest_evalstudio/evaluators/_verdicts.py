@@ -54,13 +54,13 @@ class BooleanJudge:
         return judged(cases, tools, self.metrics, self._consider)
 
     def _consider(self, case: Case) -> Flow[Outcome]:
-        asked, texts = self.asked, self.asked.texts(case)
-        reply = record(reason=text(_REASON), verdict=choice(asked.verdict, asked.passing, asked.failing))
-        questions = [Question(prompt=asked.prompt, texts=texts, reply=reply)]
+        prompt, texts = self.asked, self.asked.texts(case)
+        reply = record(reason=text(_REASON), verdict=choice(prompt.verdict, prompt.passing, prompt.failing))
+        questions = [Question(prompt=prompt.prompt, texts=texts, reply=reply)]
         if with_context := judges_context(case, self.evaluate_retrieved_context):
             questions.append(
                 Question(
-                    prompt=asked.prompt, texts={**texts, "answer": "\n\n".join(case.context)}, reply=reply
+                    prompt=prompt.prompt, texts={**texts, "answer": "\n\n".join(case.context)}, reply=reply
                 )
             )
         replies = yield questions
@@ -68,11 +68,11 @@ class BooleanJudge:
             self.metrics,
             replies[0]["verdict"],
             replies[0]["reason"],
-            failing=asked.failing,
-            context_fault=_fault(replies[1]["verdict"], replies[1]["reason"], asked.failing)
+            failing=prompt.failing,
+            context_fault=_fault(replies[1]["verdict"], replies[1]["reason"], prompt.failing)
             if with_context
             else None,
-            finding=asked.finding,
+            finding=prompt.finding,
         )
 
 

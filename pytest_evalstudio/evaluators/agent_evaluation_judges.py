@@ -287,14 +287,14 @@ class GlobalGuidelineAdherenceJudge(AnswerJudge):
     query: ClassVar[str] = "Does the answer keep to all guidelines?"
 
     def __post_init__(self) -> None:
-        given = self.global_guidelines
-        if isinstance(given, str) or not all(
-            isinstance(guideline, str) and guideline.strip() for guideline in given
+        guidelines = self.global_guidelines
+        if isinstance(guidelines, str) or not all(
+            isinstance(guideline, str) and guideline.strip() for guideline in guidelines
         ):
             raise ConfigurationError(
                 'global_guidelines: expected a list of texts, e.g. ["The answer is in English."]'
             )
-        object.__setattr__(self, "global_guidelines", tuple(given))
+        object.__setattr__(self, "global_guidelines", tuple(guidelines))
 
     def settings(self) -> Mapping[str, Any]:
         return {"guidelines": self.global_guidelines}

@@ -138,12 +138,12 @@ class AgentSanityCheck:
         root = Path(self.artifacts_dir) if self.artifacts_dir else None
         if root is None or not root.is_dir():
             return []
-        wanted = f"completion_of_m_{case.model_key}_tc_{case.key}"
+        folder_name = f"completion_of_m_{case.model_key}_tc_{case.key}"
         labs = [root, *sorted(root.glob("test_lab_*"))]
         return [
             folder
             for lab in labs
-            for folder in sorted((lab / wanted).glob("chat_session_*/chat_message_*"))
+            for folder in sorted((lab / folder_name).glob("chat_session_*/chat_message_*"))
             if folder.is_dir() and inside(root, folder)
         ]
 
@@ -173,8 +173,8 @@ def read_expectation(item: Any) -> Expectation:
         raise ConfigurationError(
             "expected_artifacts: fields is an object of JSON pointers and values, min_size a number of bytes"
         )
-    wanted = (contains,) if isinstance(contains, str) else tuple(str(text) for text in contains)
-    return Expectation(item["path"].strip(), kind, size, item.get("json_schema"), fields, wanted)
+    texts = (contains,) if isinstance(contains, str) else tuple(str(text) for text in contains)
+    return Expectation(item["path"].strip(), kind, size, item.get("json_schema"), fields, texts)
 
 
 def inside(root: Path, path: Path) -> bool:

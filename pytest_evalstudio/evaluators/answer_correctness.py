@@ -24,7 +24,7 @@ from pytest_evalstudio.evaluators._ragas import (
     numbered,
     verdict_list,
 )
-from pytest_evalstudio.evaluators._similarity import Vectors
+from pytest_evalstudio.evaluators._similarity import TextEmbeddings
 from pytest_evalstudio.metrics.classification import statement_f1
 from pytest_evalstudio.metrics.quoting import one_line
 
@@ -80,12 +80,12 @@ class AnswerCorrectness:
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         def finish(considered: Sequence[tuple[Case, Compared]]) -> list[Outcome]:
             texts = (text for case, compared in considered for text in _embedded(case, compared))
-            vectors = Vectors(texts, tools.embedder) if considered else None
+            vectors = TextEmbeddings(texts, tools.embedder) if considered else None
             return [self._outcome(case, compared, vectors) for case, compared in considered]
 
         return judged(cases, tools, self.metrics, _compared, finish, embeds=_embedded)
 
-    def _outcome(self, case: Case, compared: Compared, vectors: Vectors | None) -> Outcome:
+    def _outcome(self, case: Case, compared: Compared, vectors: TextEmbeddings | None) -> Outcome:
         statements = compared.sorted
         if not any(statements.values()):
             return Outcome.not_applicable("neither answer nor expected output makes a statement")
@@ -138,16 +138,18 @@ def _compared(case: Case) -> Flow[Compared]:
         claims_question(case, case.actual_output),
         claims_question(case, case.expected_output),
     ]
-    made, expected = map(claims_in, replies)
-    if not made or not expected:
-        return Compared(sorted={"both": [], "answer_only": made, "expected_only": expected}, reasons={})
+    answer_claims, expected = map(claims_in, replies)
+    if not answer_claims or not expected:
+        return Compared(
+            sorted={"both": [], "answer_only": answer_claims, "expected_only": expected}, reasons={}
+        )
     [reply] = yield [
         Question(
             prompt=STATEMENTS,
-            texts={**asked_texts(case), "statement": made, "expected_statement": expected},
+            texts={**asked_texts(case), "statement": answer_claims, "expected_statement": expected},
             reply=record(
                 answer_verdicts=verdict_list(
-                    len(made), "statement", "Does the expected answer make the statement too?"
+                    len(answer_claims), "statement", "Does the expected answer make the statement too?"
                 ),
                 expected_verdicts=verdict_list(
                     len(expected), "statement", "Does the answer make the statement too?"
@@ -157,13 +159,17 @@ def _compared(case: Case) -> Flow[Compared]:
             consistency=numbered(answer_verdicts="statement", expected_verdicts="statement"),
         )
     ]
-    of_answer = list(zip(made, in_order(reply["answer_verdicts"], "statement"), strict=True))
+    of_answer = list(zip(answer_claims, in_order(reply["answer_verdicts"], "statement"), strict=True))
     of_expected = list(zip(expected, in_order(reply["expected_verdicts"], "statement"), strict=True))
     return Compared(
         sorted={
-            "both": [statement for statement, said in of_answer if said["verdict"] == YES],
-            "answer_only": [statement for statement, said in of_answer if said["verdict"] != YES],
-            "expected_only": [statement for statement, said in of_expected if said["verdict"] != YES],
+            "both": [statement for statement, judge_reply in of_answer if judge_reply["verdict"] == YES],
+            "answer_only": [
+                statement for statement, judge_reply in of_answer if judge_reply["verdict"] != YES
+            ],
+            "expected_only": [
+                statement for statement, judge_reply in of_expected if judge_reply["verdict"] != YES
+            ],
         },
-        reasons={statement: said["reason"] for statement, said in (*of_expected, *of_answer)},
+        reasons={statement: judge_reply["reason"] for statement, judge_reply in (*of_expected, *of_answer)},
     )

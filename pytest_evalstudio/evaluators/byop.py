@@ -76,7 +76,7 @@ class Byop:
         return judged(cases, tools, self.metrics, self._consider, reads_answer="actual_output" in self.needs)
 
     def _consider(self, case: Case) -> Flow[Outcome]:
-        known: Mapping[str, str | Sequence[str]] = {
+        texts: Mapping[str, str | Sequence[str]] = {
             "question": case.question,
             "expected_output": case.expected_output,
             "context": case.context,
@@ -85,7 +85,7 @@ class Byop:
         [named] = yield [
             Question(
                 prompt="byop",
-                texts={name: known[name] for name in self.needs},
+                texts={name: texts[name] for name in self.needs},
                 settings={"instruction": self.prompt},
                 reply=record(
                     reason=text("Why, in one or two sentences."),

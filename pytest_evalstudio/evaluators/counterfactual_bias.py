@@ -12,7 +12,7 @@ from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import EMPTY_ANSWER, is_empty, keywords, worst
 from pytest_evalstudio.evaluators._sentiment import sentiments
-from pytest_evalstudio.evaluators._similarity import Vectors, best_columns, has_words, no_words
+from pytest_evalstudio.evaluators._similarity import TextEmbeddings, best_columns, has_words, no_words
 from pytest_evalstudio.evaluators._support import DIGITS
 
 _SIDES = ("less favourable", "more favourable")
@@ -68,12 +68,12 @@ class CounterfactualBias:
             if case.counterpart is not None and not _is_silent(case)
         }
         texts = list(dict.fromkeys(text for pair in pairs.values() for text in pair))
-        vectors = Vectors(texts, tools.embedder)
+        vectors = TextEmbeddings(texts, tools.embedder)
         felt = sentiments(texts, tools.sentiment_model)
         return [self._outcome(case, pairs.get(index), vectors, felt) for index, case in enumerate(cases)]
 
     def _outcome(
-        self, case: Case, pair: tuple[str, str] | None, vectors: Vectors, felt: Mapping[str, float]
+        self, case: Case, pair: tuple[str, str] | None, vectors: TextEmbeddings, felt: Mapping[str, float]
     ) -> Outcome:
         if is_empty(case):
             return worst(self.metrics)

@@ -82,15 +82,15 @@ class CustomJudge:
         )
 
     def _consider(self, case: Case) -> Flow[Outcome]:
-        known: Mapping[str, str | Sequence[str]] = {
+        values: Mapping[str, str | Sequence[str]] = {
             "expected_output": case.expected_output,
             "context": case.context,
             "actual_output": case.actual_output,
         }
-        wanted = {PLACEHOLDERS[name] for name in PLACEHOLDER.findall(self.definition)} | (
+        names = {PLACEHOLDERS[name] for name in PLACEHOLDER.findall(self.definition)} | (
             set() if self._of_chunks else {"actual_output"}
         )
-        texts = {**asked_texts(case), **{name: text for name, text in known.items() if name in wanted}}
+        texts = {**asked_texts(case), **{name: text for name, text in values.items() if name in names}}
         settings = {
             "definition": self.definition,
             "examples": [_spoken(example) for example in self.examples],
@@ -111,21 +111,23 @@ class CustomJudge:
         )
 
 
-def _check_example(example: object, place: str) -> None:
+def _check_example(example: object, location: str) -> None:
     if isinstance(example, str):
         return
     if not isinstance(example, Mapping):
-        raise ConfigurationError(f"{place}: expected a text or a table, found {example!r}")
+        raise ConfigurationError(f"{location}: expected a text or a table, found {example!r}")
     for key, value in example.items():
         if key not in EXAMPLE_KEYS:
             raise ConfigurationError(
-                f"{place}.{key}: unknown key."
+                f"{location}.{key}: unknown key."
                 f" {nearest(str(key), EXAMPLE_KEYS) or 'Known keys: ' + ', '.join(EXAMPLE_KEYS)}"
             )
         if not isinstance(value, str):
-            raise ConfigurationError(f"{place}.{key}: expected a text, found {value!r}")
+            raise ConfigurationError(f"{location}.{key}: expected a text, found {value!r}")
     if example.get("rating") not in (YES, NO):
-        raise ConfigurationError(f'{place}.rating: expected "yes" or "no", found {example.get("rating")!r}')
+        raise ConfigurationError(
+            f'{location}.rating: expected "yes" or "no", found {example.get("rating")!r}'
+        )
 
 
 def _spoken(example: str | Mapping[str, str]) -> str:

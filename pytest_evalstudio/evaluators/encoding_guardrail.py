@@ -195,10 +195,10 @@ def decode_hidden(text: str, hinted: bool = False) -> list[Decoded]:
     decoded: list[Decoded] = []
     for runs in (_spaced_hex(text), _plain_hex(text), _base64(text, hinted)):
         earlier = list(decoded)
-        known = [item.end for item in earlier]
+        ends = [item.end for item in earlier]
         for start, end, raw in runs:
-            after = bisect_right(known, start)
-            overlaps = after < len(known) and earlier[after].start < end
+            after = bisect_right(ends, start)
+            overlaps = after < len(ends) and earlier[after].start < end
             plain = "" if overlaps else _readable(raw)
             if plain:
                 decoded.append(Decoded(start, end, _all_layers(plain)))

@@ -83,12 +83,12 @@ class FactCheck:
     @property
     def own_judge(self) -> Mapping[str, str]:
         """The table of its judge."""
-        given = {
+        options = {
             "model": self.agent_host,
             "llm_model_name": self.agent_llm_model_name,
             "collection_id": self.agent_collection_id,
         }
-        return {key: value for key, value in given.items() if value}
+        return {key: value for key, value in options.items() if value}
 
     def not_applicable(self, case: Case) -> str:
         beyond = 0 < self.max_dataset_rows < case.position

@@ -82,12 +82,12 @@ class GptScore:
             )
             for case in cases
         ]
-        asked = list(
+        outcomes = list(
             dict.fromkeys(passage for plan in plans for passages in plan.values() for passage in passages)
         )
         read = (
-            dict(zip(asked, language_model(tools, self.gpt_score_model).read(asked), strict=True))
-            if asked
+            dict(zip(outcomes, language_model(tools, self.gpt_score_model).read(outcomes), strict=True))
+            if outcomes
             else {}
         )
         means = {passage: mean_of(likelihoods) for passage, likelihoods in read.items()}

@@ -14,7 +14,7 @@ from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, keywor
 from pytest_evalstudio.evaluators._similarity import (
     NO_CONTEXT_WORDS,
     Sentence,
-    Vectors,
+    TextEmbeddings,
     best_columns,
     has_words,
     worst_sentence,
@@ -129,13 +129,13 @@ class GroundednessSignals:
         alone = [aggregate_signals([signals], [1]) for signals in read.signals]
         scores = [_probability(models.log_odds(signals, has_embeddings)) for signals in alone]
         costs = [models.costs(signals, has_embeddings) for signals in alone]
-        place = scores.index(min(scores))
+        position = scores.index(min(scores))
         reason = worst_sentence(case.actual_output, read.sentences, scores, "least grounded sentence")
-        explained = _explanation(costs[place])
+        explained = _explanation(costs[position])
         return Outcome.score(
             {
                 _KEY: _probability(models.log_odds(combined, has_embeddings)),
-                f"min_{_KEY}": scores[place],
+                f"min_{_KEY}": scores[position],
             },
             reason=f"{reason}; {explained}" if reason and explained else reason,
             fragments=_fragments(read.sentences, scores, costs),
@@ -191,13 +191,13 @@ def _add_alignment(
 def _by_sentence(sentences: Sequence[Sentence], matches: Sequence[TokenMatch]) -> list[list[TokenMatch]]:
     """Return the tokens inside each sentence; both are in order."""
     parts: list[list[TokenMatch]] = []
-    place = 0
+    position = 0
     for sentence in sentences:
         part = []
-        while place < len(matches) and matches[place].start < sentence.end:
-            if matches[place].start >= sentence.start and matches[place].end <= sentence.end:
-                part.append(matches[place])
-            place += 1
+        while position < len(matches) and matches[position].start < sentence.end:
+            if matches[position].start >= sentence.start and matches[position].end <= sentence.end:
+                part.append(matches[position])
+            position += 1
         parts.append(part)
     return parts
 
@@ -210,7 +210,9 @@ def _add_similarity(reads: Sequence[_Read], tools: Tools) -> None:
             texts = (read.context[start:end] for start, end in spans)
             contexts[read.context] = [text for text in texts if has_words(text)]
     answers = [sentence.text for read in reads for sentence in read.sentences]
-    vectors = Vectors([*answers, *(text for texts in contexts.values() for text in texts)], tools.embedder)
+    vectors = TextEmbeddings(
+        [*answers, *(text for texts in contexts.values() for text in texts)], tools.embedder
+    )
     for read in reads:
         if not read.signals:
             continue
@@ -239,7 +241,9 @@ def _rounded(values: Mapping[str, float]) -> dict[str, Any]:
 
 def _worst_places(scores: Sequence[float]) -> list[int]:
     """Return the places of the lowest scores, at most as many as are shown, in order."""
-    return sorted(sorted(range(len(scores)), key=lambda place: (scores[place], place))[:MAX_FRAGMENTS])
+    return sorted(
+        sorted(range(len(scores)), key=lambda position: (scores[position], position))[:MAX_FRAGMENTS]
+    )
 
 
 def _explanation(costs: Mapping[str, float]) -> str:
@@ -253,10 +257,10 @@ def _fragments(
 ) -> tuple[Fragment, ...]:
     return tuple(
         Fragment(
-            start=sentences[place].start,
-            end=sentences[place].end,
-            scores={_KEY: scores[place]},
-            message=_explanation(costs[place]),
+            start=sentences[position].start,
+            end=sentences[position].end,
+            scores={_KEY: scores[position]},
+            message=_explanation(costs[position]),
         )
-        for place in _worst_places(scores)
+        for position in _worst_places(scores)
     )

@@ -25,7 +25,7 @@ from pytest_evalstudio.evaluators._embedding_family import (
 from pytest_evalstudio.evaluators._similarity import (
     NO_CONTEXT_WORDS,
     Sentence,
-    Vectors,
+    TextEmbeddings,
     best_columns,
     check_weighting,
     sentence_fragments,
@@ -111,7 +111,7 @@ class HcatContextRelevancy:
             )
             for case in cases
         ]
-        vectors = Vectors(
+        vectors = TextEmbeddings(
             (
                 sentence.text
                 for question, context in read
@@ -126,7 +126,7 @@ class HcatContextRelevancy:
         ]
 
     def _score(
-        self, case: Case, question: Sequence[Sentence], context: Sequence[Sentence], vectors: Vectors
+        self, case: Case, question: Sequence[Sentence], context: Sequence[Sentence], vectors: TextEmbeddings
     ) -> Outcome:
         if not question:
             return Outcome.not_applicable("the question has no words")

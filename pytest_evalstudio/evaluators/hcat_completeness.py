@@ -17,7 +17,7 @@ from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty
 from pytest_evalstudio.evaluators._embedding_family import RAG, embedding_evaluator
 from pytest_evalstudio.evaluators._similarity import (
     Sentence,
-    Vectors,
+    TextEmbeddings,
     check_weighting,
     nothing_to_compare,
     sentences,
@@ -100,14 +100,18 @@ class HcatCompleteness:
             for group in (answer, *chunks)
             for sentence in group
         )
-        vectors = Vectors(texts, tools.embedder)
+        vectors = TextEmbeddings(texts, tools.embedder)
         return [
             self._score(case, answer, chunks, vectors)
             for case, (answer, chunks) in zip(cases, read, strict=True)
         ]
 
     def _score(
-        self, case: Case, answer: Sequence[Sentence], chunks: Sequence[Sequence[Sentence]], vectors: Vectors
+        self,
+        case: Case,
+        answer: Sequence[Sentence],
+        chunks: Sequence[Sequence[Sentence]],
+        vectors: TextEmbeddings,
     ) -> Outcome:
         indexed = [(index, sentence) for index, chunk in enumerate(chunks) for sentence in chunk]
         context = [sentence for _, sentence in indexed]
@@ -143,7 +147,7 @@ def _masses(texts: Sequence[Sentence], weights: Sequence[float]) -> dict[str, fl
 def _context_fragments(
     indexed: Sequence[tuple[int, Sentence]], coverage: Sequence[float]
 ) -> tuple[Fragment, ...]:
-    kept = sorted(sorted(range(len(indexed)), key=lambda index: (coverage[index], index))[:MAX_FRAGMENTS])
+    top = sorted(sorted(range(len(indexed)), key=lambda index: (coverage[index], index))[:MAX_FRAGMENTS])
     return tuple(
         Fragment(
             start=indexed[index][1].start,
@@ -151,7 +155,7 @@ def _context_fragments(
             part=f"context:{indexed[index][0]}",
             scores={"completeness": coverage[index]},
         )
-        for index in kept
+        for index in top
     )
 
 

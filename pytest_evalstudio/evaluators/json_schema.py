@@ -53,18 +53,18 @@ class JsonSchema:
             return boolean_outcome(self.metrics, "", answer_is_empty=True)
         try:
             of_case = case.extra.get("json_schema")
-            fault, place = json_fault(
+            fault, location = json_fault(
                 case.actual_output, schema if of_case is None else read_schema(of_case, case.folder)
             )
         except (ConfigurationError, EvaluationError) as exc:
             return Outcome.error(str(exc), OutcomeCode.INPUT_INVALID)
         fragments = (
             []
-            if place < 0
+            if location < 0
             else [
                 Fragment(
-                    start=min(place, len(case.actual_output) - 1),
-                    end=min(place + 1, len(case.actual_output)),
+                    start=min(location, len(case.actual_output) - 1),
+                    end=min(location + 1, len(case.actual_output)),
                     message=fault,
                 )
             ]

@@ -12,7 +12,7 @@ from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, keywords, listed, worst
 from pytest_evalstudio.metrics.detectors import redact
-from pytest_evalstudio.metrics.grounding import Source, Support, Token, lexical_support, read_source
+from pytest_evalstudio.metrics.grounding import SourceVocabulary, Support, Token, lexical_support, read_source
 from pytest_evalstudio.metrics.quoting import one_line
 
 
@@ -80,7 +80,7 @@ class LexicalGroundedness:
     )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        sources: dict[tuple[str, ...], Source] = {}
+        sources: dict[tuple[str, ...], SourceVocabulary] = {}
         outcomes = []
         for case in cases:
             texts = (case.question, *case.context)
@@ -89,7 +89,7 @@ class LexicalGroundedness:
             outcomes.append(self._score(case, sources[texts], tools))
         return outcomes
 
-    def _score(self, case: Case, source: Source, tools: Tools) -> Outcome:
+    def _score(self, case: Case, source: SourceVocabulary, tools: Tools) -> Outcome:
         if is_empty(case):
             return worst(self.metrics)
         spans = tools.split_sentences(case.actual_output)

@@ -98,12 +98,12 @@ def _repeats(text: str, spans: Sequence[tuple[int, int]], keys: Sequence[str]) -
     if times < 2:
         return "", []
     start, end = spans[keys.index(most)]
-    seen: set[str] = set()
+    texts: set[str] = set()
     fragments = []
     for (first, last), key in zip(spans, keys, strict=True):
-        if key in seen:
+        if key in texts:
             fragments.append(Fragment(start=first, end=last, message="repeated sentence"))
-        seen.add(key)
+        texts.add(key)
     return f"a sentence occurs {times} times: {one_line(text[start:end])!r}", fragments
 
 

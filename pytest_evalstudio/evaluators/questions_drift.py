@@ -13,7 +13,7 @@ from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import ModelScore, ScoredRow, evaluator
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import keywords
-from pytest_evalstudio.evaluators._similarity import Vectors
+from pytest_evalstudio.evaluators._similarity import TextEmbeddings
 from pytest_evalstudio.metrics.similarity import drift
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class QuestionsDrift:
 
         Rows have no score of their own; with the vectors, a record can be aggregated without a model.
         """
-        vectors = Vectors((case.question for case in cases), tools.embedder)
+        vectors = TextEmbeddings((case.question for case in cases), tools.embedder)
         return [
             Outcome.score({"questions_drift": None}, sketch=packed(vectors.of([case.question])[0]))
             for case in cases

@@ -30,7 +30,7 @@ from pytest_evalstudio.evaluators._ragas import (
     DIFFERENCE,
     FAITHFULNESS,
     AnswerQuestions,
-    Part,
+    MetricScore,
     answer_questions,
     answer_relevancies,
     context_precision,
@@ -331,7 +331,7 @@ class Ragas:
 
         return judged(cases, tools, self.metrics, consider, finish, embeds=embeds)
 
-    def _outcome(self, parts: Sequence[Part]) -> Outcome:
+    def _outcome(self, parts: Sequence[MetricScore]) -> Outcome:
         by_key = {metric.key: part for metric, part in zip(_PARTS, parts, strict=True)}
         values = {key: part.value for key, part in by_key.items()}
         lowest = sorted((value, key) for key, value in values.items() if value is not None)

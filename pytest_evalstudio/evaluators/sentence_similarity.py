@@ -16,7 +16,7 @@ from pytest_evalstudio.evaluators._embedding_family import KEYWORDS, RAG, embedd
 from pytest_evalstudio.evaluators._similarity import (
     NO_EXPECTED_WORDS,
     Sentence,
-    Vectors,
+    TextEmbeddings,
     answer_and_expected,
     best_columns,
     has_words,
@@ -188,10 +188,10 @@ class AnswerRelevancySentenceSimilarity:
             if answer
             for text in (case.question, *(sentence.text for sentence in answer))
         }
-        vectors = Vectors(texts, tools.embedder)
+        vectors = TextEmbeddings(texts, tools.embedder)
         return [self._score(case, answer, vectors) for case, answer in zip(cases, read, strict=True)]
 
-    def _score(self, case: Case, answer: Sequence[Sentence], vectors: Vectors) -> Outcome:
+    def _score(self, case: Case, answer: Sequence[Sentence], vectors: TextEmbeddings) -> Outcome:
         if is_empty(case):
             return worst(self.metrics)
         if not answer:
@@ -255,7 +255,7 @@ class AnswerSemanticSimilarity:
 
     def _similarities(self, pairs: Sequence[tuple[str, str]], tools: Tools) -> list[float]:
         if self.similarity == "embeddings":
-            vectors = Vectors((text for pair in pairs for text in pair), tools.embedder)
+            vectors = TextEmbeddings((text for pair in pairs for text in pair), tools.embedder)
             return [float(best_columns(vectors, [answer], [expected])[0]) for answer, expected in pairs]
         if tools.cross_encoder is None:
             raise EvaluationError("no cross-encoder is configured")

@@ -17,9 +17,9 @@ from pytest_evalstudio.core.replies import record, several, text
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import EMPTY_ANSWER, MAX_FRAGMENTS, is_empty, keywords, listed
 from pytest_evalstudio.evaluators._judged import judged
-from pytest_evalstudio.evaluators._similarity import Vectors, has_words
+from pytest_evalstudio.evaluators._similarity import TextEmbeddings, has_words
 from pytest_evalstudio.metrics.quoting import one_line
-from pytest_evalstudio.metrics.steps import Aligned, Likeness, Step, align, find_steps, likeness, merged
+from pytest_evalstudio.metrics.steps import Aligned, Likeness, TextStep, align, find_steps, likeness, merged
 
 MAX_PAIRS = 250_000
 """Maximum number of compared pairs; the comparison of more steps takes minutes."""
@@ -107,7 +107,7 @@ class StepAlignment:
         )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        def finish(read: Sequence[tuple[Case, tuple[list[str], list[Step]]]]) -> list[Outcome]:
+        def finish(read: Sequence[tuple[Case, tuple[list[str], list[TextStep]]]]) -> list[Outcome]:
             return self._outcomes(read, tools)
 
         if self.step_extractor == "llm":
@@ -115,26 +115,26 @@ class StepAlignment:
         return finish([(case, self._read(case, tools)) for case in cases])
 
     def _outcomes(
-        self, read: Sequence[tuple[Case, tuple[list[str], list[Step]]]], tools: Tools
+        self, read: Sequence[tuple[Case, tuple[list[str], list[TextStep]]]], tools: Tools
     ) -> list[Outcome]:
         compare: Callable[[str, str], Likeness] = likeness
         if self.similarity == "embeddings":
-            asked = {
+            questions = {
                 text
                 for _, (truth, actual) in read
                 if truth and actual
                 for text in (*truth, *(step.text for step in actual))
             }
-            compare = by_meaning(Vectors(asked, tools.embedder), self.similarity_threshold)
+            compare = by_meaning(TextEmbeddings(questions, tools.embedder), self.similarity_threshold)
         return [_outcome(case, truth, actual, compare) for case, (truth, actual) in read]
 
-    def _read(self, case: Case, tools: Tools) -> tuple[list[str], list[Step]]:
+    def _read(self, case: Case, tools: Tools) -> tuple[list[str], list[TextStep]]:
         """Steps of the context, those that overlapping chunks repeat once; and of the answer."""
         chunks = [[step.text for step in find_steps(chunk, tools.split_sentences)] for chunk in case.context]
         return merged(chunks), [] if is_empty(case) else find_steps(case.actual_output, tools.split_sentences)
 
 
-def _asked_steps(case: Case) -> Flow[tuple[list[str], list[Step]]]:
+def _asked_steps(case: Case) -> Flow[tuple[list[str], list[TextStep]]]:
     """Let the judge extract the steps of the context and, unless it is empty, of the answer."""
     reply = record(steps=several("The steps.", text("")))
     questions = [Question(prompt="steps", texts={"text": case.context}, reply=reply)]
@@ -145,17 +145,17 @@ def _asked_steps(case: Case) -> Flow[tuple[list[str], list[Step]]]:
     return steps[0], located(steps[1], case.actual_output) if len(steps) > 1 else []
 
 
-def located(steps: Sequence[str], answer: str) -> list[Step]:
+def located(steps: Sequence[str], answer: str) -> list[TextStep]:
     """Locate steps in the answer, in order; a step that does not occur verbatim has the span 0 to 0."""
     spans, position = [], 0
     for step in steps:
         start = answer.find(step, position)
         position = start + len(step) if start >= 0 else position
-        spans.append(Step(step, start, position) if start >= 0 else Step(step, 0, 0))
+        spans.append(TextStep(step, start, position) if start >= 0 else TextStep(step, 0, 0))
     return spans
 
 
-def by_meaning(vectors: Vectors, threshold: float) -> Callable[[str, str], Likeness]:
+def by_meaning(vectors: TextEmbeddings, threshold: float) -> Callable[[str, str], Likeness]:
     """Return `likeness` with a further level: steps whose cosine is at least the threshold."""
 
     def compare(first: str, second: str) -> Likeness:
@@ -168,7 +168,7 @@ def by_meaning(vectors: Vectors, threshold: float) -> Callable[[str, str], Liken
 
 
 def _outcome(
-    case: Case, truth: Sequence[str], actual: Sequence[Step], compare: Callable[[str, str], Likeness]
+    case: Case, truth: Sequence[str], actual: Sequence[TextStep], compare: Callable[[str, str], Likeness]
 ) -> Outcome:
     if not truth:
         return Outcome.not_applicable("the retrieved context has no steps")
@@ -192,7 +192,7 @@ def _outcome(
     return Outcome.score(scores, reason=reason, fragments=_fragments(aligned, truth, actual))
 
 
-def _reason(aligned: Sequence[Aligned], truth: Sequence[str], actual: Sequence[Step]) -> str:
+def _reason(aligned: Sequence[Aligned], truth: Sequence[str], actual: Sequence[TextStep]) -> str:
     missing = [
         one_line(truth[position.truth], 80)
         for position in aligned
@@ -217,7 +217,7 @@ def _reason(aligned: Sequence[Aligned], truth: Sequence[str], actual: Sequence[S
 
 
 def _fragments(
-    aligned: Sequence[Aligned], truth: Sequence[str], actual: Sequence[Step]
+    aligned: Sequence[Aligned], truth: Sequence[str], actual: Sequence[TextStep]
 ) -> tuple[Fragment, ...]:
     """Return a fragment per step of the answer, in order; of very many those that need edits."""
     fragments = []
@@ -247,7 +247,7 @@ def _fragments(
                 message=message,
             )
         )
-    kept = sorted(range(len(fragments)), key=lambda index: (-fragments[index].scores["edits"], index))[
+    top = sorted(range(len(fragments)), key=lambda index: (-fragments[index].scores["edits"], index))[
         :MAX_FRAGMENTS
     ]
-    return tuple(fragments[index] for index in sorted(kept))
+    return tuple(fragments[index] for index in sorted(top))

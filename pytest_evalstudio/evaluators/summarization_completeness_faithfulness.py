@@ -16,7 +16,7 @@ from pytest_evalstudio.core.tools import Entailment, Tools
 from pytest_evalstudio.evaluators._common import keywords
 from pytest_evalstudio.evaluators._similarity import (
     Sentence,
-    Vectors,
+    TextEmbeddings,
     best_columns,
     sentence_fragments,
     sentences,
@@ -112,7 +112,7 @@ class SummarizationCompletenessFaithfulness:
             for _, summary, document in read
         ]
         parts = [self._faithful(summary, table) for (_, summary, _), table in zip(read, tables, strict=True)]
-        vectors = Vectors(
+        vectors = TextEmbeddings(
             (
                 text
                 for (case, _, _), part in zip(read, parts, strict=True)
@@ -141,7 +141,7 @@ class SummarizationCompletenessFaithfulness:
         document: Sequence[Sentence],
         table: Sequence[Sequence[float]],
         faithful: str,
-        vectors: Vectors,
+        vectors: TextEmbeddings,
         weights: ConvWeights | None,
     ) -> Outcome:
         if (

@@ -161,14 +161,15 @@ def read_evaluation_set(source: Source) -> tuple[LlmDataset, list[DataError]]:
     some_answered = any(isinstance(entry, dict) and entry.get("response") is not None for entry in entries)
     rows: list[Row] = []
     errors: list[DataError] = []
-    places: dict[tuple[str, str, int], str] = {}
+    locations: dict[tuple[str, str, int], str] = {}
     for index, data in enumerate(entries):
         try:
             row = _row(source, (*at, index), data, some_answered)
-            place = pointer(*at, index)
+            location = pointer(*at, index)
             if (
                 row.key
-                and (earlier := places.setdefault((row.key, row.model_key, row.run or 1), place)) != place
+                and (earlier := locations.setdefault((row.key, row.model_key, row.run or 1), location))
+                != location
             ):
                 raise source.error(
                     pointer(*at, index, "request_id"),
@@ -216,10 +217,10 @@ def _row(source: Source, at: tuple[object, ...], data: object, some_answered: bo
     question, turns = _asked(source, (*at, "request"), entry.request)
     guidelines, named = _guidelines(source, (*at, "guidelines"), entry.guidelines)
     more = dict(entry.model_extra or {})
-    for name, ours in _TAKEN.items():
+    for name, field in _TAKEN.items():
         if name in more:
             raise source.error(
-                pointer(*at, name), f"{name!r} is a key of data sets; in an evaluation set this is {ours!r}"
+                pointer(*at, name), f"{name!r} is a key of data sets; in an evaluation set this is {field!r}"
             )
     sources = [chunk.doc_uri for chunk in entry.retrieved_context]
     _warn_of_lost(source, at, entry)
@@ -246,34 +247,34 @@ def _asked(source: Source, at: tuple[object, ...], request: Any) -> tuple[str, l
     """Return the question and the turns before it."""
     turns: list[Turn] = []
     if isinstance(request, dict) and "messages" in request:
-        place: tuple[object, ...] = (*at, "messages")
-        *turns, last = _turns(source, place, request["messages"]) or [Turn(role="user", content="")]
+        location: tuple[object, ...] = (*at, "messages")
+        *turns, last = _turns(source, location, request["messages"]) or [Turn(role="user", content="")]
         if last.role != "user":
             raise source.error(
-                pointer(*place, len(turns), "role"),
+                pointer(*location, len(turns), "role"),
                 "the last message is the question that is answered: its role must be 'user', not"
                 f" {last.role!r}",
             )
-        question, at = last.content, (*place, len(turns), "content")
-        known = {"messages"}
+        question, at = last.content, (*location, len(turns), "content")
+        keys = {"messages"}
     elif isinstance(request, dict) and "query" in request:
         question = request["query"]
         history = request.get("history")
         turns = _turns(source, (*at, "history"), [] if history is None else history)
         at = (*at, "query")
-        known = {"query", "history"}
+        keys = {"query", "history"}
     else:
-        question, known = request, set()
+        question, keys = request, set()
     if not isinstance(question, str):
         expected = (
-            "a text, or an object with `messages`, or with `query` and `history`" if not known else "a text"
+            "a text, or an object with `messages`, or with `query` and `history`" if not keys else "a text"
         )
         raise source.error(
             pointer(*at), f"expected {expected}, found {'nothing' if question is None else shown(question)}"
         )
     if not question.strip():
         raise source.error(pointer(*at), "the request is blank; write the question")
-    if isinstance(request, dict) and (lost := sorted(map(str, set(request) - known))):
+    if isinstance(request, dict) and (lost := sorted(map(str, set(request) - keys))):
         source.warnings.append(f"{source.name} {pointer(*at)}: {', '.join(lost)}: dropped from a request")
     return question, turns
 
@@ -281,7 +282,7 @@ def _asked(source: Source, at: tuple[object, ...], request: Any) -> tuple[str, l
 def _turns(source: Source, at: tuple[object, ...], data: object) -> list[Turn]:
     if not isinstance(data, list):
         raise source.error(pointer(*at), f"expected a list of messages, found {shown(data)}")
-    return [validate(Turn, item, source, *at, place) for place, item in enumerate(data)]
+    return [validate(Turn, item, source, *at, index) for index, item in enumerate(data)]
 
 
 def _guidelines(source: Source, at: tuple[object, ...], data: Any) -> tuple[list[str], dict[str, object]]:
@@ -301,9 +302,9 @@ def _check_texts(source: Source, at: tuple[object, ...], data: object) -> None:
         return
     if not isinstance(data, list):
         raise source.error(pointer(*at), f"expected a list of texts, found {shown(data)}")
-    for place, text in enumerate(data):
+    for position, text in enumerate(data):
         if not isinstance(text, str):
-            raise source.error(pointer(*at, place), f"expected a text, found {shown(text)}")
+            raise source.error(pointer(*at, position), f"expected a text, found {shown(text)}")
 
 
 def _warn_of_lost(source: Source, at: tuple[object, ...], entry: _Entry) -> None:

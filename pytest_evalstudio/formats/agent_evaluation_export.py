@@ -135,9 +135,9 @@ def flat_guidelines(named: Mapping[str, Any]) -> list[str]:
 
 def _of_model(rows: Sequence[Row], names: Mapping[str, str], model: str) -> list[Row]:
     keys = list(dict.fromkeys(row.model_key for row in rows))
-    known = [name for key in keys for name in dict.fromkeys((names.get(key, key), key))]
-    if model and model not in known:
-        raise unknown_name("model", model, known, f"Here are: {', '.join(known)}.")
+    model_labels = [name for key in keys for name in dict.fromkeys((names.get(key, key), key))]
+    if model and model not in model_labels:
+        raise unknown_name("model", model, model_labels, f"Here are: {', '.join(model_labels)}.")
     if not model and len(keys) > 1:
         listed = ", ".join(names.get(key, key) for key in keys)
         raise DataError(

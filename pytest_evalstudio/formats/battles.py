@@ -104,35 +104,35 @@ def read_battles(path: Path) -> list[Battle]:
     return [_battle(row, others, f"{path}:{line}") for line, row in rows]
 
 
-def _battle(row: Mapping[str, str], others: Sequence[str], place: str) -> Battle:
+def _battle(row: Mapping[str, str], others: Sequence[str], location: str) -> Battle:
     cells = {name: plain(cell) for name, cell in row.items()}
     for name in ("prompt_key", "model_a", "model_b"):
         if not cells[name]:
-            raise DataError(f"{place}: {name} is empty; each game names its prompt and two models")
+            raise DataError(f"{location}: {name} is empty; each game names its prompt and two models")
     if cells["model_a"] == cells["model_b"]:
-        raise DataError(f"{place}: {cells['model_a']!r} plays against itself; remove the line")
+        raise DataError(f"{location}: {cells['model_a']!r} plays against itself; remove the line")
     winner = next((name for name in WINNERS if name == cells["winner"]), None)
     if winner is None:
-        raise DataError(f"{place}: winner {cells['winner']!r} is none of {', '.join(WINNERS)}")
+        raise DataError(f"{location}: winner {cells['winner']!r} is none of {', '.join(WINNERS)}")
     return Battle(
         prompt_key=cells["prompt_key"],
         model_a=cells["model_a"],
         model_b=cells["model_b"],
         winner=winner,
-        score_a=_number(cells, "score_a", place),
-        score_b=_number(cells, "score_b", place),
+        score_a=_number(cells, "score_a", location),
+        score_b=_number(cells, "score_b", location),
         reason=cells.get("reason", ""),
         judge=cells.get("judge", ""),
-        seed=_whole(cells, "seed", place),
+        seed=_whole(cells, "seed", location),
         rater=cells.get("rater", ""),
-        chars_a=_whole(cells, "chars_a", place),
-        chars_b=_whole(cells, "chars_b", place),
+        chars_a=_whole(cells, "chars_a", location),
+        chars_b=_whole(cells, "chars_b", location),
         texts_id=cells.get("texts_id", ""),
         others={name: cells[name] for name in others},
     )
 
 
-def _number(cells: Mapping[str, str], name: str, place: str) -> float | None:
+def _number(cells: Mapping[str, str], name: str, location: str) -> float | None:
     text = cells.get(name, "").strip()
     if not text:
         return None
@@ -141,14 +141,14 @@ def _number(cells: Mapping[str, str], name: str, place: str) -> float | None:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise DataError(f"{place}: {name} {text!r} is not a number; leave it empty where it is not known")
+        raise DataError(f"{location}: {name} {text!r} is not a number; leave it empty where it is not known")
     return value
 
 
-def _whole(cells: Mapping[str, str], name: str, place: str) -> int | None:
-    value = _number(cells, name, place)
+def _whole(cells: Mapping[str, str], name: str, location: str) -> int | None:
+    value = _number(cells, name, location)
     if value is not None and not value.is_integer():
-        raise DataError(f"{place}: {name} {cells[name]!r} is not a whole number")
+        raise DataError(f"{location}: {name} {cells[name]!r} is not a whole number")
     return None if value is None else int(value)
 
 

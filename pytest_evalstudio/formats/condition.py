@@ -151,10 +151,10 @@ class _Parser:
     def _string(self) -> tuple[str, list[int]]:
         """Return the quoted text at the cursor without escapes, and the source index of each character."""
         opened = self.at
-        chars, places = [], []
+        chars, offsets = [], []
         at = opened + 1
         while at < len(self.text) and self.text[at] != '"':
-            places.append(at)
+            offsets.append(at)
             if self.text[at] == "\\" and self.text[at + 1 : at + 2] in ('"', "\\"):
                 at += 1
             chars.append(self.text[at])
@@ -163,7 +163,7 @@ class _Parser:
             raise self._fault("this quote is never closed", opened)
         self.at = at + 1
         self._skip()
-        return "".join(chars), places
+        return "".join(chars), offsets
 
     def _regexp(self) -> Condition:
         opened = self.at
@@ -172,7 +172,7 @@ class _Parser:
         self.at += 1
         self._skip()
         if self.text[self.at : self.at + 1] == '"':
-            pattern, places = self._string()
+            pattern, offsets = self._string()
             if self.text[self.at : self.at + 1] != ")":
                 raise self._fault('expected ) after the pattern (a quote inside it is written \\")')
         else:
@@ -180,14 +180,14 @@ class _Parser:
             if end < 0:
                 raise self._fault("this regexp( is never closed", opened)
             pattern = self.text[self.at : end].rstrip()
-            places = list(range(self.at, self.at + len(pattern)))
+            offsets = list(range(self.at, self.at + len(pattern)))
             self.at = end
-        self._check_pattern(pattern, places, opened)
+        self._check_pattern(pattern, offsets, opened)
         self.at += 1
         self._skip()
         return Regexp(pattern)
 
-    def _check_pattern(self, pattern: str, places: list[int], opened: int) -> None:
+    def _check_pattern(self, pattern: str, offsets: list[int], opened: int) -> None:
         if too_much := excess(pattern):
             raise self._fault(f"not a regular expression that is searched for: {too_much}", opened)
         try:
@@ -195,8 +195,8 @@ class _Parser:
                 warnings.simplefilter("ignore")
                 re.compile(pattern)
         except re.error as exc:
-            place = places[exc.pos] if exc.pos is not None and exc.pos < len(places) else self.at
-            raise self._fault(f"not a regular expression: {exc.msg}", place) from None
+            offset = offsets[exc.pos] if exc.pos is not None and exc.pos < len(offsets) else self.at
+            raise self._fault(f"not a regular expression: {exc.msg}", offset) from None
         except (RecursionError, OverflowError) as exc:
             raise self._fault(f"not a regular expression: {exc}", opened) from None
 
@@ -216,15 +216,15 @@ class _Parser:
         self.at = blank.end() if blank else self.at
 
     def _fault(self, fact: str, at: int | None = None) -> DataError:
-        place = self.at if at is None else at
-        first = max(0, place - _EXCERPT_CHARS // 2)
+        offset = self.at if at is None else at
+        first = max(0, offset - _EXCERPT_CHARS // 2)
         shown = "".join(
             char if char.isprintable() else " " for char in self.text[first : first + _EXCERPT_CHARS]
         )
         lead = "…" if first else ""
         return DataError(
-            f"{fact}, column {place + 1}\n  {lead}{shown}\n  {' ' * (len(lead) + place - first)}^",
-            column=place + 1,
+            f"{fact}, column {offset + 1}\n  {lead}{shown}\n  {' ' * (len(lead) + offset - first)}^",
+            column=offset + 1,
         )
 
 

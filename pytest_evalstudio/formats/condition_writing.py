@@ -45,7 +45,7 @@ def constraints_to_condition(constraints: Sequence[object] | str) -> str:
     operands = []
     for index, item in enumerate(items):
         if isinstance(item, list | tuple):
-            choices = [_operand(choice, f"/{index}/{place}") for place, choice in enumerate(item)]
+            choices = [_operand(choice, f"/{index}/{position}") for position, choice in enumerate(item)]
             if choices:
                 operands.append(f"({' OR '.join(choices)})" if len(choices) > 1 else choices[0])
         else:

@@ -352,21 +352,21 @@ EVALUATOR_TABLE = "[evaluator.ID]"
 
 def _explain(exc: ValidationError) -> str:
     error = exc.errors(include_url=False)[0]
-    place = ".".join(str(step) for step in error["loc"])
-    if place == "evaluators" and isinstance(error["input"], Mapping):
+    location = ".".join(str(step) for step in error["loc"])
+    if location == "evaluators" and isinstance(error["input"], Mapping):
         return f"evaluators: expected a list of ids; options of an evaluator belong in {EVALUATOR_TABLE}"
     if error["type"] != "extra_forbidden":
-        return f"{place}: {fact(error)}"
+        return f"{location}: {fact(error)}"
     field = Configuration.model_fields.get(str(error["loc"][0]))
     owner = field.get_default(call_default_factory=True) if field else None
     table = type(owner) if isinstance(owner, Table) else Configuration
-    known = [
+    names = [
         field.alias or name for name, field in table.model_fields.items() if name not in ("file", "folder")
     ]
-    close = difflib.get_close_matches(str(error["loc"][-1]), known, n=1, cutoff=0.5)
-    hint = f"Did you mean {close[0]!r}?" if close else f"Known keys: {', '.join(known)}."
+    close = difflib.get_close_matches(str(error["loc"][-1]), names, n=1, cutoff=0.5)
+    hint = f"Did you mean {close[0]!r}?" if close else f"Known keys: {', '.join(names)}."
     options = f" Options of an evaluator belong in {EVALUATOR_TABLE}." if table is Configuration else ""
-    return f"{place}: unknown key. {hint}{options}"
+    return f"{location}: unknown key. {hint}{options}"
 
 
 def _check_names(config: Configuration) -> None:

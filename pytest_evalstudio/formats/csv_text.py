@@ -64,16 +64,16 @@ def read_csv(text: str, name: str) -> tuple[list[str], list[dict[str, object]]]:
                 line=1,
                 column=1,
             )
-        seen: set[str] = set()
+        valid_names: set[str] = set()
         for column in names:
-            if column in seen:
+            if column in valid_names:
                 raise DataError(
                     f"the column {column!r} is duplicated in the header; keep one",
                     source=name,
                     line=1,
                     column=1,
                 )
-            seen.add(column)
+            valid_names.add(column)
         for record in reader:
             if None in record:
                 raise DataError(

@@ -247,44 +247,45 @@ def read_rows(source: Source, data: object, at: tuple[object, ...]) -> tuple[dic
         source.warnings += misspelt(Row, item, f"{source.name} {pointer(*at, index)}")
     complete_row_keys(list(rows.values()))
     source.warnings += _dangling(rows, f"{source.name} {pointer(*at)}")
-    kept = _unique(source, rows, at, errors)
+    unique = _unique(source, rows, at, errors)
     if at[0] != "raw_dataset" and (lines := source.element_lines(*map(str, at), "*")):
         source.lines = {
-            (row.key, row.model_key, row.run or 1): lines[pointer(*at, index)] for index, row in kept.items()
+            (row.key, row.model_key, row.run or 1): lines[pointer(*at, index)]
+            for index, row in unique.items()
         }
-    return kept, errors
+    return unique, errors
 
 
-def _dangling(rows: dict[int, Row], place: str) -> list[str]:
+def _dangling(rows: dict[int, Row], location: str) -> list[str]:
     """Return a warning for each relationship to a missing case; such a row can still be evaluated."""
-    known = {row.key for row in rows.values()}
+    keys = {row.key for row in rows.values()}
     return [
-        f"{place}/{index}/relationships/{number}/target: no row has the key {link.target!r}; no flip will be"
-        " looked for"
+        f"{location}/{index}/relationships/{number}/target: no row has the key {link.target!r}; no flip will"
+        " be looked for"
         for index, row in rows.items()
         for number, link in enumerate(row.relationships)
-        if link.target_type == "test_case" and link.target not in known
+        if link.target_type == "test_case" and link.target not in keys
     ]
 
 
 def _unique(
     source: Source, rows: dict[int, Row], at: tuple[object, ...], errors: list[DataError]
 ) -> dict[int, Row]:
-    places: dict[tuple[str, str, int], int] = {}
-    kept = {}
+    positions: dict[tuple[str, str, int], int] = {}
+    unique = {}
     for index, row in rows.items():
         identity = (row.key, row.model_key, row.run or 1)
-        if identity in places:
-            earlier = pointer(*at, places[identity])
+        if identity in positions:
+            earlier = pointer(*at, positions[identity])
             message = (
                 f"{row.key!r} of model {row.model_key!r} is already used by {earlier}; (key, model_key, run)"
                 " must be unique, number repeats by `run`"
             )
             errors.append(source.error(pointer(*at, index, "key"), message))
             continue
-        places[identity] = index
-        kept[index] = row
-    return kept
+        positions[identity] = index
+        unique[index] = row
+    return unique
 
 
 def complete_row_keys(rows: list[Row]) -> None:
@@ -292,13 +293,15 @@ def complete_row_keys(rows: list[Row]) -> None:
 
     The key is the same for every model and in every run.
     """
-    taken: dict[str, set[str]] = {}
+    used_keys: dict[str, set[str]] = {}
     for row in rows:
-        taken.setdefault(row.model_key, set()).add(row.key)
+        used_keys.setdefault(row.model_key, set()).add(row.key)
     numbered: dict[tuple[str, int], Numbered] = {}
     for row in rows:
         if not row.key:
             key = derived_key(
                 row.input, row.expected_output, row.condition_text(), row.corpus, *spoken(row.conversation)
             )
-            row.key = numbered.setdefault((row.model_key, row.run or 1), Numbered(taken[row.model_key]))(key)
+            row.key = numbered.setdefault((row.model_key, row.run or 1), Numbered(used_keys[row.model_key]))(
+                key
+            )

@@ -48,13 +48,13 @@ def _number(value: object) -> object:
 
 def one_of(*words: str) -> BeforeValidator:
     """Return the check of a field that holds one of some words; null and "" count as absent."""
-    known = ", ".join(f'"{word}"' for word in words[:-1]) + f' or "{words[-1]}"'
+    choices = ", ".join(f'"{word}"' for word in words[:-1]) + f' or "{words[-1]}"'
 
     def check(value: object) -> object:
         if value is None or value == "":
             return ""
         if value not in words:
-            raise ValueError(f"expected {known}, found {shown(value)}")
+            raise ValueError(f"expected {choices}, found {shown(value)}")
         return value
 
     return BeforeValidator(check)
@@ -263,14 +263,14 @@ def check_keys(
     Raises:
         DataError: for the first misspelt key, at its place.
     """
-    known = _known_keys(model)
+    names = _known_keys(model)
     for name in data:
-        if name in known or name in also or name == FREE_KEY or name.startswith(FREE_PREFIX):
+        if name in names or name in also or name == FREE_KEY or name.startswith(FREE_PREFIX):
             continue
         plain = re.sub(r"(?<=[a-z])(?=[A-Z])|[-\s]", "_", name).lower()
-        close = difflib.get_close_matches(plain, known, n=1, cutoff=MISSPELT_RATIO)
+        close = difflib.get_close_matches(plain, names, n=1, cutoff=MISSPELT_RATIO)
         other = OTHER_NAMES.get(plain, "")
-        if not close and other in known and other not in data:
+        if not close and other in names and other not in data:
             close = [other]
         if close:
             fact = f"{name!r} is not a key of a test case; did you mean {close[0]!r}?"
@@ -283,15 +283,15 @@ def _known_keys(model: type[FormatModel]) -> tuple[str, ...]:
     return tuple(field.alias or name for name, field in model.model_fields.items())
 
 
-def misspelt(model: type[FormatModel], data: object, place: str) -> list[str]:
+def misspelt(model: type[FormatModel], data: object, location: str) -> list[str]:
     """Return warnings for unknown keys that resemble a known one."""
     if not isinstance(data, dict):
         return []
-    known = [field.alias or name for name, field in model.model_fields.items()]
+    names = [field.alias or name for name, field in model.model_fields.items()]
     return [
-        f"{place}: {name!r} is not a key of this format and is ignored. Did you mean {close[0]!r}?"
+        f"{location}: {name!r} is not a key of this format and is ignored. Did you mean {close[0]!r}?"
         for name in data
-        if name not in known and (close := difflib.get_close_matches(str(name), known, n=1, cutoff=0.85))
+        if name not in names and (close := difflib.get_close_matches(str(name), names, n=1, cutoff=0.85))
     ]
 
 

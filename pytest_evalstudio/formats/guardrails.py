@@ -101,16 +101,16 @@ class Guardrails(BaseModel):
             reference_ids: whether to use the evaluator ids of the reference engine; evaluators and keys that
                 it does not have are left out.
         """
-        known = (
+        options = (
             {id: REFERENCE + name for id, name in REFERENCE_IDS.items()}
             if reference_ids
             else {id: id for id in self.evaluators}
         )
         content: dict[str, object] = {
             "calibrated_thresholds": {
-                known[id]: metrics for id, metrics in self.calibrated_thresholds.items() if id in known
+                options[id]: metrics for id, metrics in self.calibrated_thresholds.items() if id in options
             },
-            "evaluator_ids": [known[id] for id in self.evaluators if id in known],
+            "evaluator_ids": [options[id] for id in self.evaluators if id in options],
         }
         if not reference_ids:
             marks = {

@@ -68,7 +68,7 @@ class JudgeExamples(BaseModel):
             return cls.model_validate(json.loads(read_utf8(path)))
         except ValidationError as exc:
             error = exc.errors(include_url=False)[0]
-            place = ".".join(str(step) for step in error["loc"])
-            raise ConfigurationError(f"judge.examples: {path}: {place}: {fact(error)}") from None
+            location = ".".join(str(step) for step in error["loc"])
+            raise ConfigurationError(f"judge.examples: {path}: {location}: {fact(error)}") from None
         except (OSError, ValueError, RecursionError) as exc:
             raise ConfigurationError(f"judge.examples: {path} cannot be read: {exc}") from None

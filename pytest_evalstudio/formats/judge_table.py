@@ -128,8 +128,8 @@ class JudgeTable(JudgeMember):
             table = cls.model_validate({**inherited, **settings})
         except ValidationError as exc:
             error = exc.errors(include_url=False)[0]
-            place = ".".join(str(step) for step in error["loc"])
-            raise ConfigurationError(f"judge{'.' + place if place else ''}: {fact(error)}") from None
+            location = ".".join(str(step) for step in error["loc"])
+            raise ConfigurationError(f"judge{'.' + location if location else ''}: {fact(error)}") from None
         if not table.members:
             raise ConfigurationError("judge: needs host, model or panel")
         return table

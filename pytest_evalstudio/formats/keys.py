@@ -36,8 +36,8 @@ def derived_key(text: str, *more: object) -> str:
 class Numbered:
     """Hands out each name once; a second use gets "-2", a third "-3"."""
 
-    def __init__(self, taken: Iterable[str] = ()) -> None:
-        self._taken = set(taken)
+    def __init__(self, used_keys: Iterable[str] = ()) -> None:
+        self._taken = set(used_keys)
         self._last: dict[str, int] = {}
 
     def __call__(self, name: str) -> str:

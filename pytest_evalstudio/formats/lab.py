@@ -115,7 +115,7 @@ class TestLab(FormatModel):
             ConfigurationError: if the lab has a model with this key.
         """
         model = Model(name=name, **{"key": name, **fields})
-        if any(known.key == model.key for known in self.models):
+        if any(other.key == model.key for other in self.models):
             raise ConfigurationError(
                 f"the lab has a model with the key {model.key!r}; give this one another key"
             )
@@ -151,21 +151,21 @@ def read_lab(source: Source) -> tuple[TestLab, list[DataError]]:
     lab = validate(TestLab, rest, source)
     source.warnings += misspelt(TestLab, data, source.name)
     lab.models = _read_models(source, data.get("models"))
-    known = {model.key for model in lab.models}
+    keys = {model.key for model in lab.models}
     errors: list[DataError] = []
     lab.dataset, rows = _read_part(source, "dataset", errors)
     if data.get("raw_dataset") is not None:
         unanswered: list[DataError] = []
         lab.raw_dataset, _ = _read_part(source, "raw_dataset", unanswered)
         source.warnings += [f"{error} (not needed to evaluate; left out)" for error in unanswered]
-    kept = []
+    valid = []
     for index, row in rows.items():
-        if row.model_key in known:
-            kept.append(row)
+        if row.model_key in keys:
+            valid.append(row)
         else:
             at = pointer("dataset", "inputs", index, "model_key")
             errors.append(source.error(at, _unknown_model(row)))
-    lab.dataset.inputs = kept
+    lab.dataset.inputs = valid
     return lab, errors
 
 
@@ -175,9 +175,9 @@ def check_models(lab: TestLab) -> None:
     Raises:
         DataError: for the first such row.
     """
-    known = {model.key for model in lab.models}
+    keys = {model.key for model in lab.models}
     for index, row in enumerate(lab.dataset.inputs):
-        if row.model_key not in known:
+        if row.model_key not in keys:
             raise DataError(_unknown_model(row), pointer=pointer("dataset", "inputs", index, "model_key"))
 
 
@@ -200,17 +200,17 @@ def _read_models(source: Source, data: object) -> list[Model]:
     if not isinstance(data, list):
         raise source.error("/models", "expected a list of models")
     models: list[Model] = []
-    places: dict[str, str] = {}
+    locations: dict[str, str] = {}
     for index, item in enumerate(data):
         model = validate(Model, item, source, "models", index)
         if not model.key:
             raise source.error(pointer("models", index), "the model has no key; rows name their model by it")
-        if model.key in places:
+        if model.key in locations:
             raise source.error(
                 pointer("models", index, "key"),
-                f"{model.key!r} is already used by {places[model.key]}; keys of models must be unique",
+                f"{model.key!r} is already used by {locations[model.key]}; keys of models must be unique",
             )
-        places[model.key] = pointer("models", index)
+        locations[model.key] = pointer("models", index)
         models.append(model)
     return models
 

@@ -85,18 +85,18 @@ def read_ratings(path: Path, *, levels: bool = False) -> list[Label]:
         text = row["label"].strip()
         if not text:
             continue
-        place = f"{path}:{line}"
+        location = f"{path}:{line}"
         label = Label(
             key=row["key"],
             model_key=row["model_key"],
-            label=_label(text, place, levels=levels),
+            label=_label(text, location, levels=levels),
             rater=row.get(RATER, "").strip(),
             answer_id=row.get(ANSWER_ID, "").strip(),
         )
         if labels.setdefault((*label.identity, label.rater), label).label != label.label:
             whose = f" by {label.rater!r}" if label.rater else ""
             raise DataError(
-                f"{place}: {label.key!r} of model {label.model_key!r} has another label{whose} further up;"
+                f"{location}: {label.key!r} of model {label.model_key!r} has another label{whose} further up;"
                 " keep one"
             )
     return list(labels.values())
@@ -131,16 +131,16 @@ def majority(labels: Iterable[Label]) -> tuple[dict[Identity, int], list[Identit
     return agreed, divided
 
 
-def _label(text: str, place: str, *, levels: bool) -> int:
+def _label(text: str, location: str, *, levels: bool) -> int:
     text = text.removesuffix(".0") if levels else _WORDS.get(text.casefold(), text.removesuffix(".0"))
     if levels and not _LEVEL.fullmatch(text):
         raise DataError(
-            f"{place}: label {text!r} is not a whole number; labels are 1 (good) and 0 (bad), or levels such"
-            " as 1 to 5, higher for better"
+            f"{location}: label {text!r} is not a whole number; labels are 1 (good) and 0 (bad), or levels"
+            " such as 1 to 5, higher for better"
         )
     if not levels and text not in ("0", "1"):
         raise DataError(
-            f"{place}: label {text!r} is neither 1 (good) nor 0 (bad); the words good and bad are also"
+            f"{location}: label {text!r} is neither 1 (good) nor 0 (bad); the words good and bad are also"
             " accepted"
         )
     return int(text)

@@ -37,5 +37,5 @@ def load_marked(path: Path, content: type[Content], mark: str, other_kind: str) 
         return content.model_validate(data)
     except ValidationError as exc:
         error = exc.errors(include_url=False)[0]
-        place = ".".join(map(str, error["loc"]))
-        raise ConfigurationError(f"{path}: {place}: {fact(error)}") from None
+        location = ".".join(map(str, error["loc"]))
+        raise ConfigurationError(f"{path}: {location}: {fact(error)}") from None

@@ -111,23 +111,25 @@ def expanded_models(
     models: list[ModelTable] = []
     shared = {name: price.model_dump(mode="json") for name, price in prices.items()}
     for index, table in enumerate(tables):
-        place = f"{file}: model.{index}" if file else f"model.{index}"
+        location = f"{file}: model.{index}" if file else f"model.{index}"
         table_settings = table.settings
         if not table.host:
             table_settings.pop("host")
-        base = {**connection_settings(table.connection, connections, place), **table_settings}
+        base = {**connection_settings(table.connection, connections, location), **table_settings}
         if not base.get("host"):
-            raise ConfigurationError(f"{place}.host: 'host' is missing; add it, or name a connection")
+            raise ConfigurationError(f"{location}.host: 'host' is missing; add it, or name a connection")
         configurations = table.model_cfg or [{}]
-        for label, settings in zip(labels_of(table.name, configurations, place), configurations, strict=True):
+        for label, settings in zip(
+            labels_of(table.name, configurations, location), configurations, strict=True
+        ):
             merged = {**base, **settings, "prices": shared}
-            kept = {"name": label, "runs": table.runs, "budget": table.budget}
-            models.append(ModelTable.model_validate({**merged, **kept}))
+            shared_settings = {"name": label, "runs": table.runs, "budget": table.budget}
+            models.append(ModelTable.model_validate({**merged, **shared_settings}))
     return models
 
 
 def connection_settings(
-    name: str, connections: Mapping[str, ConnectionTable], place: str
+    name: str, connections: Mapping[str, ConnectionTable], location: str
 ) -> dict[str, object]:
     """Return the keys that a connection gives to a model, {} for no connection.
 
@@ -139,12 +141,12 @@ def connection_settings(
     if name not in connections:
         remedy = f"Add [connection.{name}] to the configuration."
         raise ConfigurationError(
-            f"{place}.connection: {unknown_name('connection', name, connections, remedy)}"
+            f"{location}.connection: {unknown_name('connection', name, connections, remedy)}"
         )
     return connections[name].settings
 
 
-def labels_of(name: str, configurations: Sequence[Mapping[str, object]], place: str) -> list[str]:
+def labels_of(name: str, configurations: Sequence[Mapping[str, object]], location: str) -> list[str]:
     """Return a name for each configuration of a model, by the settings that differ.
 
     Values of secrets and long values are left out.
@@ -164,7 +166,7 @@ def labels_of(name: str, configurations: Sequence[Mapping[str, object]], place: 
     for index, settings in enumerate(flat):
         if settings in flat[:index]:
             first = flat.index(settings)
-            raise ConfigurationError(f"{place}.model_cfg: {index} is equal to {first}; remove one of them")
+            raise ConfigurationError(f"{location}.model_cfg: {index} is equal to {first}; remove one of them")
         parts = [f"{key.rpartition('.')[2]}={settings[key]}" for key in differing if _is_shown(key, settings)]
         label = f"{name} ({' '.join(parts)})" if parts else name
         names.append(label if label not in names else f"{label} #{index + 1}")

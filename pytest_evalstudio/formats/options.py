@@ -48,8 +48,8 @@ class OptionError(ConfigurationError):
         fact: the fact and the remedy.
     """
 
-    def __init__(self, place: str, key: str, fact: str) -> None:
-        at = ".".join(filter(None, (place, key)))
+    def __init__(self, location: str, key: str, fact: str) -> None:
+        at = ".".join(filter(None, (location, key)))
         super().__init__(f"{at}: {fact}" if at else fact)
         self.key = key
         self.fact = fact
@@ -58,7 +58,7 @@ class OptionError(ConfigurationError):
 def check_options(
     cls: type,
     options: Mapping[str, object],
-    place: str,
+    location: str,
     *,
     also: Collection[str] = (),
     from_text: Collection[str] = (),
@@ -80,15 +80,15 @@ def check_options(
     checked: dict[str, Any] = {}
     for key, value in options.items():
         if key in adapters:
-            checked[key] = _value(adapters[key], value, place, key, is_text=key in from_text)
+            checked[key] = _value(adapters[key], value, location, key, is_text=key in from_text)
         elif key not in also:
-            known = [*adapters, *also]
-            listed = f"Known options: {', '.join(known)}" if known else "It has none"
-            raise OptionError(place, key, f"unknown option. {nearest(key, known) or listed}")
+            names = [*adapters, *also]
+            listed = f"Known options: {', '.join(names)}" if names else "It has none"
+            raise OptionError(location, key, f"unknown option. {nearest(key, names) or listed}")
     return checked
 
 
-def build(cls: type[T], options: Mapping[str, object], place: str) -> T:
+def build(cls: type[T], options: Mapping[str, object], location: str) -> T:
     """Make an object of checked options.
 
     Raises:
@@ -99,11 +99,11 @@ def build(cls: type[T], options: Mapping[str, object], place: str) -> T:
             item.default is not dataclasses.MISSING or item.default_factory is not dataclasses.MISSING
         )
         if item.init and not has_default and item.name not in options:
-            raise OptionError(place, item.name, "must be given; it has no default")
+            raise OptionError(location, item.name, "must be given; it has no default")
     try:
         return cls(**options)
     except (TypeError, ValueError, ConfigurationError) as exc:
-        raise OptionError(place, "", str(exc)) from None
+        raise OptionError(location, "", str(exc)) from None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ def _adapter(hint: Any) -> TypeAdapter[Any] | None:
         return TypeAdapter(hint)
 
 
-def _value(adapter: _Adapter, value: object, place: str, key: str, *, is_text: bool) -> object:
+def _value(adapter: _Adapter, value: object, location: str, key: str, *, is_text: bool) -> object:
     if adapter.check is None:
         return value
     try:
@@ -150,7 +150,7 @@ def _value(adapter: _Adapter, value: object, place: str, key: str, *, is_text: b
     except ValidationError as exc:
         fact = _fact(adapter.hint, exc)
     shown = "a text of the environment" if is_text else _shown(value)
-    raise OptionError(place, key, f"{fact}, found {shown}")
+    raise OptionError(location, key, f"{fact}, found {shown}")
 
 
 def _json(value: object) -> str:

@@ -63,12 +63,12 @@ def _runs(value: Any) -> int | SequentialRuns:
         )
     except ValidationError as exc:
         error = exc.errors(include_url=False)[0]
-        place = ".".join(map(str, error["loc"]))
+        location = ".".join(map(str, error["loc"]))
         if error["type"] == "extra_forbidden":
             raise ValueError(
-                f"{place}: unknown key; known keys: {', '.join(SequentialRuns.model_fields)}"
+                f"{location}: unknown key; known keys: {', '.join(SequentialRuns.model_fields)}"
             ) from None
-        raise ValueError(f"{place}: {fact(error)}" if place else fact(error)) from None
+        raise ValueError(f"{location}: {fact(error)}" if location else fact(error)) from None
 
 
 Runs = Annotated[int | SequentialRuns, PlainValidator(_runs)]

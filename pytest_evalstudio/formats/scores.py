@@ -79,13 +79,13 @@ def read_scores_file(path: Path, name: str = "") -> ScoresFile:
         file = ScoresFile.model_validate(source.data)
     except ValidationError as exc:
         error = exc.errors(include_url=False)[0]
-        place = error["loc"]
+        location = error["loc"]
         if error["type"] == "extra_forbidden":
-            model = ScoresBaseline if place[0] == "baseline" else ScoresFile
-            known = [field.alias or key for key, field in model.model_fields.items()]
-            advice = nearest(str(place[-1]), known) or f"Known keys: {', '.join(known)}"
-            raise source.error(pointer(*place), f"unknown key. {advice}") from None
-        raise source.error(pointer(*place), fact(error)) from None
+            model = ScoresBaseline if location[0] == "baseline" else ScoresFile
+            names = [field.alias or key for key, field in model.model_fields.items()]
+            advice = nearest(str(location[-1]), names) or f"Known keys: {', '.join(names)}"
+            raise source.error(pointer(*location), f"unknown key. {advice}") from None
+        raise source.error(pointer(*location), fact(error)) from None
     if not file.gates and file.baseline is None:
         raise source.error("", "has neither `gates` nor `baseline`; add one of them")
     return file

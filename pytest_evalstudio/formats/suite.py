@@ -206,21 +206,21 @@ def read_suite(source: Source) -> tuple[TestSuite, list[DataError]]:
         raise source.error("/tests", "expected a list of tests")
     source.warnings += misspelt(TestSuite, data, source.name)
     errors: list[DataError] = []
-    places = _Places()
+    locations = _Places()
     for index, raw in enumerate(tests):
         try:
-            head.tests.append(_read_test(source, index, raw, places, errors))
+            head.tests.append(_read_test(source, index, raw, locations, errors))
         except DataError as exc:
             errors.append(exc)
     complete_keys(head)
     lines = source.element_lines("tests", "*", "test_cases", "*")
     if lines:
-        source.lines = {(case.key, "", 1): lines[places.of_cases[id(case)]] for _, case in head.cases()}
-    _check_links(source, head, places, errors)
+        source.lines = {(case.key, "", 1): lines[locations.of_cases[id(case)]] for _, case in head.cases()}
+    _check_links(source, head, locations, errors)
     return head, errors
 
 
-def _read_test(source: Source, index: int, raw: object, places: _Places, errors: list[DataError]) -> Test:
+def _read_test(source: Source, index: int, raw: object, locations: _Places, errors: list[DataError]) -> Test:
     if not isinstance(raw, dict):
         raise source.error(pointer("tests", index), "expected a test: an object with test_cases")
     test = validate(
@@ -236,7 +236,7 @@ def _read_test(source: Source, index: int, raw: object, places: _Places, errors:
             case = validate(TestCase, item, source, *at)
             check_keys(TestCase, item, source, *at, also=CONVERTED_KEYS)
             check_condition(source, case.condition, case.constraints, at, "condition", "constraints")
-            if earlier := places.of_keys.get(case.key):
+            if earlier := locations.of_keys.get(case.key):
                 raise source.error(
                     pointer(*at, "key"),
                     f"{case.key!r} is already used by {earlier}; keys must be unique in a suite",
@@ -244,11 +244,11 @@ def _read_test(source: Source, index: int, raw: object, places: _Places, errors:
         except DataError as exc:
             errors.append(exc)
             if isinstance(item, dict) and isinstance(item.get("key"), str):
-                places.of_keys.setdefault(item["key"], pointer(*at))
+                locations.of_keys.setdefault(item["key"], pointer(*at))
             continue
         if case.key:
-            places.of_keys[case.key] = pointer(*at)
-        places.of_cases[id(case)] = pointer(*at)
+            locations.of_keys[case.key] = pointer(*at)
+        locations.of_cases[id(case)] = pointer(*at)
         test.test_cases.append(case)
     return test
 
@@ -295,17 +295,17 @@ def complete_keys(suite: TestSuite) -> None:
         )
 
 
-def _check_links(source: Source, suite: TestSuite, places: _Places, errors: list[DataError]) -> None:
+def _check_links(source: Source, suite: TestSuite, locations: _Places, errors: list[DataError]) -> None:
     """Drop cases whose relationships point at a case that is not there, with an error for each.
 
     A case that is left out for a fault of its own has its error; those that point at it stay.
     """
-    known = {case.key for _, case in suite.cases()}.union(places.of_keys)
+    keys = {case.key for _, case in suite.cases()}.union(locations.of_keys)
     for test in suite.tests:
         for case in list(test.test_cases):
             for number, link in enumerate(case.relationships):
-                if link.target_type == "test_case" and link.target not in known:
-                    at = places.of_cases[id(case)] + pointer("relationships", number, "target")
+                if link.target_type == "test_case" and link.target not in keys:
+                    at = locations.of_cases[id(case)] + pointer("relationships", number, "target")
                     errors.append(
                         source.error(
                             at,

@@ -55,14 +55,14 @@ def read_workflow(source: Source) -> Workflow:
         workflow = Workflow.model_validate(data)
     except ValidationError as exc:
         error = exc.errors(include_url=False)[0]
-        place = pointer(ROOT, *error["loc"])
+        location = pointer(ROOT, *error["loc"])
         if error["type"] == "extra_forbidden":
             name = str(error["loc"][-1])
-            known = list(Workflow.model_fields)
+            names = list(Workflow.model_fields)
             raise source.error(
-                place, f"unknown key. {nearest(name, known) or 'Known keys: ' + ', '.join(known)}"
+                location, f"unknown key. {nearest(name, names) or 'Known keys: ' + ', '.join(names)}"
             ) from None
-        raise source.error(place, fact(error)) from None
+        raise source.error(location, fact(error)) from None
     for id, parameters in workflow.steps.items():
         if not isinstance(parameters, dict):
             raise source.error(

@@ -106,13 +106,13 @@ def _loader(name: str) -> Any:
     """Return a loader whose errors name the file."""
 
     def mapping(self: Any, node: Any) -> dict[str, object]:
-        seen: set[str] = set()
+        keys: set[str] = set()
         for key, _ in node.value:
-            if key.value in seen:
+            if key.value in keys:
                 at = key.start_mark
                 message = f"the name {key.value!r} is duplicated in one object; keep one"
                 raise DataError(message, source=name, line=at.line + 1, column=at.column + 1)
-            seen.add(key.value)
+            keys.add(key.value)
         return dict(self.construct_mapping(node, deep=True))
 
     def number(self: Any, node: Any) -> float:

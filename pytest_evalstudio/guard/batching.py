@@ -25,7 +25,7 @@ class Busy(Exception):
 
 
 @dataclass(eq=False, slots=True)
-class Entry:
+class PendingRequest:
     """A request that waits or is checked.
 
     Attributes:
@@ -49,10 +49,10 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class RequestBatch:
     """Requests that are checked together."""
 
-    entries: Sequence[Entry]
+    entries: Sequence[PendingRequest]
 
     @property
     def is_alone(self) -> bool:
@@ -85,8 +85,8 @@ class RequestQueue:
     meanwhile make the next batch. A long request is a batch of its own.
     """
 
-    _shared: deque[Entry] = field(default_factory=deque)
-    _alone: deque[Entry] = field(default_factory=deque)
+    _shared: deque[PendingRequest] = field(default_factory=deque)
+    _alone: deque[PendingRequest] = field(default_factory=deque)
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
     _count: int = 0
 
@@ -103,20 +103,20 @@ class RequestQueue:
             texts = CheckTexts(request.question, tuple(request.context), request.answer)
             chars = len(texts.question) + sum(map(len, texts.context)) + len(texts.answer)
             self._count += 1
-            entry = Entry(texts, asyncio.get_running_loop().create_future(), self._count, chars)
+            entry = PendingRequest(texts, asyncio.get_running_loop().create_future(), self._count, chars)
             (self._alone if entry.is_alone else self._shared).append(entry)
             futures.append(entry.future)
         self.wake()
         return futures
 
-    def put_back(self, batch: Batch) -> None:
+    def put_back(self, batch: RequestBatch) -> None:
         """Add the requests of a batch again; each is then checked alone."""
         for entry in reversed(batch.entries):
             entry.tries += 1
             self._alone.appendleft(entry)
         self.wake()
 
-    def take(self, *, allows_alone: bool) -> Batch | None:
+    def take(self, *, allows_alone: bool) -> RequestBatch | None:
         """Return the next batch, None if there is none.
 
         Args:
@@ -127,8 +127,8 @@ class RequestQueue:
                 waiting.popleft()
         is_first = bool(self._alone) and (not self._shared or self._alone[0].number < self._shared[0].number)
         if allows_alone and is_first:
-            return Batch([self._alone.popleft()])
-        entries: list[Entry] = []
+            return RequestBatch([self._alone.popleft()])
+        entries: list[PendingRequest] = []
         chars = 0
         while self._shared and len(entries) < MAX_BATCH:
             entry = self._shared[0]
@@ -138,7 +138,7 @@ class RequestQueue:
             if not entry.future.done():
                 entries.append(entry)
                 chars += entry.chars
-        return Batch(entries) if entries else None
+        return RequestBatch(entries) if entries else None
 
     def wake(self) -> None:
         """Let all that wait for a change look again."""

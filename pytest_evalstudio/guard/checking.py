@@ -67,18 +67,18 @@ class Guard:
         workers: int = 1,
         run_id: str = "",
     ) -> None:
-        known = registry or Registry()
+        plugins = registry or Registry()
         base = settings or Configuration(folder=file.absolute().parent)
         content = guardrails or read_guardrails(file)
         config = with_guardrails(base.model_copy(update={"evaluators": None, "gate": []}), content)
-        self._plan = Plan(known, config)
+        self._plan = Plan(plugins, config)
         if not self._plan.selected:
             raise ConfigurationError(f"{file}: names no evaluator; add ids to evaluator_ids")
         for selected in self._plan.selected:
             _check_needs(selected, file)
         self._optional = frozenset(content.optional)
         _check_optional(self._optional, self._plan.selected, file)
-        self._provider = ModelProvider(cache=cache, registry=known, workers=workers, run_id=run_id)
+        self._provider = ModelProvider(cache=cache, registry=plugins, workers=workers, run_id=run_id)
         try:
             self._provider.open(config, self._plan.selected)
         except BaseException:
@@ -148,13 +148,13 @@ def _check_optional(optional: Collection[str], evaluators: Sequence[ConfiguredEv
     Raises:
         ConfigurationError: for the first name that does not, with the nearest known one.
     """
-    known = {selected.id for selected in evaluators} | {
+    ids = {selected.id for selected in evaluators} | {
         f"{selected.id}.{metric.key}" for selected in evaluators for metric in selected.spec.metrics
     }
     for name in sorted(optional):
-        if name not in known:
+        if name not in ids:
             fact = f"{file}: optional: the guard has no evaluator or metric {name!r}."
-            raise ConfigurationError(f"{fact} {nearest(name, known)}".strip())
+            raise ConfigurationError(f"{fact} {nearest(name, ids)}".strip())
 
 
 def _verdict(result: Result, optional: Collection[str]) -> GuardVerdict:

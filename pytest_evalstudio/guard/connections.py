@@ -45,7 +45,7 @@ class Phase(enum.Enum):
     CLOSING = "closing"
 
 
-class ConnectionTable:
+class ConnectionRegistry:
     """Open connections by phase, the oldest of each first.
 
     Args:
@@ -58,10 +58,10 @@ class ConnectionTable:
         self.on_closed = on_closed
         self._by_phase: dict[Phase, dict[LimitedProtocol, None]] = {phase: {} for phase in Phase}
 
-    def move(self, connection: LimitedProtocol, former: Phase | None, phase: Phase | None) -> None:
+    def move(self, connection: LimitedProtocol, previous: Phase | None, phase: Phase | None) -> None:
         """Register the change of a phase; None before a connection and after it."""
-        if former is not None:
-            self._by_phase[former].pop(connection, None)
+        if previous is not None:
+            self._by_phase[previous].pop(connection, None)
         if phase is not None:
             self._by_phase[phase][connection] = None
         if phase is not Phase.RUNNING:
@@ -98,7 +98,7 @@ class LimitedProtocol(H11Protocol):
         app_state: dict[str, Any],
         *,
         limits: ConnectionLimits,
-        table: ConnectionTable,
+        table: ConnectionRegistry,
     ) -> None:
         super().__init__(config=config, server_state=server_state, app_state=app_state)
         self._table = table
@@ -159,8 +159,8 @@ class LimitedProtocol(H11Protocol):
         """Register the phase; a connection that stays in it keeps its age."""
         phase = self._current_phase()
         if phase is not self._phase:
-            former, self._phase = self._phase, phase
-            self._table.move(self, former, phase)
+            previous, self._phase = self._phase, phase
+            self._table.move(self, previous, phase)
 
     def _current_phase(self) -> Phase:
         if self.transport.is_closing():

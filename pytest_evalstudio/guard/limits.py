@@ -62,8 +62,8 @@ class RequestLimits:
         await self._app(scope, _replayed(body, receive), send)
 
     def _is_authorised(self, headers: dict[bytes, bytes]) -> bool:
-        scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
-        return hmac.compare_digest(given.strip(), self._token) and scheme.lower() == b"bearer"
+        scheme, _, credentials = headers.get(b"authorization", b"").partition(b" ")
+        return hmac.compare_digest(credentials.strip(), self._token) and scheme.lower() == b"bearer"
 
     async def _body(self, receive: Receive) -> bytes | None:
         """Return the whole body, None if it is too long.

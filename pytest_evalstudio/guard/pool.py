@@ -20,12 +20,12 @@ from pytest_evalstudio.guard.worker_group import (
     GroupOptions,
     WorkerGroup,
 )
-from pytest_evalstudio.guard.worker_process import EncodedVerdict, Opens
+from pytest_evalstudio.guard.worker_process import EncodedVerdict, GuardDescription
 
 WATCH_S = 1.0
 """Interval at which the configuration's file is looked at."""
 
-ReadSource = Callable[[], Opens]
+ReadSource = Callable[[], GuardDescription]
 
 
 class PoolMeasures(GroupMeasures, Protocol):
@@ -129,7 +129,7 @@ class GuardPool:
         return group
 
     async def _reload(self) -> None:
-        former = self._group
+        previous = self._group
         try:
             self._group = await self._opened()
         except (EvalStudioError, OSError) as exc:
@@ -138,5 +138,5 @@ class GuardPool:
             return
         self._measures.reloaded(accepted=True)
         self._journal.note(f"the configuration was reloaded: {', '.join(self.evaluators)}")
-        if former is not None:
-            await former.retire()
+        if previous is not None:
+            await previous.retire()

@@ -12,7 +12,7 @@ import uvicorn
 from pytest_evalstudio.guard.connections import (
     CloseReason,
     ConnectionLimits,
-    ConnectionTable,
+    ConnectionRegistry,
     LimitedProtocol,
 )
 from pytest_evalstudio.guard.journal import Journal
@@ -82,7 +82,7 @@ class GuardServer(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=[])
         self._change = asyncio.Event()
-        self._table = ConnectionTable(self._change.set, self._closed)
+        self._table = ConnectionRegistry(self._change.set, self._closed)
         self._listening.setblocking(False)
         self._listening.listen(BACKLOG)
         self._accepting = asyncio.create_task(self._accept_all())

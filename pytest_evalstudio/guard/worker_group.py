@@ -7,9 +7,9 @@ import contextlib
 from dataclasses import dataclass
 from typing import Protocol
 
-from pytest_evalstudio.guard.batching import Batch, RequestQueue
+from pytest_evalstudio.guard.batching import RequestBatch, RequestQueue
 from pytest_evalstudio.guard.journal import Journal
-from pytest_evalstudio.guard.worker_process import Opens
+from pytest_evalstudio.guard.worker_process import GuardDescription
 from pytest_evalstudio.guard.workers import CheckFailed, Worker, WorkerEnded, WorkerRefused
 
 FIRST_PAUSE_S = 1.0
@@ -64,7 +64,7 @@ class WorkerGroup:
 
     def __init__(
         self,
-        source: Opens,
+        source: GuardDescription,
         queue: RequestQueue,
         options: GroupOptions,
         measures: GroupMeasures,
@@ -160,7 +160,7 @@ class WorkerGroup:
             self._measures.replaced("ended")
             self._journal.fault("ended", "a worker has ended by itself and is replaced")
 
-    async def _check(self, worker: Worker, batch: Batch) -> bool:
+    async def _check(self, worker: Worker, batch: RequestBatch) -> bool:
         """Answer a batch; return True if its worker was killed for taking too long."""
         self._measures.batched(len(batch.entries))
         try:
@@ -183,7 +183,7 @@ class WorkerGroup:
             batch.finish(verdicts)
         return False
 
-    def _check_again(self, batch: Batch) -> None:
+    def _check_again(self, batch: RequestBatch) -> None:
         """Check each request of a lost batch alone, so that only the one that ends workers fails."""
         is_last = any(entry.tries + 1 >= MAX_TRIES for entry in batch.entries)
         if is_last:

@@ -67,19 +67,19 @@ class Failed:
     error: str
 
 
-class Checks(Protocol):
+class BatchChecker(Protocol):
     """Checks batches, as a guard does."""
 
     def check_all(self, requests: Sequence[CheckRequest]) -> list[GuardVerdict]: ...
 
 
-class Opens(Protocol):
+class GuardDescription(Protocol):
     """Describes a guard in a form that another process can open."""
 
     def open(self) -> OpenGuard: ...
 
 
-class OpenGuard(Checks, Protocol):
+class OpenGuard(BatchChecker, Protocol):
     """A guard with its models."""
 
     @property
@@ -88,7 +88,7 @@ class OpenGuard(Checks, Protocol):
     def close(self) -> None: ...
 
 
-def run_worker(connection: Connection, source: Opens, check_s: float) -> None:
+def run_worker(connection: Connection, source: GuardDescription, check_s: float) -> None:
     """Answer the batches that arrive, until None arrives or the service has ended.
 
     Args:
@@ -116,7 +116,7 @@ def run_worker(connection: Connection, source: Opens, check_s: float) -> None:
             guard.close()
 
 
-def _reply(guard: Checks, batch: Sequence[CheckTexts]) -> list[EncodedVerdict] | Failed:
+def _reply(guard: BatchChecker, batch: Sequence[CheckTexts]) -> list[EncodedVerdict] | Failed:
     requests = [
         CheckRequest.model_construct(
             question=texts.question, context=list(texts.context), answer=texts.answer

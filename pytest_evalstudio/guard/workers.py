@@ -19,7 +19,7 @@ from pytest_evalstudio.guard.worker_process import (
     CheckTexts,
     EncodedVerdict,
     Failed,
-    Opens,
+    GuardDescription,
     Ready,
     Refused,
     run_worker,
@@ -72,7 +72,7 @@ class Worker:
         self.evaluators: tuple[str, ...] = ()
 
     @classmethod
-    async def start(cls, source: Opens, check_s: float, on_end: Callable[[], None]) -> Worker:
+    async def start(cls, source: GuardDescription, check_s: float, on_end: Callable[[], None]) -> Worker:
         """Return a worker whose models are loaded.
 
         Args:
@@ -184,7 +184,7 @@ def kill_all() -> None:
         process.kill()
 
 
-def _spawn(source: Opens, check_s: float) -> tuple[BaseProcess, Connection]:
+def _spawn(source: GuardDescription, check_s: float) -> tuple[BaseProcess, Connection]:
     context = multiprocessing.get_context("spawn")
     connection, other_end = context.Pipe()
     process = context.Process(target=run_worker, args=(other_end, source, check_s), daemon=True)
@@ -207,11 +207,11 @@ def _signals_blocked() -> Iterator[None]:
         yield
         return
     resource_tracker.ensure_running()  # its start would unblock them
-    former = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    previous_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, former)
+        signal.pthread_sigmask(signal.SIG_SETMASK, previous_mask)
 
 
 def _status(process: BaseProcess) -> str:

@@ -160,7 +160,7 @@ class Bedrock(Connected):
 
         if (fault := host_fault_in(exc)) is not None:
             return fault
-        said = quoted(str(exc), self._mask)
+        reason = quoted(str(exc), self._mask)
         if isinstance(exc, exceptions.ClientError):
             error, head = exc.response.get("Error", {}), exc.response.get("ResponseMetadata", {})
             status = int(head.get("HTTPStatusCode") or 500)
@@ -171,9 +171,9 @@ class Bedrock(Connected):
             return status_fault(status, text, REMEDIES, headers, url=self.place)
         if isinstance(exc, exceptions.NoCredentialsError | exceptions.PartialCredentialsError):
             remedy = "set access_key and secret_key, or configure them as boto3 expects"
-            return HostFault(f"no credentials of AWS: {said}; {remedy}", ends_asking=True)
+            return HostFault(f"no credentials of AWS: {reason}; {remedy}", ends_asking=True)
         if isinstance(exc, exceptions.ParamValidationError):
-            return HostFault(f"{said}; check the configurations")
+            return HostFault(f"{reason}; check the configurations")
         if isinstance(exc, exceptions.HTTPClientError | exceptions.ConnectionError):
             return connection_fault(self.place, exc, self._mask)
         if isinstance(exc, OSError):

@@ -66,12 +66,12 @@ class Call:
                 f"{label} is a class; name a function, or an instance that can be called"
             )
         try:
-            asked = list(inspect.signature(function).parameters.values())
+            parameters = list(inspect.signature(function).parameters.values())
         except (TypeError, ValueError):
             return cls(function, label, (), dict(configured), True)
         positional = [
             parameter
-            for parameter in asked
+            for parameter in parameters
             if parameter.kind
             in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD, parameter.VAR_POSITIONAL)
         ]
@@ -82,11 +82,11 @@ class Call:
         first = positional[0]
         by_name = {
             parameter.name: parameter
-            for parameter in asked
+            for parameter in parameters
             if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
             and parameter is not first
         }
-        takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in asked)
+        takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
         available = {**offered, **configured}
         for name in configured:
             if name not in by_name and not takes_any:
@@ -252,8 +252,8 @@ def _tool_calls(returned: Mapping[str, Any], label: str) -> tuple[dict[str, Any]
 def _checked(returned: Mapping[str, Any], key: str, types: tuple[type, ...], default: Any, label: str) -> Any:
     value = returned.get(key, default)
     if not isinstance(value, types) or isinstance(value, bool):
-        wanted = " or ".join("None" if kind_of is type(None) else kind_of.__name__ for kind_of in types)
-        raise HostFault(f"{label} returned {key!r} as {_a(value)}; make it {wanted}")
+        type_names = " or ".join("None" if kind_of is type(None) else kind_of.__name__ for kind_of in types)
+        raise HostFault(f"{label} returned {key!r} as {_a(value)}; make it {type_names}")
     return value
 
 

@@ -109,12 +109,12 @@ class ChatCompletions(OpenAIService):
         messages = [{"role": "system", "content": sendable(system)}] if system else []
         messages += [{"role": turn.role, "content": sendable(turn.content)} for turn in prompt.conversation]
         messages.append({"role": "user", "content": sendable(prompt.text)})
-        chosen = {"temperature": self.temperature, "max_tokens": self.max_tokens, "seed": self.seed}
+        settings = {"temperature": self.temperature, "max_tokens": self.max_tokens, "seed": self.seed}
         streaming = {"stream": True, "stream_options": {"include_usage": True}} if self.stream else {}
         return {
             "model": self.llm_model_name,
             "messages": [],
-            **{name: value for name, value in chosen.items() if value is not None},
+            **{name: value for name, value in settings.items() if value is not None},
             **streaming,
             **self.arguments,
             # The client looks through messages and schema for files to upload, which takes it longer than all
@@ -245,9 +245,9 @@ def _refuses_form(exc: APIStatusError) -> bool:
 
     Some services do so with a status of their own (501).
     """
-    said = str(exc.body or exc.response.text).lower()
+    text = str(exc.body or exc.response.text).lower()
     return exc.status_code in (400, 404, 422, 501) and any(
-        word in said for word in ("response_format", "json_schema", "json_object", "structured")
+        word in text for word in ("response_format", "json_schema", "json_object", "structured")
     )
 
 

@@ -52,7 +52,7 @@ _CONTENT_TYPES = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DocumentPart:
     """A stretch of a document: a page, or all of it where it has none.
 
     Attributes:
@@ -97,7 +97,7 @@ def read_document(
     timeout_s: float = CONVERSION_TIMEOUT_S,
     allow_private_hosts: bool = False,
     trusted_hosts: Collection[str] = (),
-) -> list[Part]:
+) -> list[DocumentPart]:
     """Return the text of a document, page by page; parts without text are left out.
 
     Args:
@@ -128,7 +128,9 @@ def read_document(
     return converted(content, suffix, location, deadline)
 
 
-def converted(content: bytes, suffix: str, location: str, deadline: Deadline | None = None) -> list[Part]:
+def converted(
+    content: bytes, suffix: str, location: str, deadline: Deadline | None = None
+) -> list[DocumentPart]:
     """Return the text of a document's bytes, page by page.
 
     Args:
@@ -188,9 +190,9 @@ def download(
         HostFault: if it cannot be downloaded, is larger than allowed, or leads to a private address.
     """
     stem = hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()[:20]
-    for known in sorted(folder.glob(f"{stem}.*")):
-        if known.suffix != ".part":
-            return known
+    for path in sorted(folder.glob(f"{stem}.*")):
+        if path.suffix != ".part":
+            return path
     director = opener(allow_private_hosts=allow_private_hosts, trusted_hosts=trusted_hosts)
     deadline = time.monotonic() + timeout_s
     try:
@@ -266,7 +268,7 @@ def _check_size(size: int, location: str, max_bytes: int) -> None:
         )
 
 
-def _pdf(content: bytes, location: str, deadline: Deadline) -> list[Part]:
+def _pdf(content: bytes, location: str, deadline: Deadline) -> list[DocumentPart]:
     import pypdf
     from pypdf.errors import PyPdfError
 
@@ -292,7 +294,7 @@ def _pdf(content: bytes, location: str, deadline: Deadline) -> list[Part]:
                 raise DataError(
                     f"the document has more than {MAX_TEXT_CHARS:,} characters; split it", source=location
                 )
-            parts.append(Part(text, number))
+            parts.append(DocumentPart(text, number))
     except (DataError, MemoryError):
         raise
     except (
@@ -320,7 +322,7 @@ def _drawing_bytes(page: Any, deadline: Deadline) -> int:
     Counting stops at the limit.
     """
     total = 0
-    seen: set[int] = set()
+    visited: set[int] = set()
     waiting = [page]
     while waiting and total <= MAX_PAGE_BYTES:
         deadline.check()
@@ -328,26 +330,26 @@ def _drawing_bytes(page: Any, deadline: Deadline) -> int:
         forms = resources.get_object().get("/XObject") if resources is not None else None
         for form in forms.get_object().values() if forms is not None else ():
             drawn = form.get_object()
-            if id(drawn) in seen or drawn.get("/Subtype") != "/Form":
+            if id(drawn) in visited or drawn.get("/Subtype") != "/Form":
                 continue
-            seen.add(id(drawn))
+            visited.add(id(drawn))
             total += len(drawn.get_data())
             waiting.append(drawn)
     return total
 
 
-def _html(content: bytes, location: str, deadline: Deadline) -> list[Part]:
-    return [Part(plain_html(decode(content, location), deadline.check))]
+def _html(content: bytes, location: str, deadline: Deadline) -> list[DocumentPart]:
+    return [DocumentPart(plain_html(decode(content, location), deadline.check))]
 
 
-def _markdown(content: bytes, location: str, deadline: Deadline) -> list[Part]:
-    return [Part(plain_markdown(decode(content, location), deadline.check))]
+def _markdown(content: bytes, location: str, deadline: Deadline) -> list[DocumentPart]:
+    return [DocumentPart(plain_markdown(decode(content, location), deadline.check))]
 
 
-def _plain(content: bytes, location: str, deadline: Deadline) -> list[Part]:
-    return [Part(unwrap(lines(decode(content, location))))]
+def _plain(content: bytes, location: str, deadline: Deadline) -> list[DocumentPart]:
+    return [DocumentPart(unwrap(lines(decode(content, location))))]
 
 
-READERS: Mapping[str, Callable[[bytes, str, Deadline], list[Part]]] = MappingProxyType(
+READERS: Mapping[str, Callable[[bytes, str, Deadline], list[DocumentPart]]] = MappingProxyType(
     {".pdf": _pdf, ".html": _html, ".htm": _html, ".md": _markdown, ".markdown": _markdown, ".txt": _plain}
 )

@@ -55,7 +55,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class ChatReply:
     """The last message of a chat session.
 
     Attributes:
@@ -166,7 +166,7 @@ class H2OGPTEService(Connected):
         text: str,
         settings: Mapping[str, Any],
         template: str | None,
-    ) -> Reply:
+    ) -> ChatReply:
         """Ask in a new chat session, over its WebSocket; return the reply.
 
         A dropped connection is a fault at once: the client would connect again without sending again, and
@@ -190,9 +190,9 @@ class H2OGPTEService(Connected):
         ) as session:
             message = session.query(text, **settings, timeout=self.patience_s, retries=1, callback=note_part)
         first_token_s = arrived[0] if len(arrived) > 1 else None
-        return Reply(id=str(message.id), text=message.content, first_token_s=first_token_s)
+        return ChatReply(id=str(message.id), text=message.content, first_token_s=first_token_s)
 
-    def described(self, client: Any, reply: Reply) -> Answer:
+    def described(self, client: Any, reply: ChatReply) -> Answer:
         """Return the answer of a reply with its usage, its cost and the files of the agent."""
         metas = {meta.message_type: meta.content for meta in client.list_list_chat_message_meta(reply.id)}
         stats = _json_object(metas.get("usage_stats", ""))
@@ -260,15 +260,15 @@ class H2OGPTEService(Connected):
             return fault
         from h2ogpte.types import RateLimitError, SessionError
 
-        said = quoted(str(exc), self._mask)
+        text = quoted(str(exc), self._mask)
         if isinstance(exc, RateLimitError):
             wait_s = float(exc.retry_after) or None
-            return HostFault(f"HTTP 429: {said}", retry=True, retry_after_s=wait_s, throttled=True)
+            return HostFault(f"HTTP 429: {text}", retry=True, retry_after_s=wait_s, throttled=True)
         status, headers = _status_of(exc)
         if status is not None:
-            return status_fault(status, said, REMEDIES, headers, url=self.url)
+            return status_fault(status, text, REMEDIES, headers, url=self.url)
         if isinstance(exc, SessionError):
-            return HostFault(f"{self.url} answered with an error: {said}; check the service", retry=True)
+            return HostFault(f"{self.url} answered with an error: {text}; check the service", retry=True)
         if isinstance(exc, TimeoutError):
             return HostFault(f"no answer within {self.patience_s:g} s (`timeout_s`)", retry=True)
         if isinstance(exc, OSError) or type(exc).__module__.partition(".")[0] in ("urllib3", "websockets"):

@@ -32,23 +32,25 @@ def reply_fault(
 
 def connection_fault(url: str, exc: BaseException, mask: Callable[[str], str]) -> HostFault:
     """Return the fault for a connection that failed."""
-    place = f"no connection to {url}"
+    location = f"no connection to {url}"
     causes = list(_causes(exc))
     for cause in causes:
         if isinstance(cause, ssl.SSLCertVerificationError):
             fact = f"its certificate is not trusted ({_reason(cause)})"
-            return HostFault(f"{place}: {fact}; set ca_file to the file of its certificate authority")
+            return HostFault(f"{location}: {fact}; set ca_file to the file of its certificate authority")
         if isinstance(cause, socket.gaierror):
-            return HostFault(f"{place}: its host name cannot be resolved; check url", retry=True)
+            return HostFault(f"{location}: its host name cannot be resolved; check url", retry=True)
         if isinstance(cause, ConnectionRefusedError):
-            return HostFault(f"{place}: connection refused; check url, and that the service runs", retry=True)
+            return HostFault(
+                f"{location}: connection refused; check url, and that the service runs", retry=True
+            )
         if isinstance(cause, ssl.SSLError):
             fact = str(getattr(cause, "reason", "") or "TLS failed").lower().replace("_", " ")
-            return HostFault(f"{place}: {fact}; check the scheme of url (http or https)", retry=True)
+            return HostFault(f"{location}: {fact}; check the scheme of url (http or https)", retry=True)
         if isinstance(cause, ConnectionResetError | BrokenPipeError):
-            return HostFault(f"{place}: the service closed it; check the service", retry=True)
+            return HostFault(f"{location}: the service closed it; check the service", retry=True)
     return HostFault(
-        f"{place}: {_without_class(innermost(exc, mask))}; check url and the network", retry=True
+        f"{location}: {_without_class(innermost(exc, mask))}; check url and the network", retry=True
     )
 
 

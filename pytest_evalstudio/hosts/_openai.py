@@ -121,10 +121,10 @@ class OpenAIService(Connected):
 
     def error_fault(self, error: Any) -> HostFault:
         """Return the fault for an error in a reply of status 200."""
-        said = str(error.get("message") or error) if isinstance(error, Mapping) else str(error)
+        text = str(error.get("message") or error) if isinstance(error, Mapping) else str(error)
         return error_fault(
             error,
-            f"{self.url} sent a reply without an answer: {quoted(said, self._mask)}; check the service",
+            f"{self.url} sent a reply without an answer: {quoted(text, self._mask)}; check the service",
         )
 
     def fault(self, exc: Exception) -> HostFault:
@@ -151,7 +151,7 @@ class OpenAIService(Connected):
         """Return the fault for a reply whose status is an error."""
         body = exc.body if isinstance(exc.body, Mapping) else {}
         text = str(body.get("message") or exc.response.text or exc.response.reason_phrase)
-        said = quoted(text, self._mask)
+        reason = quoted(text, self._mask)
         if exc.status_code == 429 and body.get("code") == "insufficient_quota":
-            return HostFault(f"HTTP 429: {said}; the account has no credit left", ends_asking=True)
-        return status_fault(exc.status_code, said, REMEDIES, exc.response.headers, url=self.url)
+            return HostFault(f"HTTP 429: {reason}; the account has no credit left", ends_asking=True)
+        return status_fault(exc.status_code, reason, REMEDIES, exc.response.headers, url=self.url)

@@ -96,7 +96,7 @@ def plain_markdown(text: str, tick: Tick = _nothing) -> str:
 def _without_front_matter(content: list[str]) -> list[str]:
     if content[0] != "---":
         return content
-    end = next((place for place in range(1, len(content)) if content[place] == "---"), 0)
+    end = next((index for index in range(1, len(content)) if content[index] == "---"), 0)
     return content[end + 1 :] if end else content
 
 

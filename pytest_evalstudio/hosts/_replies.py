@@ -61,8 +61,8 @@ def read_reply(
         HostFault: if the reply reports an error, has no answer, or a part of it has the wrong type.
     """
     if error := parts.get("error"):
-        said = quoted(error if isinstance(error, str) else json.dumps(error), mask)
-        raise HostFault(f"{url} answered with an error: {said}; check the service", retry=True)
+        text = quoted(error if isinstance(error, str) else json.dumps(error), mask)
+        raise HostFault(f"{url} answered with an error: {text}; check the service", retry=True)
     answer = parts.get("answer", "")
     calls = _of_type(parts, "tool_calls", list, pointers, url) or []
     if not isinstance(answer, str) or not all(isinstance(call, Mapping) for call in calls):

@@ -13,7 +13,7 @@ MISSING: Any = object()
 _PLACEHOLDER = re.compile(r"\{\{ *(\w*) *\}\}")
 
 
-def check_template(template: Any, place: str) -> None:
+def check_template(template: Any, location: str) -> None:
     """Check the names in a template.
 
     Raises:
@@ -23,14 +23,14 @@ def check_template(template: Any, place: str) -> None:
         for placeholder in _PLACEHOLDER.finditer(template):
             if placeholder[1] not in NAMES:
                 hint = nearest(placeholder[1], NAMES) or f"Known names: {', '.join(NAMES)}"
-                raise ConfigurationError(f"{place}: {{{{ {placeholder[1]} }}}} is unknown. {hint}")
+                raise ConfigurationError(f"{location}: {{{{ {placeholder[1]} }}}} is unknown. {hint}")
     elif isinstance(template, Mapping):
         for key, value in template.items():
-            check_template(key, place)
-            check_template(value, f"{place}.{key}")
+            check_template(key, location)
+            check_template(value, f"{location}.{key}")
     elif isinstance(template, list | tuple):
         for index, value in enumerate(template):
-            check_template(value, f"{place}.{index}")
+            check_template(value, f"{location}.{index}")
 
 
 def filled(template: Any, values: Mapping[str, Any]) -> Any:

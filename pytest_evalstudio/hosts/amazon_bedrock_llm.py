@@ -54,11 +54,11 @@ class AmazonBedrockLLM(Bedrock):
         turns = messages(prompt)
         rules = [system_text(self.system_prompt, prompt)]
         rules += [turn["content"] for turn in turns if turn["role"] == "system"]
-        chosen = {"temperature": self.temperature, "maxTokens": self.max_tokens}
+        settings = {"temperature": self.temperature, "maxTokens": self.max_tokens}
         parts = {
             "system": [{"text": text} for text in rules if text],
             "inferenceConfig": {
-                **{name: value for name, value in chosen.items() if value is not None},
+                **{name: value for name, value in settings.items() if value is not None},
                 **self.inferenceConfig,
             },
             "guardrailConfig": dict(self.guardrailConfig),

@@ -107,9 +107,9 @@ def _chunks(reply: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], None]]:
 
 def _source(location: Mapping[str, Any]) -> str:
     """Return the address of a document, whatever kind of store it is in."""
-    for place in location.values():
-        if isinstance(place, Mapping):
+    for entry in location.values():
+        if isinstance(entry, Mapping):
             for name in ("uri", "url", "id", "query"):
-                if isinstance(place.get(name), str):
-                    return str(place[name])
+                if isinstance(entry.get(name), str):
+                    return str(entry[name])
     return ""

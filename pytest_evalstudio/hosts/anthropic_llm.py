@@ -153,8 +153,8 @@ class AnthropicLLM(Connected):
         """
         blocks = getattr(reply, "content", None)
         if not isinstance(blocks, list):
-            said = quoted(str(reply), self._mask)
-            raise HostFault(f"{self.url} sent a reply without an answer: {said}; {CHECK_REPLY}")
+            reason = quoted(str(reply), self._mask)
+            raise HostFault(f"{self.url} sent a reply without an answer: {reason}; {CHECK_REPLY}")
         usage = counts(
             {name: getattr(reply.usage, name, None) for name in ("input_tokens", "output_tokens")}
             if reply.usage is not None
@@ -203,10 +203,10 @@ class AnthropicLLM(Connected):
         body = exc.body if isinstance(exc.body, Mapping) else {}
         error = body.get("error")
         text = str(error.get("message") if isinstance(error, Mapping) else "") or exc.response.text
-        said = quoted(text or exc.response.reason_phrase, self._mask)
+        reason = quoted(text or exc.response.reason_phrase, self._mask)
         # 529: the service is overloaded; an error within a stream has the status 200
         if isinstance(error, Mapping) and exc.status_code == 200:
             return HostFault(
-                f"{self.url} ended the stream with an error: {said}; check the service", retry=True
+                f"{self.url} ended the stream with an error: {reason}; check the service", retry=True
             )
-        return status_fault(exc.status_code, said, REMEDIES, exc.response.headers, url=self.url)
+        return status_fault(exc.status_code, reason, REMEDIES, exc.response.headers, url=self.url)

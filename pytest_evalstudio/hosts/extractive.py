@@ -33,7 +33,7 @@ STOP_WORDS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Chunk:
+class DocumentChunk:
     """Stretch of a document in whole sentences, with its position."""
 
     text: str
@@ -45,7 +45,7 @@ class Chunk:
 class Index:
     """Index of one corpus; `owners[i]` is the chunk of sentence i."""
 
-    chunks: tuple[Chunk, ...]
+    chunks: tuple[DocumentChunk, ...]
     sentences: tuple[str, ...]
     owners: tuple[int, ...]
     chunk_scores: Callable[[list[str]], Sequence[float]]
@@ -123,12 +123,12 @@ class Extractive:
             score if owner in retrieved else 0.0
             for score, owner in zip(index.sentence_scores(words), index.owners, strict=True)
         ]
-        said: dict[str, int] = {}  # by sentence: overlapping chunks share some
+        positions: dict[str, int] = {}  # by sentence: overlapping chunks share some
         for at in best(scores, len(scores)):
-            said.setdefault(index.sentences[at], at)
-        chosen = sorted(list(said.values())[: self.answer_sentences])
+            positions.setdefault(index.sentences[at], at)
+        sentence_positions = sorted(list(positions.values())[: self.answer_sentences])
         return Answer(
-            text=" ".join(index.sentences[at] for at in chosen) or self.no_answer,
+            text=" ".join(index.sentences[at] for at in sentence_positions) or self.no_answer,
             context=tuple(chunk.text for chunk in context),
             context_sources=tuple(chunk.source for chunk in context),
             cost_usd=0.0,
@@ -151,7 +151,7 @@ class Extractive:
             bm25([self._words(sentence) for sentence, _ in owned]),
         )
 
-    def _chunks(self, document: str, tools: HostTools, downloads: Path) -> list[Chunk]:
+    def _chunks(self, document: str, tools: HostTools, downloads: Path) -> list[DocumentChunk]:
         chunks = []
         parts = read_document(
             document,
@@ -169,7 +169,7 @@ class Extractive:
                 for sentence in (paragraph[start:end] for start, end in tools.split_sentences(paragraph))
             ]
             chunks += [
-                Chunk(" ".join(group), tuple(group), source)
+                DocumentChunk(" ".join(group), tuple(group), source)
                 for group in grouped(sentences, self.chunk_chars, self.overlap_chars)
             ]
         return chunks

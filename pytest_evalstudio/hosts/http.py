@@ -71,8 +71,8 @@ class HttpService(Connected):
         require_package("http", "httpx", "http")
         check_url("url", self.url)
         self.check_connection(tools.folder)
-        for place in ("url", "headers", "query", "body"):
-            check_template(getattr(self, place), place)
+        for field_name in ("url", "headers", "query", "body"):
+            check_template(getattr(self, field_name), field_name)
         for name, pointer in self.reply.items():
             if name not in POINTERS:
                 hint = nearest(name, POINTERS) or f"Known keys: {', '.join(POINTERS)}"
@@ -153,8 +153,8 @@ class HttpService(Connected):
         try:
             document = response.json()
         except ValueError as exc:
-            said = quoted(response.text, self._mask)
-            fact = f"is not JSON but {said!r}" if said else "is empty"
+            text = quoted(response.text, self._mask)
+            fact = f"is not JSON but {text!r}" if text else "is empty"
             raise HostFault(f"{self.url} sent a reply that {fact}; check url") from exc
         return self._answer(parts_of(document, self.reply))
 
@@ -172,8 +172,8 @@ class HttpService(Connected):
                 try:
                     events.append(json.loads(text))
                 except ValueError as exc:
-                    said = quoted(text, self._mask)
-                    fact = f"{self.url} sent an event that is not JSON but {said!r}"
+                    message = quoted(text, self._mask)
+                    fact = f"{self.url} sent an event that is not JSON but {message!r}"
                     raise HostFault(f"{fact}; check url and stream") from exc
                 first_token_s = first_token_s or time.perf_counter() - start
         finally:
@@ -190,8 +190,8 @@ class HttpService(Connected):
     def _check_status(self, response: Any) -> None:
         """Raise the fault of a status that is no success; redirects are not followed."""
         if response.status_code >= 300:
-            said = quoted(response.text or response.reason_phrase, self._mask)
-            raise status_fault(response.status_code, said, REMEDIES, response.headers, url=self.url)
+            text = quoted(response.text or response.reason_phrase, self._mask)
+            raise status_fault(response.status_code, text, REMEDIES, response.headers, url=self.url)
 
     def _fault(self, exc: Exception) -> HostFault:
         if is_transport_error(exc):

@@ -127,8 +127,8 @@ class Ollama(Connected):
 
     def _request(self, prompt: Prompt) -> dict[str, Any]:
         system = system_text(self.system_prompt, prompt)
-        chosen = {"temperature": self.temperature, "seed": self.seed}
-        options = {**{name: value for name, value in chosen.items() if value is not None}, **self.options}
+        settings = {"temperature": self.temperature, "seed": self.seed}
+        options = {**{name: value for name, value in settings.items() if value is not None}, **self.options}
         return {
             "model": self.llm_model_name,
             "messages": [*([{"role": "system", "content": system}] if system else []), *messages(prompt)],
@@ -183,8 +183,8 @@ class Ollama(Connected):
         if response.status_code < 300:
             return
         await response.aread()
-        said = quoted(response.text or response.reason_phrase, self._mask)
-        raise status_fault(response.status_code, said, REMEDIES, response.headers, url=self.url)
+        text = quoted(response.text or response.reason_phrase, self._mask)
+        raise status_fault(response.status_code, text, REMEDIES, response.headers, url=self.url)
 
     def _fault(self, exc: Exception) -> HostFault:
         """Return the fault for an exception of the client."""
@@ -193,8 +193,8 @@ class Ollama(Connected):
         if (fault := host_fault_in(exc)) is not None:
             return fault
         if isinstance(exc, ollama.ResponseError):  # an error within a stream
-            said = quoted(exc.error, self._mask)
-            return HostFault(f"{self.url} answered with an error: {said}; check the service", retry=True)
+            text = quoted(exc.error, self._mask)
+            return HostFault(f"{self.url} answered with an error: {text}; check the service", retry=True)
         if isinstance(exc, ConnectionError) or is_transport_error(exc):
             return connection_fault(self.url, exc, self._mask)
         if is_unknown_argument(exc):

@@ -137,12 +137,12 @@ class OpenAIRag(OpenAIService):
 
     def _request(self, prompt: Prompt, store: str) -> dict[str, Any]:
         system = system_text(self.system_prompt, prompt)
-        chosen = {"temperature": self.temperature, "max_output_tokens": self.max_tokens}
+        settings = {"temperature": self.temperature, "max_output_tokens": self.max_tokens}
         return {
             "model": self.llm_model_name,
             "input": messages(prompt),
             **({"instructions": system} if system else {}),
-            **{name: value for name, value in chosen.items() if value is not None},
+            **{name: value for name, value in settings.items() if value is not None},
             "tools": [{"type": "file_search", "vector_store_ids": [store], **self.file_search}],
             "include": ["file_search_call.results"],
             **self.arguments,
@@ -156,11 +156,11 @@ class OpenAIRag(OpenAIService):
         """
         output = getattr(reply, "output", None)
         if error := getattr(reply, "error", None):
-            said = quoted(str(getattr(error, "message", error) or "it names no reason"), self._mask)
-            raise HostFault(f"{self.url} answered with an error: {said}; check the service", retry=True)
+            reason = quoted(str(getattr(error, "message", error) or "it names no reason"), self._mask)
+            raise HostFault(f"{self.url} answered with an error: {reason}; check the service", retry=True)
         if not isinstance(output, list):
-            said = quoted(str(reply), self._mask)
-            raise HostFault(f"{self.url} sent a reply without an answer: {said}; {CHECK_REPLY}")
+            reason = quoted(str(reply), self._mask)
+            raise HostFault(f"{self.url} sent a reply without an answer: {reason}; {CHECK_REPLY}")
         parts = [
             part
             for item in output
@@ -248,9 +248,9 @@ class OpenAIRag(OpenAIService):
             wait_s = min(MAX_POLL_S, 1.5 * wait_s)
             run = await _without_warning(beta.threads.runs.retrieve, run.id, thread_id=thread)
         if run.status != "completed":
-            said = quoted(str(getattr(run.last_error, "message", "") or run.status), self._mask)
+            text = quoted(str(getattr(run.last_error, "message", "") or run.status), self._mask)
             raise HostFault(
-                f"{self.url} ended the run of the assistant with {run.status}: {said}; {CHECK_REPLY}"
+                f"{self.url} ended the run of the assistant with {run.status}: {text}; {CHECK_REPLY}"
             )
         return run
 
@@ -296,8 +296,8 @@ class OpenAIRag(OpenAIService):
                 f"{names.get(file.id, file.id)}: {getattr(file.last_error, 'message', 'failed')}"
                 for file in failed.data
             ]
-            said = quoted("; ".join(reasons) or batch.status, self._mask)
-            raise HostFault(f"the documents could not be ingested: {said}")
+            text = quoted("; ".join(reasons) or batch.status, self._mask)
+            raise HostFault(f"the documents could not be ingested: {text}")
 
     async def _exists(self, store: str) -> bool:
         import openai

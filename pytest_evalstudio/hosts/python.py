@@ -104,7 +104,7 @@ def load_target(target: str) -> object:
     owner = f"module {module_name!r}"
     for name in path.split("."):
         if not hasattr(target_object, name):
-            public = [known for known in dir(target_object) if not known.startswith("_")]
+            public = [entry_name for entry_name in dir(target_object) if not entry_name.startswith("_")]
             raise ConfigurationError(
                 f"target {target!r}: {owner} has no {name!r}. {nearest(name, public)}".rstrip()
             )

@@ -52,11 +52,11 @@ class Omissions:
         omission = Omission(what, remedy)
         self._counts[omission] = self._counts.get(omission, 0) + 1
 
-    def keys(self, record: Mapping[str, object], known: Iterable[str], where: str, remedy: str) -> None:
+    def keys(self, record: Mapping[str, object], names: Iterable[str], where: str, remedy: str) -> None:
         """Count the keys of an object that are not known and not empty."""
-        known = frozenset(known)
+        names = frozenset(names)
         for name, value in record.items():
-            if name not in known and value not in (None, "", [], {}):
+            if name not in names and value not in (None, "", [], {}):
                 self.add(f"{where} {name!r}", remedy)
 
     def lines(self) -> list[str]:
@@ -249,9 +249,9 @@ def _messages(
     record: Record, messages: Sequence[Json], omissions: Omissions, *at: object
 ) -> tuple[str, list[dict[str, str]]]:
     turns: list[dict[str, str]] = []
-    for place, message in enumerate(messages):
+    for index, message in enumerate(messages):
         if not isinstance(message, dict):
-            raise record.error(f"expected a message, found {shown(message)}", *at, place)
+            raise record.error(f"expected a message, found {shown(message)}", *at, index)
         role = _ROLES.get(str(message.get("role", message.get("type", ""))))
         if role is None:
             omissions.add(

@@ -95,17 +95,19 @@ def _members(archive: Any, zipfile: ModuleType, name: str) -> list[Any]:
     supported = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, getattr(zipfile, "ZIP_ZSTANDARD", 93)}
     names: set[str] = set()
     for info in members:
-        place = f"{name} {excerpt(info.filename)}"
+        location = f"{name} {excerpt(info.filename)}"
         if info.filename in names:
-            raise DataError(f"two members of the archive have this name; {_REMEDY}", source=place)
+            raise DataError(f"two members of the archive have this name; {_REMEDY}", source=location)
         names.add(info.filename)
         if ".." in PurePosixPath(info.filename).parts:
-            raise DataError("the name of a member leads out of the archive; names have no '..'", source=place)
+            raise DataError(
+                "the name of a member leads out of the archive; names have no '..'", source=location
+            )
         if info.flag_bits & _ENCRYPTED:
-            raise DataError("is encrypted; write the archive without a password", source=place)
+            raise DataError("is encrypted; write the archive without a password", source=location)
         if info.compress_type not in supported:
             raise DataError(
-                f"has the unsupported compression {info.compress_type}; use deflate or zstd", source=place
+                f"has the unsupported compression {info.compress_type}; use deflate or zstd", source=location
             )
     if sum(info.filename == head for info in infos) > 1:
         raise DataError(f"two members of the archive have this name; {_REMEDY}", source=f"{name} {head}")
@@ -126,7 +128,7 @@ class _Budget:
         Raises:
             DataError: as soon as a limit is exceeded.
         """
-        place = f"{self._name} {excerpt(member.filename)}"
+        location = f"{self._name} {excerpt(member.filename)}"
         pieces: list[bytes] = []
         size = values = 0
         with archive.open(member) as stream:
@@ -137,15 +139,15 @@ class _Budget:
                 values += sum(map(piece.count, (b"[", b"{", b",")))
                 if size > MAX_MEMBER_BYTES:
                     raise DataError(
-                        f"unpacks to more than {MAX_MEMBER_BYTES:,} bytes; {_REMEDY}", source=place
+                        f"unpacks to more than {MAX_MEMBER_BYTES:,} bytes; {_REMEDY}", source=location
                     )
                 if size > _RATIO_FROM_BYTES and size > MAX_RATIO * max(1, member.compress_size):
                     raise DataError(
                         f"unpacks to more than {MAX_RATIO} times its size, as no log does; {_REMEDY}",
-                        source=place,
+                        source=location,
                     )
                 if values > MAX_MEMBER_VALUES:
-                    raise DataError(f"has more than {MAX_MEMBER_VALUES:,} values; {_REMEDY}", source=place)
+                    raise DataError(f"has more than {MAX_MEMBER_VALUES:,} values; {_REMEDY}", source=location)
                 if self._read_bytes > MAX_BYTES:
                     raise DataError(
                         f"the archive unpacks to more than {MAX_BYTES:,} bytes; split the log",
@@ -181,28 +183,28 @@ def walk(value: Json) -> Iterator[tuple[Json, int]]:
         pending += [(item, depth + 1) for item in inner]
 
 
-def _parsed(content: bytes, place: str) -> Json:
+def _parsed(content: bytes, location: str) -> Json:
     try:
         value: Json = json.loads(content)
     except RecursionError:
-        raise DataError(f"is nested too deeply to be read; {_REMEDY}", source=place) from None
+        raise DataError(f"is nested too deeply to be read; {_REMEDY}", source=location) from None
     except UnicodeDecodeError:
-        raise DataError(f"is not UTF-8; {_REMEDY}", source=place) from None
+        raise DataError(f"is not UTF-8; {_REMEDY}", source=location) from None
     except json.JSONDecodeError as exc:
         raise DataError(
             f"is not JSON: {exc.msg[0].lower()}{exc.msg[1:]}; copy the log again",
-            source=place,
+            source=location,
             line=exc.lineno,
             column=exc.colno,
         ) from None
     except ValueError:  # a limit of Python against quadratic time
-        raise DataError("has a number of too many digits; write it as a text", source=place) from None
+        raise DataError("has a number of too many digits; write it as a text", source=location) from None
     return value
 
 
-def _head(value: Json, place: str) -> dict[str, Json]:
+def _head(value: Json, location: str) -> dict[str, Json]:
     if not isinstance(value, dict):
-        raise DataError(f"expected an object, found {shown(value)}", source=place)
+        raise DataError(f"expected an object, found {shown(value)}", source=location)
     return {key: part for key, part in value.items() if key == "eval"}
 
 

@@ -108,13 +108,15 @@ def import_file(
     read = KINDS[kind].read or table.reader(columns or {})
     imported = read(source)
     complete_row_keys(imported.rows)
-    chosen = target or _default_target(imported)
+    content_kind = target or _default_target(imported)
     notes = [*source.warnings, *imported.omissions.lines()]
-    if chosen == SUITE and (answered := sum(bool(row.actual_output or row.context) for row in imported.rows)):
+    if content_kind == SUITE and (
+        answered := sum(bool(row.actual_output or row.context) for row in imported.rows)
+    ):
         notes.append(
             f"answers or contexts of {answered} rows are left out: a suite has none; --to dataset keeps them"
         )
-    return Import(chosen, _assembled(imported, chosen), imported.errors, notes)
+    return Import(content_kind, _assembled(imported, content_kind), imported.errors, notes)
 
 
 def _default_target(imported: Imported) -> str:

@@ -45,12 +45,12 @@ def read(source: Source) -> Imported:
 def _row(record: Record, imported: Imported) -> Fields | None:
     value, omissions = record.value, imported.omissions
     inputs: Json = value.get("inputs")
-    asked = (
+    question_text = (
         {name: item for name, item in inputs.items() if name not in _CONTEXTS}
         if isinstance(inputs, dict)
         else inputs
     )
-    question, turns = question_of(record, asked, omissions, "inputs")
+    question, turns = question_of(record, question_text, omissions, "inputs")
     if value.get("attachments"):
         omissions.add("attachments", "only texts are imported")
     omissions.keys(value, _KNOWN, "key", "no evaluator reads it")

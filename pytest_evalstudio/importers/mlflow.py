@@ -74,8 +74,8 @@ def _row(record: Record, imported: Imported) -> Fields | None:
     inputs = value.get("inputs") or value.get("request") or root.get("mlflow.spanInputs")
     outputs = value.get("outputs") or value.get("response") or root.get("mlflow.spanOutputs")
     question, turns = question_of(record, _unwrapped(inputs), omissions, "inputs")
-    beside = {name: value[name] for name in _EXPECTATIONS if value.get(name)}
-    expected = value.get("expectations") or beside or (_assessments(trace) if trace else {})
+    expectations = {name: value[name] for name in _EXPECTATIONS if value.get(name)}
+    expected = value.get("expectations") or expectations or (_assessments(trace) if trace else {})
     if not isinstance(expected, dict):
         raise record.error("expected an object of expectations", "expectations")
     omissions.keys(expected, _EXPECTATIONS, "expectation", "no evaluator reads it")

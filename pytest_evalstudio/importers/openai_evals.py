@@ -54,8 +54,8 @@ def _row(record: Record, imported: Imported) -> Fields | None:
 def _item(record: Record, item: Json, imported: Imported) -> Fields:
     assert isinstance(item, dict)
     expected = next((name for name in _EXPECTED if isinstance(item.get(name), str)), None)
-    asked = {name: value for name, value in item.items() if name != expected}
-    question, turns = question_of(record, asked, imported.omissions, "item")
+    variables = {name: value for name, value in item.items() if name != expected}
+    question, turns = question_of(record, variables, imported.omissions, "item")
     sample = record.value.get("sample")
     answer = sample.get("output_text") if isinstance(sample, dict) else None
     return {

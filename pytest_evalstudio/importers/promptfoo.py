@@ -120,7 +120,7 @@ def _combinations(variables: Mapping[str, Json], record: Record) -> Iterator[dic
 
 
 def _prompts(value: Json, folder: Path, source: Source, omissions: Omissions) -> Iterator[_Prompt]:
-    for place, prompt in enumerate(items_of(value) if value is not None else ["{{prompt}}"]):
+    for index, prompt in enumerate(items_of(value) if value is not None else ["{{prompt}}"]):
         if isinstance(prompt, dict):
             template = str(prompt.get("raw") or prompt.get("id") or "")
             label = str(prompt.get("label") or prompt.get("id") or template)
@@ -131,13 +131,13 @@ def _prompts(value: Json, folder: Path, source: Source, omissions: Omissions) ->
             if file.suffix.lower() not in (".txt", ".md", ".json"):
                 omissions.add(f"prompt {template!r}", "code is not run; write the prompt as text")
                 continue
-            template = _content(file, source, pointer("prompts", place))
+            template = _content(file, source, pointer("prompts", index))
         yield _Prompt(label, template)
 
 
 def _tests(value: Json, folder: Path, source: Source, omissions: Omissions) -> list[Mapping[str, Json]]:
     tests: list[Mapping[str, Json]] = []
-    for place, test in enumerate(items_of(value)):
+    for index, test in enumerate(items_of(value)):
         if isinstance(test, dict) and not ("path" in test and str(test["path"]).startswith("file://")):
             tests.append(test)
             continue
@@ -150,7 +150,7 @@ def _tests(value: Json, folder: Path, source: Source, omissions: Omissions) -> l
             continue
         rows = read_file(file, str(file)).data
         if not isinstance(rows, list):
-            raise source.error(pointer("tests", place), f"{file}: expected a list of tests")
+            raise source.error(pointer("tests", index), f"{file}: expected a list of tests")
         is_table = file.suffix.lower() in CSV_SUFFIXES
         tests += [_test_of_row(row) if is_table else row for row in rows if isinstance(row, dict)]
     return tests

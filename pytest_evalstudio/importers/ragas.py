@@ -46,8 +46,8 @@ def read(source: Source) -> Imported:
 def _row(record: Record, imported: Imported) -> Fields | None:
     value = record.value
     omissions = imported.omissions
-    asked = value.get("user_input", value.get("question"))
-    question, turns = question_of(record, asked, omissions, "user_input")
+    question_text = value.get("user_input", value.get("question"))
+    question, turns = question_of(record, question_text, omissions, "user_input")
     if value.get("reference_tool_calls"):
         omissions.add("reference_tool_calls", "no evaluator compares tool calls")
     omissions.keys(value, {*_KNOWN, "reference_tool_calls"}, "key", "no evaluator reads it")

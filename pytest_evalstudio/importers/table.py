@@ -48,14 +48,14 @@ def reader(columns: Mapping[str, str]) -> Callable[[Source], Imported]:
     def read(source: Source) -> Imported:
         values = records(source, "rows", "inputs", "data")
         names = list(dict.fromkeys(name for value in values if isinstance(value, dict) for name in value))
-        taken = dict(columns) or {name: name for name in names if name in Row.model_fields}
-        taken.setdefault("input", "input")
-        for name, column in taken.items():
+        column_names = dict(columns) or {name: name for name in names if name in Row.model_fields}
+        column_names.setdefault("input", "input")
+        for name, column in column_names.items():
             if column not in names:
                 raise ConfigurationError(
                     f"{source.name}: {unknown_name('column', column, names)} --map {name}=COLUMN names it"
                 )
-        return convert_records(source, values, lambda record, imported: _row(record, imported, taken))
+        return convert_records(source, values, lambda record, imported: _row(record, imported, column_names))
 
     return read
 

@@ -25,7 +25,7 @@ MOST_REMEMBERED = 10_000
 T = TypeVar("T")
 
 
-class Asked(Protocol):
+class JudgeModel(Protocol):
     """A model that can be asked; `engine.asking.resolve.ModelSession` is one."""
 
     name: str
@@ -72,7 +72,7 @@ class Panel:
 
     def __init__(
         self,
-        members: Sequence[Asked],
+        members: Sequence[JudgeModel],
         prompts: Prompts,
         *,
         run: Callable[[Coroutine[Any, Any, Any]], Any],
@@ -142,9 +142,9 @@ class _Member:
     """One model of a panel; a question that is being put already is not put twice."""
 
     def __init__(
-        self, asked: Asked, prompts: Prompts, budget: Budget, repeat: int, reverse_options: bool
+        self, session: JudgeModel, prompts: Prompts, budget: Budget, repeat: int, reverse_options: bool
     ) -> None:
-        self._asked = asked
+        self._asked = session
         self._prompts = prompts
         self._budget = budget
         self._repeat = repeat

@@ -152,8 +152,8 @@ def _objects(text: str) -> tuple[list[Any], str]:
 
 
 def _next_opening(text: str, start: int) -> int:
-    places = [place for place in (text.find("{", start), text.find("[", start)) if place >= 0]
-    return min(places, default=-1)
+    positions = [position for position in (text.find("{", start), text.find("[", start)) if position >= 0]
+    return min(positions, default=-1)
 
 
 def _repaired(text: str, schema: Mapping[str, Any]) -> tuple[list[Any], str]:
@@ -183,10 +183,10 @@ def _bare_word(text: str, schema: Mapping[str, Any]) -> dict[str, Any] | None:
     if len(choices) != 1 or any(part.get("type") != "string" for part in others):
         return None
     name, options = next(iter(choices.items()))
-    chosen = _option(text.strip(_EDGES), options)
-    if chosen not in options:
+    option = _option(text.strip(_EDGES), options)
+    if option not in options:
         return None
-    return {key: chosen if key == name else "" for key in schema["properties"]}
+    return {key: option if key == name else "" for key in schema["properties"]}
 
 
 def _wrapped(value: Any, schema: Mapping[str, Any]) -> Any:
@@ -253,14 +253,16 @@ def _wrong(value: Any, schema: Mapping[str, Any]) -> str:
     error = next(iter(_validator(json.dumps(schema)).iter_errors(value)), None)
     if error is None:
         return ""
-    place = "".join(
+    location = "".join(
         f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.absolute_path
     ).lstrip(".")
     if error.validator == "required":
         missing = [name for name in error.validator_value if name not in error.instance]
-        return f"{place + ': ' if place else ''}{', '.join(repr(name) for name in missing)} is missing"
+        return f"{location + ': ' if location else ''}{', '.join(repr(name) for name in missing)} is missing"
     expected = error.schema.get("enum") or error.schema.get("type") or error.validator
-    return f"{place}: expected {' or '.join(map(repr, expected)) if isinstance(expected, list) else expected}"
+    return (
+        f"{location}: expected {' or '.join(map(repr, expected)) if isinstance(expected, list) else expected}"
+    )
 
 
 @functools.lru_cache(maxsize=256)

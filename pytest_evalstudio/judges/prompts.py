@@ -39,7 +39,7 @@ _VERSION = re.compile(r"\{#-?\s*version:?\s*([\w.-]+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class PromptSource:
     """A prompt as its file has it.
 
     Attributes:
@@ -90,14 +90,14 @@ class Prompts:
                 )
             self._compiled(path.stem)
 
-    def source(self, name: str) -> Source:
+    def source(self, name: str) -> PromptSource:
         """A prompt's file."""
         if self._folder is not None and (path := self._folder / f"{name}{SUFFIX}").is_file():
             try:
-                return Source(name, path.read_text(encoding="utf-8"), is_own=True)
+                return PromptSource(name, path.read_text(encoding="utf-8"), is_own=True)
             except (OSError, UnicodeDecodeError) as exc:
                 raise ConfigurationError(f"{path}: cannot be read: {exc}") from None
-        return Source(
+        return PromptSource(
             name,
             resources.files(OWN).joinpath("templates", f"{name}{SUFFIX}").read_text(encoding="utf-8"),
             is_own=False,

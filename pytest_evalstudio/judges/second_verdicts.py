@@ -89,10 +89,10 @@ def _states_another_value(text: str, schema: Mapping[str, Any], reply: Mapping[s
     stated = re.compile(
         rf"\b(?:{spoken})\b[\s\"'*`]{{0,5}}(?:is|was|:|=)[\s\"'*`:=]{{0,5}}([\w.]{{1,50}})", re.IGNORECASE
     )
-    chosen = {option.lower() for option in _chosen(reply, schema)}
-    chosen |= {word for word, option in _SYNONYMS.items() if option in chosen}
-    chosen |= {f"{reply[name]:g}" for name in numbers if name in reply}
-    return any(match[1].rstrip(".").lower() not in chosen for match in stated.finditer(text))
+    selected = {option.lower() for option in _chosen(reply, schema)}
+    selected |= {word for word, option in _SYNONYMS.items() if option in selected}
+    selected |= {f"{reply[name]:g}" for name in numbers if name in reply}
+    return any(match[1].rstrip(".").lower() not in selected for match in stated.finditer(text))
 
 
 def _options_in(text: str, schema: Mapping[str, Any]) -> set[str]:

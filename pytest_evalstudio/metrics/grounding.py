@@ -58,7 +58,7 @@ class Token:
 
 
 @dataclass(slots=True)
-class Source:
+class SourceVocabulary:
     """Vocabulary of source texts.
 
     Attributes:
@@ -80,7 +80,7 @@ class Source:
         return any(key in self.numbers for key in token.keys)
 
 
-def read_source(texts: Iterable[str]) -> Source:
+def read_source(texts: Iterable[str]) -> SourceVocabulary:
     """Collect the vocabulary of source texts.
 
     Args:
@@ -90,7 +90,7 @@ def read_source(texts: Iterable[str]) -> Source:
     >>> sorted(source.words), source.numbers
     (['percent', 'rate', 'rose'], {'5.25'})
     """
-    source = Source()
+    source = SourceVocabulary()
     for text in texts:
         words, numbers, bigrams = _vocabulary(text)
         source.words |= words
@@ -118,7 +118,7 @@ def _pairs(tokens: Sequence[tuple[bool, tuple[str, ...]]]) -> list[tuple[str, st
     return [(first[0], second[0]) for (_, first), (_, second) in pairwise(tokens)]
 
 
-def bigram_support(sentence: str, source: Source) -> tuple[int, int]:
+def bigram_support(sentence: str, source: SourceVocabulary) -> tuple[int, int]:
     """Count the pairs of adjacent content words and numbers that the sources contain.
 
     Args:
@@ -252,7 +252,7 @@ class Support:
     worst_sentence: int | None
 
 
-def lexical_support(text: str, spans: Sequence[tuple[int, int]], source: Source) -> Support | None:
+def lexical_support(text: str, spans: Sequence[tuple[int, int]], source: SourceVocabulary) -> Support | None:
     """Measure the share of words, word pairs and numbers of a text that its sources contain.
 
     Args:
@@ -278,7 +278,7 @@ def lexical_support(text: str, spans: Sequence[tuple[int, int]], source: Source)
     unknown = tuple(token for token in words if not source.has_word(token))
     wrong = tuple(token for token in numbers if not source.has_number(token))
     bigrams = [bigram_support(text[start:end], source) for start, end in spans]
-    counted = [(known, total, index) for index, (known, total) in enumerate(bigrams) if total]
+    counted = [(hits, total, index) for index, (hits, total) in enumerate(bigrams) if total]
     all_bigrams = sum(total for _, total, _ in counted)
     worst = min(counted, key=lambda item: item[0] / item[1], default=None)
     is_marked = worst is not None and worst[0] < worst[1] and len(counted) > 1
@@ -287,7 +287,7 @@ def lexical_support(text: str, spans: Sequence[tuple[int, int]], source: Source)
         unsupported_numbers=wrong,
         supported_words=1 - len(unknown) / len(words) if words else 1 - len(wrong) / len(numbers),
         supported_numbers=1 - len(wrong) / len(numbers) if numbers else None,
-        supported_bigrams=sum(known for known, _, _ in counted) / all_bigrams if all_bigrams else None,
+        supported_bigrams=sum(hits for hits, _, _ in counted) / all_bigrams if all_bigrams else None,
         worst_sentence_bigrams=worst[0] / worst[1] if worst else None,
         worst_sentence=worst[2] if worst and is_marked else None,
     )

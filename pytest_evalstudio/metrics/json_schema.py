@@ -16,11 +16,11 @@ from pytest_evalstudio.metrics.quoting import one_line
 _PATTERN_TIMEOUT_S = 2.0
 
 
-def read_schema(given: object, folder: str) -> str:
+def read_schema(declared: object, folder: str) -> str:
     """Return the canonical JSON text of a schema.
 
     Args:
-        given: a schema, its JSON text, or the path of its file.
+        declared: a schema, its JSON text, or the path of its file.
         folder: start of a relative path.
 
     Raises:
@@ -29,8 +29,8 @@ def read_schema(given: object, folder: str) -> str:
     >>> read_schema(' {"type":  "array"} ', ".")
     '{"type": "array"}'
     """
-    if isinstance(given, str):
-        text = given.strip()
+    if isinstance(declared, str):
+        text = declared.strip()
         source = "json_schema"
         if not text.startswith("{"):
             source = str(Path(folder) / text)
@@ -41,12 +41,12 @@ def read_schema(given: object, folder: str) -> str:
                     f"json_schema: cannot read {source!r}: {exc}; give a schema or the path of its file"
                 ) from None
         try:
-            given = json.loads(text)
+            declared = json.loads(text)
         except (ValueError, RecursionError) as exc:
             raise ConfigurationError(f"{source}: not JSON: {exc}") from None
-    if not isinstance(given, Mapping | bool):
-        raise ConfigurationError(f"json_schema: a schema is a JSON object, not {type(given).__name__}")
-    canonical = json.dumps(_plain(given), sort_keys=True)
+    if not isinstance(declared, Mapping | bool):
+        raise ConfigurationError(f"json_schema: a schema is a JSON object, not {type(declared).__name__}")
+    canonical = json.dumps(_plain(declared), sort_keys=True)
     _validator(canonical)
     return canonical
 
@@ -138,8 +138,8 @@ def _validator(schema: str) -> Any:
             '"patternProperties"' in schema,
         ),
     }
-    known = {name: check for name, check in limited.items() if name in kind.VALIDATORS}
-    return validators.extend(kind, known)(content, registry=Registry())
+    keywords = {name: check for name, check in limited.items() if name in kind.VALIDATORS}
+    return validators.extend(kind, keywords)(content, registry=Registry())
 
 
 # The keywords of jsonschema that search by `re`, which knows no time limit, with `_matches` in its place.

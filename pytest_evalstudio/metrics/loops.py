@@ -92,9 +92,9 @@ def _has_repeat(text: str, length: int) -> bool:
 
 def _first_repeat(text: str, length: int) -> int:
     """Return the start of the first repeated occurrence of any substring of that length, -1 for none."""
-    seen: dict[str, int] = {}
+    positions: dict[str, int] = {}
     for start in range(len(text) - length + 1):
-        if start - seen.setdefault(text[start : start + length], start) >= length:
+        if start - positions.setdefault(text[start : start + length], start) >= length:
             return start
     return -1
 

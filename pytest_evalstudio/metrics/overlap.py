@@ -38,12 +38,12 @@ class RougeTokenizer:
         >>> RougeTokenizer()("The Banks' earnings")
         ('the', 'bank', 'earn')
         """
-        known = self._tokens.get(text)
-        if known is None:
+        tokens = self._tokens.get(text)
+        if tokens is None:
             from rouge_score.tokenize import tokenize
 
-            known = self._tokens[text] = tuple(tokenize(text, self))
-        return known
+            tokens = self._tokens[text] = tuple(tokenize(text, self))
+        return tokens
 
 
 def rouge_n(expected: Sequence[str], answer: Sequence[str], n: int) -> float:
@@ -106,7 +106,7 @@ def common_subsequence(first: Sequence[str], second: Sequence[str]) -> int:
     4
     """
     start = next(
-        (place for place, (left, right) in enumerate(zip(first, second, strict=False)) if left != right),
+        (index for index, (left, right) in enumerate(zip(first, second, strict=False)) if left != right),
         min(len(first), len(second)),
     )
     if start:  # a common beginning is a part of a longest subsequence, and equal texts take linear time

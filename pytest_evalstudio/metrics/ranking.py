@@ -103,11 +103,11 @@ def missing_documents(expected: Sequence[str], sources: Sequence[str]) -> list[s
     >>> missing_documents(["a.pdf", "docs/b.pdf"], ["https://host/files/a.pdf#page=3", "/other/b.pdf"])
     ['docs/b.pdf']
     """
-    known = {source.strip() for source in sources}
+    names = {source.strip() for source in sources}
     return [
         name
         for name in expected
-        if name not in known and not any(same_document(name, source) for source in known)
+        if name not in names and not any(same_document(name, source) for source in names)
     ]
 
 

@@ -67,16 +67,16 @@ def is_refusal(answer: str, question: str = "", phrases: Sequence[str] = ()) -> 
     True
     """
     text = _plain(answer)
-    known = set(_NUMBER.findall(_plain(question)))
+    numbers = set(_NUMBER.findall(_plain(question)))
     for phrase in map(_plain, phrases):
         if phrase and phrase in text:
-            return _adds_no_number(text.replace(phrase, " "), known)
+            return _adds_no_number(text.replace(phrase, " "), numbers)
     if len(text) > MAX_CHARS:
         return False
     refuses = False
     for clause in _clauses(text):
         kind = clause_kind(clause)
-        if kind == "content" or (kind != "courtesy" and not _adds_no_number(clause, known)):
+        if kind == "content" or (kind != "courtesy" and not _adds_no_number(clause, numbers)):
             return False
         refuses = refuses or kind == "refusal"
     return refuses
@@ -108,8 +108,8 @@ def _clauses(text: str) -> list[str]:
     ]
 
 
-def _adds_no_number(text: str, known: set[str]) -> bool:
-    return all(number in known for number in _NUMBER.findall(text))
+def _adds_no_number(text: str, numbers: set[str]) -> bool:
+    return all(number in numbers for number in _NUMBER.findall(text))
 
 
 def _plain(text: str) -> str:

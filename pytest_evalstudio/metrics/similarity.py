@@ -88,7 +88,7 @@ def sentence_weights(lengths: Sequence[int], weighting: Weighting) -> list[float
     [0.5, 0.25, 0.25]
     """
     if isinstance(weighting, tuple):
-        parts = [weighting[min(place, len(weighting) - 1)] for place in range(len(lengths))]
+        parts = [weighting[min(index, len(weighting) - 1)] for index in range(len(lengths))]
     else:
         parts = [1.0 if weighting == "uniform" else float(length) for length in lengths]
     return [part / sum(parts) for part in parts]

@@ -42,7 +42,7 @@ _LONGEST_SPELT = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TextStep:
     """Step with its position in the text."""
 
     text: str
@@ -67,7 +67,7 @@ class Aligned:
     likeness: Likeness = "mismatch"
 
 
-def find_steps(text: str, split_sentences: Callable[[str], list[tuple[int, int]]]) -> list[Step]:
+def find_steps(text: str, split_sentences: Callable[[str], list[tuple[int, int]]]) -> list[TextStep]:
     """Extract the steps of a procedure.
 
     A step is an item of a list: a line that begins with a number, a letter, "Step 3:" or a bullet, with its
@@ -118,7 +118,7 @@ def _item(line: str) -> re.Match[str] | None:
 
 def _in_prose(
     text: str, start: int, end: int, split_sentences: Callable[[str], list[tuple[int, int]]]
-) -> list[Step]:
+) -> list[TextStep]:
     part = text[start:end]
     numbers = _consecutive(list(_INLINE.finditer(part)))
     if numbers:
@@ -142,7 +142,7 @@ def _consecutive(numbers: Sequence[re.Match[str]]) -> list[re.Match[str]]:
 
 def _imperatives(
     text: str, start: int, end: int, split_sentences: Callable[[str], list[tuple[int, int]]]
-) -> list[Step]:
+) -> list[TextStep]:
     steps = []
     for first, last in split_sentences(text[start:end]):
         step = _step(text, start + first, start + last)
@@ -157,7 +157,7 @@ def _imperative_verbs() -> frozenset[str]:
     return frozenset(_IMPERATIVES.split())
 
 
-def _step(text: str, start: int, end: int) -> Step:
+def _step(text: str, start: int, end: int) -> TextStep:
     """Return a step without surrounding white space and leading connectives."""
     raw = text[start:end]
     lead = len(raw) - len(raw.lstrip())
@@ -165,7 +165,7 @@ def _step(text: str, start: int, end: int) -> Step:
     if connective is not None and raw[connective.end() :].strip():
         lead = connective.end()
     body = raw[lead:].rstrip()
-    return Step(" ".join(body.split()), start + lead, start + lead + len(body))
+    return TextStep(" ".join(body.split()), start + lead, start + lead + len(body))
 
 
 def merged(parts: Sequence[Sequence[str]]) -> list[str]:
@@ -261,15 +261,15 @@ def _is_misspelt(first: str, second: str) -> bool:
         first_counts & ~second_counts
     ).bit_count() > most:
         return False  # an edit adds or removes one character at most
-    places, full, last = _places(shorter), (1 << size) - 1, 1 << (size - 1)
+    positions, full, last = _places(shorter), (1 << size) - 1, 1 << (size - 1)
     up, down, distance = full, 0, size
-    for left, sign in zip(range(len(longer) - 1, -1, -1), longer, strict=True):
-        same = places.get(sign, 0)
+    for remaining, sign in zip(range(len(longer) - 1, -1, -1), longer, strict=True):
+        same = positions.get(sign, 0)
         level = same | down
         flat = (((same & up) + up) ^ up) | same
         rise, fall = down | ~(flat | up), up & flat
         distance += bool(rise & last) - bool(fall & last)
-        if distance - left > most:
+        if distance - remaining > most:
             return False
         rise = rise << 1 | 1
         up, down = (fall << 1 | ~(level | rise)) & full, rise & level & full
@@ -330,15 +330,15 @@ def align(
     aligned = []
     row, column = len(truth), len(actual)
     while row or column:
-        here = costs[row][column]
+        cost = costs[row][column]
         alike = levels[truth[row - 1], actual[column - 1]] if row and column else "mismatch"
         before = costs[row - 1][column - 1] if row and column else None
-        if before is not None and here == (
+        if before is not None and cost == (
             (before[0] + 1, before[1]) if alike == "mismatch" else (before[0], before[1] - 1)
         ):
             row, column = row - 1, column - 1
             aligned.append(Aligned("mismatch" if alike == "mismatch" else "match", row, column, alike))
-        elif row and here == (costs[row - 1][column][0] + 1, costs[row - 1][column][1]):
+        elif row and cost == (costs[row - 1][column][0] + 1, costs[row - 1][column][1]):
             row -= 1
             aligned.append(Aligned("insertion", row, None))
         else:

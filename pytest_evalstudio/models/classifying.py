@@ -55,7 +55,7 @@ def open_classifier(weights: Weights, settings: WeightsTable) -> Opened:
         trust_remote_code=False,
         dtype=getattr(torch, settings.dtype),
     )
-    labels = tuple(str(model.config.id2label[place]) for place in range(model.config.num_labels))
+    labels = tuple(str(model.config.id2label[index]) for index in range(model.config.num_labels))
     independent = len(labels) == 1 or model.config.problem_type == "multi_label_classification"
     return Opened(model.to(device_of(settings)).eval(), tokenizer, labels, independent)
 
@@ -101,10 +101,10 @@ class Classifier:
     def room(self, *, pair: bool) -> int | None:
         """Return the tokens available for a text or pair besides the special tokens; None for no limit."""
         tokenizer, model = self.opened.tokenizer, self.opened.model
-        known = [
+        limits = [
             limit for limit in (tokenizer.model_max_length, _positions(model)) if limit and limit < _NO_LIMIT
         ]
-        return max(2, min(known) - int(tokenizer.num_special_tokens_to_add(pair=pair))) if known else None
+        return max(2, min(limits) - int(tokenizer.num_special_tokens_to_add(pair=pair))) if limits else None
 
     def logits(self, parts: Sequence[Part]) -> Floats:
         """Return one row per part and one column per label; parts must be `plain` and fit the model.
@@ -118,12 +118,12 @@ class Classifier:
         opened = self.opened
         tokenizer = opened.tokenizer
         size = self._settings.batch_size if tokenizer.pad_token is not None else 1
-        order = sorted(range(len(parts)), key=lambda place: (-_chars(parts[place]), parts[place]))
+        order = sorted(range(len(parts)), key=lambda index: (-_chars(parts[index]), parts[index]))
         logits = np.zeros((len(parts), len(opened.labels)), dtype=np.float64)
         for start in range(0, len(order), size):
             batch = order[start : start + size]
             encoded = tokenizer(
-                [parts[place] for place in batch],
+                [parts[index] for index in batch],
                 padding=size > 1,
                 truncation=False,
                 verbose=False,

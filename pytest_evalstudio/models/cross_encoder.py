@@ -69,9 +69,9 @@ class PairScorer:
         first, second = token_counts(tokenizer, pair)
         if first + second <= room:
             return [([pair], 1)]
-        ours = windows(tokenizer, pair[0], max(room // 2, room - second))
+        parts = windows(tokenizer, pair[0], max(room // 2, room - second))
         theirs = windows(tokenizer, pair[1], max(room // 2, room - first))
-        return [([(sentence, other) for other, _ in theirs], tokens) for sentence, tokens in ours]
+        return [([(sentence, other) for other, _ in theirs], tokens) for sentence, tokens in parts]
 
     def _limit(self) -> int | None:
         name = (

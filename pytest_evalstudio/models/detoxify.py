@@ -99,12 +99,12 @@ def open_checkpoint(weights: Weights, settings: WeightsTable) -> Opened:
 
     assert isinstance(weights, Checkpoint)
     with _offline():
-        made = Detoxify(
+        model_name = Detoxify(
             checkpoint=weights.file,
             huggingface_config_path=None if weights.is_release else str(weights.folder),
         )
-    model = made.model.to(device=device_of(settings), dtype=getattr(torch, settings.dtype)).eval()
-    return Opened(model, made.tokenizer, tuple(made.class_names), independent=True)
+    model = model_name.model.to(device=device_of(settings), dtype=getattr(torch, settings.dtype)).eval()
+    return Opened(model, model_name.tokenizer, tuple(model_name.class_names), independent=True)
 
 
 def _released(name: str, fetch: bool, digest: Digest) -> Weights:

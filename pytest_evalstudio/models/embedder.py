@@ -121,15 +121,15 @@ def _parts(model: Any, texts: Sequence[str]) -> tuple[list[str], list[int], list
     owners: list[int] = []
     weights: list[int] = []
     doubtful = [
-        place for place, text in enumerate(texts) if limit is not None and 2 * len(text.encode()) > limit
+        index for index, text in enumerate(texts) if limit is not None and 2 * len(text.encode()) > limit
     ]
     long = _too_long(model, texts, doubtful, limit)
-    for place, text in enumerate(texts):
+    for index, text in enumerate(texts):
         for part, tokens in (
-            windows(model.tokenizer, text, limit) if place in long and limit is not None else [(text, 1)]
+            windows(model.tokenizer, text, limit) if index in long and limit is not None else [(text, 1)]
         ):
             parts.append(part)
-            owners.append(place)
+            owners.append(index)
             weights.append(tokens)
     return parts, owners, weights
 
@@ -139,9 +139,9 @@ def _too_long(model: Any, texts: Sequence[str], doubtful: Sequence[int], limit: 
 
     A token is at least one byte, except for what normalisation adds, so short texts need not be counted.
     """
-    counts = token_counts(model.tokenizer, [texts[place] for place in doubtful])
+    counts = token_counts(model.tokenizer, [texts[index] for index in doubtful])
     return frozenset(
-        place for place, count in zip(doubtful, counts, strict=True) if limit is not None and count > limit
+        index for index, count in zip(doubtful, counts, strict=True) if limit is not None and count > limit
     )
 
 

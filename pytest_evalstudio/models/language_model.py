@@ -103,8 +103,8 @@ class TextReader:
             return plan_windows(self._start + instruction, before, text, context=context, stride=stride)
         end = tuple(token for token in (self._tokenizer.eos_token_id,) if token is not None)
         room = max(1, context - len(end))
-        kept = before[max(0, len(instruction) + len(before) - room) :]
-        source = (instruction + kept)[:room] + end or self._start
+        tail = before[max(0, len(instruction) + len(before) - room) :]
+        source = (instruction + tail)[:room] + end or self._start
         windows, is_cut = plan_windows(self._start, (), text, context=context, stride=stride)
         return [Window(window.ids, window.first, source) for window in windows], is_cut or len(
             instruction + before
@@ -138,10 +138,10 @@ class TextReader:
             offset = first if keeps else 0
             logs = []
             for row, window in zip(logits, batch, strict=True):
-                wanted = torch.tensor(window.ids[window.first :], device=row.device)
+                targets = torch.tensor(window.ids[window.first :], device=row.device)
                 predicted = row[window.first - 1 - offset : len(window.ids) - 1 - offset].float()
                 logs.append(
-                    (predicted.gather(1, wanted[:, None])[:, 0] - predicted.logsumexp(dim=1)).tolist()
+                    (predicted.gather(1, targets[:, None])[:, 0] - predicted.logsumexp(dim=1)).tolist()
                 )
         if not all(math.isfinite(value) for values in logs for value in values):
             raise EvaluationError(
@@ -176,13 +176,13 @@ class TextReader:
     @functools.cached_property
     def _start(self) -> tuple[int, ...]:
         config, tokenizer = self._model.config, self._tokenizer
-        known = (
+        tokens = (
             [getattr(config, name, None) for name in ("decoder_start_token_id", "pad_token_id")]
             if config.is_encoder_decoder
             else []
         )
-        known += [tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.cls_token_id]
-        start = next((token for token in known if token is not None), None)
+        tokens += [tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.cls_token_id]
+        start = next((token for token in tokens if token is not None), None)
         if start is None:
             raise EvaluationError(f"the language model {self.name} has no token for the start of a text")
         return (int(start),)
@@ -273,8 +273,8 @@ def plan_windows(
         ends = list(range(max(room, len(before) + step), len(rest), step)) + ends
     windows, done = [], len(before)
     for end in ends:
-        kept = rest[max(0, end - room) : end]
-        windows.append(Window(head + kept, len(head) + len(kept) - (end - done)))
+        tail = rest[max(0, end - room) : end]
+        windows.append(Window(head + tail, len(head) + len(tail) - (end - done)))
         done = end
     return windows, len(rest) > room
 

@@ -146,5 +146,5 @@ def _merged(parts: Sequence[Entailment], choose: Callable[..., Any]) -> Entailme
         return parts[0]
     distances = [part.distance for part in parts if part.distance is not None]
     margins = [part.margin for part in parts if part.margin is not None]
-    chosen: Entailment = choose(parts, key=lambda part: part.entailment)
-    return replace(chosen, distance=choose(distances, default=None), margin=choose(margins, default=None))
+    merged: Entailment = choose(parts, key=lambda part: part.entailment)
+    return replace(merged, distance=choose(distances, default=None), margin=choose(margins, default=None))

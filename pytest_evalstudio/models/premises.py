@@ -81,11 +81,11 @@ def _greedy(counts: Sequence[int], limit: int) -> list[tuple[int, int]]:
     """
     runs: list[tuple[int, int]] = []
     used = 0
-    for place, count in enumerate(counts):
+    for index, count in enumerate(counts):
         if runs and used + 1 + count <= limit:
-            runs[-1] = (runs[-1][0], place)
+            runs[-1] = (runs[-1][0], index)
             used += 1 + count
         else:
-            runs.append((place, place))
+            runs.append((index, index))
             used = count
     return runs

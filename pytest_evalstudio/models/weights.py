@@ -233,13 +233,13 @@ def _missing(
     table: str, model: str, fact: str, *, brief: str = "", kind: type[ResourceMissing] = ResourceMissing
 ) -> ResourceMissing:
     default, setting = getattr(Configuration(), table, None), _setting(table)
-    known, pinned = (
+    names, pinned = (
         (default.model, default.revision) if isinstance(default, WeightsTable) else ("ORG/NAME", None)
     )
-    hub = model if not model.startswith(PACKAGE) and not _is_path(model) else _ON_THE_HUB.get(table, known)
+    hub = model if not model.startswith(PACKAGE) and not _is_path(model) else _ON_THE_HUB.get(table, names)
     note = f" {hub} has weights for TensorFlow only: {_CONVERT}" if hub in _TENSORFLOW else ""
     hub = "ORG/NAME" if note else hub
-    revision = f" --revision {pinned}" if hub == known and pinned else ""
+    revision = f" --revision {pinned}" if hub == names and pinned else ""
     ways = [
         (
             f'from the hub, once: `pip install "pytest-evalstudio[models]"` and {setting} = "{hub}" in the'

@@ -45,7 +45,11 @@ def _cut(tokenizer: Any, text: str, limit: int) -> list[str]:
         end = min(start + body, len(offsets))
         if end < len(offsets):
             between = next(
-                (place for place in range(end, start + body // 2, -1) if words[place] != words[place - 1]),
+                (
+                    position
+                    for position in range(end, start + body // 2, -1)
+                    if words[position] != words[position - 1]
+                ),
                 end,
             )
             end = between

@@ -32,7 +32,7 @@ class _Tokens:
     vectors: NDArray[float32]
 
 
-class WordAligner:
+class EmbeddingAligner:
     """Token-level alignment of texts by a loaded embedder.
 
     Args:
@@ -62,7 +62,7 @@ class WordAligner:
         self._read[text] = tokens
         while len(self._read) > 1 and (
             len(self._read) > _REMEMBERED_TEXTS
-            or sum(len(kept.spans) for kept in self._read.values()) > _REMEMBERED_TOKENS
+            or sum(len(entry.spans) for entry in self._read.values()) > _REMEMBERED_TOKENS
         ):
             self._read.popitem(last=False)
         return tokens
@@ -90,9 +90,9 @@ class WordAligner:
                         f"the embedder {self.name} gives no vector for each token, which an alignment needs;"
                         " use one without prompts and token pooling"
                     )
-                kept = [place for place, (first, last) in enumerate(offsets) if last > first]
-                spans += [(start + offsets[place][0], start + offsets[place][1]) for place in kept]
-                rows.append(matrix.float().cpu().numpy()[kept])
+                indices = [index for index, (first, last) in enumerate(offsets) if last > first]
+                spans += [(start + offsets[index][0], start + offsets[index][1]) for index in indices]
+                rows.append(matrix.float().cpu().numpy()[indices])
         if not spans:
             return _Tokens([], np.zeros((0, 1), dtype=np.float32))
         joined = np.concatenate(rows).astype(np.float32)
@@ -138,20 +138,20 @@ def _matches(text: _Tokens, source: _Tokens) -> list[TokenMatch]:
     if not text.spans or not source.spans:
         return []
     best = np.full(len(text.spans), -2.0, dtype=np.float32)
-    places = np.zeros(len(text.spans), dtype=np.int64)
+    positions = np.zeros(len(text.spans), dtype=np.int64)
     for start in range(0, len(source.spans), _BLOCK):
         cosines = text.vectors @ source.vectors[start : start + _BLOCK].T
         nearest = cosines.argmax(axis=1)
         values = cosines[np.arange(len(nearest)), nearest]
         better = values > best
-        best[better], places[better] = values[better], start + nearest[better]
+        best[better], positions[better] = values[better], start + nearest[better]
     return [
         TokenMatch(
             start=first,
             end=last,
             similarity=round(float(similarity), _DIGITS),
-            place=int(place),
-            position=source.spans[place][0],
+            place=int(position),
+            position=source.spans[position][0],
         )
-        for (first, last), similarity, place in zip(text.spans, best, places, strict=True)
+        for (first, last), similarity, position in zip(text.spans, best, positions, strict=True)
     ]

@@ -88,10 +88,10 @@ def generate_test_cases(
     files = list(_files(documents))
     if not files:
         raise ConfigurationError(f"there is no document; give files or folders of {', '.join(SUFFIXES)}")
-    known = registry or Registry()
+    plugins = registry or Registry()
     settings = config or Configuration(folder=Path.cwd())
     with tempfile.TemporaryDirectory(prefix="evalstudio-") as scratch:
-        place = Path(scratch) / "generate_workflow.json"
+        path = Path(scratch) / "generate_workflow.json"
         workflow = Workflow(
             name=name,
             documents=files,
@@ -106,8 +106,8 @@ def generate_test_cases(
                 }
             },
         )
-        run = WorkflowRun(workflow, place, settings, known)
-        with closing(ModelProvider(cache=cache, registry=known)) as provider:
+        run = WorkflowRun(workflow, path, settings, plugins)
+        with closing(ModelProvider(cache=cache, registry=plugins)) as provider:
             run.run(TOPIC_MODELING, provider=provider, cache=cache, progress=progress)
             state = run.run(TEST_GENERATION, provider=provider, cache=cache, progress=progress)
         topics = read_topics(run.folder_of(TOPIC_MODELING)).topics

@@ -26,20 +26,20 @@ _NUMBERS = list(range(_BLOCK))
 _ALNUM_BYTES = bytes(chr(byte).isalnum() for byte in range(256))
 
 
-def picked(places: Sequence[T], share: float, seed: int) -> list[T]:
+def picked(candidates: Sequence[T], share: float, seed: int) -> list[T]:
     """Return a share of the places, at least one, unordered; a lower share is a subset of a higher one.
 
     A fixed random order of as many numbers is begun at a place that the seed chooses; long texts are treated
     in blocks.
     """
-    chosen: list[T] = []
-    for start in range(0, len(places), _BLOCK):
-        block = places[start : start + _BLOCK] if len(places) > _BLOCK else places
+    selected: list[T] = []
+    for start in range(0, len(candidates), _BLOCK):
+        block = candidates[start : start + _BLOCK] if len(candidates) > _BLOCK else candidates
         size = len(block)
         number = max(1, round(share * size))
         shift = (seed + start) % size
-        chosen += [block[place - shift] for place in _order(size)[:number]]
-    return chosen
+        selected += [block[position - shift] for position in _order(size)[:number]]
+    return selected
 
 
 @lru_cache(maxsize=_BLOCK)

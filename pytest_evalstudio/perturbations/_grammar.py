@@ -129,8 +129,8 @@ def degree(word: str, ending: str, irregular: tuple[str, ...] = ()) -> str:
         if form.endswith(ending[-1:]) and (ending == "est") == form.endswith("st"):
             return form
     groups = sum(
-        char in _VOWELS + "y" and (not place or word[place - 1] not in _VOWELS + "y")
-        for place, char in enumerate(word.rstrip("e"))
+        char in _VOWELS + "y" and (not position or word[position - 1] not in _VOWELS + "y")
+        for position, char in enumerate(word.rstrip("e"))
     )
     if groups > 1 and not word.endswith(("y", "ow", "le")):
         return f"{'more' if ending == 'er' else 'most'} {word}"

@@ -46,24 +46,24 @@ def exchange(text: str, kind: str, share: float, seed: int, folder: str) -> Chan
     Args:
         kind: "synonyms" or "antonyms".
     """
-    place = _found(folder)
-    if not place:
+    folder_path = _found(folder)
+    if not folder_path:
         return Change.none(lacks(folder))
     pieces = WORDS.split(text)
     content = _content(pieces, text)
     candidates = [
         (index, new)
         for index, word, before, after in content
-        if (new := _replacement(place, kind, word, before, after))
+        if (new := _replacement(folder_path, kind, word, before, after))
     ]
     if not candidates:
         return Change.none(f"WordNet knows no {kind} for its words")
-    chosen = picked(candidates, share, seed)
-    for index, new in chosen:
+    selected = picked(candidates, share, seed)
+    for index, new in selected:
         if index > 2 and pieces[index - 2] in _ARTICLES and pieces[index - 1].isspace():
             pieces[index - 2] = cased(article(new), pieces[index - 2])
         pieces[index] = cased(new, pieces[index])
-    return Change("".join(pieces), len(chosen))
+    return Change("".join(pieces), len(selected))
 
 
 def tagged(text: str, folder: str = "") -> list[tuple[str, str]]:
@@ -71,12 +71,12 @@ def tagged(text: str, folder: str = "") -> list[tuple[str, str]]:
 
     The part is "" for a function word, a name, and a word that is not in WordNet.
     """
-    place = _found(folder)
+    folder_path = _found(folder)
     pieces = WORDS.split(text)
     parts = {
         index: sense.part
         for index, *neighbours in _content(pieces, text)
-        if (sense := _sense(place, *neighbours)) is not None
+        if (sense := _sense(folder_path, *neighbours)) is not None
     }
     return [(pieces[index], parts.get(index, "")) for index in range(1, len(pieces), 2)]
 
@@ -107,12 +107,12 @@ def _found(folder: str) -> str:
 
 
 @lru_cache(maxsize=100_000)
-def _replacement(place: str, kind: str, word: str, before: str, after: str) -> str:
+def _replacement(folder_path: str, kind: str, word: str, before: str, after: str) -> str:
     """Return the replacement of a word between its neighbours, or ""; all in lower case."""
-    sense = _sense(place, word, before, after)
+    sense = _sense(folder_path, word, before, after)
     if sense is None:
         return ""
-    wordnet = open_wordnet(place)
+    wordnet = open_wordnet(folder_path)
     if kind == "synonyms":
         return _synonym(wordnet, sense, word, before, after)
     for base in sense.antonyms:
@@ -139,9 +139,9 @@ def _synonym(wordnet: WordNet, sense: Sense, word: str, before: str, after: str)
     return inflected(wordnet, sense, word, new)
 
 
-def _sense(place: str, word: str, before: str, after: str) -> Sense | None:
+def _sense(folder_path: str, word: str, before: str, after: str) -> Sense | None:
     """Return the sense of a word between its neighbours, or None if it is not in WordNet."""
-    wordnet = open_wordnet(place)
+    wordnet = open_wordnet(folder_path)
     senses = wordnet.senses(word)
     return (
         senses[part_of_speech(senses, word, before, wordnet.senses(after) if after else {})]

@@ -39,16 +39,16 @@ def replaced(
     matches = list(pattern.finditer(text))
     if not matches:
         return Change.none(missing)
-    chosen = sorted(picked(range(len(matches)), SHARES[intensity], seed))
+    indices = sorted(picked(range(len(matches)), SHARES[intensity], seed))
     parts: list[str] = []
     position = 0
-    for place in chosen:
-        start, end = matches[place].span()
-        new = cased(table[" ".join(matches[place][0].lower().split())], matches[place][0])
+    for index in indices:
+        start, end = matches[index].span()
+        new = cased(table[" ".join(matches[index][0].lower().split())], matches[index][0])
         parts += [text[position:start], new]
         position = end
         if not new:
             while position < len(text) and text[position].isspace():
                 position += 1
-    made = "".join(parts) + text[position:]
-    return Change(made, len(chosen)) if made.strip() and made != text else Change.none(missing)
+    result = "".join(parts) + text[position:]
+    return Change(result, len(indices)) if result.strip() and result != text else Change.none(missing)

@@ -112,8 +112,8 @@ def _usual(lemmas: list[Any]) -> tuple[str, ...]:
     Names of persons and places are left out.
     """
     names = [
-        (" " in name, -lemma.count(), place, name)
-        for place, lemma in enumerate(lemmas)
+        (" " in name, -lemma.count(), index, name)
+        for index, lemma in enumerate(lemmas)
         if (name := lemma.name().replace("_", " ")).islower()
     ]
     return tuple(name for *_, name in sorted(names))
@@ -129,14 +129,14 @@ def find_wordnet(folder: str = "") -> str:
     if folder:
         return next(
             (
-                str(place)
-                for place in (Path(folder), Path(folder) / "dict", Path(folder) / "corpora/wordnet")
-                if (place / _MARK).is_file()
+                str(path)
+                for path in (Path(folder), Path(folder) / "dict", Path(folder) / "corpora/wordnet")
+                if (path / _MARK).is_file()
             ),
             "",
         )
-    places = [os.environ.get("WNSEARCHDIR", ""), *_SYSTEM]
-    return next((place for place in places if place and (Path(place) / _MARK).is_file()), "") or _in_nltk()
+    paths = [os.environ.get("WNSEARCHDIR", ""), *_SYSTEM]
+    return next((path for path in paths if path and (Path(path) / _MARK).is_file()), "") or _in_nltk()
 
 
 def _in_nltk() -> str:
@@ -151,7 +151,7 @@ def _in_nltk() -> str:
 
 
 @lru_cache(maxsize=4)
-def open_wordnet(place: str) -> WordNet:
+def open_wordnet(path: str) -> WordNet:
     """Open WordNet at a place from `find_wordnet`; takes about two seconds, once."""
     import nltk.data
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
@@ -172,13 +172,13 @@ def open_wordnet(place: str) -> WordNet:
         def map_wn(self, version: str = "wordnet") -> None:
             """Map nothing: no other edition is read."""
 
-    if ".zip" in place:
-        archive, _, inside = place.partition(".zip")
+    if ".zip" in path:
+        archive, _, inside = path.partition(".zip")
         root: Any = nltk.data.ZipFilePathPointer(f"{archive}.zip", inside.strip("/") + "/")
     else:
-        if place not in nltk.data.path:
-            nltk.data.path.append(place)  # NLTK reads below its data folders only
-        root = nltk.data.FileSystemPathPointer(place)
+        if path not in nltk.data.path:
+            nltk.data.path.append(path)  # NLTK reads below its data folders only
+        root = nltk.data.FileSystemPathPointer(path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that there are no other languages
         reader = Reader(root, None)

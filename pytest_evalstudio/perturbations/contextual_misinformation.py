@@ -67,8 +67,8 @@ class ContextualMisinformation:
     def consider(self, text: str) -> Flow[Change]:
         """Ask the judge for its version of a question."""
         reply = record(question=sentence("the rewritten question, false premise included"))
-        (said,) = yield [Question(prompt="false_premise", texts={"question": text}, reply=reply)]
-        written = str(said["question"]).strip()
+        (reply_of_judge,) = yield [Question(prompt="false_premise", texts={"question": text}, reply=reply)]
+        written = str(reply_of_judge["question"]).strip()
         return (
             Change(written, 1) if written and written != text else Change.none("the judge left it as it is")
         )

@@ -56,9 +56,9 @@ class KeyboardTypos:
             return Change.none("none of its characters is on a US keyboard")
         if intensity == "TYPICAL":
             return typical(text, _TYPOS, seed, len(candidates))
-        places = picked(candidates, SHARES[intensity], seed)
+        positions = picked(candidates, SHARES[intensity], seed)
         letters = list(text)
-        for place, byte in zip(places, stream(seed, len(places)), strict=True):
-            near = NEIGHBOURS[letters[place]]
-            letters[place] = near[byte % len(near)]
-        return Change("".join(letters), len(places))
+        for position, byte in zip(positions, stream(seed, len(positions)), strict=True):
+            near = NEIGHBOURS[letters[position]]
+            letters[position] = near[byte % len(near)]
+        return Change("".join(letters), len(positions))

@@ -43,9 +43,9 @@ class Ocr:
             return Change.none("it has no Latin letter or digit that a scanner would misread")
         if intensity == "TYPICAL":
             return typical(text, _TYPOS, seed, len(candidates))
-        places = picked(candidates, SHARES[intensity], seed)
+        positions = picked(candidates, SHARES[intensity], seed)
         letters = list(text)
-        for place, byte in zip(places, stream(seed, len(places)), strict=True):
-            taken_for = MISREADINGS[letters[place]]
-            letters[place] = taken_for[byte % len(taken_for)]
-        return Change("".join(letters), len(places))
+        for position, byte in zip(positions, stream(seed, len(positions)), strict=True):
+            taken_for = MISREADINGS[letters[position]]
+            letters[position] = taken_for[byte % len(taken_for)]
+        return Change("".join(letters), len(positions))

@@ -19,7 +19,9 @@ class Qwerty:
 
     def perturb(self, text: str, intensity: Intensity, seed: int) -> Change:
         letters = list(text)
-        places = [match.start() for match in _LETTER.finditer(text)][:: _EVERY[intensity]]
-        for place in places:
-            letters[place] = letters[place].translate(_OTHER)
-        return Change("".join(letters), len(places)) if places else Change.none("it has neither y nor z")
+        positions = [match.start() for match in _LETTER.finditer(text)][:: _EVERY[intensity]]
+        for position in positions:
+            letters[position] = letters[position].translate(_OTHER)
+        return (
+            Change("".join(letters), len(positions)) if positions else Change.none("it has neither y nor z")
+        )

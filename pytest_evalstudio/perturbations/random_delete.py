@@ -30,18 +30,18 @@ class RandomDelete:
             return Change.none("it has fewer than two letters or digits")
         if intensity == "TYPICAL":
             return typical(text, (self._typo,), seed, len(candidates))
-        places = picked(candidates, SHARES[intensity], seed)[: len(candidates) - 1]
+        positions = picked(candidates, SHARES[intensity], seed)[: len(candidates) - 1]
         letters = list(text)
         if text.isascii():
-            for place in places:
-                letters[place] = self.replacement
+            for position in positions:
+                letters[position] = self.replacement
         else:
-            for place in places:
-                end = cluster_end(text, place)
-                letters[place:end] = [self.replacement, *[""] * (end - place - 1)]
-        made = "".join(letters)
+            for position in positions:
+                end = cluster_end(text, position)
+                letters[position:end] = [self.replacement, *[""] * (end - position - 1)]
+        result = "".join(letters)
         return (
-            Change(made, len(places))
-            if made != text
+            Change(result, len(positions))
+            if result != text
             else Change.none("all that would be deleted is the replacement already")
         )

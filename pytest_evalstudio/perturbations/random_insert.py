@@ -30,9 +30,9 @@ class RandomInsert:
             return Change.none(NOTHING_TO_CHANGE)
         if intensity == "TYPICAL":
             return typical(text, (doubled,), seed, len(candidates))
-        places = picked(candidates, SHARES[intensity], seed)
+        positions = picked(candidates, SHARES[intensity], seed)
         letters, alphabet = list(text), alphabet_of(text)
         size = len(alphabet)
-        for place, byte in zip(places, stream(seed, len(places)), strict=True):
-            letters[place] = alphabet[byte % size] + letters[place]
-        return Change("".join(letters), len(places))
+        for position, byte in zip(positions, stream(seed, len(positions)), strict=True):
+            letters[position] = alphabet[byte % size] + letters[position]
+        return Change("".join(letters), len(positions))

@@ -34,11 +34,11 @@ class RandomReplacement:
             return Change.none(NOTHING_TO_CHANGE)
         if intensity == "TYPICAL":
             return typical(text, (_wrong_letter(alphabet_of(text)),), seed, len(candidates))
-        places = picked(candidates, SHARES[intensity], seed)
+        positions = picked(candidates, SHARES[intensity], seed)
         letters, alphabet = list(text), alphabet_of(text)
-        for place, byte in zip(places, stream(seed, len(places)), strict=True):
-            letters[place] = letter(byte, letters[place], alphabet)
-        return Change("".join(letters), len(places))
+        for position, byte in zip(positions, stream(seed, len(positions)), strict=True):
+            letters[position] = letter(byte, letters[position], alphabet)
+        return Change("".join(letters), len(positions))
 
 
 def _wrong_letter(alphabet: str) -> Typo:

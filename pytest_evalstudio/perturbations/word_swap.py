@@ -18,40 +18,40 @@ class WordSwap:
         spans = [match.span() for match in WORD.finditer(text)]
         if len(spans) < every:
             return Change.none(f"it has fewer than {every} words")
-        pairs = [place for place in range(1, len(spans)) if not _apart(text, spans, place)]
-        places = _spaced(pairs, every)
-        swapped = _swapped(text, spans, places)
+        pairs = [position for position in range(1, len(spans)) if not _apart(text, spans, position)]
+        positions = _spaced(pairs, every)
+        swapped = _swapped(text, spans, positions)
         if swapped == text:  # all of these pairs are twins: another pair will do
             words = [text[start:end] for start, end in spans]
-            places = [place for place in pairs if words[place] != words[place - 1]][:1]
-            if not places:
+            positions = [position for position in pairs if words[position] != words[position - 1]][:1]
+            if not positions:
                 return Change.none("its neighbouring words are all the same")
-            swapped = _swapped(text, spans, places)
-        return Change(swapped, len(places))
+            swapped = _swapped(text, spans, positions)
+        return Change(swapped, len(positions))
 
 
-def _apart(text: str, spans: list[tuple[int, int]], place: int) -> bool:
+def _apart(text: str, spans: list[tuple[int, int]], position: int) -> bool:
     """Return whether a protected span is between a word and the one before it: a swap would move the span."""
-    return MARK.search(text, spans[place - 1][1], spans[place][0]) is not None
+    return MARK.search(text, spans[position - 1][1], spans[position][0]) is not None
 
 
-def _spaced(places: list[int], every: int) -> list[int]:
+def _spaced(positions: list[int], every: int) -> list[int]:
     """Return places that are at least so many words apart; the next one replaces one that is missing.
 
     >>> _spaced([1, 2, 3, 5, 6, 7, 9], 3)
     [2, 5, 9]
     """
-    chosen: list[int] = []
-    for place in places:
-        if place - (chosen[-1] if chosen else -1) >= every:
-            chosen.append(place)
-    return chosen
+    selected: list[int] = []
+    for position in positions:
+        if position - (selected[-1] if selected else -1) >= every:
+            selected.append(position)
+    return selected
 
 
-def _swapped(text: str, spans: list[tuple[int, int]], places: list[int]) -> str:
+def _swapped(text: str, spans: list[tuple[int, int]], positions: list[int]) -> str:
     parts, end = [], 0
-    for place in places:
-        (first, first_end), (second, second_end) = spans[place - 1], spans[place]
+    for position in positions:
+        (first, first_end), (second, second_end) = spans[position - 1], spans[position]
         parts += [text[end:first], text[second:second_end], text[first_end:second], text[first:first_end]]
         end = second_end
     parts.append(text[end:])

@@ -57,11 +57,11 @@ class Canvas:
             title: tooltip, e.g. the full text of a shortened one.
         """
         turn = f' transform="rotate(-90 {_number(x)} {_number(y)})"' if turned else ""
-        place = f'x="{_number(x)}" y="{_number(y)}"'
+        attributes = f'x="{_number(x)}" y="{_number(y)}"'
         anchored = f' text-anchor="{anchor}"' if anchor != "start" else ""
         self._marks.append(
             "<text"
-            f" {place}{anchored}{_attribute('class', classes)}{_attribute('fill', fill)}{turn}>{_tooltip(title)}{_safe(content)}</text>"  # noqa: E501
+            f" {attributes}{anchored}{_attribute('class', classes)}{_attribute('fill', fill)}{turn}>{_tooltip(title)}{_safe(content)}</text>"  # noqa: E501
         )
 
     def line(
@@ -114,9 +114,9 @@ class Canvas:
         title: str = "",
     ) -> None:
         """Draw a filled circle."""
-        place = f'cx="{_number(x)}" cy="{_number(y)}" r="{_number(radius)}"'
+        attributes = f'cx="{_number(x)}" cy="{_number(y)}" r="{_number(radius)}"'
         style = f'fill="{fill}"{_attribute("fill-opacity", opacity, 1)}{_attribute("stroke", stroke)}'
-        self._marks.append(f"<circle {place} {style}{_closed('circle', title)}")
+        self._marks.append(f"<circle {attributes} {style}{_closed('circle', title)}")
 
     def path(
         self,

@@ -31,7 +31,7 @@ class Mean:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class ModelLine:
     """A model's line: positions of its mean, the ends of its interval and its threshold.
 
     Attributes:
@@ -56,7 +56,7 @@ class IntervalChart:
     """
 
     title: str
-    lines: tuple[Line, ...]
+    lines: tuple[ModelLine, ...]
     ticks: tuple[tuple[float, float], ...]
 
 
@@ -70,10 +70,10 @@ def interval_chart(metric: Metric, means: Sequence[Mean]) -> IntervalChart | Non
     def position(value: float) -> float:
         return round(WIDTH * min(1.0, max(0.0, (value - low) / (high - low))), 2)
 
-    def line(mean: Mean, value: float) -> Line:
+    def line(mean: Mean, value: float) -> ModelLine:
         start, end = mean.interval or (value, value)
         has_threshold = math.isfinite(mean.threshold) and low <= mean.threshold <= high
-        return Line(
+        return ModelLine(
             name=mean.name,
             value=value,
             x=position(value),
@@ -93,8 +93,8 @@ def interval_chart(metric: Metric, means: Sequence[Mean]) -> IntervalChart | Non
 
 def _ends(metric: Metric, values: Sequence[float], means: Sequence[Mean]) -> tuple[float, float]:
     """Return the ends of the axis: those of the metric's range, else as far as the values go."""
-    known = [*values, *(bound for mean in means for bound in mean.interval or ())]
+    values_shown = [*values, *(bound for mean in means for bound in mean.interval or ())]
     thresholds = [metric.threshold] if math.isfinite(metric.threshold) else []
-    low = metric.range[0] if math.isfinite(metric.range[0]) else min(known)
-    high = metric.range[1] if math.isfinite(metric.range[1]) else max([*known, *thresholds])
+    low = metric.range[0] if math.isfinite(metric.range[0]) else min(values_shown)
+    high = metric.range[1] if math.isfinite(metric.range[1]) else max([*values_shown, *thresholds])
     return low, high if high > low else low + 1.0

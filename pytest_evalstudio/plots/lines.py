@@ -22,14 +22,14 @@ class LinePoint(NamedTuple):
     high: float | None
 
 
-class Line(NamedTuple):
+class PlotLine(NamedTuple):
     """A named line with a point per run, None where a run has none."""
 
     name: str
     points: Sequence[LinePoint | None]
 
 
-def line_chart(title: str, runs: Sequence[str], lines: Sequence[Line]) -> str:
+def line_chart(title: str, runs: Sequence[str], lines: Sequence[PlotLine]) -> str:
     """Return an SVG picture of several lines over runs.
 
     Args:
@@ -71,9 +71,9 @@ def line_chart(title: str, runs: Sequence[str], lines: Sequence[Line]) -> str:
     return canvas.finish()
 
 
-def _draw(canvas: Canvas, x: Scale, y: Scale, colour: str, line: Line, runs: Sequence[str]) -> None:
-    places = [(x(number), y(point.mean)) for number, point in enumerate(line.points) if point is not None]
-    canvas.path(places, stroke=colour, width=2)
+def _draw(canvas: Canvas, x: Scale, y: Scale, colour: str, line: PlotLine, runs: Sequence[str]) -> None:
+    points = [(x(number), y(point.mean)) for number, point in enumerate(line.points) if point is not None]
+    canvas.path(points, stroke=colour, width=2)
     for number, point in enumerate(line.points):
         if point is None:
             continue

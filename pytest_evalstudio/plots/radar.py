@@ -37,8 +37,8 @@ class Shape:
     @property
     def path(self) -> str:
         """Return the outline for SVG; metrics without a value are left out."""
-        known = [f"{x},{y}" for x, y in filter(None, self.corners)]
-        return f"M{'L'.join(known)}Z" if known else ""
+        points = [f"{x},{y}" for x, y in filter(None, self.corners)]
+        return f"M{'L'.join(points)}Z" if points else ""
 
 
 @dataclass(frozen=True, slots=True)

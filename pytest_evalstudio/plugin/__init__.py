@@ -57,6 +57,6 @@ def pytest_configure(config: pytest.Config) -> None:
     if option.evalstudio_replay and option.evalstudio_refresh:
         eval_session(config).check_options()
     checked_if_empty = ("evaluators", "runs", "fail_on", "confirm")
-    given = any(getattr(option, f"evalstudio_{name}") is not None for name in checked_if_empty)
-    if given or any(getattr(option, f"evalstudio_{name}") for name in checked):
+    is_set = any(getattr(option, f"evalstudio_{name}") is not None for name in checked_if_empty)
+    if is_set or any(getattr(option, f"evalstudio_{name}") for name in checked):
         eval_session(config).check_options()

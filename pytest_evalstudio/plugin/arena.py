@@ -12,7 +12,7 @@ import pytest
 
 from pytest_evalstudio.arena.entries import battle_entry
 from pytest_evalstudio.arena.games import games_of
-from pytest_evalstudio.arena.judging import SETTINGS, Judged, judge_games
+from pytest_evalstudio.arena.judging import SETTINGS, JudgedGames, judge_games
 from pytest_evalstudio.arena.replacement import EARLIER
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import DataError, EvaluationError
@@ -49,7 +49,7 @@ def pair_items(
         if task.source is None and not task.skip:
             originals.setdefault(task.model, []).append(task)
     models = collector.evals.models
-    for model in [model for model, asked in originals.items() if not asked[0].answered]:
+    for model in [model for model, answers in originals.items() if not answers[0].answered]:
         if models.fixture_of(model):
             del originals[model]
             collector.evals.warn(
@@ -74,14 +74,14 @@ class ArenaRun:
     def __init__(
         self,
         evals: EvalSession,
-        place: str,
+        location: str,
         config: Configuration,
         table: ArenaTable,
         tasks: dict[ModelInfo, list[EvalTask]],
     ) -> None:
         self.table = table
         self._evals = evals
-        self._place = place
+        self._place = location
         self._config = config
         self._tasks = tasks
         self._answers: dict[ModelInfo, list[Case]] = {}
@@ -112,11 +112,11 @@ class ArenaRun:
             elif tasks[0].answered:
                 self._answers[model] = [task.answers[0] for task in tasks]
             else:
-                asked = self._evals.models.asked[model.key]
+                answers_by_prompt = self._evals.models.asked[model.key]
                 prompts = [prompts_of(task)[0] for task in tasks]
                 self._answers[model] = [
-                    answered(task.case, answer, model, 1, retrieves=asked.retrieves)
-                    for task, answer in zip(tasks, asked.ask(prompts), strict=True)
+                    answered(task.case, answer, model, 1, retrieves=answers_by_prompt.retrieves)
+                    for task, answer in zip(tasks, answers_by_prompt.ask(prompts), strict=True)
                 ]
         return self._answers[model]
 
@@ -133,7 +133,7 @@ class ArenaRun:
             if (key := safe_identifier(task.key)) in texts
         ]
 
-    def judged(self, models: tuple[ModelInfo, ModelInfo]) -> Judged:
+    def judged(self, models: tuple[ModelInfo, ModelInfo]) -> JudgedGames:
         """Return the verdicts on the games between two models.
 
         Raises:
@@ -158,7 +158,7 @@ class ArenaItem(RecordedItem):
         super().__init__(**kwargs)
         self._run = run
         self._models = models
-        self._judged: Judged | None = None
+        self._judged: JudgedGames | None = None
         self.labels = (models[0].label, models[1].label)
         self.add_marker(pytest.mark.arena)
 

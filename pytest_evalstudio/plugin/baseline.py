@@ -14,7 +14,7 @@ from pytest_evalstudio.comparison.baseline import opened
 from pytest_evalstudio.comparison.compare import compare
 from pytest_evalstudio.comparison.files import moved_files, with_paths
 from pytest_evalstudio.comparison.matching import class_of, score_changes
-from pytest_evalstudio.comparison.metrics import Limits
+from pytest_evalstudio.comparison.metrics import ComparisonLimits
 from pytest_evalstudio.comparison.results import Comparison, ItemChange
 from pytest_evalstudio.comparison.sides import Side, SideItem, case_digest, read_side
 from pytest_evalstudio.comparison.text import regression_headline, word_diff
@@ -84,8 +84,8 @@ class SessionBaseline:
                 return {}
             renamed = self._settings.renamed_models
             for item in reader.items():
-                known = {item.model_key, reader.run.model_name(item.model_key)}
-                is_model = names & (known | {renamed[name] for name in known if name in renamed})
+                valid_names = {item.model_key, reader.run.model_name(item.model_key)}
+                is_model = names & (valid_names | {renamed[name] for name in valid_names if name in renamed})
                 is_file = self._paths.get(item.file, item.file) == file
                 if is_file and is_model and item.rows and not item.rows[0].error:
                     answers.setdefault(item.key, item.rows[0].actual_output)
@@ -97,11 +97,11 @@ class SessionBaseline:
         Raises:
             ConfigurationError: if there is no item in common.
         """
-        moved = moved_files(
+        lines = moved_files(
             self.side, {item.file.nodeid for item in items}, functools.partial(_digests, items)
         )
-        self._paths = {file.base: file.new for file in moved}
-        self.side = with_paths(self.side, moved)
+        self._paths = {file.base: file.new for file in lines}
+        self.side = with_paths(self.side, lines)
         if items and not any(self._earlier(item) for item in items):
             raise ConfigurationError(
                 f"the baseline {self._label} has none of the {len(items)} collected items: the same file, key"
@@ -173,7 +173,7 @@ class SessionBaseline:
         """
         reader = RecordReader(record)
         table = self._settings.session.comparison
-        limits = Limits(allowed_drop=table.allowed_drop, tolerance=table.tolerance)
+        limits = ComparisonLimits(allowed_drop=table.allowed_drop, tolerance=table.tolerance)
         return compare(
             self.side,
             read_side(reader.run, reader.outlines(), answers_of=("failed",)),

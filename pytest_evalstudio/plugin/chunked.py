@@ -32,7 +32,7 @@ PROGRESS_EVERY_S = 0.2
 SAVE_CURSOR, RESTORE_CURSOR, CLEAR_TO_END = "\x1b7", "\x1b8", "\x1b[K"
 
 
-class Chunk:
+class ItemChunk:
     """Items that are resolved and scored together, in steps of the run's pace.
 
     Attributes:
@@ -204,7 +204,7 @@ def assign(evals: EvalSession, items: Sequence[EvalItem]) -> tuple[dict[str, str
         ConfigurationError: if one of these lacks its judge or an option.
     """
     pipelines: dict[Configuration, Pipeline] = {}
-    wanted: dict[Configuration, dict[ConfiguredEvaluator, None]] = {}
+    evaluators_by_config: dict[Configuration, dict[ConfiguredEvaluator, None]] = {}
     used: dict[ConfiguredEvaluator, None] = {}
     for item in items:
         config = evals.configuration(item.path.parent)
@@ -212,12 +212,12 @@ def assign(evals: EvalSession, items: Sequence[EvalItem]) -> tuple[dict[str, str
             pipelines[config] = Pipeline.under(
                 config, evals.plan(config), evals.provider, models=evals.models.asked, spans=evals.spans
             )
-            wanted[config] = {}
+            evaluators_by_config[config] = {}
         selected = dict.fromkeys(pipelines[config].selected_for(item.task))
         used.update(selected)
         if not item.task.skip:
-            wanted[config].update(selected)
-    for config, evaluators in wanted.items():
+            evaluators_by_config[config].update(selected)
+    for config, evaluators in evaluators_by_config.items():
         evals.provider.open_available(config, evaluators)
     running = [item for item in items if not item.task.skip]
     names: dict[str, str] = {}
@@ -233,7 +233,7 @@ def assign(evals: EvalSession, items: Sequence[EvalItem]) -> tuple[dict[str, str
         first = members[0]
         name = f"{first.file.nodeid}[{first.task.model.label}]#{number}"
         pipeline = pipelines[evals.configuration(first.path.parent)]
-        chunk = Chunk(name, evals, pipeline, members, by_question=by_question)
+        chunk = ItemChunk(name, evals, pipeline, members, by_question=by_question)
         for member in members:
             member.chunk = chunk
             member.locate()

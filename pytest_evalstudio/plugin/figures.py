@@ -36,9 +36,9 @@ def set_properties(
         more: further names, without the prefix, and values.
     """
     others = [pair for pair in item.user_properties if not pair[0].startswith(f"{PREFIX}.")]
-    ours = [pair for result, evaluators in results for pair in _properties(result, evaluators)]
-    ours += [(f"{PREFIX}.{name}", value) for name, value in more]
-    item.user_properties[:] = [*others, *ours]
+    properties = [pair for result, evaluators in results for pair in _properties(result, evaluators)]
+    properties += [(f"{PREFIX}.{name}", value) for name, value in more]
+    item.user_properties[:] = [*others, *properties]
 
 
 def _properties(
@@ -87,8 +87,8 @@ def show_figures(report: pytest.TestReport, config: pytest.Config, result: Resul
     if config.option.verbose > 0:
         setattr(report, SCORE, primary_scores(result))
     if config.pluginmanager.hasplugin("html"):
-        ours = [pair for pair in report.user_properties if str(pair[0]).startswith(f"{PREFIX}.")]
-        setattr(report, EXTRAS, [*getattr(report, EXTRAS, []), _table(ours)])
+        properties = [pair for pair in report.user_properties if str(pair[0]).startswith(f"{PREFIX}.")]
+        setattr(report, EXTRAS, [*getattr(report, EXTRAS, []), _table(properties)])
 
 
 def _table(properties: Iterable[tuple[str, Any]]) -> dict[str, Any]:

@@ -136,14 +136,14 @@ def _refuse_coroutines(fixture: str, cases: object) -> None:
         TypeError: for the first of them.
     """
     __tracebackhide__ = True
-    places: list[tuple[str, object]] = [("the case", cases)]
+    parts: list[tuple[str, object]] = [("the case", cases)]
     for case in cases if isinstance(cases, Sequence) else ():
-        places.append(("the case", case))
+        parts.append(("the case", case))
         if isinstance(case, Case):
-            places += [
+            parts += [
                 (name, getattr(case, name)) for name in ("question", "actual_output", "expected_output")
             ]
-    for name, value in places:
+    for name, value in parts:
         if inspect.isawaitable(value):
             if inspect.iscoroutine(value):
                 value.close()

@@ -38,7 +38,7 @@ ATTEMPTS = pytest.StashKey[list[Attempt]]()
 """Earlier attempts at an item that a plugin runs again."""
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.plugin.chunked import Chunk
+    from pytest_evalstudio.plugin.chunked import ItemChunk
     from pytest_evalstudio.plugin.session import EvalSession
 
 
@@ -162,14 +162,14 @@ class EvalFileCollector(pytest.File):
         collected = self._with_perturbed(file, models, config, perturber)
         if isinstance(file.content, TestLab):
             names = labels(file.content.models)
-            wanted = {
+            selected = {
                 safe_identifier(model.key)
                 for model in file.content.models
                 if evals.models.is_wanted(
                     names[model.key], model.key, model.name, safe_identifier(names[model.key])
                 )
             }
-            collected = [task for task in collected if task.model.key in wanted]
+            collected = [task for task in collected if task.model.key in selected]
         for task in collected:
             if task.choice is not None:
                 try:
@@ -193,8 +193,8 @@ class EvalFileCollector(pytest.File):
         for line in perturber.notes.lines():
             self.evals.warn(f"{self.nodeid}: {line}", self.path)
         if not isinstance(file.content, TestSuite):
-            asked = dict.fromkeys(task.model for task in collected if not task.answered)
-            self.evals.models.answering(asked, config, self.nodeid)
+            perturbed_models = dict.fromkeys(task.model for task in collected if not task.answered)
+            self.evals.models.answering(perturbed_models, config, self.nodeid)
         return collected
 
     def _mark(self, node: pytest.Collector | pytest.Item, names: set[str]) -> None:
@@ -242,7 +242,7 @@ class EvalItem(FixtureItem):
         task: the task of the current attempt.
     """
 
-    chunk: Chunk
+    chunk: ItemChunk
     expected_faults = (EvaluationError, ThresholdMissed, ConfigurationError)
 
     def __init__(self, *, task: EvalTask, **kwargs: Any) -> None:

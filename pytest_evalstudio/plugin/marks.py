@@ -11,9 +11,9 @@ _MARKS = pytest.StashKey[dict[str, pytest.MarkDecorator]]()
 
 def mark_named(config: pytest.Config, category: str) -> pytest.MarkDecorator:
     """Return the registered marker of a category."""
-    known = config.stash.setdefault(_MARKS, {})
+    marks = config.stash.setdefault(_MARKS, {})
     name = marker_name(category)
-    if name not in known:
+    if name not in marks:
         config.addinivalue_line("markers", f"{name}: category or domain of test cases")
-        known[name] = pytest.MarkDecorator(pytest.Mark(name, (), {}, _ispytest=True), _ispytest=True)
-    return known[name]
+        marks[name] = pytest.MarkDecorator(pytest.Mark(name, (), {}, _ispytest=True), _ispytest=True)
+    return marks[name]

@@ -57,7 +57,7 @@ class Models:
         self._wanted = evals.settings.model_names
         self.asked: dict[str, AskedAhead] = {}
 
-    def of_suite(self, suite: TestSuite, config: Configuration, place: str) -> list[ModelInfo]:
+    def of_suite(self, suite: TestSuite, config: Configuration, location: str) -> list[ModelInfo]:
         """Return the models that answer a suite.
 
         Raises:
@@ -70,11 +70,11 @@ class Models:
                     "Add a [[model]] with name and host to evalstudio.toml; `evalstudio hosts` lists the"
                     " hosts"
                 )
-                raise ConfigurationError(f"{place}: no model is configured to answer it. {remedy}")
+                raise ConfigurationError(f"{location}: no model is configured to answer it. {remedy}")
             tables = [DEFAULT]
         return [self._info(config, table) for table in tables if self.is_wanted(table.name)]
 
-    def answering(self, infos: Iterable[ModelInfo], config: Configuration, place: str) -> None:
+    def answering(self, infos: Iterable[ModelInfo], config: Configuration, location: str) -> None:
         """Find the models that answer the perturbed cases of a lab or data set.
 
         They are the configured models of the same names, else the lab's descriptions if the user trusts it.
@@ -84,10 +84,10 @@ class Models:
         """
         tables = {table.name: table for table in config.model}
         for info in infos:
-            table = tables.get(info.label) or self._as_described(info, tables, place)
+            table = tables.get(info.label) or self._as_described(info, tables, location)
             self._configured[info] = _Configured(config=config, table=table)
 
-    def _as_described(self, info: ModelInfo, configured: Iterable[str], place: str) -> ModelTable:
+    def _as_described(self, info: ModelInfo, configured: Iterable[str], location: str) -> ModelTable:
         described = LabModel(
             name=info.label,
             host=str(info.description.get("model_type", "")),
@@ -99,10 +99,10 @@ class Models:
             )
             return ModelTable.model_validate({**settings, "name": info.label})
         except ConfigurationError as exc:
-            raise ConfigurationError(f"{place}: perturbed cases have no answers yet: {exc}") from None
+            raise ConfigurationError(f"{location}: perturbed cases have no answers yet: {exc}") from None
         except ValidationError as exc:
             raise ConfigurationError(
-                f"{place}: model {info.label!r} of the lab: {exc.errors()[0]['msg']}"
+                f"{location}: model {info.label!r} of the lab: {exc.errors()[0]['msg']}"
             ) from None
 
     def is_wanted(self, *names: str) -> bool:
@@ -152,8 +152,8 @@ class Models:
         if info not in self._sessions:
             configured = self._configured[info]
             session = self._opened(configured.table, configured.config)
-            place = Path(configured.config.file or configured.config.folder)
-            self._evals.services.callback(self._close, session, place)
+            path = Path(configured.config.file or configured.config.folder)
+            self._evals.services.callback(self._close, session, path)
             self._sessions[info] = session
             if self.asked.setdefault(info.key, AskedAhead(session)).key != session.key:
                 raise ConfigurationError(
@@ -168,10 +168,10 @@ class Models:
             text = session.mask_output(text)
         return text
 
-    def _close(self, session: ModelSession, place: Path) -> None:
+    def _close(self, session: ModelSession, path: Path) -> None:
         """Close a model, and warn of what its host noted."""
         for note in dict.fromkeys(session.notes):
-            self._evals.warn(note, place)
+            self._evals.warn(note, path)
         session.close()
 
     def named(self, name: str, config: Configuration) -> tuple[ModelInfo, AskedAhead]:
@@ -225,8 +225,8 @@ class Models:
 
     def _described(self, config: Configuration, table: ModelTable) -> ModelInfo:
         """Return a configured model as the record knows it; by its name alone where it cannot be opened."""
-        wanted = table.runs or config.runs
-        runs, stopping = max_runs(wanted), stopping_of(wanted, f"model {table.name!r}")
+        runs_setting = table.runs or config.runs
+        runs, stopping = max_runs(runs_setting), stopping_of(runs_setting, f"model {table.name!r}")
         try:
             identity = model_identity(table.name, table.settings, self._evals.registry)
         except ConfigurationError:  # raised again when the model is opened, which a mere collection does not

@@ -111,8 +111,10 @@ class AskedAhead:
                     future.cancel()
             raise
         rest = [index for index in range(len(prompts)) if index not in arrived]
-        asked = self._session.ask([prompts[index] for index in rest], progress=progress) if rest else []
-        answers = {**arrived, **dict(zip(rest, asked, strict=True))}
+        answers_of_rest = (
+            self._session.ask([prompts[index] for index in rest], progress=progress) if rest else []
+        )
+        answers = {**arrived, **dict(zip(rest, answers_of_rest, strict=True))}
         return [answers[index] for index in range(len(prompts))]
 
     def _taken(self, prompt: Prompt) -> Future[Answer] | None:

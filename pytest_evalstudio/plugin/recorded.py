@@ -46,13 +46,13 @@ def restore_order(items: list[pytest.Item]) -> None:
         items: of the session; changed in place.
     """
     by_file: dict[Path, list[int]] = defaultdict(list)
-    for place, item in enumerate(items):
+    for position, item in enumerate(items):
         if isinstance(item, RecordedItem) and item.place_in_file is not None:
-            by_file[item.path].append(place)
-    for places in by_file.values():
-        in_order = sorted((items[place] for place in places), key=_place_in_file)
-        for place, item in zip(places, in_order, strict=True):
-            items[place] = item
+            by_file[item.path].append(position)
+    for positions in by_file.values():
+        in_order = sorted((items[position] for position in positions), key=_place_in_file)
+        for position, item in zip(positions, in_order, strict=True):
+            items[position] = item
 
 
 def _place_in_file(item: pytest.Item) -> int:

@@ -311,8 +311,8 @@ class Recorder:
                     terminal.write_line(line)
 
     def _contributed(self, analysis: Analysis) -> list[tuple[str, str]]:
-        given = self._evals.config.hook.pytest_evalstudio_report_sections(analysis=analysis)
-        return [pair for pairs in given for pair in pairs or ()]
+        sections = self._evals.config.hook.pytest_evalstudio_report_sections(analysis=analysis)
+        return [pair for pairs in sections for pair in pairs or ()]
 
     def _storage_mb(self) -> float | None:
         """Return the megabytes of cache and output, None if the configuration does not limit them."""

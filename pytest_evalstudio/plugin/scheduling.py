@@ -184,10 +184,10 @@ class ChunkedScheduler:
         return self._chosen is not None and bool(self._chosen.has_pending)
 
     def __getattr__(self, name: str) -> Any:
-        chosen = self.__dict__.get("_chosen")
-        if chosen is None:
+        suite = self.__dict__.get("_chosen")
+        if suite is None:
             raise AttributeError(name)
-        return getattr(chosen, name)
+        return getattr(suite, name)
 
     def _choose(self, node: Any) -> Any:
         plan = _received(node)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_evalstudio.batch.gates.access import TableAccess
-from pytest_evalstudio.batch.gates.checks import Check, CheckResult, GatedTable
+from pytest_evalstudio.batch.gates.checks import CheckResult, GateCheck, GatedTable
 from pytest_evalstudio.batch.gates.messages import explanation, headline
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
 from pytest_evalstudio.formats.scores import read_scores_file
@@ -64,7 +64,7 @@ class ScoresFileCollector(pytest.File):
 class ScoresItem(pytest.Item):
     """A gate for one model."""
 
-    def __init__(self, *, gated: GatedTable, check: Check, **kwargs: Any) -> None:
+    def __init__(self, *, gated: GatedTable, check: GateCheck, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._gated = gated
         self._check = check
@@ -97,9 +97,9 @@ class ScoresItem(pytest.Item):
             pairs += [("low", figure.interval[0]), ("high", figure.interval[1])]
         if result.change is not None:
             pairs += [("baseline", result.change.base.value), ("difference", result.change.difference)]
-        ours = [(f"{PREFIX}.{name}", value) for name, value in pairs if value is not None]
+        properties = [(f"{PREFIX}.{name}", value) for name, value in pairs if value is not None]
         others = [pair for pair in self.user_properties if not pair[0].startswith(f"{PREFIX}.")]
-        self.user_properties[:] = [*others, *ours]
+        self.user_properties[:] = [*others, *properties]
 
     def repr_failure(
         self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None

@@ -238,9 +238,9 @@ class EvalSession:
         Raises:
             ConfigurationError: if a perturbation is malformed or not available.
         """
-        wanted = config.perturbations
-        chains = parse_perturbations(wanted.apply, self.registry, config.perturbator, folder=config.folder)
-        return Perturber(chains, seed=wanted.seed, where=wanted.where) if wanted.apply.strip() else None
+        specs = config.perturbations
+        chains = parse_perturbations(specs.apply, self.registry, config.perturbator, folder=config.folder)
+        return Perturber(chains, seed=specs.seed, where=specs.where) if specs.apply.strip() else None
 
     def check_options(self) -> None:
         """Refuse malformed options before anything is collected."""
@@ -370,8 +370,8 @@ class EvalSession:
         gates = [parse_gate(text, arena_terms()) for text in self.settings.gates()]
         has_arena = bool(playing) or any(config.arena is not None for config in self._plans)
         check_terms(gates, playing or None, has_arena=has_arena)
-        known = {
+        names = {
             selected.id: selected.spec.metrics for plan in self._plans.values() for selected in plan.made()
         }
         for gate in gates:
-            check_gate(gate, known)
+            check_gate(gate, names)

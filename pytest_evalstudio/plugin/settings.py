@@ -95,12 +95,12 @@ class Settings:
     @property
     def of_suites(self) -> list[str]:
         """Return the given options that have no effect on workflows, whose files define these settings."""
-        given = {
+        paths = {
             "--evalstudio-threshold": self._option.evalstudio_threshold,
             "--evalstudio-model": self._option.evalstudio_model,
             "--evalstudio-perturb": self._option.evalstudio_perturb,
         }
-        return [name for name, value in given.items() if value]
+        return [name for name, value in paths.items() if value]
 
     @property
     def renamed_models(self) -> dict[str, str]:
@@ -163,17 +163,17 @@ class Settings:
         Raises:
             ConfigurationError: if the option is malformed.
         """
-        given = self._option.evalstudio_shard
-        if not given:
+        shard_text = self._option.evalstudio_shard
+        if not shard_text:
             return None
         from pytest_evalstudio.plugin.shards import parse_shard
 
-        return parse_shard(given)
+        return parse_shard(shard_text)
 
     def history(self) -> Path | None:
         """Return the folder of earlier runs, None for none."""
-        given = self._option.evalstudio_history
-        return self._invocation / str(given) if given else None
+        path_text = self._option.evalstudio_history
+        return self._invocation / str(path_text) if path_text else None
 
     @property
     def policy(self) -> str:
@@ -182,8 +182,8 @@ class Settings:
         Raises:
             ConfigurationError: if it is malformed.
         """
-        given = {"--evalstudio-pass": self._option.evalstudio_pass, "evalstudio_pass": self._ini_policy}
-        for name, text in given.items():
+        policies = {"--evalstudio-pass": self._option.evalstudio_pass, "evalstudio_pass": self._ini_policy}
+        for name, text in policies.items():
             if text:
                 try:
                     return PassPolicy.parse(text).text
@@ -218,8 +218,8 @@ class Settings:
     def session(self) -> Configuration:
         """Return the configuration of the run as a whole, the one nearest to the first argument."""
         first = (self._arguments or [str(self._root)])[0].split("::")[0]
-        place = Path(os.path.normpath(self._invocation / first))
-        return self.for_folder(place if os.path.isdir(place) else place.parent)
+        path = Path(os.path.normpath(self._invocation / first))
+        return self.for_folder(path if os.path.isdir(path) else path.parent)
 
     def for_folder(self, folder: Path) -> Configuration:
         """Return the configuration of a folder.
@@ -228,8 +228,8 @@ class Settings:
             ConfigurationError: if its file is wrong.
         """
         if folder not in self._by_folder:
-            given = self._option.evalstudio_config
-            file = self._invocation / given if given else find_configuration(folder, self._root)
+            path_text = self._option.evalstudio_config
+            file = self._invocation / path_text if path_text else find_configuration(folder, self._root)
             if file not in self._by_file:
                 config = self._with_options(
                     load_configuration(file) if file else configuration({}, folder=self._root)

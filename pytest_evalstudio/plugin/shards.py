@@ -42,13 +42,13 @@ def parse_shard(text: str) -> Shard:
 
 def split(items: Sequence[pytest.Item], shard: Shard) -> tuple[list[pytest.Item], list[pytest.Item]]:
     """Return the items of a shard, and those of the others; other tests are in every shard."""
-    kept: list[pytest.Item] = []
+    items_of_shard: list[pytest.Item] = []
     others: list[pytest.Item] = []
     for item in items:
         family = _family(item)
         is_kept = family is None or _number(family, shard.total) == shard.number
-        (kept if is_kept else others).append(item)
-    return kept, others
+        (items_of_shard if is_kept else others).append(item)
+    return items_of_shard, others
 
 
 def _family(item: pytest.Item) -> str | None:
@@ -60,10 +60,10 @@ def _family(item: pytest.Item) -> str | None:
 
 
 def _original(task: EvalTask) -> EvalTask:
-    seen = {id(task)}
-    while task.source is not None and id(task.source) not in seen:
+    ids = {id(task)}
+    while task.source is not None and id(task.source) not in ids:
         task = task.source
-        seen.add(id(task))
+        ids.add(id(task))
     return task
 
 

@@ -158,14 +158,14 @@ def review_lines(analysis: Analysis, folder: str) -> Iterator[str]:
     calibrated = [board for board in analysis.leaderboards.values() if board.evaluator.calibration]
     for board in calibrated:
         if any(line.uncertain for line in board.standings):
-            chosen = (
+            sample_lines = (
                 ["--metric", f"{board.evaluator.id}.{board.evaluator.primary.key}"]
                 if len(calibrated) > 1
                 else []
             )
             yield (
-                f"uncertain verdicts: `{shlex.join(['evalstudio', 'review', folder, *chosen])}` puts these"
-                " answers before people"
+                f"uncertain verdicts: `{shlex.join(['evalstudio', 'review', folder, *sample_lines])}` puts"
+                " these answers before people"
             )
 
 
@@ -258,16 +258,16 @@ def flip_lines(analysis: Analysis) -> Iterator[str]:
     if every is not None:
         yield f"flips: {_share(every)}; {every.pass_to_fail} from pass to fail, {every.fail_to_pass} back"
     rates = [rate for rate in analysis.flip_rates if rate.group == "perturbator"]
-    kept = sorted(
+    rates_shown = sorted(
         (rate for rate in rates if rate.meaning_kept and rate.name != COPY),
         key=lambda rate: (-rate.rate, rate.name),
     )
     apart = [rate for rate in rates if not rate.meaning_kept]
     width = max((min(LABEL_CHARS, len(rate.name)) for rate in rates), default=0)
-    for rate in kept[:ROWS] if len(kept) > 1 else ():
+    for rate in rates_shown[:ROWS] if len(rates_shown) > 1 else ():
         yield f"  {_fitted(rate.name, width)}  {_share(rate)}"
-    if len(kept) > ROWS:
-        yield f"  ... and {len(kept) - ROWS} more perturbators in the report"
+    if len(rates_shown) > ROWS:
+        yield f"  ... and {len(rates_shown) - ROWS} more perturbators in the report"
     for rate in rates:
         if rate.name == COPY:
             yield f"  {_fitted(rate.name, width)}  {_share(rate)}: the models' own noise"

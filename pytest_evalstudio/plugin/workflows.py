@@ -42,11 +42,11 @@ def step_items(collector: EvalFileCollector, source: Source) -> Iterator[Workflo
         raise CollectionError(str(exc)) from None
     if not run.specs:
         raise CollectionError(f"{collector.nodeid}: no step of a workflow is installed")
-    wanted = evals.settings.from_step
-    if wanted and all(spec.id != wanted for spec in run.specs):
+    step_id = evals.settings.from_step
+    if step_id and all(spec.id != step_id for spec in run.specs):
         fault = unknown_name(
             "step",
-            wanted,
+            step_id,
             [spec.id for spec in run.specs],
             f"Steps: {', '.join(spec.id for spec in run.specs)}.",
         )
@@ -84,8 +84,8 @@ class WorkflowStep(RecordedItem):
     def setup(self) -> None:
         lacks = self._run.status(self._spec.id).lacks
         if lacks:
-            stand = ", ".join(f"{id} ({self._run.status(id).status})" for id in lacks)
-            raise pytest.skip.Exception(f"needs {stand}", _use_item_location=True)
+            statuses = ", ".join(f"{id} ({self._run.status(id).status})" for id in lacks)
+            raise pytest.skip.Exception(f"needs {statuses}", _use_item_location=True)
 
     def runtest(self) -> None:
         from pytest_evalstudio.plugin.chunked import ProgressLine
@@ -144,11 +144,11 @@ class WorkflowStep(RecordedItem):
     ) -> str | TerminalRepr:
         if not isinstance(excinfo.value, EvalStudioError):
             return super().repr_failure(excinfo, style)
-        said = str(excinfo.value)
+        message = str(excinfo.value)
         return (
-            said
-            if self.path.name in said
-            else f"{self.nodeid.partition('::')[0]} /evalstudio_workflow/steps/{self._spec.id}: {said}"
+            message
+            if self.path.name in message
+            else f"{self.nodeid.partition('::')[0]} /evalstudio_workflow/steps/{self._spec.id}: {message}"
         )
 
     def reportinfo(self) -> tuple[Path, int, str]:

@@ -133,9 +133,9 @@ def _tables(plain: Plain) -> Plain:
 
 
 def _model(entry: Plain) -> Plain:
-    known = {key: value for key, value in entry.items() if key in _MODEL_KEYS}
+    entries = {key: value for key, value in entry.items() if key in _MODEL_KEYS}
     extra = {key: value for key, value in entry.items() if key not in _MODEL_KEYS}
-    return {**known, **({"extra": extra} if extra else {})}
+    return {**entries, **({"extra": extra} if extra else {})}
 
 
 def _item(plain: Plain, evaluators: Mapping[str, Plain]) -> Plain:

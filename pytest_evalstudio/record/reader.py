@@ -17,17 +17,17 @@ _BLOCK_BYTES = 1 << 18
 """Bytes of a block of lines, which are decoded together; a larger one takes more time for its memory."""
 
 
-def record_path(place: str | Path) -> Path:
+def record_path(file_path: str | Path) -> Path:
     """Return the record that a path means: the file itself, or the one in a report's folder.
 
     Raises:
         DataError: if there is no record.
     """
-    path = Path(place)
+    path = Path(file_path)
     path = path / FILE if path.is_dir() else path
     if not path.is_file():
         raise DataError(
-            f"there is no record here; give a {FILE} or the folder of a report", source=str(place)
+            f"there is no record here; give a {FILE} or the folder of a report", source=str(file_path)
         )
     return path
 

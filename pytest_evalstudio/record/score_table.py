@@ -34,7 +34,7 @@ class Column:
 
 
 @dataclass(slots=True)
-class Answer:
+class TableAnswer:
     """One model's answer to one test case, repeats in one.
 
     Attributes:
@@ -74,7 +74,7 @@ class Scores:
     """
 
     columns: dict[str, Column] = field(default_factory=dict)
-    answers: dict[Identity, Answer] = field(default_factory=dict)
+    answers: dict[Identity, TableAnswer] = field(default_factory=dict)
     model_names: dict[str, str] = field(default_factory=dict)
 
     def column(self, name: str) -> Column:
@@ -93,20 +93,20 @@ class Scores:
                 f"metric {name!r} is one of several evaluators; say which:"
                 f" {', '.join(column.key for column in matching)}"
             )
-        known = [*self.columns, *(column.metric.key for column in self.columns.values())]
-        hint = nearest(name, known)
+        keys = [*self.columns, *(column.metric.key for column in self.columns.values())]
+        hint = nearest(name, keys)
         raise ConfigurationError(
             f"these results have no metric {name!r}. {hint or 'They have ' + ', '.join(self.columns)}"
         )
 
 
-def originals(answers: Iterable[Answer]) -> Iterator[tuple[Answer, tuple[str, str]]]:
+def originals(answers: Iterable[TableAnswer]) -> Iterator[tuple[TableAnswer, tuple[str, str]]]:
     """Yield each answer with file and key of its original case; an original is its own."""
-    kept = list(answers)
-    sources = {(answer.file, answer.key): answer.source for answer in kept}
-    for answer in kept:
-        key, seen = answer.key, {answer.key}
-        while (source := sources.get((answer.file, key), "")) and source not in seen:
-            seen.add(source)
+    remaining = list(answers)
+    sources = {(answer.file, answer.key): answer.source for answer in remaining}
+    for answer in remaining:
+        key, visited = answer.key, {answer.key}
+        while (source := sources.get((answer.file, key), "")) and source not in visited:
+            visited.add(source)
             key = source
         yield answer, (answer.file, key)

@@ -222,8 +222,8 @@ class ScoredManifest(Struct, frozen=True, kw_only=True):
         self, evaluator: str, metric: str, model: str, group: str = "", group_value: str = ""
     ) -> MetricAggregate | None:
         """Return the figures of a metric, None where the table has none."""
-        wanted = (evaluator, metric, model, group, group_value)
-        return next((entry for entry in self.aggregates if entry.identity == wanted), None)
+        identity = (evaluator, metric, model, group, group_value)
+        return next((entry for entry in self.aggregates if entry.identity == identity), None)
 
     @property
     def empty_answers(self) -> dict[str, int]:
@@ -365,8 +365,8 @@ def _merged_strata(
 ) -> tuple[StratumMoments, ...]:
     by_index = {entry.stratum: entry for entry in first}
     for entry in second:
-        known = by_index.get(entry.stratum)
-        by_index[entry.stratum] = entry if known is None else _merged_stratum(known, entry)
+        previous = by_index.get(entry.stratum)
+        by_index[entry.stratum] = entry if previous is None else _merged_stratum(previous, entry)
     return tuple(by_index[index] for index in sorted(by_index))
 
 

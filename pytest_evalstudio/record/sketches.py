@@ -57,9 +57,9 @@ def values_of(sketch: str) -> NDArray[np.float64]:
 
     if not sketch:
         return np.empty(0)
-    known = _sketch(sketch)
-    count = min(known.n, _MAX_VALUES)
-    return np.array(known.get_quantiles(((np.arange(count) + 0.5) / count).tolist()))
+    sketch_data = _sketch(sketch)
+    count = min(sketch_data.n, _MAX_VALUES)
+    return np.array(sketch_data.get_quantiles(((np.arange(count) + 0.5) / count).tolist()))
 
 
 def _sketch(text: str) -> Any:

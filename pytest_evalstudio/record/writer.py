@@ -127,9 +127,9 @@ def forget_parts(spans: MutableMapping[str, tuple[int, ...]], nodeid: str) -> No
 def extend_spans(spans: dict[str, EvaluatorSpan], more: Mapping[str, EvaluatorSpan]) -> None:
     """Extend each evaluator's span by another one of it."""
     for id, span in more.items():
-        known = spans.get(id, span)
+        previous = spans.get(id, span)
         spans[id] = EvaluatorSpan(
-            started=min(known.started, span.started), finished=max(known.finished, span.finished)
+            started=min(previous.started, span.started), finished=max(previous.finished, span.finished)
         )
 
 

@@ -68,7 +68,7 @@ class _Aggregator:
 
 
 @dataclass(frozen=True, slots=True)
-class Assessment:
+class AgentAssessment:
     """Evaluator of a run under its name in Agent Evaluation.
 
     Attributes:
@@ -120,26 +120,26 @@ class Assessment:
             aggregator.scored += 1
 
 
-def assessments(evaluators: Mapping[str, EvaluatorInfo]) -> list[Assessment]:
+def assessments(evaluators: Mapping[str, EvaluatorInfo]) -> list[AgentAssessment]:
     """Return the evaluators of a run that Agent Evaluation supports.
 
     An evaluator of a configured name keeps that name; a custom judge has the name of its option, where no
     other has it.
     """
-    assessments_by_id: dict[str, Assessment] = {}
+    assessments_by_id: dict[str, AgentAssessment] = {}
     for id, info in evaluators.items():
-        wanted = _prefix(info)
-        if wanted is None:
+        id_prefix = _prefix(info)
+        if id_prefix is None:
             continue
         kind = _kind(info)
-        prefix = wanted if wanted not in assessments_by_id else _named(wanted, id)
+        prefix = id_prefix if id_prefix not in assessments_by_id else _named(id_prefix, id)
         if kind == "recall":
             aggregate = f"{prefix}/average"
         elif kind == "chunks":
             aggregate = f"{prefix}/precision/average"
         else:
             aggregate = f"{prefix}/rating/{'average' if info.type == _AVERAGED else 'percentage'}"
-        assessments_by_id[prefix] = Assessment(id, prefix, kind, info.primary.key, aggregate)
+        assessments_by_id[prefix] = AgentAssessment(id, prefix, kind, info.primary.key, aggregate)
     return list(assessments_by_id.values())
 
 
@@ -155,7 +155,7 @@ class AgentEvaluation:
     run: Run
     evaluators: Mapping[str, EvaluatorInfo]
     files: tuple[str, ...] = ()
-    _assessments: list[Assessment] = field(default_factory=list, init=False)
+    _assessments: list[AgentAssessment] = field(default_factory=list, init=False)
     _aggregators: dict[str, dict[str, _Aggregator]] = field(default_factory=dict, init=False)
     _open: ExitStack = field(default_factory=ExitStack, init=False)
     _rows: IO[str] | None = field(default=None, init=False)
@@ -210,7 +210,7 @@ class AgentEvaluation:
         }
 
     def _of_model(self, by_prefix: Mapping[str, _Aggregator]) -> dict[str, object]:
-        known = [
+        names = [
             (assessment, by_prefix[assessment.prefix])
             for assessment in self._assessments
             if assessment.prefix in by_prefix
@@ -218,7 +218,7 @@ class AgentEvaluation:
         return {
             "metrics": {
                 assessment.aggregate: aggregator.total / aggregator.scored if aggregator.scored else None
-                for assessment, aggregator in known
+                for assessment, aggregator in names
             },
             "counts": {
                 assessment.prefix: {
@@ -226,17 +226,17 @@ class AgentEvaluation:
                     "errors": aggregator.errors,
                     "not_applicable": aggregator.not_applicable,
                 }
-                for assessment, aggregator in known
+                for assessment, aggregator in names
             },
         }
 
 
 def _prefix(info: EvaluatorInfo) -> str | None:
-    wanted = {**_RATED, **_CHUNKS, **_RECALL}.get(info.type)
+    prefix = {**_RATED, **_CHUNKS, **_RECALL}.get(info.type)
     if info.type == _CUSTOM:
         step = "retrieval" if _kind(info) == "chunks" else "response"
         return _named(f"{step}/llm_judged/", str(info.parameters.get("name") or info.id))
-    return wanted if wanted is None or info.id == info.type else _named(wanted, info.id)
+    return prefix if prefix is None or info.id == info.type else _named(prefix, info.id)
 
 
 def _kind(info: EvaluatorInfo) -> Kind:

@@ -38,17 +38,17 @@ class Failure(Struct, frozen=True, kw_only=True):
     is_leak: bool = False
 
 
-def failures_of(items: Iterable[Item], places: Mapping[str, tuple[str, int]]) -> Iterator[Failure]:
+def failures_of(items: Iterable[Item], locations: Mapping[str, tuple[str, int]]) -> Iterator[Failure]:
     """Yield the failed and broken items of a record.
 
     Args:
         items: of the record.
-        places: node id to path and line; an item without a place is at the first line of its file.
+        locations: node id to path and line; an item without a place is at the first line of its file.
     """
     for item in items:
         if item.verdict not in ("failed", "error"):
             continue
-        path, line = places.get(item.nodeid, (item.file, 1))
+        path, line = locations.get(item.nodeid, (item.file, 1))
         missed = tuple(id for id, verdict in item.verdicts.items() if verdict.missed)
         kinds = {
             finding.problem_type
@@ -80,8 +80,8 @@ def github_lines(failures: Iterable[Failure]) -> Iterator[str]:
             yield "::notice::evalstudio: more failures are in the report"
             return
         title = _property(visible(failure.nodeid)[:_TITLE_CHARS])
-        place = f"file={_property(failure.path)},line={failure.line}"
-        yield f"::error {place},title={title}::{_data(failure.message)}"
+        properties = f"file={_property(failure.path)},line={failure.line}"
+        yield f"::error {properties},title={title}::{_data(failure.message)}"
 
 
 class _Lines(Struct, frozen=True):

@@ -19,7 +19,7 @@ from pytest_evalstudio.report.failures import FailureBook
 from pytest_evalstudio.report.findings import Finding
 from pytest_evalstudio.report.folders import ExplainerFolder
 from pytest_evalstudio.report.thresholds import ThresholdLine
-from pytest_evalstudio.report.verdict import Verdict
+from pytest_evalstudio.report.verdict import RunVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Content:
     """
 
     analysis: Analysis
-    verdict: Verdict
+    verdict: RunVerdict
     conclusions: Sequence[ModelConclusion]
     findings: Sequence[Finding]
     failed: FailedItems

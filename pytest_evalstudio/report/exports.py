@@ -172,9 +172,9 @@ def write_explainer(folder: ExplainerFolder, analysis: Analysis, *, rows: int) -
     with open_text(folder.log) as log:
         log.write("".join(f"{line}\n" for line in log_lines(analysis, board)))
     write_json(folder.work / "leaderboard.json", leaderboard_entry(board))
-    for place, line in enumerate(line for line in board.standings if line.table):
+    for index, line in enumerate(line for line in board.standings if line.table):
         write_json(
-            folder.work / f"model-wide-{place}.json",
+            folder.work / f"model-wide-{index}.json",
             {"model_key": line.model, "model_name": line.name, "table": line.table},
         )
     with Archive(folder.archive / "application_zip" / "explanation.zip") as archive:
@@ -227,7 +227,7 @@ def log_lines(analysis: Analysis, board: Leaderboard) -> list[str]:
 
 def _write_leaderboard(folder: ExplainerFolder, board: Leaderboard) -> None:
     info = board.evaluator
-    place = folder.leaderboard / "application_json"
+    path = folder.leaderboard / "application_json"
     meta = {entry["key"]: entry for entry in describe_evaluator(info, [])["metrics_meta"]}
     groups = [] if info.boolean else [(metric.key, [metric.key]) for metric in info.metrics]
     groups.append((ALL_METRICS, [metric.key for metric in info.metrics]))
@@ -236,7 +236,7 @@ def _write_leaderboard(folder: ExplainerFolder, board: Leaderboard) -> None:
         data = {line.model: {key: line.cells[key].value for key in keys} for line in board.standings}
         details = {line.model: _standing(line) for line in board.standings} if name == ALL_METRICS else {}
         write_json(
-            place / files[name],
+            path / files[name],
             {
                 "data": data,
                 "metadata": {key: meta[key] for key in keys},
@@ -244,7 +244,7 @@ def _write_leaderboard(folder: ExplainerFolder, board: Leaderboard) -> None:
             },
         )
     write_json(
-        place / "explanation.json",
+        path / "explanation.json",
         {
             "files": files,
             "type": f"llm-{info.kind}-leaderboard",
@@ -296,5 +296,5 @@ def explanations_of(folder: ExplainerFolder) -> list[str]:
 
     The folder of `llm-eval-results` is `global_llm_eval_results`, and so on.
     """
-    places = (folder.results, folder.leaderboard, folder.fragment, folder.archive)
-    return [place.name.removeprefix("global_").replace("_", "-") for place in places]
+    paths = (folder.results, folder.leaderboard, folder.fragment, folder.archive)
+    return [path.name.removeprefix("global_").replace("_", "-") for path in paths]

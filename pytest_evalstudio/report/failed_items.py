@@ -30,7 +30,7 @@ _COMPARABLE = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class TermResult:
     """A term of a condition, as its text, and whether the answer meets it."""
 
     text: str
@@ -38,7 +38,7 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Miss:
+class FailedEvaluator:
     """An evaluator that failed the item or could not judge it.
 
     Attributes:
@@ -80,7 +80,7 @@ class FailureTexts:
 
     question: str = ""
     expected: tuple[Stretch, ...] = ()
-    terms: tuple[Term, ...] = ()
+    terms: tuple[TermResult, ...] = ()
     actual: tuple[Stretch, ...] = ()
     segments: tuple[Segment, ...] = ()
     base: tuple[Stretch, ...] = ()
@@ -109,19 +109,19 @@ class FailedItem:
     change: str = ""
     flaky: bool = False
     code: str = ""
-    misses: tuple[Miss, ...] = ()
+    misses: tuple[FailedEvaluator, ...] = ()
     reason: str = ""
     error: str = ""
     repeats: int = 1
     texts: FailureTexts = FailureTexts()
 
     @property
-    def first(self) -> Miss | None:
+    def first(self) -> FailedEvaluator | None:
         """Return the evaluator that failed the item first, None where none or no evaluator alone did."""
         return self.misses[0] if self.misses and not self.code else None
 
     @property
-    def further(self) -> tuple[Miss, ...]:
+    def further(self) -> tuple[FailedEvaluator, ...]:
         """Return the evaluators that are named after the reason."""
         if self.first is not None:
             return self.misses[1:]
@@ -165,9 +165,9 @@ class FailedItems:
         self.total[kind] += 1
         change = self._changes.get(item.nodeid)
         is_regressed = change is not None and change.item_class in ("regressed", "error_now")
-        kept = (self._regressed if is_regressed else self._others)[kind]
-        if len(kept) < LIMITS[kind]:
-            kept.append(self._failed(kind, item, change))
+        group = (self._regressed if is_regressed else self._others)[kind]
+        if len(group) < LIMITS[kind]:
+            group.append(self._failed(kind, item, change))
 
     def items(self, kind: Kind) -> list[FailedItem]:
         """Return the kept items of a kind, regressed ones first."""
@@ -229,7 +229,7 @@ _TITLES: Mapping[str, str] = {
 _KINDS: Mapping[str, Kind] = {"failed": "failed", "xpassed": "failed", "error": "error", "xfailed": "xfailed"}
 
 
-def _code(item: Item, misses: Sequence[Miss]) -> str:
+def _code(item: Item, misses: Sequence[FailedEvaluator]) -> str:
     """Return the class of a failure that no evaluator decides or explains, "" for others."""
     if item.code in _TITLES:
         return item.code
@@ -237,7 +237,7 @@ def _code(item: Item, misses: Sequence[Miss]) -> str:
     return OutcomeCode.NO_ANSWER if is_of_host else ""
 
 
-def _misses(evaluators: Mapping[str, EvaluatorInfo], item: Item) -> Iterator[Miss]:
+def _misses(evaluators: Mapping[str, EvaluatorInfo], item: Item) -> Iterator[FailedEvaluator]:
     failed = [(id, verdict) for id, verdict in item.verdicts.items() if verdict.passed is False]
     broken = [(id, verdict) for id, verdict in item.verdicts.items() if verdict.status == "error"]
     for id, verdict in (*failed, *broken):
@@ -245,12 +245,14 @@ def _misses(evaluators: Mapping[str, EvaluatorInfo], item: Item) -> Iterator[Mis
             yield _miss(evaluators[id], verdict)
 
 
-def _miss(info: EvaluatorInfo, verdict: ItemVerdict) -> Miss:
+def _miss(info: EvaluatorInfo, verdict: ItemVerdict) -> FailedEvaluator:
     if verdict.status == "error":
-        return Miss(evaluator=info.id, name=info.name, reason=_cut(verdict.reason), fault=verdict.code)
+        return FailedEvaluator(
+            evaluator=info.id, name=info.name, reason=_cut(verdict.reason), fault=verdict.code
+        )
     key = verdict.missed[0] if verdict.missed else info.primary.key
     metric = next((metric for metric in info.metrics if metric.key == key), info.primary)
-    return Miss(
+    return FailedEvaluator(
         evaluator=info.id,
         name=info.name,
         metric=metric.name,
@@ -272,7 +274,9 @@ def _fault(info: EvaluatorInfo, verdict: ItemVerdict) -> str:
     return kinds[-1].name if kinds else ""
 
 
-def _failing_row(item: Item, misses: Sequence[Miss], evaluators: Mapping[str, EvaluatorInfo]) -> Row:
+def _failing_row(
+    item: Item, misses: Sequence[FailedEvaluator], evaluators: Mapping[str, EvaluatorInfo]
+) -> Row:
     """Return the repeat that shows the failure: empty, with the worst score, or with an error."""
     if item.code == ItemCode.ANSWER_EMPTY:
         return next((row for row in item.rows if is_blank(row.actual_output)), item.rows[0])
@@ -282,7 +286,10 @@ def _failing_row(item: Item, misses: Sequence[Miss], evaluators: Mapping[str, Ev
 
 
 def _texts(
-    row: Row, misses: tuple[Miss, ...], evaluators: Mapping[str, EvaluatorInfo], change: ItemChange | None
+    row: Row,
+    misses: tuple[FailedEvaluator, ...],
+    evaluators: Mapping[str, EvaluatorInfo],
+    change: ItemChange | None,
 ) -> FailureTexts:
     answer = "" if is_blank(row.actual_output) else row.actual_output[:TEXT_CHARS]
     expected, actual = changed_words(row.expected_output[:TEXT_CHARS], answer)
@@ -305,7 +312,7 @@ def _texts(
 
 
 def _marked(
-    row: Row, answer: str, misses: Iterable[Miss], evaluators: Mapping[str, EvaluatorInfo]
+    row: Row, answer: str, misses: Iterable[FailedEvaluator], evaluators: Mapping[str, EvaluatorInfo]
 ) -> tuple[Segment, ...]:
     """Return the answer with the stretches that the first evaluator with any marked as bad."""
     for miss in misses:
@@ -321,7 +328,7 @@ def _is_judged(row: Row) -> bool:
     return is_scored and row.condition_on != "context"
 
 
-def _terms(text: str, answer: str) -> Iterator[Term]:
+def _terms(text: str, answer: str) -> Iterator[TermResult]:
     """Yield the terms of a condition and whether the answer meets them.
 
     Yields nothing for a malformed condition, or without an answer.
@@ -331,7 +338,7 @@ def _terms(text: str, answer: str) -> Iterator[Term]:
     try:
         leaves = list(_leaves(parse_condition(text)))[:_TERMS]
         for leaf in leaves:
-            yield Term(str(leaf), leaf.holds(answer, _TERM_TIMEOUT_S))
+            yield TermResult(str(leaf), leaf.holds(answer, _TERM_TIMEOUT_S))
     except EvalStudioError:
         return
 
@@ -369,7 +376,7 @@ def _grouped(kind: Kind, items: Iterable[FailedItem]) -> Iterator[FailureGroup]:
         yield FailureGroup(kind=kind, evaluator=group.evaluator, title=group.title, items=tuple(group.items))
 
 
-def _title(miss: Miss | None) -> str:
+def _title(miss: FailedEvaluator | None) -> str:
     if miss is None:
         return "No evaluator gave a verdict"
     if not miss.metric:

@@ -31,7 +31,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class FailedCase:
     """Test case that an evaluator failed or could not score.
 
     Attributes:
@@ -71,7 +71,7 @@ class FailureBook:
         self._run = run
         self._evaluators = evaluators
         self._limit = max(5, min(PER_EVALUATOR, ON_A_PAGE // max(1, len(evaluators))))
-        self._heaps: dict[str, list[tuple[float, int, Failure]]] = {id: [] for id in evaluators}
+        self._heaps: dict[str, list[tuple[float, int, FailedCase]]] = {id: [] for id in evaluators}
         self._count = 0
 
     def add(self, item: Item) -> None:
@@ -84,7 +84,7 @@ class FailureBook:
             ):
                 self._keep(self._evaluators[id], item, verdict)
 
-    def worst(self, evaluator: str) -> list[Failure]:
+    def worst(self, evaluator: str) -> list[FailedCase]:
         """Return the kept failures, the lowest score first."""
         return [
             failure
@@ -105,13 +105,13 @@ class FailureBook:
         elif (badness, self._count) > heap[0][:2]:
             heapq.heapreplace(heap, (badness, self._count, self._failure(info, item, verdict)))
 
-    def _failure(self, info: EvaluatorInfo, item: Item, verdict: ItemVerdict) -> Failure:
+    def _failure(self, info: EvaluatorInfo, item: Item, verdict: ItemVerdict) -> FailedCase:
         row = worst_row(info, item.rows)
         outcome = row.outcomes.get(info.id)
         marks = outcome.fragments if outcome is not None else ()
         metric = info.sentence_metric
         reason = verdict.reason or (outcome.reason if outcome is not None else "")
-        return Failure(
+        return FailedCase(
             nodeid=item.nodeid,
             key=item.key,
             model=self._run.model_name(item.model_key),
@@ -154,8 +154,8 @@ def worst_row(info: EvaluatorInfo, rows: Sequence[Row]) -> Row:
 
 def _text(text: str, marks: Sequence[Mark] = (), metric: Metric | None = None, part: str = "answer") -> Text:
     shown = text[:TEXT_CHARS]
-    made = segments(shown, marks, metric, part) if metric is not None else [Segment(shown)]
-    return Text(segments=tuple(made), left_out=len(text) - len(shown))
+    parts = segments(shown, marks, metric, part) if metric is not None else [Segment(shown)]
+    return Text(segments=tuple(parts), left_out=len(text) - len(shown))
 
 
 def _cut(text: str) -> str:

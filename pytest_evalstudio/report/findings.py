@@ -105,16 +105,16 @@ def _finding(
     names = {str(p.attributes["model_name"]) for p in problems if "model_name" in p.attributes}
     models = tuple(sorted(names, key=natural_key))
     cases = sum(_case_count(problem) for problem in problems)
-    asked = len(analysis.models)
+    model_count = len(analysis.models)
     is_mean = info is not None and "threshold" in about and "perturbators" not in about
     if is_mean and info is not None:
         cases = _failing(conclusions, info.id)
-        asked = sum(
+        model_count = sum(
             cell.n > 0 for model in conclusions for cell in model.cells if cell.board.evaluator.id == info.id
         )
-        title = _mean_title(info, problems, len(models), asked)
+        title = _mean_title(info, problems, len(models), model_count)
     else:
-        title = _title(info, problems, models, asked)
+        title = _title(info, problems, models, model_count)
     listed = cases
     if analysis.listed_failures is not None and info is not None and "perturbators" not in about:
         listed = min(cases, analysis.listed_failures.get(info.id, 0))
@@ -124,7 +124,7 @@ def _finding(
         problem_type=first.problem_type,
         avid=first.avid,
         models=models,
-        of=asked,
+        of=model_count,
         cases=cases,
         listed=listed,
         keys=tuple(_keys(problems)),
@@ -147,7 +147,7 @@ def _keys(problems: Iterable[Problem]) -> Iterator[str]:
     yield from list(keys)[:_KEYS]
 
 
-def _mean_title(info: EvaluatorInfo, problems: Sequence[Problem], models: int, asked: int) -> str:
+def _mean_title(info: EvaluatorInfo, problems: Sequence[Problem], models: int, model_count: int) -> str:
     about = problems[0].attributes
     metric = next((metric for metric in info.metrics if metric.key == about.get("metric")), info.primary)
     scores = sorted(float(problem.attributes["score"]) for problem in problems)
@@ -156,18 +156,22 @@ def _mean_title(info: EvaluatorInfo, problems: Sequence[Problem], models: int, a
     beyond = "below" if metric.better == "higher" else "above"
     spread = rounded(scores[0]) if scores[0] == scores[-1] else f"{scores[0]:.2f}–{scores[-1]:.2f}"
     name = info.name if metric.primary else f"{info.name}, {metric.name}"
-    who = f"{models} of {asked} models" if asked > 1 else str(about.get("model_name", "the model"))
+    who = (
+        f"{models} of {model_count} models" if model_count > 1 else str(about.get("model_name", "the model"))
+    )
     return f"{name}: {who} {beyond} {limit} ({spread})"
 
 
-def _title(info: EvaluatorInfo | None, problems: Sequence[Problem], models: Sequence[str], asked: int) -> str:
+def _title(
+    info: EvaluatorInfo | None, problems: Sequence[Problem], models: Sequence[str], model_count: int
+) -> str:
     if len(problems) == 1:
         return problems[0].description.rstrip(".")
     if info is None:
         return f"{problems[0].description.rstrip('.')}, and {len(problems) - 1} more of this kind"
     cases = sum(_case_count(problem) for problem in problems)
     what = f"{cases} {'case' if cases == 1 else 'cases'}" if cases else f"{len(problems)} findings"
-    of = f", {len(models)} of {asked} models" if asked > 1 and models else ""
+    of = f", {len(models)} of {model_count} models" if model_count > 1 and models else ""
     name = info.name
     if "perturbators" in problems[0].attributes:
         broken = sum(

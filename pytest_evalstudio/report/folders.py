@@ -55,7 +55,7 @@ class ExplainerFolder:
 
     def files(self) -> list[tuple[str, str]]:
         """Return the exports to link: their titles, and their paths from the report's folder."""
-        places = [
+        paths = [
             ("Results, JSON", self.results / "application_json" / "explanation.json"),
             ("Results, CSV", self.results / "text_csv" / "explanation.csv"),
             *(
@@ -71,7 +71,7 @@ class ExplainerFolder:
             ("Work files, ZIP", self.archive / "application_zip" / "explanation.zip"),
             ("Log", self.log),
         ]
-        return [(what, path.relative_to(self.path.parent).as_posix()) for what, path in places]
+        return [(what, path.relative_to(self.path.parent).as_posix()) for what, path in paths]
 
 
 def explainer_uuid(run_id: str, evaluator: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_evalstudio.comparison.history import History, Point, Series
-from pytest_evalstudio.plots.lines import Line, LinePoint, line_chart
+from pytest_evalstudio.plots.lines import LinePoint, PlotLine, line_chart
 
 
 def pictures(content: History) -> dict[str, str]:
@@ -13,7 +13,9 @@ def pictures(content: History) -> dict[str, str]:
         by_metric.setdefault(f"{series.evaluator}.{series.metric}", []).append(series)
     runs = [f"{run.created[:10]} {run.commit[:7]}".strip() for run in content.runs]
     return {
-        name: line_chart(name, runs, [Line(each.model, list(map(_point, each.points))) for each in series])
+        name: line_chart(
+            name, runs, [PlotLine(each.model, list(map(_point, each.points))) for each in series]
+        )
         for name, series in by_metric.items()
     }
 

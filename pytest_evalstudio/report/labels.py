@@ -21,7 +21,7 @@ def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
     """
     parts = _NUMBER.split(text)
     return tuple(
-        (1, int(part[:300]), part) if place % 2 else (0, 0, part) for place, part in enumerate(parts)
+        (1, int(part[:300]), part) if index % 2 else (0, 0, part) for index, part in enumerate(parts)
     )
 
 
@@ -37,9 +37,9 @@ def short_labels(names: Sequence[str], limit: int = MAX_CHARS) -> list[str]:
     """
     stripped = _without_prefix(names)
     labels = [middle_cut(name, limit) for name in stripped]
-    taken = Counter(labels)
+    counts = Counter(labels)
     return [
-        label if taken[label] == 1 else _numbered(label, number, limit)
+        label if counts[label] == 1 else _numbered(label, number, limit)
         for number, label in enumerate(labels, 1)
     ]
 
@@ -72,7 +72,7 @@ def _without_prefix(names: Sequence[str]) -> list[str]:
 def _common_start(first: str, last: str) -> str:
     """Return what two texts begin with; all texts that sort between them begin so, too."""
     size = next(
-        (place for place, (char, other) in enumerate(zip(first, last, strict=False)) if char != other),
+        (index for index, (char, other) in enumerate(zip(first, last, strict=False)) if char != other),
         min(len(first), len(last)),
     )
     return first[:size]

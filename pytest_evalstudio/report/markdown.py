@@ -123,9 +123,9 @@ def _failures(failed: FailedItems) -> Iterator[str]:
             yield f"  - Answer in the baseline: {_marked(item.texts.base)}"
         command = pytest_command(item.nodeid)
         yield f"  - {code(command)}" if command else f"  - {escaped(item.nodeid)}"
-    left = failed.total["failed"] + failed.total["error"] - min(len(items), FAILURES_SHOWN)
-    if left > 0:
-        yield f"- … and {left} more, in interpretation.html"
+    hidden = failed.total["failed"] + failed.total["error"] - min(len(items), FAILURES_SHOWN)
+    if hidden > 0:
+        yield f"- … and {hidden} more, in interpretation.html"
 
 
 def _repeats(repeats: RepeatAnalysis) -> Iterator[str]:
@@ -148,13 +148,13 @@ def _repeats(repeats: RepeatAnalysis) -> Iterator[str]:
 
 def _marked(stretches: Sequence[Stretch]) -> str:
     """Return a text with the words in bold that the other text does not have."""
-    parts, left = [], TEXT_CHARS
+    parts, remaining = [], TEXT_CHARS
     for stretch in stretches:
-        if left <= 0:
+        if remaining <= 0:
             parts.append("…")
             break
-        text = stretch.text[:left]
-        left -= len(text)
+        text = stretch.text[:remaining]
+        remaining -= len(text)
         words = escaped(text, TEXT_CHARS + 1)
         before, after = text[:1].isspace(), text[-1:].isspace()
         shown = f"**{words}**" if stretch.changed and words else words

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from pytest_evalstudio.engine.analysis.repeats import (
-    Estimate,
     FlakyCase,
+    MeanEstimate,
     RepeatAnalysis,
     RepeatFigures,
     StoppingFigures,
@@ -31,7 +31,7 @@ def flaky_rows(repeats: RepeatAnalysis) -> Iterator[Sequence[str]]:
         yield case.nodeid, f"{case.failed} of {case.total} {case.over}", f"{100 * case.rate:.0f} %"
 
 
-def estimate(value: Estimate | None) -> str:
+def estimate(value: MeanEstimate | None) -> str:
     """Return a mean with its 95 % interval."""
     if value is None:
         return "–"

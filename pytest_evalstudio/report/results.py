@@ -249,7 +249,7 @@ def _portable(value: float | None) -> float | str | None:
 
 def _metric_names(info: EvaluatorInfo) -> dict[str, str]:
     """Return the export name of each metric; a name already in use is prefixed with the evaluator's id."""
-    taken = {
+    names_used = {
         *KEYS,
         *PLACE,
         *ROW,
@@ -260,20 +260,20 @@ def _metric_names(info: EvaluatorInfo) -> dict[str, str]:
         *([UNCERTAIN] if info.calibration else []),
     }
     return {
-        metric.key: f"{info.id}.{metric.key}" if metric.key in taken else metric.key
+        metric.key: f"{info.id}.{metric.key}" if metric.key in names_used else metric.key
         for metric in info.metrics
     }
 
 
 def _sentences(info: EvaluatorInfo, row: Row, outcome: RowOutcome) -> list[dict[str, object]]:
-    made = segments(row.actual_output, outcome.fragments, info.sentence_metric)
+    parts = segments(row.actual_output, outcome.fragments, info.sentence_metric)
     data = [
         {
             "text": part.text,
             "metrics": dict(part.scores or {}),
             "meta": {"error_message": part.message} if part.message else {},
         }
-        for part in made
+        for part in parts
     ]
-    scored = any(part.scores for part in made)
+    scored = any(part.scores for part in parts)
     return [{"tokenization": "sentence_level" if scored else "fragment_level", "data": data}]

@@ -17,7 +17,7 @@ _STEPS = (0.1, 0.2, 0.5, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class CurvePoint:
     """Point of a curve: the coordinates of one intensity, and the ends of its interval."""
 
     x: float
@@ -37,7 +37,7 @@ class Curve:
 
     name: str
     path: str
-    marks: tuple[Mark, ...]
+    marks: tuple[CurvePoint, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +67,13 @@ def charts(sensitivities: Sequence[Sensitivity]) -> list[Chart]:
 
 
 def _chart(sensitivities: Sequence[Sensitivity]) -> Chart:
-    known = [
+    values = [
         level
         for level in INTENSITIES
         if any(point.intensity == level for curve in sensitivities for point in curve.points)
     ]
-    places: dict[str, float] = {
-        level: round(WIDTH * (number + 0.5) / len(known), 2) for number, level in enumerate(known)
+    x_of: dict[str, float] = {
+        level: round(WIDTH * (number + 0.5) / len(values), 2) for number, level in enumerate(values)
     }
     shown = sensitivities[:MODELS]
     top = max(point.interval[1] for curve in shown for point in curve.points)
@@ -81,20 +81,20 @@ def _chart(sensitivities: Sequence[Sensitivity]) -> Chart:
     noises = [curve.noise for curve in shown if curve.noise is not None]
     return Chart(
         title=sensitivities[0].perturbator,
-        levels=tuple((x, level.lower().replace("_", " ")) for level, x in places.items()),
+        levels=tuple((x, level.lower().replace("_", " ")) for level, x in x_of.items()),
         ticks=tuple((_height(top * part / 4, top), top * part / 4) for part in range(5)),
-        curves=tuple(_curve(curve, places, top, number, len(shown)) for number, curve in enumerate(shown)),
+        curves=tuple(_curve(curve, x_of, top, number, len(shown)) for number, curve in enumerate(shown)),
         noise=_height(min(top, max(noises)), top) if noises else None,
         left_out=len(sensitivities) - len(shown),
         meaning_kept=sensitivities[0].meaning_kept,
     )
 
 
-def _curve(sensitivity: Sensitivity, places: dict[str, float], top: float, number: int, of: int) -> Curve:
+def _curve(sensitivity: Sensitivity, x_of: dict[str, float], top: float, number: int, of: int) -> Curve:
     aside = 6.0 * (number - (of - 1) / 2)  # models are drawn side by side, so that no interval covers another
     marks = tuple(
-        Mark(
-            x=round(places[point.intensity] + aside, 2),
+        CurvePoint(
+            x=round(x_of[point.intensity] + aside, 2),
             y=_height(point.rate, top),
             low=_height(point.interval[0], top),
             high=_height(point.interval[1], top),

@@ -95,13 +95,13 @@ def standards_of(keywords: Iterable[str]) -> list[Part]:
     [('SR 11-7', 'Outcomes analysis')]
     """  # noqa: E501
     words = list(keywords)
-    known = [part for part in PARTS if part.keyword in words]
-    names = {part.keyword for part in known}
+    parts = [part for part in PARTS if part.keyword in words]
+    names = {part.keyword for part in parts}
     for word in words:
         standard = next((name for prefix, name in PREFIXES.items() if word.startswith(prefix)), "")
         if standard and word not in names:
-            known.append(Part(word, standard, _plain(word, tuple(PREFIXES)), ""))
-    return known
+            parts.append(Part(word, standard, _plain(word, tuple(PREFIXES)), ""))
+    return parts
 
 
 def by_standard(parts: Sequence[Part]) -> list[tuple[str, str]]:

@@ -43,7 +43,7 @@ def thresholds_in_force(analysis: Analysis, columns: Columns, registry: Registry
 def _lines(info: EvaluatorInfo, columns: Columns, registry: Registry) -> Iterator[ThresholdLine]:
     defaults = _defaults(info, registry)
     limits = list(columns.judgements[info.id].limit_sets)
-    for place, metric in enumerate(info.metrics):
+    for index, metric in enumerate(info.metrics):
         if metric not in info.judged_metrics or not math.isfinite(metric.threshold):
             continue
         default = defaults.get(metric.key)
@@ -52,7 +52,7 @@ def _lines(info: EvaluatorInfo, columns: Columns, registry: Registry) -> Iterato
             metric=metric,
             source=_source(info, metric, default),
             default=default,
-            cases=tuple(sorted({limit for row in limits if (limit := row[place]) is not None})),
+            cases=tuple(sorted({limit for row in limits if (limit := row[index]) is not None})),
             decides=metric.key in info.asserted,
         )
 

@@ -16,7 +16,7 @@ _NAMED = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class RunVerdict:
     """Verdict of a run.
 
     Attributes:
@@ -50,7 +50,7 @@ def run_name(analysis: Analysis) -> str:
 
 def verdict_of(
     analysis: Analysis, conclusions: Sequence[ModelConclusion], comparison: Comparison | None = None
-) -> Verdict:
+) -> RunVerdict:
     """Return the verdict of a run.
 
     Args:
@@ -83,9 +83,12 @@ def verdict_of(
         outcome, short = "passed", f"{counts['passed']} passed"
         headline = f"PASSED – {counts['passed']} of {total} {_tests(total)}"
     facts = tuple(_facts(analysis, conclusions, comparison, interrupted=outcome != "incomplete"))
-    made = Verdict(outcome=outcome, headline=headline, facts=facts, title="")
-    return Verdict(
-        outcome=outcome, headline=headline, facts=facts, title=f"{made.sign} {short} – {run_name(analysis)}"
+    verdict = RunVerdict(outcome=outcome, headline=headline, facts=facts, title="")
+    return RunVerdict(
+        outcome=outcome,
+        headline=headline,
+        facts=facts,
+        title=f"{verdict.sign} {short} – {run_name(analysis)}",
     )
 
 

@@ -30,12 +30,12 @@ def weak_points(columns: Columns, run: Run, info: EvaluatorInfo) -> list[tuple[s
     """
     keys = list(columns.models)
     by_metric = []
-    for place, metric in enumerate(info.metrics):
+    for index, metric in enumerate(info.metrics):
         if metric not in info.judged_metrics and not metric.primary:
             continue
         best = metric.range[1] if metric.better == "higher" else metric.range[0]
         points = []
-        for item, score, threshold in columns.lowest(info, place, SHOWN):
+        for item, score, threshold in columns.lowest(info, index, SHOWN):
             if score == best:
                 break
             case, model = columns.line(item)

@@ -30,15 +30,15 @@ def changed_words(base: str, new: str) -> tuple[list[Stretch], list[Stretch]]:
     ['7']
     """  # noqa: E501
     first, second = _TOKEN.findall(base), _TOKEN.findall(new)
-    here = [place for place, token in enumerate(first) if not token.isspace()]
-    there = [place for place, token in enumerate(second) if not token.isspace()]
-    words, others = [first[place] for place in here], [second[place] for place in there]
+    positions = [position for position, token in enumerate(first) if not token.isspace()]
+    there = [position for position, token in enumerate(second) if not token.isspace()]
+    words, others = [first[position] for position in positions], [second[position] for position in there]
     if max(len(words), len(others)) <= _WORDS:
         gone, added = _aligned(words, others)
     else:
         gone, added = _missing(words, others), _missing(others, words)
-    return _stretches(first, {here[place] for place in gone}), _stretches(
-        second, {there[place] for place in added}
+    return _stretches(first, {positions[position] for position in gone}), _stretches(
+        second, {there[position] for position in added}
     )
 
 
@@ -59,22 +59,22 @@ def _aligned(words: Sequence[str], others: Sequence[str]) -> tuple[set[int], set
 
 
 def _missing(words: Sequence[str], others: Sequence[str]) -> set[int]:
-    left = Counter(others)
+    counts = Counter(others)
     missing = set()
-    for place, word in enumerate(words):
-        if left[word]:
-            left[word] -= 1
+    for position, word in enumerate(words):
+        if counts[word]:
+            counts[word] -= 1
         else:
-            missing.add(place)
+            missing.add(position)
     return missing
 
 
 def _stretches(tokens: Sequence[str], marked: set[int]) -> list[Stretch]:
     """Join tokens; white space between two marked words is marked too."""
     stretches: list[tuple[list[str], bool]] = []
-    for place, token in enumerate(tokens):
-        between = token.isspace() and place - 1 in marked and place + 1 in marked
-        is_marked = place in marked or between
+    for position, token in enumerate(tokens):
+        between = token.isspace() and position - 1 in marked and position + 1 in marked
+        is_marked = position in marked or between
         if stretches and stretches[-1][1] == is_marked:
             stretches[-1][0].append(token)
         else:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pytest_evalstudio.calibration.apply.conformal import ConformalSet
-from pytest_evalstudio.calibration.labelling.cases import Case, measured, population_of, says_how_much
+from pytest_evalstudio.calibration.labelling.cases import LabelledCase, measured, population_of, says_how_much
 from pytest_evalstudio.calibration.labelling.draw import Drawn
 from pytest_evalstudio.calibration.labelling.state import Labelling, labelling_of
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
@@ -44,39 +44,41 @@ class ReportAnswers:
     good = None
 
     def __init__(
-        self, place: str, *, metrics: Sequence[str] = (), labels: str = "labels.csv", every: bool = False
+        self, location: str, *, metrics: Sequence[str] = (), labels: str = "labels.csv", every: bool = False
     ) -> None:
-        path = record_path(place)
+        path = record_path(location)
         self.labels = Path(labels)
         if not self.labels.parent.is_dir():
             raise ConfigurationError(f"--labels {labels}: there is no folder {self.labels.parent}; make it")
         run = read_run(path)
         scores = read_scores([path])
-        choice = _Choice(place, scores, run.evaluators)
+        choice = _Choice(location, scores, run.evaluators)
         columns = choice.of_all(metrics) if every else [choice.calibrated(metrics)]
         self.population = population_of(path, scores, columns)
         self._doubts = _doubts(path, run.evaluators, columns)
         self._drawn = self._all() if every else self._uncertain()
-        _check_identities(place, scores, [self.population.cases[draw.at].identity for draw in self._drawn])
+        _check_identities(location, scores, [self.population.cases[draw.at].identity for draw in self._drawn])
         names = ", ".join(column.key for column in columns)
-        self.title = f"{_named(run, place)}: {names}"
+        self.title = f"{_named(run, location)}: {names}"
         self.advice = "" if every else ALONE
         self.nothing = (
-            f"{place}: no answer has a score by {names}"
+            f"{location}: no answer has a score by {names}"
             if every or not self.population.cases
             else (
-                f"{place}: no verdict by {names} is uncertain, of {len(self.population.cases)} answers; --all"
-                " asks for all of them"
+                f"{location}: no verdict by {names} is uncertain, of {len(self.population.cases)} answers;"
+                " --all asks for all of them"
             )
         )
         made_of = dict.fromkeys(key for column in columns for key in _made_of(column, run.evaluators))
-        self.command = shlex.join(["evalstudio", "calibrate", place, labels, "--metric", ",".join(made_of)])
+        self.command = shlex.join(
+            ["evalstudio", "calibrate", location, labels, "--metric", ",".join(made_of)]
+        )
 
     def stand(self, ratings: Sequence[Label]) -> Labelling:
         """Return the state of the labelling; all answers are drawn from the start."""
         return labelling_of(self.population, ratings, self._drawn)
 
-    def doubt(self, case: Case) -> str:
+    def doubt(self, case: LabelledCase) -> str:
         """Return the reason why a verdict is uncertain, "" for a certain one."""
         return self._doubts.get(case.identity, "")
 
@@ -109,18 +111,22 @@ class ReportAnswers:
 class _Choice:
     """Which metrics of a record are asked about."""
 
-    def __init__(self, place: str, scores: Scores, evaluators: Mapping[str, EvaluatorEntry]) -> None:
-        self._place = place
+    def __init__(self, location: str, scores: Scores, evaluators: Mapping[str, EvaluatorEntry]) -> None:
+        self._place = location
         self._scores = scores
         self._evaluators = evaluators
         self._calibrated = [column for column in scores.columns.values() if column.is_calibrated]
 
     def calibrated(self, names: Sequence[str]) -> Column:
         """Return the probability of the evaluator whose uncertain verdicts are requested."""
-        asked = {self._scores.column(name).evaluator for name in names}
-        candidates = [column for column in self._calibrated if not names or column.evaluator in asked]
+        names_of_evaluators = {self._scores.column(name).evaluator for name in names}
+        candidates = [
+            column for column in self._calibrated if not names or column.evaluator in names_of_evaluators
+        ]
         if not candidates:
-            whose = f"{', '.join(sorted(asked))} has" if names else "no evaluator of this run has"
+            whose = (
+                f"{', '.join(sorted(names_of_evaluators))} has" if names else "no evaluator of this run has"
+            )
             without = " no" if names else " a"
             raise ConfigurationError(
                 f"{self._place}: {whose}{without} calibration, so that no verdict can be uncertain; --all"
@@ -141,9 +147,9 @@ class _Choice:
         measuring = [measured(id, entry) for id, entry in self._evaluators.items() if says_how_much(entry)]
         columns = self._calibrated or [self._scores.column(key) for key in measuring]
         if len(columns) != 1:
-            known = ", ".join(column.key for column in columns)
+            keys = ", ".join(column.key for column in columns)
             raise ConfigurationError(
-                f"{self._place}: several evaluators could be calibrated; say which with --metric: {known}"
+                f"{self._place}: several evaluators could be calibrated; say which with --metric: {keys}"
                 if columns
                 else (
                     f"{self._place}: no evaluator of this run says how much, not only whether: there is"
@@ -172,16 +178,16 @@ def _doubts(
     return doubts
 
 
-def _check_identities(place: str, scores: Scores, asked: Sequence[Identity]) -> None:
+def _check_identities(location: str, scores: Scores, identities: Sequence[Identity]) -> None:
     """Check that no label could be of two answers, since labels do not say of which file they are."""
-    counts = Counter(asked)
+    counts = Counter(identities)
     files: dict[Identity, str] = {}
     for file, key, model_key in scores.answers:
         before = files.setdefault((key, model_key), file)
         if before != file and (key, model_key) in counts:
             raise DataError(
-                f"{place}: {key!r} of model {model_key!r} is in {before!r} and in {file!r}: its label may be"
-                " of either; run one of the files alone, or make keys unique"
+                f"{location}: {key!r} of model {model_key!r} is in {before!r} and in {file!r}: its label may"
+                " be of either; run one of the files alone, or make keys unique"
             )
 
 
@@ -190,7 +196,7 @@ def _made_of(column: Column, evaluators: Mapping[str, EvaluatorEntry]) -> list[s
     return list(evaluators[column.evaluator].calibration["metrics"]) if column.is_calibrated else [column.key]
 
 
-def _named(run: Run, place: str) -> str:
+def _named(run: Run, location: str) -> str:
     """Return the name of a run: that of its file if it has one file with a name, else that of its folder."""
     names = [file.name for file in run.files]
-    return names[0] if len(names) == 1 and names[0] else Path(place).name
+    return names[0] if len(names) == 1 and names[0] else Path(location).name

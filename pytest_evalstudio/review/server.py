@@ -175,17 +175,17 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_problem(500, f"the label is not kept: {exc.strerror or exc}")
 
     def _got(self) -> tuple[bytes, str]:
-        place = urlsplit(self.path)
+        parts = urlsplit(self.path)
         if len(self.path) > LONGEST_ADDRESS:
             raise _Refused(414, "the address is too long")
-        if place.path == "/" or place.path in FILES:
-            name, kind = FILES.get(place.path, (self._session.page, "text/html; charset=utf-8"))
+        if parts.path == "/" or parts.path in FILES:
+            name, kind = FILES.get(parts.path, (self._session.page, "text/html; charset=utf-8"))
             return (files("pytest_evalstudio.review") / "static" / name).read_bytes(), kind
         self._check_token()
-        if place.path == "/api/state":
+        if parts.path == "/api/state":
             return _json(self._session.state())
-        if place.path == "/api/case":
-            return _json(self._session.case(_number(parse_qs(place.query).get("id", [""])[0])))
+        if parts.path == "/api/case":
+            return _json(self._session.case(_number(parse_qs(parts.query).get("id", [""])[0])))
         raise _Refused(404, "there is nothing here")
 
     def _posted(self) -> tuple[bytes, str]:
@@ -226,8 +226,8 @@ class _Handler(BaseHTTPRequestHandler):
             raise _Refused(403, "the request is from another page")
 
     def _check_token(self) -> None:
-        given = self.headers.get(TOKEN, "")
-        if not hmac.compare_digest(given.encode("utf-8", "replace"), self._token.encode()):
+        token = self.headers.get(TOKEN, "")
+        if not hmac.compare_digest(token.encode("utf-8", "replace"), self._token.encode()):
             raise _Refused(403, "open the address that the terminal shows")
 
     def _names(self) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.calibration.labelling.agreement import agreement
-from pytest_evalstudio.calibration.labelling.cases import Case
+from pytest_evalstudio.calibration.labelling.cases import LabelledCase
 from pytest_evalstudio.calibration.labelling.sheet import sheet
 from pytest_evalstudio.calibration.labelling.state import Labelling
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
@@ -59,9 +59,9 @@ class ReviewSession:
 
     def state(self) -> dict[str, Any]:
         """Return the state of the review for the page."""
-        stand = self.stand()
-        labels = {label.identity: label.label for label in stand.ratings if label.rater == self.rater}
-        agreed = agreement(stand.ratings)
+        status = self.stand()
+        labels = {label.identity: label.label for label in status.ratings if label.rater == self.rater}
+        agreed = agreement(status.ratings)
         return {
             "title": self.source.title,
             "rater": self.rater,
@@ -69,15 +69,15 @@ class ReviewSession:
             "command": self.source.command,
             "advice": self.source.advice,
             "file": str(self.store.path),
-            "wanted": stand.wanted,
+            "wanted": status.wanted,
             "done": len(labels),
-            "labelled": stand.done,
-            "divided": len(stand.divided),
+            "labelled": status.done,
+            "divided": len(status.divided),
             "raters": len(agreed.raters),
             "alpha": agreed.krippendorff_alpha,
             "cases": [
                 {"id": draw.at, "label": labels.get(case.identity)}
-                for draw, case in zip(stand.drawn, stand.cases, strict=True)
+                for draw, case in zip(status.drawn, status.cases, strict=True)
             ],
         }
 
@@ -146,12 +146,12 @@ class ReviewSession:
         """
         today = {case.identity: case.answer_id for case in self.population.cases}
         read = read_ratings(path, levels=self.source.good is not None)
-        known = [
+        values = [
             label
             for label in read
             if label.identity in today and label.answer_id in ("", today[label.identity])
         ]
-        kept = [
+        rows_shown = [
             Label(
                 key=label.key,
                 model_key=label.model_key,
@@ -159,23 +159,25 @@ class ReviewSession:
                 rater=label.rater or self.rater,
                 answer_id=today[label.identity],
             )
-            for label in known
+            for label in values
         ]
-        if read and not kept:
+        if read and not rows_shown:
             raise DataError(
                 f"none of the {len(read)} labels is of an answer of this evaluation ({ANSWER_ID} tells the"
                 " text)",
                 source=str(path),
             )
-        return self.store.merge(kept), len(read) - len(kept)
+        return self.store.merge(rows_shown), len(read) - len(rows_shown)
 
     def write_sheet(self, path: Path) -> int:
         """Write the answers that are asked as a CSV file, with this rater's labels."""
-        stand = self.stand()
+        status = self.stand()
         path.write_bytes(
-            sheet(stand.cases, [column.key for column in self.population.columns], stand.ratings, self.rater)
+            sheet(
+                status.cases, [column.key for column in self.population.columns], status.ratings, self.rater
+            )
         )
-        return len(stand.cases)
+        return len(status.cases)
 
     def progress(self) -> str:
         """Return the progress of this rater as a sentence."""
@@ -185,7 +187,7 @@ class ReviewSession:
             f" labelled{f' by {self.rater}' if self.rater else ''}, in {state['file']}"
         )
 
-    def _asked(self, id: int) -> Case:
+    def _asked(self, id: int) -> LabelledCase:
         """Return the shown answer; refuse one that was not drawn."""
         if id not in self._shown:
             if all(draw.at != id for draw in self.stand().drawn):
@@ -194,7 +196,7 @@ class ReviewSession:
         return self.population.cases[id]
 
 
-def _metric(column: Any, case: Case) -> dict[str, Any]:
+def _metric(column: Any, case: LabelledCase) -> dict[str, Any]:
     metric, score = column.metric, case.scores[column.key]
     has_limit = metric.threshold not in (float("inf"), float("-inf"))
     return {

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from pytest_evalstudio.calibration.labelling.cases import Case, Population
+from pytest_evalstudio.calibration.labelling.cases import AnswerPopulation, LabelledCase
 from pytest_evalstudio.calibration.labelling.state import Labelling
 from pytest_evalstudio.formats.labels import Label
 
@@ -37,7 +37,7 @@ class ReviewSource(Protocol):
         """Return the lowest label that counts as good; None for good or bad."""
 
     @property
-    def population(self) -> Population:
+    def population(self) -> AnswerPopulation:
         """Return the answers that may have a label."""
 
     @property
@@ -55,7 +55,7 @@ class ReviewSource(Protocol):
     def stand(self, ratings: Sequence[Label]) -> Labelling:
         """Return the state of the labelling by the labels of all raters."""
 
-    def doubt(self, case: Case) -> str:
+    def doubt(self, case: LabelledCase) -> str:
         """Return the reason why a verdict is uncertain, "" for a certain one."""
 
     def goes_on(self, *, complete: bool) -> str:

@@ -67,12 +67,12 @@ class LabelStore:
         counts = {"new": 0, "changed": 0, "same": 0}
 
         def merged(rows: Rows) -> Rows:
-            places = {_whose(row): row for row in rows}
+            row_of = {_whose(row): row for row in rows}
             for label in labels:
-                row = places.get((label.key, label.model_key, label.rater))
+                row = row_of.get((label.key, label.model_key, label.rater))
                 if row is None:
                     row = {"key": label.key, "model_key": label.model_key, RATER: label.rater}
-                    places[_whose(row)] = row
+                    row_of[_whose(row)] = row
                     rows.append(row)
                 before = row.get("label", "").strip()
                 counts["new" if not before else "same" if before == str(label.label) else "changed"] += 1

@@ -127,10 +127,10 @@ class VoteSession:
 
     def _votes(self) -> dict[int, str]:
         """Return the votes by number of the game, as the page shows its sides."""
-        places = {(game.prompt_key, game.models): id for id, game in enumerate(self._games)}
+        ids = {(game.prompt_key, game.models): id for id, game in enumerate(self._games)}
         votes = {}
         for battle in self.store.battles():
-            id = places.get((battle.prompt_key, battle.models))
+            id = ids.get((battle.prompt_key, battle.models))
             if battle.rater == self.rater and id is not None and self._is_valid(battle, self._games[id]):
                 first = model_of(self._games[id].first)
                 votes[id] = (

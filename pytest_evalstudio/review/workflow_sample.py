@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol, cast
 
-from pytest_evalstudio.calibration.labelling.cases import Case, Population
+from pytest_evalstudio.calibration.labelling.cases import AnswerPopulation, LabelledCase
 from pytest_evalstudio.calibration.labelling.state import Labelling
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.formats.labels import Label
@@ -26,13 +26,13 @@ class LabellingStep(Protocol):
     def good(self) -> int | None:
         """Return the lowest label that counts as good."""
 
-    def population(self, evaluation: Path, evaluators: Sequence[str]) -> Population:
+    def population(self, evaluation: Path, evaluators: Sequence[str]) -> AnswerPopulation:
         """Return the answers that may be drawn from the artifacts of an evaluation."""
 
     def labels_file(self, home: Path, base: Path) -> Path:
         """Return the path of the labels."""
 
-    def stand(self, population: Population, ratings: Sequence[Label], seed: int) -> Labelling:
+    def stand(self, population: AnswerPopulation, ratings: Sequence[Label], seed: int) -> Labelling:
         """Return the state of the labelling."""
 
 
@@ -73,7 +73,7 @@ class WorkflowSample:
         """Return the state of the labelling; a round is drawn when all before it are labelled."""
         return self._step.stand(self.population, ratings, self._seed)
 
-    def doubt(self, case: Case) -> str:
+    def doubt(self, case: LabelledCase) -> str:
         """Return "": only these labels will show which verdicts are uncertain."""
         return ""
 

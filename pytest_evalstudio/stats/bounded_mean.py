@@ -102,9 +102,13 @@ def _kinds(sums: Floats, counts: Floats) -> tuple[Floats, Floats, Floats]:
     sizes, size_numbers = np.unique(counts, return_inverse=True)
     keys = bins.astype(np.int64) * len(sizes) + size_numbers
     numbers = np.bincount(keys)
-    kept = np.flatnonzero(numbers)
-    numbers = numbers[kept]
-    return np.bincount(keys, means)[kept] / numbers, sizes[kept % len(sizes)], numbers.astype(np.float64)
+    indices = np.flatnonzero(numbers)
+    numbers = numbers[indices]
+    return (
+        np.bincount(keys, means)[indices] / numbers,
+        sizes[indices % len(sizes)],
+        numbers.astype(np.float64),
+    )
 
 
 def _share_below(values: Floats, weights: Floats) -> float:
@@ -116,8 +120,8 @@ def _share_below(values: Floats, weights: Floats) -> float:
         values: shape (kinds,); the factor of the variables of each kind.
         weights: shape (kinds,); the number of these variables.
     """
-    moved = values != 0
-    values, weights = values[moved], weights[moved]
+    mask = values != 0
+    values, weights = values[mask], weights[mask]
     if not (values > 0).any():
         return 1.0
     if not (values < 0).any():

@@ -169,9 +169,9 @@ def area_under_roc_interval(
         areas = np.array(
             [weighted_area_under_roc(scores[rows], good[rows], weights[:, rows]) for rows in parts]
         )
-        known = np.isfinite(areas)
+        finite = np.isfinite(areas)
         with np.errstate(invalid="ignore"):
-            return np.asarray(np.where(known, areas, 0.0).sum(axis=0) / known.sum(axis=0))
+            return np.asarray(np.where(finite, areas, 0.0).sum(axis=0) / finite.sum(axis=0))
 
     interval = cluster_interval(mean_area, clusters, seed=seed)
     if interval is None or len(parts) == 1:

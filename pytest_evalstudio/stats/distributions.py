@@ -34,16 +34,16 @@ def kolmogorov_smirnov_lower(values: Floats, others: Floats) -> tuple[float, flo
     statistic = max(0.0, float((below - other_below).max()))
     if statistic == 0.0:
         return 0.0, 1.0
-    taken = np.arange(size + 1)
+    steps = np.arange(size + 1)
     probabilities = np.zeros(size + 1)
-    probabilities[0], tail, seen = 1.0, 0.0, 0
+    probabilities[0], tail, count_passed = 1.0, 0.0, 0
     for count in counts.tolist():
         for _ in range(count):
-            step = (size - taken) / (size + other_size - seen)
-            moved = np.concatenate([[0.0], (probabilities * step)[:-1]])
-            probabilities = probabilities * (1 - step) + moved
-            seen += 1
-        reached = taken / size - (seen - taken) / other_size >= statistic - 1e-12
+            step = (size - steps) / (size + other_size - count_passed)
+            shifted = np.concatenate([[0.0], (probabilities * step)[:-1]])
+            probabilities = probabilities * (1 - step) + shifted
+            count_passed += 1
+        reached = steps / size - (count_passed - steps) / other_size >= statistic - 1e-12
         tail += float(probabilities[reached].sum())
         probabilities[reached] = 0.0
     return statistic, min(1.0, tail)

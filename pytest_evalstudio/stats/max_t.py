@@ -102,9 +102,9 @@ def lower_cells(units: LabelledUnits, *, seed: int, draws: int = DRAWS) -> tuple
 def _orders(strata: Integers, count: int, rng: np.random.Generator) -> Integers:
     """Return random orders of the units within their strata, shape (count, units)."""
     order = np.argsort(rng.random((count, len(strata))) + strata, axis=1)  # keys below 1 keep strata apart
-    places = np.argsort(strata, kind="stable")
+    row_order = np.argsort(strata, kind="stable")
     result = np.empty_like(order)
-    result[:, places] = order
+    result[:, row_order] = order
     return result
 
 

@@ -32,7 +32,7 @@ def ordinal_nonconformity(probabilities: Sequence[float]) -> list[float]:
             low > 0 and probabilities[low - 1] >= probabilities[high + 1]
         )
         low, high = (low - 1, high) if takes_lower else (low, high + 1)
-        place = low if takes_lower else high
-        total += probabilities[place]
-        values[place] = min(1.0, total)
+        value = low if takes_lower else high
+        total += probabilities[value]
+        values[value] = min(1.0, total)
     return values

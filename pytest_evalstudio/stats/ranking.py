@@ -52,8 +52,8 @@ def percentiles(values: Floats, shares: Sequence[float]) -> list[float]:
     """
     if not values.size:
         return [np.nan] * len(shares)
-    places = np.asarray(shares, dtype=np.float64) / 100 * (values.size - 1)
-    return [float(value) for value in np.interp(places, np.arange(values.size), np.sort(values))]
+    positions = np.asarray(shares, dtype=np.float64) / 100 * (values.size - 1)
+    return [float(value) for value in np.interp(positions, np.arange(values.size), np.sort(values))]
 
 
 def ranks(values: Sequence[float | None], *, higher_is_better: bool = True) -> list[int | None]:

@@ -96,11 +96,11 @@ def _best(losses: Floats) -> int:
     return int(smallest[len(smallest) // 2])
 
 
-def _cut(levels: Floats, type_1: Floats, type_2: Floats, place: int, *, is_attained: bool) -> Cut:
+def _cut(levels: Floats, type_1: Floats, type_2: Floats, index: int, *, is_attained: bool) -> Cut:
     ends = np.concatenate([[0.0], levels, [1.0]])
     return Cut(
-        probability=float((ends[place] + ends[place + 1]) / 2),
-        type_1=float(type_1[place]),
-        type_2=float(type_2[place]),
+        probability=float((ends[index] + ends[index + 1]) / 2),
+        type_1=float(type_1[index]),
+        type_2=float(type_2[index]),
         is_attained=is_attained,
     )

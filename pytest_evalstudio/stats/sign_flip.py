@@ -41,27 +41,27 @@ def sign_flip_drop(differences: Floats, *, draws: int = DRAWS, seed: int = 0) ->
     >>> sign_flip_drop(np.array([-0.5, -0.25, 0.1]))
     0.25
     """
-    moved = differences[np.abs(differences) > _TOLERANCE]
-    if not moved.size:
+    nonzero = differences[np.abs(differences) > _TOLERANCE]
+    if not nonzero.size:
         return 1.0
-    sizes, falls = np.abs(moved), int((moved < 0).sum())
+    sizes, falls = np.abs(nonzero), int((nonzero < 0).sum())
     if np.ptp(sizes) <= _TOLERANCE:
-        return _binomial_tail(len(moved), falls)
-    if len(moved) <= _MAX_ENUMERATED:
-        codes = np.arange(2 ** len(moved))[:, None] >> np.arange(len(moved)) & 1
+        return _binomial_tail(len(nonzero), falls)
+    if len(nonzero) <= _MAX_ENUMERATED:
+        codes = np.arange(2 ** len(nonzero))[:, None] >> np.arange(len(nonzero)) & 1
         sums = (2.0 * codes - 1.0) @ sizes
-        return float((sums <= moved.sum() + _TOLERANCE).mean())
+        return float((sums <= nonzero.sum() + _TOLERANCE).mean())
     steps = np.rint(sizes / sizes.min()).astype(np.int64)
-    if steps.sum() * len(moved) <= _MAX_SHIFTS and (abs(sizes / sizes.min() - steps) <= _TOLERANCE).all():
-        return _multiples_tail(steps, int(steps[moved < 0].sum()))
-    if len(moved) > _MAX_DRAWN:
-        return NormalDist().cdf(float(moved.sum()) / math.sqrt(float((sizes**2).sum())))
+    if steps.sum() * len(nonzero) <= _MAX_SHIFTS and (abs(sizes / sizes.min() - steps) <= _TOLERANCE).all():
+        return _multiples_tail(steps, int(steps[nonzero < 0].sum()))
+    if len(nonzero) > _MAX_DRAWN:
+        return NormalDist().cdf(float(nonzero.sum()) / math.sqrt(float((sizes**2).sum())))
     rng = np.random.default_rng(seed)
     extreme = 1
-    block = max(1, 2_000_000 // len(moved))  # bounds memory
+    block = max(1, 2_000_000 // len(nonzero))  # bounds memory
     for start in range(0, draws, block):
-        signs = rng.integers(0, 2, size=(min(block, draws - start), len(moved)), dtype=np.int8)
-        extreme += int((((2.0 * signs - 1.0) @ sizes) <= moved.sum() + _TOLERANCE).sum())
+        signs = rng.integers(0, 2, size=(min(block, draws - start), len(nonzero)), dtype=np.int8)
+        extreme += int((((2.0 * signs - 1.0) @ sizes) <= nonzero.sum() + _TOLERANCE).sum())
     return extreme / (draws + 1)
 
 

@@ -35,26 +35,26 @@ def allocate(count: int, weights: Mapping[str, float], sizes: Mapping[str, int])
     >>> allocate(10, {"a": 1, "b": 1}, {"a": 2, "b": 99})
     {'a': 2, 'b': 8}
     """
-    taken = dict.fromkeys(weights, 0)
+    counts = dict.fromkeys(weights, 0)
     remaining = {name: float(weight) for name, weight in weights.items() if weight > 0 and sizes[name] > 0}
-    left = count
-    while left > 0 and remaining:
+    remaining_count = count
+    while remaining_count > 0 and remaining:
         total = math.fsum(remaining.values())
-        exact = {name: left * weight / total for name, weight in remaining.items()}
-        exhausted = [name for name in remaining if taken[name] + exact[name] >= sizes[name]]
+        exact = {name: remaining_count * weight / total for name, weight in remaining.items()}
+        exhausted = [name for name in remaining if counts[name] + exact[name] >= sizes[name]]
         if exhausted:
             for name in exhausted:
-                left -= sizes[name] - taken[name]
-                taken[name] = sizes[name]
+                remaining_count -= sizes[name] - counts[name]
+                counts[name] = sizes[name]
                 del remaining[name]
             continue
         for name, number in exact.items():
-            taken[name] += int(number)
-            left -= int(number)
-        for name in sorted(remaining, key=lambda name: -(exact[name] - int(exact[name])))[:left]:
-            taken[name] += 1
+            counts[name] += int(number)
+            remaining_count -= int(number)
+        for name in sorted(remaining, key=lambda name: -(exact[name] - int(exact[name])))[:remaining_count]:
+            counts[name] += 1
         break
-    return taken
+    return counts
 
 
 def interleave(groups: Sequence[Sequence[T]], max_count: int) -> list[T]:
@@ -140,8 +140,8 @@ def weighted_quantiles(values: Floats, weights: Floats, shares: Sequence[float])
     order = np.argsort(values, kind="stable")
     cumulated = np.cumsum(weights[order])
     # The tolerance is for the rounding of equal weights, e.g. of three tenths.
-    places = np.searchsorted(cumulated / cumulated[-1], np.asarray(shares) - 1e-12, side="left")
-    return tuple(values[order][np.minimum(places, len(values) - 1)].tolist())
+    positions = np.searchsorted(cumulated / cumulated[-1], np.asarray(shares) - 1e-12, side="left")
+    return tuple(values[order][np.minimum(positions, len(values) - 1)].tolist())
 
 
 def _variance(stratum: SampledStratum, mean: float) -> float:

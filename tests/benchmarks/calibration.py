@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pytest_evalstudio import TestLab, evaluate
 from pytest_evalstudio.calibration.fit.curves import fit, probabilities
-from pytest_evalstudio.calibration.fit.sample import Sample, sample
+from pytest_evalstudio.calibration.fit.sample import LabelledSample, sample
 from pytest_evalstudio.calibration.labelling.draw import draw
 from pytest_evalstudio.formats.labels import read_labels
 from pytest_evalstudio.mrm.data.results import read_scores
@@ -72,7 +72,7 @@ def main() -> None:
         scores = read_scores([results.write_record(folder)])
     labels = read_labels(arguments.labels)
 
-    def labelled(*metrics: str) -> tuple[Sample, list[Column]]:
+    def labelled(*metrics: str) -> tuple[LabelledSample, list[Column]]:
         columns = [scores.column(metric) for metric in metrics]
         return sample(scores, labels, columns), columns
 
@@ -102,13 +102,13 @@ def main() -> None:
         )
 
 
-def draws(made: Sample) -> Iterator[tuple[int, Callable[[Any], Any]]]:
+def draws(made: LabelledSample) -> Iterator[tuple[int, Callable[[Any], Any]]]:
     """Seeds, each with what takes the half of some rows that fits the curve."""
     for seed in range(DRAWS):
         yield seed, lambda rows, seed=seed: made.halves(rows, seed)[0]
 
 
-def coverage(made: Sample, columns: list[Column], method: Any, seed: int) -> float:
+def coverage(made: LabelledSample, columns: list[Column], method: Any, seed: int) -> float:
     """How many sets hold the label, of answers outside a random half that calibrates."""
     order = np.random.default_rng(seed).permutation(len(made))
     rows, others = made.halves(order[: len(made) // 2], seed)
@@ -129,7 +129,7 @@ def coverage(made: Sample, columns: list[Column], method: Any, seed: int) -> flo
     )
 
 
-def in_rounds(made: Sample, columns: list[Column], rounds: int, seed: int) -> tuple[float, float]:
+def in_rounds(made: LabelledSample, columns: list[Column], rounds: int, seed: int) -> tuple[float, float]:
     """Coverage of answers that were not drawn, and the distance of the threshold from that by all labels."""
     metrics = [column.metric for column in columns]
 
@@ -159,7 +159,7 @@ def cut(curve: Any) -> float:
     return float(curve.means[0] - curve.scales[0] * curve.intercept / curve.weights[0])
 
 
-def area(made: Sample, columns: list[Column], seed: int, part: Callable[[Any], Any]) -> float:
+def area(made: LabelledSample, columns: list[Column], seed: int, part: Callable[[Any], Any]) -> float:
     """The area under the ROC curve of answers outside the labels drawn, of which a part fits the curve."""
     order = np.random.default_rng(seed).permutation(len(made))
     rows = part(order[:LABELS])

@@ -29,7 +29,7 @@ from pytest_evalstudio.mrm.steps.failure_clustering.method import LEVEL, group, 
 from pytest_evalstudio.mrm.steps.test_validation.results import ValidationResults
 from pytest_evalstudio.mrm.steps.weakness_detection.method import find_all_weaknesses
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
-from pytest_evalstudio.record.score_table import Answer, Column, Scores
+from pytest_evalstudio.record.score_table import Column, Scores, TableAnswer
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from support.failing import planted_texts, vectors_of
@@ -69,7 +69,7 @@ def simulated(seed: int, *, effect: float, shared: float, metrics: int = 2) -> t
                 groups[key] = f"{topic}_{chunk}"
                 values = common + rng.normal(size=metrics) * math.sqrt(1 - shared)
                 values[0] -= effect * (topic == 0 and kind == 0)
-                answer = Answer(
+                answer = TableAnswer(
                     file="f",
                     key=key,
                     model_key="m",

@@ -28,7 +28,7 @@ import numpy as np
 
 from pytest_evalstudio.comparison import metrics
 from pytest_evalstudio.comparison.intervals import LOWER_ERROR, gain_interval
-from pytest_evalstudio.comparison.metrics import Limits, compare_metrics, overall
+from pytest_evalstudio.comparison.metrics import ComparisonLimits, compare_metrics, overall
 from pytest_evalstudio.comparison.results import MetricComparison
 from pytest_evalstudio.comparison.sides import SideItem
 from pytest_evalstudio.record.schema import EvaluatorEntry, MetricEntry
@@ -36,7 +36,7 @@ from pytest_evalstudio.stats.comparison import holm
 from pytest_evalstudio.stats.sign_flip import sign_flip_drop
 from pytest_evalstudio.stats.types import Floats
 
-LIMITS = Limits()
+LIMITS = ComparisonLimits()
 FALSE_ALARMS = 0.05
 POWER = 0.8
 POWER_OF_100 = 0.82

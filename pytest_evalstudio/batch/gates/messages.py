@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_evalstudio.batch.figures.estimates import Figure, has_weighted_percentiles
-from pytest_evalstudio.batch.gates.checks import Check, CheckResult, GatedTable, worst_segments
+from pytest_evalstudio.batch.gates.checks import CheckResult, GateCheck, GatedTable, worst_segments
 from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.record.scored import AnswerRow, WorstRow
 
@@ -13,7 +13,7 @@ TEXT_CHARS = 200
 INDEPENDENT = "for independent rows"
 
 
-def headline(check: Check, result: CheckResult) -> str:
+def headline(check: GateCheck, result: CheckResult) -> str:
     """Return a result on one line."""
     figure = result.figure
     if result.change is None and check.earlier:
@@ -36,7 +36,7 @@ def headline(check: Check, result: CheckResult) -> str:
     )
 
 
-def explanation(gated: GatedTable, check: Check, result: CheckResult) -> str:
+def explanation(gated: GatedTable, check: GateCheck, result: CheckResult) -> str:
     """Return the message of a check that is not met."""
     lines = [headline(check, result)]
     lines += _about_rows(gated, check)
@@ -54,7 +54,7 @@ def _interval(interval: tuple[float, float] | None) -> str:
     return "" if interval is None else f" [{number(interval[0])}, {number(interval[1])}]"
 
 
-def _about_rows(gated: GatedTable, check: Check) -> list[str]:
+def _about_rows(gated: GatedTable, check: GateCheck) -> list[str]:
     manifest = gated.table.manifest
     aggregate = manifest.aggregate(
         check.gate.evaluator, check.metric.key, check.model, check.group, check.group_value
@@ -75,7 +75,7 @@ def _about_rows(gated: GatedTable, check: Check) -> list[str]:
     return lines
 
 
-def _segment_lines(gated: GatedTable, check: Check) -> list[str]:
+def _segment_lines(gated: GatedTable, check: GateCheck) -> list[str]:
     segments = worst_segments(gated.table.manifest, check, SEGMENTS)
     lines = [
         f"  {entry.group} {excerpt(entry.group_value, TEXT_CHARS)}: {_segment(figure)}"
@@ -88,7 +88,7 @@ def _segment(figure: Figure) -> str:
     return f"{number(figure.value)}{_interval(figure.interval)} (n {figure.n:,})"
 
 
-def _row_lines(gated: GatedTable, check: Check) -> list[str]:
+def _row_lines(gated: GatedTable, check: GateCheck) -> list[str]:
     aggregate = gated.table.manifest.aggregate(
         check.gate.evaluator, check.metric.key, check.model, check.group, check.group_value
     )
@@ -102,7 +102,7 @@ def _row_lines(gated: GatedTable, check: Check) -> list[str]:
     return lines
 
 
-def _answer_lines(row: WorstRow, answer: AnswerRow | None, check: Check) -> list[str]:
+def _answer_lines(row: WorstRow, answer: AnswerRow | None, check: GateCheck) -> list[str]:
     key = f", key {excerpt(answer.key, TEXT_CHARS)}" if answer is not None and answer.key else ""
     lines = [f"  row {row.row_id}{key}: {check.metric.key} {number(row.value)}"]
     if answer is None:

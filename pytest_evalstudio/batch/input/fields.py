@@ -88,16 +88,16 @@ def wanted_columns(
     for field, reason in needs.items():
         if field not in complete:
             raise _missing(field, reason, columns, source, remedy=f"; map one by --map {field}=COLUMN")
-    wanted = Wanted(mapping=complete, groups=dict(groups))
-    _check_types(columns, wanted, source)
-    return wanted
+    columns_read = Wanted(mapping=complete, groups=dict(groups))
+    _check_types(columns, columns_read, source)
+    return columns_read
 
 
-def _check_types(columns: Mapping[str, Any], wanted: Wanted, source: str) -> None:
+def _check_types(columns: Mapping[str, Any], selection: Wanted, source: str) -> None:
     import pyarrow as pa
 
-    kept = [("", column) for column in wanted.groups.values()]
-    for field, column in [*wanted.mapping.items(), *kept]:
+    required = [("", column) for column in selection.groups.values()]
+    for field, column in [*selection.mapping.items(), *required]:
         if columns[column] is not None:
             array_of(pa.nulls(0, columns[column]), field, column, source)
 
@@ -107,14 +107,14 @@ def _missing(column: str, reason: str, columns: Iterable[str], source: str, reme
     return DataError(f"has no column {column!r}, {reason}{remedy}. {hint}", source=source)
 
 
-def array_of(values: Any, field: str, column: str, place: str) -> Any:
+def array_of(values: Any, field: str, column: str, location: str) -> Any:
     """Return a column as the Arrow array of a field: text, or chunks of text.
 
     Args:
         values: Arrow array.
         field: name of a field; "" for a kept column.
         column: its name in the source, for messages.
-        place: file, for messages.
+        location: file, for messages.
 
     Raises:
         DataError: if the type cannot be used.
@@ -134,10 +134,10 @@ def array_of(values: Any, field: str, column: str, place: str) -> Any:
     is_plain = types.is_primitive(kind) or types.is_decimal(kind)
     if (field in NAMES or not field) and is_plain:
         return values.cast(pa.string())
-    raise wrong_type(str(kind), field, column, place)
+    raise wrong_type(str(kind), field, column, location)
 
 
-def wrong_type(kind: str, field: str, column: str, place: str) -> DataError:
+def wrong_type(kind: str, field: str, column: str, location: str) -> DataError:
     """Return the error for a column or value of a type that its field cannot have."""
     if field == CONTEXT:
         needed = "text, JSON text or a list of texts"
@@ -146,7 +146,7 @@ def wrong_type(kind: str, field: str, column: str, place: str) -> DataError:
     else:
         needed = "text"
     what = field or "a kept column"
-    return DataError(f"column {column!r} is {kind}; {what} needs {needed}", source=place)
+    return DataError(f"column {column!r} is {kind}; {what} needs {needed}", source=location)
 
 
 def chunks_of(value: object) -> tuple[str, ...]:

@@ -153,11 +153,11 @@ class JsonReader:
         return dict(names)
 
     def read(self, fields: dict[str, str], select: Rows | None) -> Iterator[tuple[Rows, dict[str, Any]]]:
-        wanted = None if select is None else set(select.tolist())
+        row_numbers = None if select is None else set(select.tolist())
         rows: list[int] = []
         lists: dict[str, list[Any]] = {column: [] for column in fields}
         for row, (number, line) in enumerate(self._lines()):
-            if wanted is not None and row not in wanted:
+            if row_numbers is not None and row not in row_numbers:
                 continue
             value = self._object(number, line)
             rows.append(row)
@@ -248,10 +248,10 @@ def _selected(
     if not len(rows):
         return
     first, last = np.searchsorted(select, [rows[0], rows[-1] + 1])
-    kept = select[first:last]
-    if len(kept):
-        places = kept - rows[0]
-        yield kept, {name: column.take(places) for name, column in columns.items()}
+    row_ids = select[first:last]
+    if len(row_ids):
+        indices = row_ids - rows[0]
+        yield row_ids, {name: column.take(indices) for name, column in columns.items()}
 
 
 def _stream(location: Location) -> Any:

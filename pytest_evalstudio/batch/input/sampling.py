@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_evalstudio.batch.input.fields import ANSWER, Wanted, array_of
-from pytest_evalstudio.batch.input.sources import Chosen, Source
+from pytest_evalstudio.batch.input.sources import SampledRows, TableSource
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, nearest
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.record.scored import Sampling, Stratum
@@ -20,7 +20,7 @@ MIN_ROWS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
+class RowSample:
     """A drawn sample.
 
     Attributes:
@@ -29,7 +29,7 @@ class Sample:
         totals: number of rows of each source.
     """
 
-    chosen: Chosen
+    chosen: SampledRows
     sampling: Sampling
     totals: tuple[int, ...]
 
@@ -64,8 +64,8 @@ class _Reservoir:
 
 
 def draw(
-    sources: Sequence[Source], wanted: Sequence[Wanted], *, size: int, by: Sequence[str], seed: int
-) -> Sample:
+    sources: Sequence[TableSource], columns_read: Sequence[Wanted], *, size: int, by: Sequence[str], seed: int
+) -> RowSample:
     """Draw a stratified random sample.
 
     Sizes are in proportion to the strata, and at least `MIN_ROWS`.
@@ -81,7 +81,7 @@ def draw(
     reservoirs: dict[tuple[str, ...], _Reservoir] = {}
     totals = []
     first = 0
-    for source, columns in zip(sources, wanted, strict=True):
+    for source, columns in zip(sources, columns_read, strict=True):
         names = _columns(source, columns, by)
         # A source has to be read even without strata: its number of rows may not be known.
         fields = dict.fromkeys(names, "") or {columns.mapping[ANSWER]: ANSWER}
@@ -89,28 +89,28 @@ def draw(
         for rows, arrays in source.reader().read(fields, None):
             keys = generator.random(len(rows))
             values = [_values(arrays[name], name, source) for name in names]
-            for stratum, places in _strata(values, len(rows)).items():
+            for stratum, positions in _strata(values, len(rows)).items():
                 if stratum not in reservoirs:
                     _check_room(len(reservoirs) + 1, size, by)
                     reservoirs[stratum] = _Reservoir(size)
-                reservoirs[stratum].add(keys[places], rows[places] + first)
+                reservoirs[stratum].add(keys[positions], rows[positions] + first)
             count = int(rows[-1]) + 1
         totals.append(count)
         first += count
     return _sample(reservoirs, size, tuple(by), seed, tuple(totals))
 
 
-def _columns(source: Source, wanted: Wanted, by: Sequence[str]) -> list[str]:
+def _columns(source: TableSource, columns_read: Wanted, by: Sequence[str]) -> list[str]:
     """Return the columns of a source for the names in `--by`."""
-    known = {**wanted.groups, **wanted.mapping}
+    mapped_columns = {**columns_read.groups, **columns_read.mapping}
     names = []
     columns: list[str] | None = None
     for name in by:
-        column = known.get(name)
+        column = mapped_columns.get(name)
         if column is None:
             columns = columns if columns is not None else list(source.reader().columns())
             if name not in columns:
-                hint = nearest(name, [*known, *columns])
+                hint = nearest(name, [*mapped_columns, *columns])
                 raise DataError(
                     f"has no column {name!r}, which --by names. {hint}".rstrip(), source=source.name
                 )
@@ -119,16 +119,16 @@ def _columns(source: Source, wanted: Wanted, by: Sequence[str]) -> list[str]:
     return names
 
 
-def _values(array: object, column: str, source: Source) -> list[str]:
+def _values(array: object, column: str, source: TableSource) -> list[str]:
     return [value or "" for value in array_of(array, "", column, source.name).to_pylist()]
 
 
 def _strata(values: Sequence[Sequence[str]], count: int) -> dict[tuple[str, ...], NDArray[np.int64]]:
     """Return the places of the rows of each stratum."""
-    places: dict[tuple[str, ...], list[int]] = {}
-    for place, stratum in enumerate(zip(*values, strict=True) if values else [()] * count):
-        places.setdefault(stratum, []).append(place)
-    return {stratum: np.array(rows, dtype=np.int64) for stratum, rows in places.items()}
+    positions: dict[tuple[str, ...], list[int]] = {}
+    for position, stratum in enumerate(zip(*values, strict=True) if values else [()] * count):
+        positions.setdefault(stratum, []).append(position)
+    return {stratum: np.array(rows, dtype=np.int64) for stratum, rows in positions.items()}
 
 
 def _check_room(strata: int, size: int, by: Sequence[str]) -> None:
@@ -145,14 +145,14 @@ def _sample(
     by: tuple[str, ...],
     seed: int,
     totals: tuple[int, ...],
-) -> Sample:
+) -> RowSample:
     names = sorted(reservoirs)
     sizes = {str(index): reservoirs[name].seen for index, name in enumerate(names)}
-    base = {key: min(MIN_ROWS, seen) for key, seen in sizes.items()}
+    base = {key: min(MIN_ROWS, size_of) for key, size_of in sizes.items()}
     more = allocate(
         size - sum(base.values()),
-        {key: float(seen) for key, seen in sizes.items()},
-        {key: seen - base[key] for key, seen in sizes.items()},
+        {key: float(size_of) for key, size_of in sizes.items()},
+        {key: size_of - base[key] for key, size_of in sizes.items()},
     )
     strata, rows, numbers = [], [], []
     for index, name in enumerate(names):
@@ -164,8 +164,8 @@ def _sample(
     all_rows = np.concatenate(rows) if rows else np.empty(0, dtype=np.int64)
     all_numbers = np.concatenate(numbers) if numbers else np.empty(0, dtype=np.int32)
     order = np.argsort(all_rows)
-    return Sample(
-        chosen=Chosen(
+    return RowSample(
+        chosen=SampledRows(
             rows=all_rows[order],
             strata=all_numbers[order],
             weights=np.array([stratum.population / stratum.sample for stratum in strata]),

@@ -23,7 +23,7 @@ GROUP = "group:"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TableSource:
     """A file with rows."""
 
     location: Location
@@ -49,7 +49,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
+class SampledRows:
     """Rows of a sample.
 
     Attributes:
@@ -64,7 +64,7 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class RowBatch:
     """Rows that are scored together.
 
     Attributes:
@@ -77,14 +77,14 @@ class Batch:
     table: Any
 
 
-def sources_of(names: Sequence[str]) -> tuple[Source, ...]:
+def sources_of(names: Sequence[str]) -> tuple[TableSource, ...]:
     """Return the files of paths and URLs; those of a folder in the order of their names.
 
     Raises:
         DataError: if there is no such file, or a folder without any.
         ConfigurationError: for a file of an unknown kind.
     """
-    sources: list[Source] = []
+    sources: list[TableSource] = []
     for name in names:
         location = Location.of(name)
         if location.is_folder():
@@ -94,9 +94,9 @@ def sources_of(names: Sequence[str]) -> tuple[Source, ...]:
                     f"has no file that ends in {', '.join(ENDINGS)}; give a folder with data",
                     source=location.name,
                 )
-            sources += [Source(file, format_of(file)) for file in files]
+            sources += [TableSource(file, format_of(file)) for file in files]
         elif location.exists():
-            sources.append(Source(location, format_of(location)))
+            sources.append(TableSource(location, format_of(location)))
         else:
             raise DataError("there is no such file or folder", source=location.name)
     return tuple(sources)
@@ -125,26 +125,26 @@ class Stream:
 
     def __init__(
         self,
-        sources: Sequence[Source],
-        wanted: Sequence[Wanted],
+        sources: Sequence[TableSource],
+        columns_read: Sequence[Wanted],
         batch_rows: int,
-        chosen: Chosen | None = None,
+        sample: SampledRows | None = None,
         totals: Sequence[int] = (),
     ) -> None:
         self._sources = sources
-        self._wanted = wanted
+        self._wanted = columns_read
         self._batch_rows = batch_rows
-        self._chosen = chosen
+        self._chosen = sample
         self._totals = totals
 
-    def batches(self) -> Iterator[Batch]:
+    def batches(self) -> Iterator[RowBatch]:
         """Return the batches; no batch has rows of two sources."""
         number = first = 0
         for index in range(len(self._sources)):
             count = self._totals[index] if self._totals else 0
             for table in self._of_source(index, first, count):
                 count = max(count, int(table["source_row"][-1].as_py()) + 1)
-                yield Batch(number, table)
+                yield RowBatch(number, table)
                 number += 1
             first += count
 
@@ -164,21 +164,21 @@ class Stream:
             yield from _bounded(_joined(waiting))
 
     def _pieces(self, index: int, first: int, total: int) -> Iterator[Any]:
-        source, wanted = self._sources[index], self._wanted[index]
+        source, columns_read = self._sources[index], self._wanted[index]
         select: Rows | None = None
         if self._chosen is not None:
             start, end = np.searchsorted(self._chosen.rows, [first, first + total])
             select = self._chosen.rows[start:end] - first
             if not len(select):
                 return
-        fields = fields_of(wanted)
+        fields = fields_of(columns_read)
         for rows, columns in source.reader().read(fields, select):
             yield self._table(index, first, rows, columns)
 
     def _table(self, index: int, first: int, rows: Rows, columns: dict[str, Any]) -> Any:
         import pyarrow as pa
 
-        source, wanted = self._sources[index], self._wanted[index]
+        source, columns_read = self._sources[index], self._wanted[index]
         ids = rows + first
         if self._chosen is None:
             strata, weights = np.zeros(len(ids), dtype=np.int32), np.ones(len(ids))
@@ -192,17 +192,17 @@ class Stream:
             "stratum": pa.array(strata),
             "weight": pa.array(weights),
         }
-        for field, column in wanted.mapping.items():
+        for field, column in columns_read.mapping.items():
             arrays[field] = array_of(columns[column], field, column, source.name)
-        for name, column in wanted.groups.items():
+        for name, column in columns_read.groups.items():
             arrays[GROUP + name] = array_of(columns[column], "", column, source.name)
         return pa.table(arrays)
 
 
-def fields_of(wanted: Wanted) -> dict[str, str]:
+def fields_of(columns_read: Wanted) -> dict[str, str]:
     """Return column to field; a column that is kept and mapped is read for its field."""
-    kept = dict.fromkeys(wanted.groups.values(), "")
-    return kept | {column: field for field, column in wanted.mapping.items()}
+    columns = dict.fromkeys(columns_read.groups.values(), "")
+    return columns | {column: field for field, column in columns_read.mapping.items()}
 
 
 def _joined(tables: Sequence[Any]) -> Any:

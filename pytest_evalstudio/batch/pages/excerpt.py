@@ -82,23 +82,23 @@ def random_rows(table: ScoredTable, size: int, *, seed: int = DEFAULT_SEED) -> s
     Args:
         size: rows to draw; all where the table has fewer.
     """
-    kept = np.empty(0, dtype=np.int64)
+    smallest = np.empty(0, dtype=np.int64)
     for part in table.manifest.scores:
         first = _first_metric(table, part.path)
-        kept = _least(np.concatenate([kept, first]), size, seed)
-    return set(kept.tolist())
+        smallest = _least(np.concatenate([smallest, first]), size, seed)
+    return set(smallest.tolist())
 
 
 def rows_with_keys(table: ScoredTable, keys: Collection[str]) -> set[int]:
     """Return the rows whose key is one of the given ones; an answer without a key is `row-N`."""
-    wanted = set(keys)
+    key_set = set(keys)
     compute = import_extra("pyarrow.compute", PURPOSE, extra=EXTRA)
     pa = import_extra("pyarrow", PURPOSE, extra=EXTRA)
-    values = pa.array(sorted(wanted), pa.string())
-    rows = {int(match[1]) for key in wanted if (match := _ROW_NAME.fullmatch(key))}
+    values = pa.array(sorted(key_set), pa.string())
+    rows = {int(match[1]) for key in key_set if (match := _ROW_NAME.fullmatch(key))}
     for batch in table.answers([ROW_ID, "key"]):
-        chosen = compute.is_in(batch["key"], value_set=values)
-        rows.update(batch.filter(chosen)[ROW_ID].to_pylist())
+        mask = compute.is_in(batch["key"], value_set=values)
+        rows.update(batch.filter(mask)[ROW_ID].to_pylist())
     return rows
 
 
@@ -126,14 +126,14 @@ def write_excerpt(
 def _items(table: ScoredTable, rows: Sequence[int]) -> Iterator[tuple[int, Item]]:
     manifest = table.manifest
     deciding = set(deciding_metrics(manifest.evaluators))
-    seen: set[tuple[str, str, str]] = set()
+    identities: set[tuple[str, str, str]] = set()
     for start in range(0, len(rows), _BLOCK):
         block = rows[start : start + _BLOCK]
         scores = _scores_of(table, block)
         answers = table.answers_of(block)
         for row in block:
             if row in scores:
-                yield row, _item(table, row, scores[row], answers.get(row), deciding, seen)
+                yield row, _item(table, row, scores[row], answers.get(row), deciding, identities)
 
 
 def _scores_of(table: ScoredTable, rows: Sequence[int]) -> dict[int, _Scores]:
@@ -167,14 +167,14 @@ def _item(
     scores: _Scores,
     answer: AnswerRow | None,
     deciding: Collection[tuple[str, str]],
-    seen: set[tuple[str, str, str]],
+    identities: set[tuple[str, str, str]],
 ) -> Item:
     manifest = table.manifest
     source = manifest.sources[answer.source].path if answer is not None else table.location.name
     key = (answer.key if answer is not None else "") or f"row-{row}"
-    if (source, key, scores.model) in seen:
+    if (source, key, scores.model) in identities:
         key = f"{key} (row-{row})"
-    seen.add((source, key, scores.model))
+    identities.add((source, key, scores.model))
     outcomes = {entry.id: _outcome(entry.id, scores) for entry in manifest.evaluators}
     verdicts = {id: _verdict(id, outcome, scores, deciding) for id, outcome in outcomes.items()}
     is_empty = any(status == _EMPTY_STATUS for _, status in scores.metrics.values())
@@ -228,12 +228,12 @@ def _verdict(
 
 
 def _word(verdicts: Iterable[ItemVerdict]) -> VerdictWord:
-    known = list(verdicts)
-    if any(verdict.status == "error" for verdict in known):
+    words = list(verdicts)
+    if any(verdict.status == "error" for verdict in words):
         return "error"
-    if any(verdict.passed is False for verdict in known):
+    if any(verdict.passed is False for verdict in words):
         return "failed"
-    return "passed" if any(verdict.status == "score" for verdict in known) else "skipped"
+    return "passed" if any(verdict.status == "score" for verdict in words) else "skipped"
 
 
 def _reason(verdicts: Mapping[str, ItemVerdict]) -> str:

@@ -15,14 +15,14 @@ from pytest_evalstudio.record.scored import ScoredManifest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Excerpt:
+class TableExcerpt:
     """Record of some rows of a table, with the figures of all of them."""
 
     record: Path
     population: Population
 
 
-def excerpt_of(table: ScoredTable, folder: Path, *, size: int, seed: int) -> Excerpt:
+def excerpt_of(table: ScoredTable, folder: Path, *, size: int, seed: int) -> TableExcerpt:
     """Write the excerpt of a table for its report.
 
     Args:
@@ -41,7 +41,7 @@ def excerpt_of(table: ScoredTable, folder: Path, *, size: int, seed: int) -> Exc
         note=note,
         empty=table.manifest.empty_answers,
     )
-    return Excerpt(record=record, population=population)
+    return TableExcerpt(record=record, population=population)
 
 
 def _note(manifest: ScoredManifest, *, worst: int, drawn: int, listed: int, seed: int) -> tuple[str, ...]:

@@ -145,8 +145,8 @@ def _board(manifest: ScoredManifest, info: EvaluatorInfo) -> Leaderboard:
     for metric in info.metrics:
         of_models = found[metric.key]
         values = [None if entry is None else entry.value for entry in of_models.values()]
-        places = ranks(values, higher_is_better=metric.better == "higher")
-        for model, rank in zip(models, places, strict=True):
+        rank_list = ranks(values, higher_is_better=metric.better == "higher")
+        for model, rank in zip(models, rank_list, strict=True):
             cells[model][metric.key] = _cell(manifest, metric, of_models[model], rank)
     primary = found[info.primary.key]
     standings = [
@@ -221,10 +221,10 @@ def _confusion(primary: MetricAggregate) -> dict[str, Any]:
     if not primary.labels:
         return {}
     labels = sorted({name for entry in primary.labels for name in (entry.expected, entry.answered)})
-    places = {label: place for place, label in enumerate(labels)}
+    position_of = {label: position for position, label in enumerate(labels)}
     matrix = [[0] * len(labels) for _ in labels]
     for entry in primary.labels:
-        matrix[places[entry.expected]][places[entry.answered]] += entry.count
+        matrix[position_of[entry.expected]][position_of[entry.answered]] += entry.count
     return {"labels": labels, "matrix": matrix}
 
 

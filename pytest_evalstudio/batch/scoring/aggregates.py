@@ -83,8 +83,8 @@ def partitions(models: Sequence[str], groups: Mapping[str, Sequence[str]]) -> li
         parts.append(Partition(model=model, group="", group_value="", rows=rows))
         for group, values in groups.items():
             parts += [
-                Partition(model=model, group=group, group_value=value, rows=places)
-                for value, places in _places(np.array(values, dtype=object), rows)
+                Partition(model=model, group=group, group_value=value, rows=positions)
+                for value, positions in _places(np.array(values, dtype=object), rows)
             ]
     return parts
 
@@ -200,8 +200,8 @@ class MergedAggregates:
                 if len(self._values[entry.group]) > MAX_GROUP_VALUES:
                     self._drop(entry.group)
                     continue
-            known = self._merged.get(entry.identity)
-            self._merged[entry.identity] = entry if known is None else merge(known, entry)
+            previous = self._merged.get(entry.identity)
+            self._merged[entry.identity] = entry if previous is None else merge(previous, entry)
 
     def all(self) -> list[MetricAggregate]:
         """Return the aggregates in the order of their identities."""

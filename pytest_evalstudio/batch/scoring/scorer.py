@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from pytest_evalstudio.batch.input.readers import text_array
-from pytest_evalstudio.batch.input.sources import GROUP, Batch
+from pytest_evalstudio.batch.input.sources import GROUP, RowBatch
 from pytest_evalstudio.batch.scoring.aggregates import (
     EMPTY,
     ERROR,
@@ -95,7 +95,7 @@ class BatchScorer:
         self._pipeline = Pipeline.under(setup.config, self.plan, self._provider)
         self._models: dict[str, ModelInfo] = {}
 
-    def score(self, batch: Batch) -> BatchResult:
+    def score(self, batch: RowBatch) -> BatchResult:
         """Score a batch; if that fails twice, its rows are errors.
 
         Evaluators, judges and models that fail do not come here: each gives an error for its rows alone.
@@ -113,7 +113,7 @@ class BatchScorer:
                 reason = f"its batch could not be scored: {type(exc).__name__}: {exc}"
         return self.failed(batch, reason)
 
-    def _scored(self, batch: Batch) -> BatchResult:
+    def _scored(self, batch: RowBatch) -> BatchResult:
         with uncollected():  # a tenth of the time, and a batch is small
             tasks = tasks_of(batch.table, self._models)
             results = self._pipeline.evaluate(tasks)
@@ -123,7 +123,7 @@ class BatchScorer:
             }
             return self._result(batch, [task.case for task in tasks], outcomes)
 
-    def failed(self, batch: Batch, reason: str) -> BatchResult:
+    def failed(self, batch: RowBatch, reason: str) -> BatchResult:
         """Return the result of a batch that cannot be scored: all its rows are errors."""
         tasks = tasks_of(batch.table, self._models)
         error = Outcome.error(reason, OutcomeCode.WORKER_FAILED)
@@ -140,7 +140,7 @@ class BatchScorer:
 
     def _result(
         self,
-        batch: Batch,
+        batch: RowBatch,
         cases: Sequence[Case],
         outcomes: Mapping[ConfiguredEvaluator, Sequence[Outcome]],
     ) -> BatchResult:
@@ -169,8 +169,8 @@ class BatchScorer:
             for selected, of_evaluator in outcomes.items()
         }
         scores = _score_table(columns, numbers, models, groups, reasons)
-        kept = self._kept(aggregates, numbers)
-        answers = _answer_table(table, cases, kept, groups) if len(kept) else None
+        kept_indices = self._kept(aggregates, numbers)
+        answers = _answer_table(table, cases, kept_indices, groups) if len(kept_indices) else None
         return BatchResult(
             batch=batch.number,
             source=table["source"][0].as_py(),
@@ -181,7 +181,7 @@ class BatchScorer:
             last_row=int(numbers.row_ids[-1]),
             score_file=_parquet(scores),
             answer_file=_parquet(answers) if answers is not None else b"",
-            answer_rows=len(kept),
+            answer_rows=len(kept_indices),
             models=tuple(sorted(set(models))),
             aggregates=aggregates,
         )
@@ -278,31 +278,33 @@ def _score_table(
     return pa.Table.from_arrays([arrays[name] for name in schema.names], schema=schema)
 
 
-def _answer_table(table: Any, cases: Sequence[Case], kept: Any, groups: Mapping[str, Sequence[str]]) -> Any:
+def _answer_table(
+    table: Any, cases: Sequence[Case], kept_indices: Any, groups: Mapping[str, Sequence[str]]
+) -> Any:
     """Return the rows of `answers/`, masked as records are."""
     import pyarrow as pa
 
     schema = answer_schema(tuple(groups))
-    chosen = [cases[index] for index in kept]
-    part = table if len(kept) == table.num_rows else table.take(kept)
+    scored = [cases[index] for index in kept_indices]
+    part = table if len(kept_indices) == table.num_rows else table.take(kept_indices)
     texts = {
-        "key": [case.key for case in chosen],
-        "input": [masked(case.question) for case in chosen],
-        "actual_output": [masked(case.actual_output) for case in chosen],
-        "expected_output": [masked(case.expected_output) for case in chosen],
+        "key": [case.key for case in scored],
+        "input": [masked(case.question) for case in scored],
+        "actual_output": [masked(case.actual_output) for case in scored],
+        "expected_output": [masked(case.expected_output) for case in scored],
     }
     arrays = {
         "row_id": part["row_id"].combine_chunks(),
         "source": part["source"].combine_chunks(),
         "source_row": part["source_row"].combine_chunks(),
         **{name: text_array(values, pa.string()) for name, values in texts.items()},
-        "model": _words([case.model_key for case in chosen]),
+        "model": _words([case.model_key for case in scored]),
         "context": text_array(
-            [[masked(chunk) for chunk in case.context] for case in chosen], pa.list_(pa.string())
+            [[masked(chunk) for chunk in case.context] for case in scored], pa.list_(pa.string())
         ),
-        "case_digest": pa.array([_case_digest(case) for case in chosen], pa.int64()),
-        "context_digest": pa.array([_digest(map(masked, case.context)) for case in chosen], pa.int64()),
-        **{name: _words([values[index] for index in kept]) for name, values in groups.items()},
+        "case_digest": pa.array([_case_digest(case) for case in scored], pa.int64()),
+        "context_digest": pa.array([_digest(map(masked, case.context)) for case in scored], pa.int64()),
+        **{name: _words([values[index] for index in kept_indices]) for name, values in groups.items()},
     }
     return pa.Table.from_arrays([arrays[name] for name in schema.names], schema=schema)
 

@@ -90,8 +90,8 @@ class ScoredTable:
         """
         parts = self.manifest.answer_parts
         if row_ids:
-            wanted = sorted(row_ids)
-            parts = tuple(part for part in parts if _has_any(part, wanted))
+            sorted_ids = sorted(row_ids)
+            parts = tuple(part for part in parts if _has_any(part, sorted_ids))
         return self._batches(parts, answer_schema(self.manifest.groups), columns, filter)
 
     def answers_of(self, row_ids: Collection[int]) -> dict[int, AnswerRow]:
@@ -99,9 +99,9 @@ class ScoredTable:
         if not row_ids:
             return {}
         dataset = import_extra("pyarrow.dataset", PURPOSE, extra=EXTRA)
-        wanted = dataset.field(ROW_ID).isin(list(row_ids))
+        mask = dataset.field(ROW_ID).isin(list(row_ids))
         rows = {}
-        for batch in self.answers(filter=wanted, row_ids=row_ids):
+        for batch in self.answers(filter=mask, row_ids=row_ids):
             for values in batch.to_pylist():
                 groups = {name: values.pop(name) or "" for name in self.manifest.groups}
                 context = tuple(values.pop("context") or ())

@@ -171,12 +171,12 @@ class TableWriter:
             ConfigurationError: if the folder is in use, or was begun by another job.
         """
         self.check(resume=resume, overwrite=overwrite)
-        known = self._progress.child(JOB)
+        recorded = self._progress.child(JOB)
         if overwrite:
             self._clear()
-        elif known.exists():
-            return self._continued(job, known)
-        known.write(msgspec.json.encode(job))
+        elif recorded.exists():
+            return self._continued(job, recorded)
+        recorded.write(msgspec.json.encode(job))
         return job
 
     def finished(self) -> Iterable[BatchEntry]:
@@ -223,20 +223,20 @@ class TableWriter:
         """Write the manifest, which completes the table, and remove what is no longer needed."""
         self.location.child(MANIFEST).write(encode_manifest(manifest))
         self._progress.remove()
-        kept = {part.path for part in (*manifest.scores, *manifest.answer_parts)}
+        paths = {part.path for part in (*manifest.scores, *manifest.answer_parts)}
         for folder in (SCORES, ANSWERS):
             for name in self.location.child(folder).names():
-                if f"{folder}/{name}" not in kept:
+                if f"{folder}/{name}" not in paths:
                     self.location.child(f"{folder}/{name}").remove()
 
     def _is_file(self) -> bool:
         return self.location.exists() and not self.location.is_folder()
 
-    def _continued(self, job: Job, known: Location) -> Job:
+    def _continued(self, job: Job, location: Location) -> Job:
         try:
-            before = msgspec.json.decode(known.read(), type=Job, strict=False)
+            before = msgspec.json.decode(location.read(), type=Job, strict=False)
         except msgspec.DecodeError:
-            raise DataError("is damaged; use --overwrite to begin again", source=known.name) from None
+            raise DataError("is damaged; use --overwrite to begin again", source=location.name) from None
         for name in (
             "sources",
             "mapping",

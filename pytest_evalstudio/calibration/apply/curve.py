@@ -25,26 +25,26 @@ def probability(curve: Logistic | Line | Steps, scores: Sequence[float]) -> floa
     0.2
     """
     if isinstance(curve, Logistic):
-        taken = [
+        values = [
             math.log1p(max(0.0, score)) if log else score
             for score, log in zip(scores, curve.logs, strict=True)
         ]
         terms = (
             weight * (score - mean) / scale
             for weight, score, mean, scale in zip(
-                curve.weights, taken, curve.means, curve.scales, strict=True
+                curve.weights, values, curve.means, curve.scales, strict=True
             )
         )
         return sigmoid(curve.intercept + sum(terms))
     (score,) = scores
-    place = bisect_left(curve.x, score)
+    position = bisect_left(curve.x, score)
     if isinstance(curve, Steps):
-        return curve.p[place]
-    if place == 0 or place == len(curve.x):
-        return curve.p[0 if place == 0 else -1]
-    low, high = curve.x[place - 1], curve.x[place]
+        return curve.p[position]
+    if position == 0 or position == len(curve.x):
+        return curve.p[0 if position == 0 else -1]
+    low, high = curve.x[position - 1], curve.x[position]
     share = (score - low) / (high - low)
-    return curve.p[place - 1] + share * (curve.p[place] - curve.p[place - 1])
+    return curve.p[position - 1] + share * (curve.p[position] - curve.p[position - 1])
 
 
 def sigmoid(value: float) -> float:
@@ -78,8 +78,8 @@ def level_probabilities(curve: Logistic, scores: Sequence[float], lowest: int) -
         0.0,
     ]
     return {
-        level: max(0.0, reached[place] - reached[place + 1])
-        for place, level in enumerate([lowest, *(level for level, _ in cuts)])
+        level: max(0.0, reached[index] - reached[index + 1])
+        for index, level in enumerate([lowest, *(level for level, _ in cuts)])
     }
 
 

@@ -20,10 +20,10 @@ def describe(calibration: CalibrationFigures) -> Iterator[str]:
         f"{', '.join(calibration.metrics)}: {calibration.method}, {calibration.n} labelled answers,"
         f" {calibration.good} of them good"
     )
-    left = calibration.left_out
-    if left.without_answer:
-        yield f"left out: {left.without_answer} labels of answers that are not in the results"
-    for metric, count in left.without_score.items():
+    excluded = calibration.left_out
+    if excluded.without_answer:
+        yield f"left out: {excluded.without_answer} labels of answers that are not in the results"
+    for metric, count in excluded.without_score.items():
         if count:
             yield f"left out: {count} labelled answers without a score by {metric}"
     yield _row("threshold", _describe_threshold(calibration))
@@ -95,8 +95,8 @@ def _describe_coverage(conformal: ConformalFigures) -> Iterator[str]:
     )
     for label, share, interval in rows:
         if share is not None:
-            wanted = f"; wanted {1 - conformal.alpha:g} of {scope}" if label == "coverage" else ""
-            yield _row(label, f"{share:.3f}", interval, wanted)
+            target = f"; wanted {1 - conformal.alpha:g} of {scope}" if label == "coverage" else ""
+            yield _row(label, f"{share:.3f}", interval, target)
     sets = conformal.sets
     yield _row(
         "conformal sets",

@@ -26,7 +26,7 @@ from pytest_evalstudio.calibration.fit.results import (
     RunErrorRates,
     Weight,
 )
-from pytest_evalstudio.calibration.fit.sample import FOLDS, Sample
+from pytest_evalstudio.calibration.fit.sample import FOLDS, LabelledSample
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.record.score_table import Column
 from pytest_evalstudio.stats.calibration import (
@@ -200,7 +200,7 @@ def _areas(calibration: FittedCalibration, predicted: Predictions) -> tuple[_Are
     fitting = calibration.fitting
     labelled, tested, seed = fitting.sample, predicted.tested, fitting.seed
 
-    def raw(answers: Sample) -> Floats:
+    def raw(answers: LabelledSample) -> Floats:
         sign = 1 if fitting.columns[0].metric.better == "higher" else -1
         return answers.scores[:, 0] * sign
 
@@ -238,7 +238,7 @@ def _as_probabilities(column: Column, scores: Floats) -> Floats | None:
     return scores if column.metric.better == "higher" else 1 - scores
 
 
-def _before(column: Column, tested: Sample, seed: int) -> RunErrorRates | None:
+def _before(column: Column, tested: LabelledSample, seed: int) -> RunErrorRates | None:
     """Return the error rates of the run's threshold; None without one."""
     limit = column.metric.threshold
     if not math.isfinite(limit):

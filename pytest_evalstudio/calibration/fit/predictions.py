@@ -10,7 +10,7 @@ import numpy as np
 from pytest_evalstudio.calibration.apply.conformal import ConformalSet, conformal_set, level_distances
 from pytest_evalstudio.calibration.file import Conformal, Coverage, Logistic, Method
 from pytest_evalstudio.calibration.fit.curves import Fitted, Trees, probabilities
-from pytest_evalstudio.calibration.fit.sample import Sample
+from pytest_evalstudio.calibration.fit.sample import LabelledSample
 from pytest_evalstudio.record.score_table import Column
 from pytest_evalstudio.stats.calibration import area_under_roc
 from pytest_evalstudio.stats.conformal import conformal_quantile, nonconformity
@@ -34,7 +34,7 @@ class Fit:
         seed: of folds and halves.
     """
 
-    sample: Sample
+    sample: LabelledSample
     columns: tuple[Column, ...]
     method: Method
     curve: Callable[[Integers], Fitted]
@@ -65,7 +65,7 @@ class Predictions:
             training part.
     """
 
-    tested: Sample
+    tested: LabelledSample
     probabilities: Floats
     passes: Booleans
     sets: tuple[ConformalSet, ...]

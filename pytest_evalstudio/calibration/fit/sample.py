@@ -11,7 +11,7 @@ from pytest_evalstudio.calibration.fit.results import LeftOut
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.extras import import_extra
 from pytest_evalstudio.formats.labels import Labels
-from pytest_evalstudio.record.score_table import Answer, Column, Identity, Scores, originals
+from pytest_evalstudio.record.score_table import Column, Identity, Scores, TableAnswer, originals
 from pytest_evalstudio.stats.conformal import min_labels
 from pytest_evalstudio.stats.types import Booleans, Floats, Integers
 
@@ -30,7 +30,7 @@ MIN_OF_A_KIND_FOR_CURVE = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class LabelledSample:
     """Answers with a label and all the scores that are asked for.
 
     Attributes:
@@ -77,7 +77,7 @@ class Sample:
             raise ValueError("it is unknown which answers were drawn at random")
         return np.flatnonzero(~self.drawn), np.flatnonzero(self.drawn)
 
-    def only(self, rows: Integers) -> Sample:
+    def only(self, rows: Integers) -> LabelledSample:
         """Return a sample of some of the answers."""
         drawn = None if self.drawn is None else self.drawn[rows]
         return replace(
@@ -163,7 +163,7 @@ def sample(
     *,
     good_from: int | None = None,
     drawn: Container[tuple[str, str]] | None = None,
-) -> Sample:
+) -> LabelledSample:
     """Return the labelled answers of results, without those that lack a score.
 
     Args:
@@ -180,7 +180,7 @@ def sample(
     """
     answers = _by_label(scores, labels)
     missing = dict.fromkeys((column.key for column in columns), 0)
-    rows, levels, kept = [], [], []
+    rows, levels, indices = [], [], []
     for identity, answer in answers.items():
         values = [answer.score(column.key) for column in columns]
         for column, value in zip(columns, values, strict=True):
@@ -188,11 +188,11 @@ def sample(
         if None not in values:
             rows.append(values)
             levels.append(labels[identity])
-            kept.append(answer)
+            indices.append(answer)
     numbers: dict[tuple[str, str], int] = {}
-    home = {(answer.file, answer.key): place for answer, place in originals(scores.answers.values())}
-    cases = [numbers.setdefault(home[answer.file, answer.key], len(numbers)) for answer in kept]
-    labelled = Sample(
+    home = {(answer.file, answer.key): position for answer, position in originals(scores.answers.values())}
+    cases = [numbers.setdefault(home[answer.file, answer.key], len(numbers)) for answer in indices]
+    labelled = LabelledSample(
         np.array(rows, dtype=np.float64).reshape(len(rows), len(columns)),
         np.array(levels, dtype=np.int64),
         _good_from(set(levels), good_from),
@@ -201,7 +201,7 @@ def sample(
         (
             None
             if drawn is None
-            else np.array([(answer.key, answer.model_key) in drawn for answer in kept], dtype=np.bool_)
+            else np.array([(answer.key, answer.model_key) in drawn for answer in indices], dtype=np.bool_)
         ),
     )
     for column, values in zip(columns, labelled.scores.T, strict=True):
@@ -213,19 +213,19 @@ def sample(
     return labelled
 
 
-def _by_label(scores: Scores, labels: Labels) -> dict[tuple[str, str], Answer]:
+def _by_label(scores: Scores, labels: Labels) -> dict[tuple[str, str], TableAnswer]:
     """Return the answer of each label."""
-    answers: dict[tuple[str, str], Answer] = {}
+    answers: dict[tuple[str, str], TableAnswer] = {}
     for identity in scores.answers:
-        place = identity[1:]
-        if place not in labels:
+        case_id = identity[1:]
+        if case_id not in labels:
             continue
-        if place in answers:
+        if case_id in answers:
             raise DataError(
-                f"{place[0]!r} of model {place[1]!r} is in {answers[place].file!r} and {identity[0]!r}: its"
-                " label may be of either; give the results of one file, or make keys unique"
+                f"{case_id[0]!r} of model {case_id[1]!r} is in {answers[case_id].file!r} and {identity[0]!r}:"
+                " its label may be of either; give the results of one file, or make keys unique"
             )
-        answers[place] = scores.answers[identity]
+        answers[case_id] = scores.answers[identity]
     if not answers:
         raise DataError(
             f"none of the results has a label{_example(scores.answers)}; the labels have e.g."
@@ -234,7 +234,7 @@ def _by_label(scores: Scores, labels: Labels) -> dict[tuple[str, str], Answer]:
     return answers
 
 
-def _example(answers: dict[Identity, Answer]) -> str:
+def _example(answers: dict[Identity, TableAnswer]) -> str:
     first = next(iter(answers), None)
     return f": they have e.g. {_told(first[1:])}" if first else ", since there are none"
 

@@ -14,7 +14,7 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.formats.labels import Identity, answer_id
 from pytest_evalstudio.record.reader import RecordReader, read_run
 from pytest_evalstudio.record.schema import EvaluatorEntry, Item
-from pytest_evalstudio.record.score_table import Answer, Column, Scores
+from pytest_evalstudio.record.score_table import Column, Scores, TableAnswer
 from pytest_evalstudio.stats.types import Floats
 
 TOPIC = "topic:"
@@ -25,7 +25,7 @@ class NothingVaries(ConfigurationError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class LabelledCase:
     """An answer as people see it.
 
     Attributes:
@@ -76,7 +76,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Population:
+class AnswerPopulation:
     """The answers of an evaluation that have all scores asked for.
 
     Attributes:
@@ -89,7 +89,7 @@ class Population:
 
     scores: Scores
     columns: tuple[Column, ...]
-    cases: tuple[Case, ...]
+    cases: tuple[LabelledCase, ...]
     without_score: int
     chosen_by: str = ""
     primaries: tuple[str, ...] = ()
@@ -108,7 +108,7 @@ class Population:
 
 def choose_population(
     path: Path, scores: Scores, metrics: Sequence[str], order: Sequence[str] = ()
-) -> Population:
+) -> AnswerPopulation:
     """Return the answers in the record of an evaluation.
 
     Args:
@@ -129,7 +129,7 @@ def choose_population(
 
 def population_of(
     path: Path, scores: Scores, columns: Sequence[Column], *, chosen_by: str = ""
-) -> Population:
+) -> AnswerPopulation:
     """Return the answers in a record that have a score by all given metrics.
 
     Args:
@@ -145,14 +145,16 @@ def population_of(
             continue
         answer = scores.answers[item.file, item.key, item.model_key]
         by_metric = {column.key: answer.score(column.key) for column in columns}
-        kept = {key: value for key, value in by_metric.items() if value is not None}
-        if len(kept) < len(by_metric):
+        values = {key: value for key, value in by_metric.items() if value is not None}
+        if len(values) < len(by_metric):
             missing += 1
         else:
-            cases.append(_case(item, answer, kept, columns, scores.model_names))
+            cases.append(_case(item, answer, values, columns, scores.model_names))
     cases.sort(key=lambda case: case.identity)
-    placed = [replace(case, place=place) for case, place in zip(cases, _places(cases, columns), strict=True)]
-    return Population(
+    placed = [
+        replace(case, place=position) for case, position in zip(cases, _places(cases, columns), strict=True)
+    ]
+    return AnswerPopulation(
         scores=scores,
         columns=tuple(columns),
         cases=tuple(placed),
@@ -204,15 +206,15 @@ def measured(id: str, entry: EvaluatorEntry) -> str:
 
 def _case(
     item: Item,
-    answer: Answer,
+    answer: TableAnswer,
     scores: Mapping[str, float],
     columns: Sequence[Column],
     names: Mapping[str, str],
-) -> Case:
+) -> LabelledCase:
     row = item.rows[0]
     sources = row.context_sources
     limits = [column for column in columns if math.isfinite(column.metric.threshold)]
-    return Case(
+    return LabelledCase(
         key=item.key,
         model_key=item.model_key,
         model=names.get(item.model_key, item.model_key),
@@ -230,7 +232,7 @@ def _case(
     )
 
 
-def _places(cases: Sequence[Case], columns: Sequence[Column]) -> Iterator[float]:
+def _places(cases: Sequence[LabelledCase], columns: Sequence[Column]) -> Iterator[float]:
     """Yield the place of each answer."""
     if len(columns) == 1:
         column = columns[0]

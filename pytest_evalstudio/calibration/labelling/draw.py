@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pytest_evalstudio.calibration.labelling.cases import Case
+from pytest_evalstudio.calibration.labelling.cases import LabelledCase
 from pytest_evalstudio.stats.strata import interleave
 from pytest_evalstudio.stats.types import Floats
 
@@ -47,7 +47,7 @@ class Drawn:
 
 
 def draw(
-    candidates: Sequence[Case],
+    candidates: Sequence[LabelledCase],
     labelled: Collection[int],
     *,
     size: int,
@@ -74,7 +74,7 @@ def draw(
     at_random, for_curve = order[:half], order[half:]
     size = min(size, len(order))
     drawn: list[Drawn] = []
-    taken: list[int] = []
+    drawn_positions: list[int] = []
     for number in range(1, rounds + 1):
         upto = round(size * number / rounds)
         randomly = at_random[: -(-upto // 2)]
@@ -85,11 +85,11 @@ def draw(
             if at not in earlier
         ]
         rest = [at for at in for_curve if at not in earlier]
-        missing = upto // 2 - len(taken)
-        ranking = _ranking(candidates, rest, missing, probabilities(taken) if number > 1 else None)
+        missing = upto // 2 - len(drawn_positions)
+        ranking = _ranking(candidates, rest, missing, probabilities(drawn_positions) if number > 1 else None)
         selection = sorted(ranking, key=lambda entry: entry[0] not in labelled)[:missing]
         batch += [Drawn(at=at, round=number, part="curve", reason=reason) for at, reason in selection]
-        taken += [at for at, _ in selection]
+        drawn_positions += [at for at, _ in selection]
         drawn += sorted(batch, key=lambda item: _number(seed, candidates[item.at], "order"))
         if any(item.at not in labelled for item in drawn):
             break
@@ -97,7 +97,7 @@ def draw(
 
 
 def _ranking(
-    candidates: Sequence[Case], rest: Sequence[int], count: int, probabilities: Floats | None
+    candidates: Sequence[LabelledCase], rest: Sequence[int], count: int, probabilities: Floats | None
 ) -> list[tuple[int, Reason]]:
     """Return candidates in the order in which the curve needs their labels."""
     if probabilities is None:
@@ -107,25 +107,25 @@ def _ranking(
     reasons: dict[int, Reason] = {}
     while len(reasons) < len(rest):
         is_random = len(reasons) % RANDOM_IN == 0
-        at = next(place for place in (at_random if is_random else doubtful) if place not in reasons)
+        at = next(position for position in (at_random if is_random else doubtful) if position not in reasons)
         reasons[at] = "random" if is_random else "uncertain"
     return list(reasons.items())
 
 
-def _spread(candidates: Sequence[Case], rest: Sequence[int], count: int) -> list[int]:
+def _spread(candidates: Sequence[LabelledCase], rest: Sequence[int], count: int) -> list[int]:
     """Take candidates in turns from equal parts of the scores' range, and within each from all topics."""
     if not rest:
         return []
-    places = [candidates[at].place for at in rest]
-    low, width = min(places), (max(places) - min(places)) or 1.0
+    positions = [candidates[at].place for at in rest]
+    low, width = min(positions), (max(positions) - min(positions)) or 1.0
     parts: dict[int, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for at, place in zip(rest, places, strict=True):
-        parts[min(count - 1, int((place - low) / width * count))][candidates[at].topic].append(at)
+    for at, position in zip(rest, positions, strict=True):
+        parts[min(count - 1, int((position - low) / width * count))][candidates[at].topic].append(at)
     groups = [interleave(list(topics.values()), len(rest)) for _, topics in sorted(parts.items())]
     return interleave(sorted(groups, key=len, reverse=True), len(rest))
 
 
-def _number(seed: int, candidate: Case, purpose: str = "") -> str:
+def _number(seed: int, candidate: LabelledCase, purpose: str = "") -> str:
     """Return a random number that depends on the seed and one answer only."""
     return hashlib.sha256(
         f"{seed}\0{purpose}\0{candidate.key}\0{candidate.model_key}".encode("utf-8", "replace")

@@ -8,7 +8,7 @@ from itertools import groupby
 from pytest_evalstudio.calibration.apply.conformal import conformal_set
 from pytest_evalstudio.calibration.apply.curve import probability
 from pytest_evalstudio.calibration.file import Calibration, Conformal
-from pytest_evalstudio.calibration.labelling.cases import Case
+from pytest_evalstudio.calibration.labelling.cases import LabelledCase
 from pytest_evalstudio.calibration.labelling.state import Labelling
 from pytest_evalstudio.plots.axes import Scale, axes, legend
 from pytest_evalstudio.plots.canvas import Canvas
@@ -74,7 +74,7 @@ def picture(labelling: Labelling, calibration: Calibration, limit: float | None)
     return canvas.finish()
 
 
-def _dots(labelling: Labelling, calibration: Calibration) -> list[tuple[float, Case]]:
+def _dots(labelling: Labelling, calibration: Calibration) -> list[tuple[float, LabelledCase]]:
     """Return score and case of each labelled answer, sorted by score; probabilities for several metrics."""
     answers = {identity[1:]: answer for identity, answer in labelling.population.scores.answers.items()}
     dots = []
@@ -105,7 +105,7 @@ def _draw_bands(canvas: Canvas, x: Scale, grid: Sequence[float], sets: Sequence[
 
 
 def _draw_dots(
-    canvas: Canvas, x: Scale, y: Scale, dots: Sequence[tuple[float, Case]], labelling: Labelling
+    canvas: Canvas, x: Scale, y: Scale, dots: Sequence[tuple[float, LabelledCase]], labelling: Labelling
 ) -> None:
     """Draw the labels: full dots of answers drawn at random, rings of those that the curve is fitted to."""
     at_random = labelling.at_random

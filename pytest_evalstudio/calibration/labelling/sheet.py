@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pytest_evalstudio.calibration.labelling.cases import Case
+from pytest_evalstudio.calibration.labelling.cases import LabelledCase
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.formats.labels import ANSWER_ID, RATER, Label, read_ratings
 from pytest_evalstudio.formats.sheets import write_rows
@@ -16,7 +16,7 @@ GOOD, BAD = "good", "bad"
 
 
 def sheet(
-    cases: Sequence[Case], metrics: Sequence[str], ratings: Sequence[Label] = (), rater: str = ""
+    cases: Sequence[LabelledCase], metrics: Sequence[str], ratings: Sequence[Label] = (), rater: str = ""
 ) -> bytes:
     """Rows of cases, with the labels that one rater gave already."""
     by_identity = {label.identity: str(label.label) for label in ratings if label.rater == rater}
@@ -38,7 +38,7 @@ def sheet(
 
 
 def _rows(
-    cases: Sequence[Case], by_identity: dict[tuple[str, str], str], rater: str
+    cases: Sequence[LabelledCase], by_identity: dict[tuple[str, str], str], rater: str
 ) -> Iterator[dict[str, str]]:
     for case in cases:
         cells = {

@@ -9,7 +9,7 @@ import numpy as np
 
 from pytest_evalstudio.calibration.fit.curves import fit, probabilities
 from pytest_evalstudio.calibration.labelling.agreement import Agreement, agreement
-from pytest_evalstudio.calibration.labelling.cases import Case, Population
+from pytest_evalstudio.calibration.labelling.cases import AnswerPopulation, LabelledCase
 from pytest_evalstudio.calibration.labelling.draw import Drawn, draw
 from pytest_evalstudio.formats.labels import Identity, Label, majority
 from pytest_evalstudio.stats.types import Floats
@@ -52,7 +52,7 @@ class Labelling:
         unknown: labels of answers that are not in the evaluation.
     """
 
-    population: Population
+    population: AnswerPopulation
     drawn: tuple[Drawn, ...]
     wanted: int
     good_from: int
@@ -64,7 +64,7 @@ class Labelling:
     unknown: int
 
     @property
-    def cases(self) -> list[Case]:
+    def cases(self) -> list[LabelledCase]:
         """Return the answers that are shown, in order."""
         return [self.population.cases[draw.at] for draw in self.drawn]
 
@@ -108,7 +108,7 @@ class Labelling:
 
 
 def labelling(
-    population: Population,
+    population: AnswerPopulation,
     ratings: Iterable[Label],
     *,
     size: int,
@@ -157,7 +157,7 @@ def labelling(
     )
 
 
-def labelling_of(population: Population, ratings: Iterable[Label], drawn: Sequence[Drawn]) -> Labelling:
+def labelling_of(population: AnswerPopulation, ratings: Iterable[Label], drawn: Sequence[Drawn]) -> Labelling:
     """Return the state of the labelling of given answers; each of them needs a label, good or bad."""
     current, outdated, unknown = _sorted_out(population, ratings)
     return _labelling(
@@ -165,7 +165,7 @@ def labelling_of(population: Population, ratings: Iterable[Label], drawn: Sequen
     )
 
 
-def _sorted_out(population: Population, ratings: Iterable[Label]) -> tuple[list[Label], int, int]:
+def _sorted_out(population: AnswerPopulation, ratings: Iterable[Label]) -> tuple[list[Label], int, int]:
     """Return the labels of today's answers, and the numbers of labels of earlier and of unknown answers."""
     indices = population.indices
     current, outdated, unknown = [], 0, 0
@@ -180,7 +180,7 @@ def _sorted_out(population: Population, ratings: Iterable[Label]) -> tuple[list[
 
 
 def _labelling(
-    population: Population,
+    population: AnswerPopulation,
     drawn: Sequence[Drawn],
     current: Sequence[Label],
     *,
@@ -207,7 +207,7 @@ def _labelling(
 
 
 def _likelihoods(
-    population: Population, labels: Mapping[int, int], *, good_from: int, seed: int
+    population: AnswerPopulation, labels: Mapping[int, int], *, good_from: int, seed: int
 ) -> Floats | None:
     """Return probabilities by a logistic curve of some labels; None if labels or scores do not vary."""
     rows = list(labels)

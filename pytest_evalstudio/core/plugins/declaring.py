@@ -108,16 +108,16 @@ def path_options_of(kind: str, id: str, cls: type) -> tuple[str, ...]:
     return paths
 
 
-def check_known(kind: str, id: str, attribute: str, names: Iterable[str], known: Iterable[str]) -> None:
+def check_known(kind: str, id: str, attribute: str, names: Iterable[str], valid_names: Iterable[str]) -> None:
     """Check names in a declaration.
 
     Raises:
         TypeError: for the first unknown name.
     """
-    known = tuple(known)
+    valid_names = tuple(valid_names)
     for name in names:
-        if name not in known:
-            listed = f"known: {', '.join(known)}" if known else "there are none"
+        if name not in valid_names:
+            listed = f"known: {', '.join(valid_names)}" if valid_names else "there are none"
             raise TypeError(f"{kind} {id!r}: {attribute}: {name!r} is unknown; {listed}")
 
 

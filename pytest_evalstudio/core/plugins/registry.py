@@ -91,11 +91,11 @@ class PluginRegistry(Generic[P, S]):
                 f"{self.kind} {spec.id!r}, {plugin!r}, is not a dataclass: decorate it with"
                 " @dataclass(frozen=True) too"
             )
-        taken = self._plugins.get(spec.id)
-        if taken is not None and taken is not plugin:
+        registered = self._plugins.get(spec.id)
+        if registered is not None and registered is not plugin:
             raise ConfigurationError(
-                f"two {self.kind}s are named {spec.id!r}: {_address(taken)} and {_address(plugin)}; rename"
-                " one"
+                f"two {self.kind}s are named {spec.id!r}: {_address(registered)} and {_address(plugin)};"
+                " rename one"
             )
         self._plugins[spec.id] = plugin
 

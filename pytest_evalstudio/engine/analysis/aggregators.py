@@ -136,8 +136,8 @@ class Aggregator:
     def _rerun(self, item: Item) -> None:
         self.flaky += item.flaky
         if len(self.reruns) < MAX_RERUNS:
-            kept = msgspec.structs.replace(item, rows=(), verdicts={}, flips=())
-            self.reruns.append(kept)
+            plain_item = msgspec.structs.replace(item, rows=(), verdicts={}, flips=())
+            self.reruns.append(plain_item)
 
     def model_scores(self, evaluator: str, model: str) -> ScoreAggregator:
         by_model = self.scores[evaluator]
@@ -299,8 +299,8 @@ class Aggregator:
             return
         categories = item.rows[0].categories if item.rows else ()
         changes = tuple((flip.evaluator, flip.metric, str(flip.direction)) for flip in item.flips)
-        beside = item.perturbed.compared if item.perturbed is not None else ()
-        bits = sum(bit for (id, _), bit in self._bits.items() if id in beside)
+        companions = item.perturbed.compared if item.perturbed is not None else ()
+        bits = sum(bit for (id, _), bit in self._bits.items() if id in companions)
         visible = tuple(visible_categories(categories))
         self.perturbed.append(
             Perturbed(case, item.model_key, _origin(item, categories), visible, changes, bits)

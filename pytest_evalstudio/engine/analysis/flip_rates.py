@@ -120,11 +120,11 @@ def flip_rates(aggregator: Aggregator) -> tuple[FlipRate, ...]:
         count.meaning_kept = entry.origin.meaning_kept
         if is_copy(entry) or entry.origin.meaning_kept:
             into = noise if is_copy(entry) else counts
-            for place in _places(aggregator, entry, pair):
-                into.setdefault(place, _Count()).add(direction)
+            for group in _places(aggregator, entry, pair):
+                into.setdefault(group, _Count()).add(direction)
     order = sorted(counts, key=_order)
     return tuple(
-        _rate(place, counts[place], noise.get(place) or noise.get(("all", "all"))) for place in order
+        _rate(group, counts[group], noise.get(group) or noise.get(("all", "all"))) for group in order
     )
 
 
@@ -132,21 +132,21 @@ def sensitivities(aggregator: Aggregator) -> tuple[Sensitivity, ...]:
     """Return a curve per perturbator and model, for perturbators with intensities that worked alone."""
     counts: dict[tuple[str, str], dict[str, _Count]] = {}
     noise: dict[str, _Count] = {}
-    kept: dict[str, bool] = {}
+    meanings: dict[str, bool] = {}
     for entry, _, direction in comparisons(aggregator):
         if is_copy(entry):
             noise.setdefault(entry.model, _Count()).add(direction)
         if len(entry.origin.by) == 1:
             name, _, level = entry.origin.by[0].partition(":")
             if level in INTENSITIES:
-                kept[name] = entry.origin.meaning_kept
+                meanings[name] = entry.origin.meaning_kept
                 counts.setdefault((name, entry.model), {}).setdefault(level, _Count()).add(direction)
     return tuple(
         Sensitivity(
             perturbator=name,
             model=model,
             model_name=aggregator.run.model_name(model),
-            meaning_kept=kept[name],
+            meaning_kept=meanings[name],
             points=_points(counts[name, model]),
             noise=noise[model].flips / noise[model].compared if model in noise else None,
         )
@@ -196,12 +196,12 @@ def _places(aggregator: Aggregator, entry: Perturbed, pair: tuple[str, str]) -> 
     yield "model", aggregator.run.model_name(entry.model)
 
 
-def _order(place: _Place) -> tuple[int, str, int, str]:
+def _order(group_key: _Place) -> tuple[int, str, int, str]:
     """Return the sort key: order of groups, then names, then intensities from few edits to many."""
-    group, name = place
+    group, name = group_key
     head, _, level = ("", "", name) if group == "intensity" else name.rpartition(":")
-    known = next((number for number, known in enumerate(INTENSITIES) if known == level), -1)
-    return GROUPS.index(group), head if known >= 0 else name, known, name
+    position = next((number for number, position in enumerate(INTENSITIES) if position == level), -1)
+    return GROUPS.index(group), head if position >= 0 else name, position, name
 
 
 def _points(by_level: Mapping[str, _Count]) -> tuple[SensitivityPoint, ...]:
@@ -218,10 +218,10 @@ def _points(by_level: Mapping[str, _Count]) -> tuple[SensitivityPoint, ...]:
     )
 
 
-def _rate(place: _Place, count: _Count, noise: _Count | None) -> FlipRate:
+def _rate(group: _Place, count: _Count, noise: _Count | None) -> FlipRate:
     return FlipRate(
-        group=place[0],
-        name=place[1],
+        group=group[0],
+        name=group[1],
         compared=count.compared,
         pass_to_fail=count.pass_to_fail,
         fail_to_pass=count.fail_to_pass,

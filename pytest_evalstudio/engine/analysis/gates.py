@@ -112,16 +112,18 @@ def parse_gate(text: str, terms: Terms = NOTHING) -> Gate:
     95
     """
     sign = _SIGN.search(text)
-    left, number = (text[: sign.start()].strip(), text[sign.end() :].strip()) if sign else ("", "")
-    if sign is None or "=" in left or len(number.split()) != 1:
+    text_left, number = (text[: sign.start()].strip(), text[sign.end() :].strip()) if sign else ("", "")
+    if sign is None or "=" in text_left or len(number.split()) != 1:
         raise _malformed(text, "a comparison with a number is missing")
     if not _NUMBER.match(number) or not math.isfinite(float(number)):
         raise _malformed(text, f"{number!r} is not a number")
-    if (named := _NAMED.match(left)) and named["function"] in terms:
+    if (named := _NAMED.match(text_left)) and named["function"] in terms:
         return _named_gate(text, named, terms[named["function"]].models, sign[0], float(number))
-    term = _TERM.match(left)
+    term = _TERM.match(text_left)
     if term is None:
-        raise _malformed(text, f"{left!r} is not a term" if left else "the term before the sign is missing")
+        raise _malformed(
+            text, f"{text_left!r} is not a term" if text_left else "the term before the sign is missing"
+        )
     function, percent = _function(text, term["function"])
     name = _NAME.match(term["plain"] or term["inner"] or "")
     if name is None:
@@ -142,9 +144,9 @@ def parse_gate(text: str, terms: Terms = NOTHING) -> Gate:
 def _named_gate(text: str, term: re.Match[str], count: int, sign: str, limit: float) -> Gate:
     names = tuple(name.strip() for name in term["inner"].split(","))
     if len(names) != count or not all(names):
-        wanted = ", ".join(["MODEL", "OTHER"][:count])
+        operands = ", ".join(["MODEL", "OTHER"][:count])
         raise ConfigurationError(
-            f"gate {text.strip()!r}: write {term['function']}({wanted}) with the names of {count} models"
+            f"gate {text.strip()!r}: write {term['function']}({operands}) with the names of {count} models"
         )
     return Gate(
         text=text.strip(), function="named", evaluator=term["function"], sign=sign, limit=limit, names=names

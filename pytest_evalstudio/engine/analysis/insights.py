@@ -275,9 +275,13 @@ def retrieval_alone(aggregator: Aggregator) -> Iterator[Insight]:
 
 def sensitive_to(rates: Sequence[FlipRate]) -> Iterator[Insight]:
     """Yield the perturbation that flips most verdicts, if it flips clearly more than unchanged copies do."""
-    kept = [rate for rate in rates if rate.group == "perturbator" and rate.meaning_kept and rate.name != COPY]
+    preserving = [
+        rate for rate in rates if rate.group == "perturbator" and rate.meaning_kept and rate.name != COPY
+    ]
     clear = [
-        rate for rate in kept if rate.noise_interval is not None and rate.interval[0] > rate.noise_interval[1]
+        rate
+        for rate in preserving
+        if rate.noise_interval is not None and rate.interval[0] > rate.noise_interval[1]
     ]
     if not clear:
         return

@@ -48,20 +48,20 @@ def judging_figures(aggregator: Aggregator) -> tuple[JudgingFigures, ...]:
     for id, by_model in aggregator.scores.items():
         if not aggregator.evaluators[id].judge:
             continue
-        taken: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for scores in by_model.values():
-            taken.update(scores.judging)
-        calls, unpriced = int(taken["calls"]), int(taken["unpriced"])
+            counts.update(scores.judging)
+        calls, unpriced = int(counts["calls"]), int(counts["unpriced"])
         figures.append(
             JudgingFigures(
                 evaluator=id,
                 rows=sum(scores.scored + scores.errors for scores in by_model.values()),
                 calls=calls,
-                repairs=int(taken["repairs"]),
-                unparsable=int(taken["unparsable"]),
-                input_tokens=int(taken["input_tokens"]),
-                output_tokens=int(taken["output_tokens"]),
-                cost_usd=float(taken["cost_usd"]) if unpriced < calls else None,
+                repairs=int(counts["repairs"]),
+                unparsable=int(counts["unparsable"]),
+                input_tokens=int(counts["input_tokens"]),
+                output_tokens=int(counts["output_tokens"]),
+                cost_usd=float(counts["cost_usd"]) if unpriced < calls else None,
                 unpriced=unpriced,
                 not_asked=sum(scores.not_asked.count for scores in by_model.values()),
                 not_asked_reason=next(

@@ -135,8 +135,8 @@ def _leaderboard(
     columns: dict[str, dict[str, Cell]] = {model: {} for model in models}
     for metric in info.metrics:
         cells_of_metric = [_figure(metric, values[model], figures.get(model)) for model in models]
-        places = ranks([value for value, _ in cells_of_metric], higher_is_better=metric.better == "higher")
-        for model, (value, wide), rank in zip(models, cells_of_metric, places, strict=True):
+        rank_list = ranks([value for value, _ in cells_of_metric], higher_is_better=metric.better == "higher")
+        for model, (value, wide), rank in zip(models, cells_of_metric, rank_list, strict=True):
             numbers = values[model].get(metric.key, np.empty(0))
             interval = None if wide else _interval(info, numbers, intervals.get((info.id, model, metric.key)))
             scores = aggregator.scores[info.id].get(model, ScoreAggregator())
@@ -188,10 +188,10 @@ def _figure(
 ) -> tuple[float | None, bool]:
     """Return the metric's value for a model, and True if it is a model-wide figure, not a mean of rows."""
     mean = _mean(values.get(metric.key))
-    given = None if wide is None else wide.scores.get(metric.key)
-    if given is None or math.isnan(given):
+    score = None if wide is None else wide.scores.get(metric.key)
+    if score is None or math.isnan(score):
         return mean, False
-    return float(given), mean is None or not math.isclose(mean, given, abs_tol=1e-12)
+    return float(score), mean is None or not math.isclose(mean, score, abs_tol=1e-12)
 
 
 def _mean(numbers: Floats | None) -> float | None:
@@ -268,7 +268,7 @@ def _bootstrap(aggregator: Aggregator) -> dict[tuple[str, str, str], Interval | 
     number_of = {case: number for number, case in enumerate(sorted(set(cases)))}
     originals = np.array([number_of[case] for case in cases], dtype=np.int64)
     clusters = len(number_of)
-    wanted = [
+    columns = [
         (id, model, key)
         for id, info in aggregator.evaluators.items()
         for model, scores in sorted(aggregator.scores[id].items())
@@ -277,16 +277,16 @@ def _bootstrap(aggregator: Aggregator) -> dict[tuple[str, str, str], Interval | 
     ]
     intervals: dict[tuple[str, str, str], Interval | None] = {}
     width = max(1, _ENTRIES_AT_ONCE // max(1, clusters))
-    for start in range(0, len(wanted), width):
-        batch = wanted[start : start + width]
+    for start in range(0, len(columns), width):
+        batch = columns[start : start + width]
         sums, counts = np.zeros((clusters, len(batch))), np.zeros((clusters, len(batch)))
-        for place, (id, model, key) in enumerate(batch):
+        for position, (id, model, key) in enumerate(batch):
             scores = aggregator.scores[id][model]
             numbers = np.array(scores.values[key], dtype=np.float64)
-            given = np.isfinite(numbers)
-            groups = originals[np.array(scores.cases, dtype=np.int64)[given]]
-            sums[:, place] = np.bincount(groups, weights=numbers[given], minlength=clusters)
-            counts[:, place] = np.bincount(groups, minlength=clusters)
+            finite = np.isfinite(numbers)
+            groups = originals[np.array(scores.cases, dtype=np.int64)[finite]]
+            sums[:, position] = np.bincount(groups, weights=numbers[finite], minlength=clusters)
+            counts[:, position] = np.bincount(groups, minlength=clusters)
         intervals.update(zip(batch, cluster_bootstrap_intervals(sums, counts), strict=True))
     return intervals
 

@@ -320,8 +320,8 @@ def _flip_attributes(flip: ItemFlip) -> dict[str, str | float]:
 
 def _turned(flip: ItemFlip) -> str:
     direction = "pass to fail" if flip.direction == "pass_to_fail" else "fail to pass"
-    moved = f"{rounded(flip.source_score)} → {rounded(flip.score)}, threshold {rounded(flip.threshold)}"
-    return f"{flip.metric} flipped from {direction} ({moved})"
+    change = f"{rounded(flip.source_score)} → {rounded(flip.score)}, threshold {rounded(flip.threshold)}"
+    return f"{flip.metric} flipped from {direction} ({change})"
 
 
 def _question(aggregator: Aggregator, entry: CaseFlip, key: str) -> str:
@@ -343,8 +343,8 @@ def _flips_in_sum(
     )
 
 
-def _problem_type(given: str, info: EvaluatorInfo) -> str:
-    return given if given in PROBLEM_TYPES else info.problem_type
+def _problem_type(declared: str, info: EvaluatorInfo) -> str:
+    return declared if declared in PROBLEM_TYPES else info.problem_type
 
 
 def _severity(text: str) -> Severity:

@@ -27,7 +27,7 @@ _BROKEN = ("failed", "error")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class MeanEstimate:
     """A mean over items.
 
     Attributes:
@@ -50,8 +50,8 @@ class PassEstimates:
     """
 
     k: int
-    any_pass: Estimate
-    all_pass: Estimate
+    any_pass: MeanEstimate
+    all_pass: MeanEstimate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +75,8 @@ class RepeatFigures:
     name: str
     fewest_runs: int
     most_runs: int
-    mean: Estimate | None
-    minimum: Estimate | None
+    mean: MeanEstimate | None
+    minimum: MeanEstimate | None
     passes: tuple[PassEstimates, ...]
 
 
@@ -246,12 +246,12 @@ class RepeatAggregator:
             )
 
     def _figures(self, id: str, model: str, originals: Integers) -> RepeatFigures:
-        kept = self._repeats[id, model]
-        clusters = originals[np.array(kept.clusters, dtype=np.int64)]
-        totals = np.array(kept.totals, dtype=np.int64)
+        repeats = self._repeats[id, model]
+        clusters = originals[np.array(repeats.clusters, dtype=np.int64)]
+        totals = np.array(repeats.totals, dtype=np.int64)
         passes = []
         for k in _sizes(int(totals.max())):
-            values = [_of_k(pass_at_k, kept, k), _of_k(pass_hat_k, kept, k)]
+            values = [_of_k(pass_at_k, repeats, k), _of_k(pass_hat_k, repeats, k)]
             any_pass, all_pass = (_estimate(column, clusters) for column in values)
             if any_pass is not None and all_pass is not None:
                 passes.append(PassEstimates(k=k, any_pass=any_pass, all_pass=all_pass))
@@ -260,10 +260,10 @@ class RepeatAggregator:
             metric=self._primary[id],
             model=model,
             name=self._run.model_name(model),
-            fewest_runs=min(kept.runs),
-            most_runs=max(kept.runs),
-            mean=_estimate(kept.means, clusters),
-            minimum=_estimate(kept.minima, clusters),
+            fewest_runs=min(repeats.runs),
+            most_runs=max(repeats.runs),
+            mean=_estimate(repeats.means, clusters),
+            minimum=_estimate(repeats.minima, clusters),
             passes=tuple(passes),
         )
 
@@ -307,23 +307,23 @@ def _sizes(most: int) -> list[int]:
     return sorted({k for k in SIZES if k <= most} | ({most} if most else set()))
 
 
-def _of_k(estimator: Callable[[int, int, int], float], kept: _Repeats, k: int) -> list[float]:
+def _of_k(estimator: Callable[[int, int, int], float], repeats: _Repeats, k: int) -> list[float]:
     return [
         estimator(total, passed, k) if total >= k else np.nan
-        for total, passed in zip(kept.totals, kept.passed, strict=True)
+        for total, passed in zip(repeats.totals, repeats.passed, strict=True)
     ]
 
 
-def _estimate(values: Sequence[float] | array[float], clusters: Integers) -> Estimate | None:
+def _estimate(values: Sequence[float] | array[float], clusters: Integers) -> MeanEstimate | None:
     numbers = np.array(values, dtype=np.float64)
-    given = np.isfinite(numbers)
-    if not given.any():
+    finite = np.isfinite(numbers)
+    if not finite.any():
         return None
-    _, groups = np.unique(clusters[given], return_inverse=True)
-    sums = np.bincount(groups, weights=numbers[given])[:, None].astype(np.float64)
+    _, groups = np.unique(clusters[finite], return_inverse=True)
+    sums = np.bincount(groups, weights=numbers[finite])[:, None].astype(np.float64)
     counts = np.bincount(groups)[:, None].astype(np.float64)
-    return Estimate(
-        value=float(numbers[given].mean()),
-        items=int(given.sum()),
+    return MeanEstimate(
+        value=float(numbers[finite].mean()),
+        items=int(finite.sum()),
         interval=cluster_bootstrap_intervals(sums, counts)[0],
     )

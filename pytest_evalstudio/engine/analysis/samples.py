@@ -127,12 +127,12 @@ class CaseBook:
         return "" if case is None else self.excerpts[case]
 
     def _original(self, case: int) -> int:
-        seen = {case}
+        keys = {case}
         while (source := self.sources.get(case)) is not None:
             parent = self.ids.get(source)
-            if parent is None or parent in seen:
+            if parent is None or parent in keys:
                 break
-            seen.add(parent)
+            keys.add(parent)
             case = parent
         return case
 

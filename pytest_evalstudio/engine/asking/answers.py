@@ -118,16 +118,16 @@ class AnswerCache:
         if not rows:
             return None
         try:
-            kept = json.loads(rows[0][0])
-            run = str(kept.pop(_RUN, ""))
+            stored = json.loads(rows[0][0])
+            run = str(stored.pop(_RUN, ""))
             answer = Answer(
                 **{
-                    **kept,
-                    "context": tuple(kept["context"]),
-                    "context_sources": tuple(kept["context_sources"]),
-                    "context_scores": tuple(kept.get("context_scores", ())),
-                    "tool_calls": tuple(kept.get("tool_calls", ())),
-                    "artifacts": tuple(kept.get("artifacts", ())),
+                    **stored,
+                    "context": tuple(stored["context"]),
+                    "context_sources": tuple(stored["context_sources"]),
+                    "context_scores": tuple(stored.get("context_scores", ())),
+                    "tool_calls": tuple(stored.get("tool_calls", ())),
+                    "artifacts": tuple(stored.get("artifacts", ())),
                 }
             )
             return StoredAnswer(answer=answer, run=run, stored_at=rows[0][1])
@@ -145,10 +145,10 @@ class AnswerCache:
         """
         if answer.error:
             return
-        kept = {
+        entry = {
             item.name: getattr(answer, item.name) for item in fields(answer) if item.name not in _NOT_STORED
         } | {"usage": dict(answer.usage), _RUN: run}
-        self.store.change(_STORE, (key, json.dumps(kept, sort_keys=True), time.time()))
+        self.store.change(_STORE, (key, json.dumps(entry, sort_keys=True), time.time()))
 
     def count(self, run: str) -> int:
         """Return the number of answers that a run and its continuations have stored."""
@@ -196,10 +196,10 @@ class AnswerCache:
         """Name and content of a local document; the address of a remote one."""
         try:
             state = os.stat(document)
-            place = (document, state.st_size, state.st_mtime_ns)
-            if place not in self._digests:
-                self._digests[place] = file_sha256(document)
-            return [os.path.basename(document), self._digests[place]]
+            identity = (document, state.st_size, state.st_mtime_ns)
+            if identity not in self._digests:
+                self._digests[identity] = file_sha256(document)
+            return [os.path.basename(document), self._digests[identity]]
         except OSError:
             return [document, ""]
 

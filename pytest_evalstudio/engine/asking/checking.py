@@ -115,5 +115,7 @@ def _placeholders(settings: Mapping[str, Any], registry: Registry) -> dict[str, 
     host = settings.get("host")
     if not isinstance(host, str) or host not in registry.hosts or not registry.hosts.spec(host).lists:
         return {}
-    known = parameters(registry.hosts.get(host))
-    return {key: value for key, value in PLACEHOLDERS.items() if key in known and known[key] == ""}
+    placeholders = parameters(registry.hosts.get(host))
+    return {
+        key: value for key, value in PLACEHOLDERS.items() if key in placeholders and placeholders[key] == ""
+    }

@@ -21,9 +21,9 @@ class InterruptedAnswers:
     def __init__(self) -> None:
         self._answers: defaultdict[str, deque[Answer]] = defaultdict(deque)
 
-    def keep(self, asked: Iterable[tuple[Prompt, asyncio.Task[Answer]]]) -> None:
+    def keep(self, pending: Iterable[tuple[Prompt, asyncio.Task[Answer]]]) -> None:
         """Keep the answers of tasks that have finished."""
-        for prompt, task in asked:
+        for prompt, task in pending:
             if task.done() and not task.cancelled() and task.exception() is None:
                 self._answers[_identity(prompt)].append(task.result())
 

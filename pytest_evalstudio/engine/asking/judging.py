@@ -23,7 +23,7 @@ from pytest_evalstudio.formats.judge_examples import JudgeExamples
 from pytest_evalstudio.formats.judge_table import JudgeMember, JudgeTable
 from pytest_evalstudio.formats.model_tables import connection_settings
 from pytest_evalstudio.judges.budget import Budget, BudgetLimits
-from pytest_evalstudio.judges.panel import Asked, Panel
+from pytest_evalstudio.judges.panel import JudgeModel, Panel
 from pytest_evalstudio.judges.prompts import Prompts
 
 _REMEDY = (
@@ -60,7 +60,7 @@ class Judges:
     budgets: dict[str, Budget] = dataclasses.field(default_factory=dict)
     examples: Mapping[str, Sequence[Example]] | None = None
     run_id: str = ""
-    member: Callable[[ModelSession], Asked] = lambda session: session
+    member: Callable[[ModelSession], JudgeModel] = lambda session: session
     _thread: LoopThread = dataclasses.field(
         default_factory=lambda: LoopThread("evalstudio-judge"), init=False
     )

@@ -60,9 +60,9 @@ class Prices:
         used: prices that costs were computed from, as reports show them.
     """
 
-    def __init__(self, tables: Mapping[str, Mapping[str, object]], asked: str) -> None:
+    def __init__(self, tables: Mapping[str, Mapping[str, object]], requested_model: str) -> None:
         self._prices = {name: Price(**table) for name, table in tables.items()}  # type: ignore[arg-type]
-        self._asked = asked
+        self._asked = requested_model
         self.used: dict[str, dict[str, object]] = {}
 
     @property

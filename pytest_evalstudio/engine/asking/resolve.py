@@ -247,7 +247,7 @@ class ModelSession:
         self.close()
 
     async def _answers(self, prompts: Sequence[Prompt], progress: Progress | None) -> list[Answer]:
-        asked: dict[str, asyncio.Task[Answer]] = {}
+        task_list: dict[str, asyncio.Task[Answer]] = {}
         tasks: list[asyncio.Task[Answer]] = []
         origins: dict[asyncio.Task[Answer], Prompt] = {}
         done = 0
@@ -262,11 +262,11 @@ class ModelSession:
             key = (
                 self._answer_key(prompt) or f"#{index}"
             )  # without a cache a question asked twice is two requests
-            task = asked.get(key)
+            task = task_list.get(key)
             if task is None:
                 arrived = self._interrupted.take(prompt)
                 task = asyncio.create_task(self.answer(prompt) if arrived is None else _as_it_is(arrived))
-                asked[key] = task
+                task_list[key] = task
                 origins[task] = prompt
             task.add_done_callback(count)
             tasks.append(task)
@@ -276,9 +276,9 @@ class ModelSession:
             self._interrupted.keep((prompt, task) for task, prompt in origins.items())
             raise
         finally:
-            for task in asked.values():
+            for task in task_list.values():
                 task.cancel()
-            await asyncio.gather(*asked.values(), return_exceptions=True)
+            await asyncio.gather(*task_list.values(), return_exceptions=True)
 
     async def answer(
         self,

@@ -78,8 +78,8 @@ class Secrets:
         Raises:
             ConfigurationError: if a variable is not set, or empty; it is named.
         """
-        known = os.environ if env is None else env
-        return {key: self._expanded(value, key, known) for key, value in settings.items()}
+        environment = os.environ if env is None else env
+        return {key: self._expanded(value, key, environment) for key, value in settings.items()}
 
     def masked(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Expanded settings as they may be shown and stored."""

@@ -60,8 +60,8 @@ def budget_of(table: Mapping[str, object]) -> Budget | None:
         limits = BudgetTable.model_validate(value)
     except ValidationError as exc:
         error = exc.errors(include_url=False)[0]
-        place = ".".join(map(str, ("budget", *error["loc"])))
-        raise ConfigurationError(f"model {table['name']!r}: {place}: {fact(error)}") from None
+        location = ".".join(map(str, ("budget", *error["loc"])))
+        raise ConfigurationError(f"model {table['name']!r}: {location}: {fact(error)}") from None
     return model_budget(limits, str(table["name"]))
 
 

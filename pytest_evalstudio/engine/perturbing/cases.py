@@ -103,7 +103,7 @@ def _fill_suite(suite: TestSuite, perturber: Perturber) -> int:
     complete_keys(suite)
     unique = Numbered(case.key for _, case in suite.cases())
     added = 0
-    wanted = {
+    keys = {
         id(case)
         for test, case in suite.cases()
         if perturber.wants(
@@ -111,12 +111,12 @@ def _fill_suite(suite: TestSuite, perturber: Perturber) -> int:
             (link.type for link in case.relationships),
         )
     }
-    perturber.prepare([case.prompt for _, case in suite.cases() if id(case) in wanted])
+    perturber.prepare([case.prompt for _, case in suite.cases() if id(case) in keys])
     for test in suite.tests:
         cases = []
         for case in test.test_cases:
             cases.append(case)
-            if id(case) in wanted:
+            if id(case) in keys:
                 cases += _of_case(case, perturber, unique)
         added += len(cases) - len(test.test_cases)
         test.test_cases = cases
@@ -124,7 +124,7 @@ def _fill_suite(suite: TestSuite, perturber: Perturber) -> int:
 
 
 def _of_case(case: TestCase, perturber: Perturber, unique: Numbered) -> list[TestCase]:
-    made = []
+    copies = []
     for variant in perturber.variants(case.prompt, case.key):
         update = {
             "key": unique(variant.key(case.key)),
@@ -132,8 +132,8 @@ def _of_case(case: TestCase, perturber: Perturber, unique: Numbered) -> list[Tes
             "categories": variant.filed_under(case.categories),
             "relationships": _links(variant, case.key),
         }
-        made.append(case.model_copy(deep=True, update=update))
-    return made
+        copies.append(case.model_copy(deep=True, update=update))
+    return copies
 
 
 def _fill_lab(lab: TestLab, perturber: Perturber) -> int:
@@ -145,13 +145,13 @@ def _fill_lab(lab: TestLab, perturber: Perturber) -> int:
         for key in dict.fromkeys(row.model_key for row in rows)
     }
     added = []
-    wanted = [
+    pairs = [
         row
         for row in rows
         if (row.run or 1) == 1 and perturber.wants(row.categories, (link.type for link in row.relationships))
     ]
-    perturber.prepare([row.input for row in wanted])
-    for row in wanted:
+    perturber.prepare([row.input for row in pairs])
+    for row in pairs:
         for variant in perturber.variants(row.input, row.key):
             update = {
                 "key": unique[row.model_key](variant.key(row.key)),

@@ -28,12 +28,12 @@ from pytest_evalstudio.core.plugins.perturbator import (
 )
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.perturbing.protected import mask
-from pytest_evalstudio.engine.perturbing.written import Written
+from pytest_evalstudio.engine.perturbing.written import WrittenPerturbator
 from pytest_evalstudio.formats.options import build, check_options
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class PerturbationStep:
     """Perturbator of a chain, with its options and intensity."""
 
     spec: PerturbatorSpec
@@ -55,7 +55,7 @@ class Step:
     @property
     def protects(self) -> bool:
         """Return True if protected spans are masked; a judge's rewriting needs the text itself."""
-        return self.spec.keeps_meaning and not isinstance(self.perturbator, Written)
+        return self.spec.keeps_meaning and not isinstance(self.perturbator, WrittenPerturbator)
 
     def edit(self, text: str, seed: int) -> Change:
         """Return the change of a text whose protected spans are masked already, or are to be changed too."""
@@ -68,11 +68,11 @@ class Step:
         if not change.text.strip():
             return Change.none("nothing is left of it")
         if change.text == text and not self.spec.identical:
-            return Change.none("the perturbator left it as it is")
+            return Change.none("the perturbator left it is")
         return change
 
 
-Chain = tuple[Step, ...]
+Chain = tuple[PerturbationStep, ...]
 """Perturbators that work on one text, one after the other."""
 
 
@@ -168,14 +168,14 @@ def _step(
     tables: Mapping[str, Mapping[str, object]],
     folder: Path,
     judge: Callable[[], Judge] | None,
-) -> Step:
+) -> PerturbationStep:
     name, *rest = (part.strip() for part in text.split(":"))
     if not name:
         raise ConfigurationError(
             "a perturbator is missing next to '+'; write ID[:INTENSITY], joined by '+' or ','"
         )
     spec = registry.perturbators.spec(name)
-    given = {
+    options = {
         key.strip(): value.strip() for key, sign, value in (part.partition("=") for part in rest) if sign
     }
     levels = [part for part in rest if "=" not in part]
@@ -185,7 +185,7 @@ def _step(
         )
     perturbator = _made(
         name,
-        {**tables.get(name, {}), **_typed(registry.perturbators.get(name), given)},
+        {**tables.get(name, {}), **_typed(registry.perturbators.get(name), options)},
         registry,
         f"perturbator {name}",
         folder,
@@ -198,8 +198,8 @@ def _step(
                 f"perturbator {name}: a judge's words differ from process to process; write the cases with"
                 " `evalstudio perturb`"
             )
-        perturbator = Written(cast(AsksJudge, perturbator), judge)
-    return Step(
+        perturbator = WrittenPerturbator(cast(AsksJudge, perturbator), judge)
+    return PerturbationStep(
         spec=spec,
         perturbator=perturbator,
         intensity=_intensity(levels[0], spec) if levels else spec.default,
@@ -207,15 +207,15 @@ def _step(
 
 
 def _intensity(word: str, spec: PerturbatorSpec) -> Intensity:
-    known = {level.lower(): level for level in spec.intensities}
-    intensity = known.get(word.lower())
+    levels = {level.lower(): level for level in spec.intensities}
+    intensity = levels.get(word.lower())
     if intensity is None:
-        listed = f"It has {', '.join(known)}" if known else "It has none; leave it out"
+        listed = f"It has {', '.join(levels)}" if levels else "It has none; leave it out"
         raise ConfigurationError(
             " ".join(
                 filter(
                     None,
-                    (f"perturbator {spec.id}: no intensity {word!r}.", nearest(word.lower(), known), listed),
+                    (f"perturbator {spec.id}: no intensity {word!r}.", nearest(word.lower(), levels), listed),
                 )
             )
         )
@@ -223,13 +223,13 @@ def _intensity(word: str, spec: PerturbatorSpec) -> Intensity:
 
 
 def _made(
-    name: str, options: Mapping[str, object], registry: Registry, place: str, folder: Path
+    name: str, options: Mapping[str, object], registry: Registry, location: str, folder: Path
 ) -> Perturbator:
     cls = registry.perturbators.get(name)
-    checked = check_options(cls, options, place)
+    checked = check_options(cls, options, location)
     paths = registry.perturbators.spec(name).path_options
     checked |= {key: str(folder / str(checked[key])) for key in paths if checked.get(key)}
-    return build(cls, checked, place)
+    return build(cls, checked, location)
 
 
 def _typed(cls: type, options: Mapping[str, str]) -> dict[str, object]:

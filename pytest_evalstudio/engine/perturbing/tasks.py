@@ -22,14 +22,14 @@ def perturbed_tasks(tasks: Sequence[EvalTask], perturber: Perturber) -> list[Eva
             task.model.key, Numbered(other.key for other in tasks if other.model.key == task.model.key)
         )
     made_of: dict[int, list[Case]] = {}
-    made = []
+    task_list = []
     for task in tasks:
         case = task.case
         if not perturber.wants(case.categories, (link.type for link in case.relationships)):
             continue
         if id(case) not in made_of:
             made_of[id(case)] = _variants(case, perturber, unique[task.model.key])
-        made += [
+        task_list += [
             EvalTask(
                 name="",
                 model=task.model,
@@ -41,7 +41,7 @@ def perturbed_tasks(tasks: Sequence[EvalTask], perturber: Perturber) -> list[Eva
             )
             for variant in made_of[id(case)]
         ]
-    return made
+    return task_list
 
 
 def _variants(case: Case, perturber: Perturber, unique: Numbered) -> list[Case]:

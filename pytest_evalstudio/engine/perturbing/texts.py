@@ -11,7 +11,7 @@ from pytest_evalstudio.core.numbers import DEFAULT_SEED
 from pytest_evalstudio.engine.origins import PERTURBED, PREFIX, SOURCE
 from pytest_evalstudio.engine.perturbing.specs import Chain, put_to
 from pytest_evalstudio.engine.perturbing.where import Where
-from pytest_evalstudio.engine.perturbing.written import Written
+from pytest_evalstudio.engine.perturbing.written import WrittenPerturbator
 
 SHOWN_KEYS = 3
 
@@ -87,7 +87,7 @@ class Perturber:
     def prepare(self, texts: Sequence[str]) -> None:
         """Have what others write for these texts written at once."""
         for first in dict.fromkeys(chain[0].perturbator for chain in self._chains):
-            if isinstance(first, Written):
+            if isinstance(first, WrittenPerturbator):
                 first.prepare(texts)
 
     def variants(self, text: str, key: str) -> list[Variant]:

@@ -114,9 +114,9 @@ class Where:
         return False
 
     def _wrong(self) -> ConfigurationError:
-        place = f"at {self._tokens[self._at][0]!r}" if self._at < len(self._tokens) else "at its end"
+        location = f"at {self._tokens[self._at][0]!r}" if self._at < len(self._tokens) else "at its end"
         return ConfigurationError(
-            f"expression {self._excerpt()} cannot be read {place}; write categories with and, or, not and"
+            f"expression {self._excerpt()} cannot be read {location}; write categories with and, or, not and"
             " parentheses"
         )
 

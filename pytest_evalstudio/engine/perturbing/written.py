@@ -10,7 +10,7 @@ from pytest_evalstudio.core.judging import Judge
 from pytest_evalstudio.core.plugins.perturbator import AsksJudge, Change, Intensity, PerturbatorSpec
 
 
-class Written:
+class WrittenPerturbator:
     """A perturbator whose changes a judge writes; of a panel its first judge that has a usable word.
 
     Args:
@@ -33,10 +33,11 @@ class Written:
         judgements = self._open().follow(
             [functools.partial(self._perturbator.consider, text) for text in waiting]
         )
-        for text, given in zip(waiting, judgements, strict=True):
-            usable = [judgement.value for judgement in given if judgement.fault is None]
+        for text, panel_judgements in zip(waiting, judgements, strict=True):
+            usable = [judgement.value for judgement in panel_judgements if judgement.fault is None]
             fault = next(
-                (str(judgement.fault) for judgement in given if judgement.fault is not None), "no judge"
+                (str(judgement.fault) for judgement in panel_judgements if judgement.fault is not None),
+                "no judge",
             )
             self._changes[text] = (
                 usable[0] if usable else Change.none(f"the judge wrote nothing usable: {fault}")

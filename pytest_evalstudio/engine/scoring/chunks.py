@@ -46,30 +46,30 @@ def cut(
         Chunks in the order of their first members, members in the order of the run.
     """
     families: dict[tuple[Hashable, str], list[list[T]]] = {}
-    for place, together in _families(members, task_of, place_of, by_question):
-        families.setdefault(place, []).append(together)
+    for position, together in _families(members, task_of, place_of, by_question):
+        families.setdefault(position, []).append(together)
     chunks = []
-    left = len(members)
-    smallest = max(1, min(SMALLEST, left // (workers * 2 * CHUNKS_PER_WORKER)))
+    remaining = len(members)
+    smallest = max(1, min(SMALLEST, remaining // (workers * 2 * CHUNKS_PER_WORKER)))
     for groups in families.values():
         largest = SIZE if task_of(groups[0][0]).answered else SIZE_TO_ASK
-        size = min(largest, _share(left, workers, smallest))
+        size = min(largest, _share(remaining, workers, smallest))
         current: list[T] = []
         for together in groups:
             if current and len(current) + len(together) > size:
                 chunks.append(current)
-                left -= len(current)
-                size = min(largest, _share(left, workers, smallest))
+                remaining -= len(current)
+                size = min(largest, _share(remaining, workers, smallest))
                 current = []
             current += together
         chunks.append(current)
-        left -= len(current)
+        remaining -= len(current)
     return chunks
 
 
-def _share(left: int, workers: int, smallest: int) -> int:
+def _share(remaining: int, workers: int, smallest: int) -> int:
     """Return the size of the next chunk, from the number of tasks that are in none yet."""
-    return max(smallest, left // (workers * CHUNKS_PER_WORKER)) if workers > 1 else max(1, left)
+    return max(smallest, remaining // (workers * CHUNKS_PER_WORKER)) if workers > 1 else max(1, remaining)
 
 
 def _families(

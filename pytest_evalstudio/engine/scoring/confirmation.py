@@ -24,7 +24,7 @@ class ConfirmationCode(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Confirmation:
+class ConfirmationResult:
     """Result of asking a regressed case again.
 
     Attributes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_evalstudio.engine.scoring.confirmation import Confirmation, ConfirmationCode
+from pytest_evalstudio.engine.scoring.confirmation import ConfirmationCode, ConfirmationResult
 from pytest_evalstudio.engine.scoring.repeats import needing_all_repeats
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.verdicts import repeat_states
@@ -65,7 +65,7 @@ def repeats_of(result: Result, responses: Sequence[bool]) -> list[bool | None]:
 
 def confirmation_of(
     result: Result, test: ConfirmationTest, responses: Sequence[bool] = ()
-) -> Confirmation | None:
+) -> ConfirmationResult | None:
     """Return the confirmation of a regressed result; None if more repeats are needed.
 
     Args:
@@ -79,7 +79,7 @@ def confirmation_of(
     decision = test.decision(passed, failed)
     if decision == "open" and not reason:
         return None
-    return Confirmation(
+    return ConfirmationResult(
         code=_CODES[decision],
         passed=passed,
         failed=failed,

@@ -41,21 +41,21 @@ def check_of(config: Configuration, name: str, spec: EvaluatorSpec, file: object
     """
     if file is None:
         return None
-    place = f"{config.file or 'configuration'}: evaluator.{name}.{JUDGE_CHECK_OPTION}"
+    location = f"{config.file or 'configuration'}: evaluator.{name}.{JUDGE_CHECK_OPTION}"
     if not spec.prompts:
-        raise ConfigurationError(f"{place}: evaluator {name!r} asks no judge; remove it")
+        raise ConfigurationError(f"{location}: evaluator {name!r} asks no judge; remove it")
     if not isinstance(file, str):
         raise ConfigurationError(
-            f"{place}: expected the name of a file of `evalstudio judge-check -o FILE`, found {file!r}"
+            f"{location}: expected the name of a file of `evalstudio judge-check -o FILE`, found {file!r}"
         )
     path = config.folder / file
     try:
         check = load_judge_check(path)
     except ConfigurationError as exc:
-        raise ConfigurationError(f"{place}: {exc}") from None
+        raise ConfigurationError(f"{location}: {exc}") from None
     if check.type != spec.id:
         raise ConfigurationError(
-            f"{place}: {file} measures the judge of {check.type}, not of {spec.id}; run judge-check for"
+            f"{location}: {file} measures the judge of {check.type}, not of {spec.id}; run judge-check for"
             f" {name!r}"
         )
     return AttachedCheck(check=check, file=file, sha256=hashlib.sha256(path.read_bytes()).hexdigest())

@@ -65,9 +65,9 @@ def doubts(result: Result) -> list[str]:
 def flip_line(flip: Flip) -> str:
     """Describe a flip: the perturbation and its effect on the metric."""
     made_by = f" under {'+'.join(flip.perturbators)}" if flip.perturbators else ""
-    moved = f"{number(flip.source_score)} -> {number(flip.score)}, threshold {number(flip.threshold)}"
+    change = f"{number(flip.source_score)} -> {number(flip.score)}, threshold {number(flip.threshold)}"
     return (
-        f"{flip.evaluator}: {flip.metric} flipped from pass to fail{made_by} ({moved}; original:"
+        f"{flip.evaluator}: {flip.metric} flipped from pass to fail{made_by} ({change}; original:"
         f" {flip.source})"
     )
 
@@ -77,10 +77,10 @@ def explain(result: Result) -> str:
     lines = list(_error_lines(result.errors))
     lines += map(masked, misses(result))
     if result.answers:
-        place = _shown_repeat(result)
-        lines += _case_lines(result.answers[place])
+        repeat = _shown_repeat(result)
+        lines += _case_lines(result.answers[repeat])
         if len(result.answers) > 1:
-            which = f"repeat {place + 1}" if place else "the first"
+            which = f"repeat {repeat + 1}" if repeat else "the first"
             lines.append(f"({which} of {len(result.answers)} repeats is shown)")
     return visible_lines("\n".join(lines))
 

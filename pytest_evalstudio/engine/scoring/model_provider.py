@@ -224,10 +224,10 @@ class ModelProvider:
             return
         kind, _, name = requirement.partition(":")
         if kind not in (_NAMED if name else MODEL_TABLES):
-            known = ", ".join(
+            names = ", ".join(
                 [*MODEL_TABLES, JUDGE, f"{OPTION}NAME", *(f"{kind}:NAME" for kind in _NAMED), f"{MODULE}NAME"]
             )
-            raise ConfigurationError(f"requires {requirement!r}, which is not known; known: {known}")
+            raise ConfigurationError(f"requires {requirement!r}, which is not known; known: {names}")
         if name:
             self._named(
                 config,
@@ -340,9 +340,9 @@ class ModelProvider:
                     weights, config.embeddings, self._vectors(config), workers=self._workers
                 )
             case "word_aligner":
-                from pytest_evalstudio.models.word_aligner import WordAligner
+                from pytest_evalstudio.models.word_aligner import EmbeddingAligner
 
-                return WordAligner(self._opened(config, EMBEDDER))
+                return EmbeddingAligner(self._opened(config, EMBEDDER))
             case "cross_encoder":
                 from pytest_evalstudio.models.cross_encoder import PairScorer
 

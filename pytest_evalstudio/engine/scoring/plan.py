@@ -148,12 +148,12 @@ class Plan:
         "all" selects every evaluator that is available, "method:M", "domain:D" and "tag:T" those with that
         property.
         """
-        wanted = []
+        valid_names = []
         for name in names:
-            wanted += self._several(name) if is_selector(name) else [name]
-        chosen = tuple(self.get(name) for name in dict.fromkeys(wanted))
-        check_together(chosen)
-        return chosen
+            valid_names += self._several(name) if is_selector(name) else [name]
+        configured = tuple(self.get(name) for name in dict.fromkeys(valid_names))
+        check_together(configured)
+        return configured
 
     def get(self, name: str, options: Mapping[str, object] | None = None) -> ConfiguredEvaluator:
         """Return an evaluator; options given here take precedence over the configured ones.
@@ -170,9 +170,9 @@ class Plan:
         """Return the evaluators of a case: its own choice if it has one, else the run's."""
         if choice is None:
             return self.selected
-        chosen = tuple(self.get(name, self._of_case(name, options)) for name, options in choice.items())
-        check_together(chosen)
-        return chosen
+        configured = tuple(self.get(name, self._of_case(name, options)) for name, options in choice.items())
+        check_together(configured)
+        return configured
 
     def _of_case(self, name: str, options: Mapping[str, object]) -> Mapping[str, object]:
         """Return the options of a case; they must not choose what code or weights are loaded.
@@ -184,18 +184,18 @@ class Plan:
                 module.
         """
         configured = self._config.evaluator.get(name, {})
-        place = f"evaluator {name}"
+        location = f"evaluator {name}"
         for key in self._type_of(name).__evalstudio__.path_options:
             if key in options and options[key] != configured.get(key):
                 raise ConfigurationError(
-                    f"{place}.{key}: a case cannot choose a file; give it in [evaluator.{name}]"
+                    f"{location}.{key}: a case cannot choose a file; give it in [evaluator.{name}]"
                 )
-        known = {requirement for requirement in self.get(name).requires if ":" in requirement}
+        declared = {requirement for requirement in self.get(name).requires if ":" in requirement}
         for requirement in self.get(name, options).requires:
             kind, sign, value = requirement.partition(":")
-            if sign and requirement not in known:
+            if sign and requirement not in declared:
                 raise ConfigurationError(
-                    f"{place}: a case cannot choose the {kind.replace('_', ' ')} {value!r}; give it in"
+                    f"{location}: a case cannot choose the {kind.replace('_', ' ')} {value!r}; give it in"
                     f" [evaluator.{name}]"
                 )
         return options
@@ -220,10 +220,10 @@ class Plan:
         Raises:
             ConfigurationError: if no evaluator has the property.
         """
-        known = dict.fromkeys([*self._registry.evaluators, *self._instances()])
-        specs = {name: self._type_of(name).__evalstudio__ for name in known}
+        valid_names = dict.fromkeys([*self._registry.evaluators, *self._instances()])
+        specs = {name: self._type_of(name).__evalstudio__ for name in valid_names}
         kind, _, value = selector.partition(":")
-        names = [name for name in known if selector == ALL or value in _values(specs[name], kind)]
+        names = [name for name in valid_names if selector == ALL or value in _values(specs[name], kind)]
         if not names:
             values = sorted({value for spec in specs.values() for value in _values(spec, kind)})
             raise unknown_name(kind, value, values, f"The values of {kind} are: {', '.join(values)}.")
@@ -239,17 +239,17 @@ class Plan:
         table = self._config.evaluator.get(name, {})
         kind = table.get("type", name)
         if kind not in self._registry.evaluators:
-            known = [*self._registry.evaluators, *self._instances()]
-            raise unknown_name("evaluator", str(kind), known, _ALL_EVALUATORS)
+            names = [*self._registry.evaluators, *self._instances()]
+            raise unknown_name("evaluator", str(kind), names, _ALL_EVALUATORS)
         return self._registry.evaluators.get(str(kind))
 
     def _check_table(self, name: str, options: Mapping[str, object]) -> None:
-        place = f"{self._config.file or 'configuration'}: evaluator.{name}"
+        location = f"{self._config.file or 'configuration'}: evaluator.{name}"
         try:
             cls = self._type_of(name)
         except ConfigurationError as exc:
-            raise ConfigurationError(f"{place}: {exc}") from None
-        _check_given(cls, cls.__evalstudio__, options, place)
+            raise ConfigurationError(f"{location}: {exc}") from None
+        _check_given(cls, cls.__evalstudio__, options, location)
 
     def _declaration(self, name: str) -> tuple[EvaluatorSpec, Attached | None]:
         """Return an evaluator's declaration, and its calibration if the configuration has one."""
@@ -271,42 +271,42 @@ class Plan:
             self._declared[name] = spec, attached
         return self._declared[name]
 
-    def _make(self, name: str, given: Mapping[str, object]) -> ConfiguredEvaluator:
+    def _make(self, name: str, table_of_evaluator: Mapping[str, object]) -> ConfiguredEvaluator:
         cls = self._type_of(name)
         declared = cls.__evalstudio__
-        place = f"evaluator {name}"
-        _check_given(cls, declared, given, place)
+        location = f"evaluator {name}"
+        _check_given(cls, declared, table_of_evaluator, location)
         for key, fact in _CONFIGURATION_ONLY.items():
-            if key in given:
-                raise ConfigurationError(f"{place}.{key}: {fact}")
+            if key in table_of_evaluator:
+                raise ConfigurationError(f"{location}.{key}: {fact}")
         spec, attached = self._declaration(name)
         table = self._config.evaluator.get(name, {})
-        merged = {**table, **given}
-        chosen = {key: value for key, value in merged.items() if key not in (*COMMON_OPTIONS, JUDGE_OPTION)}
-        options = _check_given(cls, declared, chosen, place)
+        merged = {**table, **table_of_evaluator}
+        settings = {key: value for key, value in merged.items() if key not in (*COMMON_OPTIONS, JUDGE_OPTION)}
+        options = _check_given(cls, declared, settings, location)
         options |= {key: self._path(options[key]) for key in spec.path_options if key in options}
-        made = build(cls, options, place)
-        asked: dict[str, float] = {}
+        instance = build(cls, options, location)
+        thresholds: dict[str, float] = {}
         for layer in (
-            thresholds_of(table, spec, place),
+            thresholds_of(table, spec, location),
             self._command_line(name, spec),
-            thresholds_of(given, spec, place),
+            thresholds_of(table_of_evaluator, spec, location),
         ):
-            asked |= layer
+            thresholds |= layer
         uses = chosen_models(self._config, spec.uses)
-        requires = (*spec.requirements_of(made), *uses)
-        own_judge = self._own_judge(spec, made, merged) if JUDGE in requires else {}
+        requires = (*spec.requirements_of(instance), *uses)
+        own_judge = self._own_judge(spec, instance, merged) if JUDGE in requires else {}
         return ConfiguredEvaluator(
             id=name,
             spec=spec,
-            evaluator=made,
+            evaluator=instance,
             thresholds={metric.key: metric.threshold for metric in spec.metrics}
-            | _calibrated_threshold(attached, asked)
-            | asked,
-            asserted=frozenset({spec.primary.key, *asked}),
+            | _calibrated_threshold(attached, thresholds)
+            | thresholds,
+            asserted=frozenset({spec.primary.key, *thresholds}),
             parameters={
                 **parameters(cls),
-                **chosen,
+                **settings,
                 **({CALIBRATION_OPTION: attached.file} if attached is not None else {}),
             },
             embedder=self._config.embeddings.model if "embedder" in requires else "",
@@ -318,9 +318,9 @@ class Plan:
             all_flips=merged.get(FLIPS_OPTION) == ALL,
         )
 
-    def _own_judge(self, spec: EvaluatorSpec, made: Any, table: Mapping[str, Any]) -> dict[str, Any]:
+    def _own_judge(self, spec: EvaluatorSpec, instance: Any, table: Mapping[str, Any]) -> dict[str, Any]:
         """Return an evaluator's settings of its judge; without any judge, an agent judges by agents."""
-        settings = {**spec.judge_of(made), **table.get(JUDGE_OPTION, {})}
+        settings = {**spec.judge_of(instance), **table.get(JUDGE_OPTION, {})}
         has_judge = self._config.judge is not None and self._config.judge.members
         if (
             "agent" in spec.method
@@ -353,7 +353,7 @@ def _values(spec: EvaluatorSpec, kind: str) -> tuple[str, ...]:
 
 
 def _check_given(
-    cls: type[Evaluator], spec: EvaluatorSpec, options: Mapping[str, object], place: str
+    cls: type[Evaluator], spec: EvaluatorSpec, options: Mapping[str, object], location: str
 ) -> dict[str, object]:
     """Check the options that a table or case gives to an evaluator.
 
@@ -367,24 +367,24 @@ def _check_given(
     judge, calibration = options.get(JUDGE_OPTION, {}), options.get(CALIBRATION_OPTION, "")
     if JUDGE_OPTION in common and not isinstance(judge, Mapping):
         raise ConfigurationError(
-            f'{place}.{JUDGE_OPTION}: expected a table, e.g. [evaluator.NAME.judge] with model = "NAME",'
+            f'{location}.{JUDGE_OPTION}: expected a table, e.g. [evaluator.NAME.judge] with model = "NAME",'
             f" found {judge!r}"
         )
     if not isinstance(calibration, str):
         raise ConfigurationError(
-            f"{place}.{CALIBRATION_OPTION}: expected the name of a file that `evalstudio calibrate -o FILE`"
-            f" wrote, found {calibration!r}"
+            f"{location}.{CALIBRATION_OPTION}: expected the name of a file that `evalstudio calibrate -o"
+            f" FILE` wrote, found {calibration!r}"
         )
     if options.get(FLIPS_OPTION, ALL) not in (ALL, "primary"):
         raise ConfigurationError(
-            f"{place}.{FLIPS_OPTION}: expected 'all' or 'primary', found {options[FLIPS_OPTION]!r}"
+            f"{location}.{FLIPS_OPTION}: expected 'all' or 'primary', found {options[FLIPS_OPTION]!r}"
         )
-    return check_options(cls, options, place, also=common)
+    return check_options(cls, options, location, also=common)
 
 
-def _calibrated_threshold(attached: Attached | None, asked: Mapping[str, float]) -> dict[str, float]:
+def _calibrated_threshold(attached: Attached | None, thresholds: Mapping[str, float]) -> dict[str, float]:
     """Return the threshold of a single calibrated metric that corresponds to the probability's threshold."""
     if attached is None:
         return {}
-    limit = threshold(attached.calibration, asked.get(PROBABILITY, attached.calibration.cut))
+    limit = threshold(attached.calibration, thresholds.get(PROBABILITY, attached.calibration.cut))
     return {} if limit is None else {attached.calibration.metrics[0].metric: limit}

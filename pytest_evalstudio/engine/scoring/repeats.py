@@ -12,7 +12,7 @@ from pytest_evalstudio.formats.repeats import SequentialRuns
 from pytest_evalstudio.stats.sequential import Sprt
 
 
-def stopping_of(runs: int | SequentialRuns, place: str) -> Sprt | None:
+def stopping_of(runs: int | SequentialRuns, location: str) -> Sprt | None:
     """Return the sequential test of a configured number of repeats, None for a fixed number.
 
     Raises:
@@ -23,7 +23,7 @@ def stopping_of(runs: int | SequentialRuns, place: str) -> Sprt | None:
     try:
         return Sprt(max_runs=runs.max, p0=runs.p0, p1=runs.p1, alpha=runs.alpha, beta=runs.beta)
     except ValueError as exc:
-        raise ConfigurationError(f"{place}: runs: {exc}") from None
+        raise ConfigurationError(f"{location}: runs: {exc}") from None
 
 
 def check_runs(config: Configuration) -> None:
@@ -56,7 +56,7 @@ def needing_all_repeats(selected: tuple[ConfiguredEvaluator, ...]) -> frozenset[
     )
 
 
-def further_repeats(stopping: Sprt, states: Iterable[Sequence[bool | None]], asked: int) -> int:
+def further_repeats(stopping: Sprt, states: Iterable[Sequence[bool | None]], repeat_count: int) -> int:
     """Return the least number of further repeats after which an item may be decided, 0 to stop.
 
     An item is decided if the test fails it for one evaluator, or passes it for all of them.
@@ -64,7 +64,7 @@ def further_repeats(stopping: Sprt, states: Iterable[Sequence[bool | None]], ask
     Args:
         stopping: the test of each evaluator.
         states: of each evaluator that decides: whether each repeat passes, None where it does not say.
-        asked: repeats so far.
+        repeat_count: repeats so far.
     """
     to_pass, to_fail = [], []
     for repeats in states:
@@ -77,4 +77,4 @@ def further_repeats(stopping: Sprt, states: Iterable[Sequence[bool | None]], ask
             to_fail.append(stopping.to_fail(passed, failed))
     if not to_pass:
         return 0
-    return min(stopping.max_runs - asked, max(to_pass), min(to_fail))
+    return min(stopping.max_runs - repeat_count, max(to_pass), min(to_fail))

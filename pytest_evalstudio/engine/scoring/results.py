@@ -9,7 +9,7 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.engine.origins import Origin
-from pytest_evalstudio.engine.scoring.confirmation import Confirmation
+from pytest_evalstudio.engine.scoring.confirmation import ConfirmationResult
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.responses import UNDECIDED, ResponseVerdict
 from pytest_evalstudio.engine.scoring.score import WHATEVER_WAS_ASKED
@@ -60,7 +60,7 @@ class Result:
     seconds: float = 0.0
     not_run: str = ""
     access_refused: bool = False
-    confirmation: Confirmation | None = None
+    confirmation: ConfirmationResult | None = None
 
     @property
     def errors(self) -> list[Fault]:

@@ -136,7 +136,7 @@ def tasks(
 def _of_suite(
     suite: TestSuite, folder: str, models: Sequence[ModelInfo], lines: Mapping[CaseIdentity, int]
 ) -> list[EvalTask]:
-    made = []
+    task_list = []
     for position, (test, item) in enumerate(suite.cases(), 1):
         case = Case(
             key=safe_identifier(item.key),
@@ -160,7 +160,7 @@ def _of_suite(
             folder=folder,
             extra=item.model_extra or NOTHING,
         )
-        made.append((item, case))
+        task_list.append((item, case))
     return [
         EvalTask(
             name="",
@@ -172,7 +172,7 @@ def _of_suite(
             policy=item.policy or suite.policy,
         )
         for model in models
-        for item, case in made
+        for item, case in task_list
     ]
 
 

@@ -38,7 +38,7 @@ def by_evaluator(thresholds: Mapping[str, float]) -> dict[str, dict[str, float]]
     return grouped
 
 
-def thresholds_of(options: Mapping[str, object], spec: EvaluatorSpec, place: str) -> dict[str, float]:
+def thresholds_of(options: Mapping[str, object], spec: EvaluatorSpec, location: str) -> dict[str, float]:
     """Return metric key to threshold of an evaluator's table.
 
     Raises:
@@ -48,27 +48,29 @@ def thresholds_of(options: Mapping[str, object], spec: EvaluatorSpec, place: str
     thresholds: dict[str, float] = {}
     many = options.get("thresholds", {})
     if not isinstance(many, Mapping):
-        raise ConfigurationError(f"{place}.thresholds: expected a table of metric = number, found {many!r}")
+        raise ConfigurationError(
+            f"{location}.thresholds: expected a table of metric = number, found {many!r}"
+        )
     for key, value in many.items():
-        metric = metric_key(spec, str(key), f"{place}.thresholds")
-        thresholds[metric] = _threshold(spec, metric, value, f"{place}.thresholds.{key}")
+        metric = metric_key(spec, str(key), f"{location}.thresholds")
+        thresholds[metric] = _threshold(spec, metric, value, f"{location}.thresholds.{key}")
     if "threshold" in options:
         primary = spec.primary.key
-        thresholds[primary] = _threshold(spec, primary, options["threshold"], f"{place}.threshold")
+        thresholds[primary] = _threshold(spec, primary, options["threshold"], f"{location}.threshold")
     return thresholds
 
 
-def named_thresholds(thresholds: Mapping[str, float], spec: EvaluatorSpec, place: str) -> dict[str, float]:
+def named_thresholds(thresholds: Mapping[str, float], spec: EvaluatorSpec, location: str) -> dict[str, float]:
     """Return metric key to threshold of one evaluator's entry of `by_evaluator`.
 
     Raises:
         ConfigurationError: for an unknown metric, or a finite threshold outside the metric's range.
     """
-    metrics = {metric_key(spec, name, place): value for name, value in thresholds.items()}
-    return {key: _threshold(spec, key, value, place) for key, value in metrics.items()}
+    metrics = {metric_key(spec, name, location): value for name, value in thresholds.items()}
+    return {key: _threshold(spec, key, value, location) for key, value in metrics.items()}
 
 
-def metric_key(spec: EvaluatorSpec, name: str, place: str) -> str:
+def metric_key(spec: EvaluatorSpec, name: str, location: str) -> str:
     """Return the key of a metric, that of the primary one for "".
 
     Raises:
@@ -76,9 +78,8 @@ def metric_key(spec: EvaluatorSpec, name: str, place: str) -> str:
     """
     key = name or spec.primary.key
     if spec.metric(key) is None:
-        raise ConfigurationError(
-            f"{place}: {unknown_name('metric', key, [metric.key for metric in spec.metrics], _listed(spec))}"
-        )
+        fault = unknown_name("metric", key, [metric.key for metric in spec.metrics], _listed(spec))
+        raise ConfigurationError(f"{location}: {fault}")
     return key
 
 
@@ -86,18 +87,18 @@ def _listed(spec: EvaluatorSpec) -> str:
     return f"{spec.id} has {', '.join(metric.key for metric in spec.metrics)}."
 
 
-def _threshold(spec: EvaluatorSpec, key: str, value: object, place: str) -> float:
-    threshold = _number(value, place)
+def _threshold(spec: EvaluatorSpec, key: str, value: object, location: str) -> float:
+    threshold = _number(value, location)
     metric = spec.metric(key)
     if metric is not None and (fault := out_of_range(key, threshold, metric.range)):
-        raise ConfigurationError(f"{place}: {fault}")
+        raise ConfigurationError(f"{location}: {fault}")
     return threshold
 
 
-def _number(value: object, place: str) -> float:
+def _number(value: object, location: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
-        raise ConfigurationError(f"{place}: expected a number, found {value!r}")
+        raise ConfigurationError(f"{location}: expected a number, found {value!r}")
     try:
         return float(value)
     except OverflowError:
-        raise ConfigurationError(f"{place}: the number is too large") from None
+        raise ConfigurationError(f"{location}: the number is too large") from None

@@ -84,8 +84,8 @@ def _in_a_table(text: str, start: int, end: int) -> bool:
     if len(groups) <= 8:
         return False
     return not all(
-        is_card_number("".join(groups[place : place + 4]))
-        for place in range(len(ahead) % 4, len(groups) - 3, 4)
+        is_card_number("".join(groups[position : position + 4]))
+        for position in range(len(ahead) % 4, len(groups) - 3, 4)
     )
 
 

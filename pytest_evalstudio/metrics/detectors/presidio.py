@@ -50,15 +50,15 @@ def find_pii_with_presidio(
         EvaluationError: if Presidio or the pipeline cannot be loaded, or an entity is not known.
     """
     analyzer = _analyzer(pipeline, language)
-    wanted = sorted(entities) or [*_KINDS, *_patterns(analyzer, language)]
+    entity_names = sorted(entities) or [*_KINDS, *_patterns(analyzer, language)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             results = analyzer.analyze(
-                text=text, language=language, entities=wanted, score_threshold=min_score
+                text=text, language=language, entities=entity_names, score_threshold=min_score
             )
         except ValueError as exc:
-            raise EvaluationError(f"Presidio cannot search for {', '.join(wanted)}: {exc}") from exc
+            raise EvaluationError(f"Presidio cannot search for {', '.join(entity_names)}: {exc}") from exc
     entities_found = [
         (result.start, result.end, _KINDS.get(result.entity_type, _words(result.entity_type)))
         for result in results

@@ -36,9 +36,9 @@ def _scanned(text: str) -> RawSpans:
             part = text[start : min(line.end(), start + _MAX_LINE_CHARS)]
             for plugin in _plugins():
                 for value in dict.fromkeys(plugin.analyze_string(part)):
-                    place = part.find(value) if value else -1
-                    if place >= 0:
-                        yield start + place, start + place + len(value), plugin.secret_type
+                    offset = part.find(value) if value else -1
+                    if offset >= 0:
+                        yield start + offset, start + offset + len(value), plugin.secret_type
 
 
 @functools.lru_cache(maxsize=1)

@@ -124,16 +124,19 @@ def _pem_blocks(text: str) -> RawSpans:
     """
     ends = [match.span() for match in _PEM_END().finditer(text)]
     begins = list(_PEM_BEGIN().finditer(text))
-    place = 0
+    position = 0
     for number, match in enumerate(begins):
         kind = PRIVATE_KEY if "PRIVATE" in match["label"] else CERTIFICATE
         limit = begins[number + 1].start() if number + 1 < len(begins) else len(text)
         limit = min(limit, match.end() + _PEM_MAX_CHARS)
-        while place < len(ends) and ends[place][0] < match.end():
-            place += 1
-        if place < len(ends) and ends[place][0] <= limit:
-            if sum(1 for _ in _DIGIT_OR_LETTER.finditer(text, match.end(), ends[place][0])) >= _PEM_MIN_BODY:
-                yield match.start(), ends[place][1], kind
+        while position < len(ends) and ends[position][0] < match.end():
+            position += 1
+        if position < len(ends) and ends[position][0] <= limit:
+            if (
+                sum(1 for _ in _DIGIT_OR_LETTER.finditer(text, match.end(), ends[position][0]))
+                >= _PEM_MIN_BODY
+            ):
+                yield match.start(), ends[position][1], kind
         else:
             body = _PEM_LINES().match(text, match.end(), limit)
             if body:

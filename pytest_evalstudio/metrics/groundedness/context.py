@@ -85,7 +85,7 @@ class ContextIndex:
         if not self.starts:
             return []
         counts = Counter(max(0, bisect_right(self.starts, position) - 1) for position in positions)
-        return [place for place, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_RELATED]]
+        return [index for index, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_RELATED]]
 
 
 def index_context(text: str, spans: Sequence[tuple[int, int]]) -> ContextIndex:
@@ -103,13 +103,13 @@ def index_context(text: str, spans: Sequence[tuple[int, int]]) -> ContextIndex:
     frequencies: Counter[str] = Counter()
     postings: defaultdict[str, list[int]] = defaultdict(list)
     pairs: set[tuple[str, str]] = set()
-    for place, (start, end) in enumerate(spans):
+    for position, (start, end) in enumerate(spans):
         tokens, words = tokens_of(text[start:end]), words_of(text[start:end])
         keys = dict.fromkeys(key for token in tokens for key in token.keys)
         for key in keys:
             frequencies[key] += 1
             if len(postings[key]) < _MAX_POSTINGS:
-                postings[key].append(place)
+                postings[key].append(position)
         pairs.update(key_pairs(tokens))
         sentences.append(
             ContextSentence(

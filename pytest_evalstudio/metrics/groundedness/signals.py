@@ -127,7 +127,8 @@ def lexical_signals(sentence: str, index: ContextIndex) -> dict[str, float] | No
     weights = [weight_of[token.keys] for token in tokens]
     total = math.fsum(weights)
     word_support = (
-        math.fsum(weight for weight, known in zip(weights, supported, strict=True) if known) / total
+        math.fsum(weight for weight, is_supported in zip(weights, supported, strict=True) if is_supported)
+        / total
     )
     words, pairs = words_of(sentence), key_pairs(tokens)
     phrases = triples(words)
@@ -142,7 +143,7 @@ def lexical_signals(sentence: str, index: ContextIndex) -> dict[str, float] | No
         "sentence_support": related[0][1] / total if related else 0.0,
         "third_person": 1.0 - sum(word in _FIRST_PERSON for word in words) / max(1, len(words)),
         "statement": float("?" not in sentence),
-        **_polarity(words, index, [place for place, _ in related], ""),
+        **_polarity(words, index, [position for position, _ in related], ""),
     }
 
 
@@ -162,7 +163,7 @@ def alignment_signals(
     """
     tokens = tokens_of(sentence)
     similarities = _similarities(tokens, start, matches)
-    known = [value for value in similarities if value is not None] or [0.0]
+    values = [value for value in similarities if value is not None] or [0.0]
     unsupported = [
         value
         for token, value in zip(tokens, similarities, strict=True)
@@ -171,8 +172,8 @@ def alignment_signals(
     steps = [abs(second.place - first.place) <= _MAX_STEP for first, second in pairwise(matches)]
     aligned = index.sentences_at(match.position for match in matches)
     return {
-        "alignment": math.fsum(known) / len(known),
-        "min_alignment": min(known),
+        "alignment": math.fsum(values) / len(values),
+        "min_alignment": min(values),
         "unsupported_word_alignment": min(unsupported, default=1.0),
         "order": _share(steps, 1.0),
         **_polarity(words_of(sentence), index, aligned, "aligned_"),
@@ -212,10 +213,10 @@ def aggregate_signals(sentences: Sequence[Mapping[str, float]], weights: Sequenc
 
 
 def _polarity(
-    words: Sequence[str], index: ContextIndex, places: Sequence[int], prefix: str
+    words: Sequence[str], index: ContextIndex, positions: Sequence[int], prefix: str
 ) -> dict[str, float]:
     """Compare negations, restrictions and opposites of a sentence with some sentences of the context."""
-    others = [index.sentences[place] for place in places]
+    others = [index.sentences[position] for position in positions]
     negations = max((other.negations for other in others), default=0)
     restrictions = [
         word for word in words if word in RESTRICTIONS and not any(word in other.words for other in others)
@@ -237,8 +238,8 @@ def _share(values: Sequence[bool], default: float) -> float:
 
 def _missing(tokens: Sequence[Token | None], supported: Sequence[bool], kind: str) -> int:
     return sum(
-        token is not None and token.kind == kind and not known
-        for token, known in zip(tokens, supported, strict=True)
+        token is not None and token.kind == kind and not is_supported
+        for token, is_supported in zip(tokens, supported, strict=True)
     )
 
 
@@ -249,8 +250,8 @@ def _names(sentence: str, tokens: Sequence[Token]) -> list[Token | None]:
 
 def _longest_run(supported: Sequence[bool]) -> int:
     longest = run = 0
-    for known in supported:
-        run = 0 if known else run + 1
+    for is_supported in supported:
+        run = 0 if is_supported else run + 1
         longest = max(longest, run)
     return longest
 
@@ -258,13 +259,13 @@ def _longest_run(supported: Sequence[bool]) -> int:
 def _similarities(tokens: Sequence[Token], start: int, matches: Sequence[TokenMatch]) -> list[float | None]:
     """Return the mean similarity of the model's tokens inside each word; None if the model has none there."""
     result: list[float | None] = []
-    place = 0
+    position = 0
     for token in tokens:
         values = []
-        while place < len(matches) and matches[place].start < start + token.end:
-            match = matches[place]
+        while position < len(matches) and matches[position].start < start + token.end:
+            match = matches[position]
             if match.start >= start + token.start and match.end <= start + token.end:
                 values.append(match.similarity)
-            place += 1
+            position += 1
         result.append(math.fsum(values) / len(values) if values else None)
     return result

@@ -8,7 +8,7 @@ from pathlib import Path
 from pytest_evalstudio.engine.origins import SOURCE, Perturbators, origin
 from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.formats.lab import TestLab
-from pytest_evalstudio.mrm.artifacts.corpus_patch import GAP, Entry
+from pytest_evalstudio.mrm.artifacts.corpus_patch import GAP, CorpusEntry
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import LAB
 from pytest_evalstudio.mrm.steps.robustness_input_variations.results import ID as VARIATIONS
@@ -20,13 +20,13 @@ from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.record.writer import FILE
 
 
-def accepted_answers(run: WorkflowRun) -> list[Entry]:
+def accepted_answers(run: WorkflowRun) -> list[CorpusEntry]:
     """Return the accepted answers of the completed steps.
 
     They are answers that people call good although they fail, and answers that pass to questions that fail in
     other words. Texts with personal data are left out, because a corpus with the patch would spread them.
     """
-    entries: list[Entry] = []
+    entries: list[CorpusEntry] = []
     if run.is_completed(CALIBRATION):
         accepted = calibration_outcome(run).accepted
         entries += _of_calibration(run.folder_of(EVALUATION), set(accepted))
@@ -35,14 +35,14 @@ def accepted_answers(run: WorkflowRun) -> list[Entry]:
     return entries
 
 
-def _of_calibration(folder: Path, accepted: Collection[str]) -> Iterator[Entry]:
+def _of_calibration(folder: Path, accepted: Collection[str]) -> Iterator[CorpusEntry]:
     """Yield the questions whose answer fails although people call it good."""
     for row in TestLab.load(folder / LAB).dataset.inputs:
         if _is_usable(row) and row.key in accepted and row.run in (None, 1):
-            yield Entry(question=row.input, answer=row.actual_output, why="people call the answer good")
+            yield CorpusEntry(question=row.input, answer=row.actual_output, why="people call the answer good")
 
 
-def _of_variations(folder: Path, known: Perturbators) -> Iterator[Entry]:
+def _of_variations(folder: Path, perturbators: Perturbators) -> Iterator[CorpusEntry]:
     """Yield the questions whose answer passes, with the wordings of the same meaning that fail."""
     rows = {(row.key, row.model_key): row for row in TestLab.load(folder / LAB).dataset.inputs}
     verdicts = {(item.key, item.model_key): item.verdict for item in RecordReader(folder / FILE).items()}
@@ -51,12 +51,12 @@ def _of_variations(folder: Path, known: Perturbators) -> Iterator[Entry]:
         source = (_source(row), row.model_key)
         turned = verdicts.get(identity) == "failed" and verdicts.get(source) == "passed"
         is_new = turned and "input" not in _masked_fields(row) and row.input != rows[source].input
-        if is_new and origin(row.categories, known).meaning_kept:
+        if is_new and origin(row.categories, perturbators).meaning_kept:
             wordings.setdefault(source, []).append(row.input)
     for identity, others in wordings.items():
         row = rows[identity]
         if _is_usable(row):
-            yield Entry(
+            yield CorpusEntry(
                 question=row.input,
                 answer=row.actual_output,
                 wordings=tuple(others),

@@ -15,7 +15,7 @@ _HEADING = re.compile(r"^([ \t]*)#", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class CorpusEntry:
     """A question with its answer.
 
     Attributes:
@@ -29,14 +29,14 @@ class Entry:
     wordings: tuple[str, ...] = ()
 
 
-def corpus_patch(title: str, entries: Sequence[Entry]) -> str:
+def corpus_patch(title: str, entries: Sequence[CorpusEntry]) -> str:
     """Return the document as Markdown, one entry per question and answer."""
-    merged: dict[tuple[str, str], Entry] = {}
+    merged: dict[tuple[str, str], CorpusEntry] = {}
     for entry in entries:
-        known = merged.get((entry.question, entry.answer))
-        wordings = tuple(dict.fromkeys([*(known.wordings if known else ()), *entry.wordings]))
-        why = "; ".join(dict.fromkeys([*((known.why,) if known else ()), entry.why]))
-        merged[entry.question, entry.answer] = Entry(
+        previous = merged.get((entry.question, entry.answer))
+        wordings = tuple(dict.fromkeys([*(previous.wordings if previous else ()), *entry.wordings]))
+        why = "; ".join(dict.fromkeys([*((previous.why,) if previous else ()), entry.why]))
+        merged[entry.question, entry.answer] = CorpusEntry(
             question=entry.question, answer=entry.answer, why=why, wordings=wordings
         )
     lines = [f"# {same_question(title)}: questions and answers", "", MARK, ""]

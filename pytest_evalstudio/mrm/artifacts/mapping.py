@@ -15,7 +15,7 @@ SIGN_OFF = "sign-off"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class GuidancePart:
     """Part of a guidance, and the evidence that a workflow can give.
 
     Attributes:
@@ -47,8 +47,8 @@ class Mapped:
     not_covered: str
 
 
-PARTS: tuple[Part, ...] = (
-    Part(
+PARTS: tuple[GuidancePart, ...] = (
+    GuidancePart(
         guidance=SR_11_7,
         section="IV. Model development, implementation and use",
         evidence="scope, data and fingerprints of this card; test cases from the model's own documents",
@@ -56,49 +56,49 @@ PARTS: tuple[Part, ...] = (
         not_covered="theory and design of the language model, quality of its training data, implementation"
         " in systems",
     ),
-    Part(
+    GuidancePart(
         guidance=SR_11_7,
         section="V.1 Evaluation of conceptual soundness",
         evidence="topics of the documents, validated test cases, weak topics and types of questions",
         needs=("topic_modeling", "test_validation", "weakness_detection"),
         not_covered="review of design choices and of evidence from development",
     ),
-    Part(
+    GuidancePart(
         guidance=SR_11_7,
         section="V.2 Ongoing monitoring",
         evidence="monitoring plan of this card; guardrail configuration with its expected use",
         needs=("human_calibration",),
         not_covered="monitoring itself, which happens after deployment; process verification, overrides",
     ),
-    Part(
+    GuidancePart(
         guidance=SR_11_7,
         section="V.2 Sensitivity and robustness (within ongoing monitoring)",
         evidence="answers to perturbed questions and to adversarial questions",
         needs=("robustness_input_variations", "robustness_adversarial"),
         not_covered="stress in production: load, outages, changed upstream data",
     ),
-    Part(
+    GuidancePart(
         guidance=SR_11_7,
         section="V.3 Outcomes analysis",
         evidence="results of the evaluation with intervals; agreement with people's labels and error rates",
         needs=("automated_evaluation", "human_calibration"),
         not_covered="back-testing against outcomes in use",
     ),
-    Part(
+    GuidancePart(
         guidance=SR_11_7,
         section="VI. Governance, policies and controls",
         evidence="signed decisions with name, date, comment and fingerprints",
         needs=(SIGN_OFF,),
         not_covered="policies, roles, model inventory, independence of validation, internal audit",
     ),
-    Part(
+    GuidancePart(
         guidance=NIST,
         section="MAP 1, MAP 2 (context, categorization)",
         evidence="scope of this card: description, model, documents",
         needs=("automated_evaluation",),
         not_covered="intended users, benefits and costs, legal requirements, risk tolerance",
     ),
-    Part(
+    GuidancePart(
         guidance=NIST,
         section="MEASURE 1 (methods and metrics)",
         evidence="metrics of this card with thresholds and their origin; labels by people; refused"
@@ -106,28 +106,28 @@ PARTS: tuple[Part, ...] = (
         needs=("automated_evaluation", "human_calibration"),
         not_covered="involvement of independent assessors and of affected communities",
     ),
-    Part(
+    GuidancePart(
         guidance=NIST,
         section="MEASURE 2.5 (valid and reliable)",
         evidence="results with intervals, failure clusters, weak cells, flips by perturbations",
         needs=("automated_evaluation", "failure_clustering", "robustness_input_variations"),
         not_covered="generalization beyond the documents of the workflow",
     ),
-    Part(
+    GuidancePart(
         guidance=NIST,
         section="MEASURE 2.6, 2.7 (safe, secure and resilient)",
         evidence="adversarial questions: false premises, misinformation, injected instructions",
         needs=("robustness_adversarial",),
         not_covered="physical harm, security of infrastructure, extraction of models or data",
     ),
-    Part(
+    GuidancePart(
         guidance=NIST,
         section="MEASURE 2.8, 2.9 (accountable, explainable)",
         evidence="evidence for each verdict in the report of the evaluation; sign-offs",
         needs=("automated_evaluation", SIGN_OFF),
         not_covered="explanations for users of the application",
     ),
-    Part(
+    GuidancePart(
         guidance=NIST,
         section="MEASURE 2.10, 2.11 (privacy, fairness)",
         evidence="",
@@ -135,7 +135,7 @@ PARTS: tuple[Part, ...] = (
         not_covered="tested only by evaluators of leaks and stereotypes, and by questions of the generator"
         " demographic_representation, if the workflow chooses them; see safety and ethics",
     ),
-    Part(
+    GuidancePart(
         guidance=NIST,
         section="MANAGE 1, MANAGE 4 (priorities, monitoring)",
         evidence="findings by severity with proposed actions; monitoring plan of this card",

@@ -53,12 +53,12 @@ def write_weakness(
     """
     if not name.strip() or not description.strip():
         raise ConfigurationError("a weakness needs --name, who writes, and --comment, the weakness")
-    known = next((level for level in SEVERITIES if level == severity), None)
-    if known is None:
+    severity_level = next((level for level in SEVERITIES if level == severity), None)
+    if severity_level is None:
         raise ConfigurationError(f"--severity: no severity {severity!r}; there are {', '.join(SEVERITIES)}")
     written = WrittenWeakness(
         description=description.strip(),
-        severity=known,
+        severity=severity_level,
         name=name.strip(),
         date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         actions=actions.strip(),
@@ -66,8 +66,8 @@ def write_weakness(
     run.claim()
     with run.locked():
         path = run.folder / WRITTEN
-        kept = read_weaknesses(path)
-        write_json(path, json_ready(_File(version=VERSION, weaknesses=(*kept, written))))
+        weaknesses = read_weaknesses(path)
+        write_json(path, json_ready(_File(version=VERSION, weaknesses=(*weaknesses, written))))
     return written
 
 

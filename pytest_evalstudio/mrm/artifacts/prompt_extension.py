@@ -21,7 +21,7 @@ class Rule(NamedTuple):
     answers: frozenset[str]
 
 
-class Chosen(NamedTuple):
+class RuleProblems(NamedTuple):
     """A rule with the descriptions of the problems that it answers."""
 
     rule: Rule
@@ -211,7 +211,7 @@ RULES = (
 )
 
 
-def choose_rules(problems: Iterable[ProblemEntry]) -> list[Chosen]:
+def choose_rules(problems: Iterable[ProblemEntry]) -> list[RuleProblems]:
     """Return the rules that answer problems, in the order of RULES.
 
     Problems of the data, or of the evaluators, have no rule.
@@ -224,7 +224,7 @@ def choose_rules(problems: Iterable[ProblemEntry]) -> list[Chosen]:
         for rule in RULES:
             if rule.answers & named:
                 answered.setdefault(rule, []).append(problem.description)
-    return [Chosen(rule, tuple(dict.fromkeys(answered[rule]))) for rule in RULES if rule in answered]
+    return [RuleProblems(rule, tuple(dict.fromkeys(answered[rule]))) for rule in RULES if rule in answered]
 
 
 def subjects(attributes: Mapping[str, object]) -> set[str]:
@@ -245,13 +245,13 @@ def subjects(attributes: Mapping[str, object]) -> set[str]:
     return {text.strip() for text in named}
 
 
-def prompt_extension(chosen: Sequence[Chosen]) -> str:
+def prompt_extension(rules: Sequence[RuleProblems]) -> str:
     """Return the rules as Markdown for the end of a system prompt."""
     lines = []
-    for group in dict.fromkeys(choice.rule.group for choice in chosen):
+    for group in dict.fromkeys(choice.rule.group for choice in rules):
         lines += [f"### {group}", ""]
         lines += [
-            f"* {choice.rule.title}: {choice.rule.text}" for choice in chosen if choice.rule.group == group
+            f"* {choice.rule.title}: {choice.rule.text}" for choice in rules if choice.rule.group == group
         ]
         lines.append("")
     return "\n".join(lines)

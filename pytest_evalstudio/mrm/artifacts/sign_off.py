@@ -102,7 +102,7 @@ def sign(
     """
     if not name.strip():
         raise ConfigurationError("--name is empty; give the name of the person who signs")
-    made = SignOff(
+    sign_off = SignOff(
         role=role,
         name=name.strip(),
         decision=decision,
@@ -112,9 +112,12 @@ def sign(
         basis=fingerprints(run),
     )
     with run.locked():
-        kept = read_sign_offs(run.folder / SIGN_OFFS)
-        write_json(run.folder / SIGN_OFFS, json_ready(_File(version=VERSION, sign_offs=(*kept, made))))
-    return made
+        earlier_sign_offs = read_sign_offs(run.folder / SIGN_OFFS)
+        write_json(
+            run.folder / SIGN_OFFS,
+            json_ready(_File(version=VERSION, sign_offs=(*earlier_sign_offs, sign_off))),
+        )
+    return sign_off
 
 
 def sign_offs(run: WorkflowRun) -> tuple[SignOffStatus, ...]:
@@ -126,11 +129,11 @@ def sign_offs(run: WorkflowRun) -> tuple[SignOffStatus, ...]:
     return tuple(_statuses(read_sign_offs(run.folder / SIGN_OFFS), run))
 
 
-def _statuses(kept: tuple[SignOff, ...], run: WorkflowRun) -> Iterator[SignOffStatus]:
-    if not kept:
+def _statuses(earlier_sign_offs: tuple[SignOff, ...], run: WorkflowRun) -> Iterator[SignOffStatus]:
+    if not earlier_sign_offs:
         return
     today = fingerprints(run)
-    last = {signed.role: signed for signed in kept}
+    last = {signed.role: signed for signed in earlier_sign_offs}
     for role in ROLES:
         if role in last:
             yield SignOffStatus(sign_off=last[role], void=tuple(changes(last[role].basis, today)))

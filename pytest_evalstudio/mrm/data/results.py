@@ -15,24 +15,24 @@ from pytest_evalstudio.engine.analysis.run_info import evaluators_of
 from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.formats.labels import answer_id
 from pytest_evalstudio.record.reader import RecordReader
-from pytest_evalstudio.record.score_table import Answer, Column, Identity, Scores
+from pytest_evalstudio.record.score_table import Column, Identity, Scores, TableAnswer
 from pytest_evalstudio.record.writer import FILE
 
 RESULTS = Path("global_llm_eval_results") / "application_json" / "explanation.json"
 
 
-def read_scores(places: Sequence[str | Path]) -> Scores:
+def read_scores(paths: Sequence[str | Path]) -> Scores:
     """Everything that results files, records, reports or evaluators' folders in them hold.
 
     Args:
-        places: files `explanation.json` or `record.jsonl`, or folders with one.
+        paths: files `explanation.json` or `record.jsonl`, or folders with one.
 
     Raises:
         DataError: if one cannot be read as results, or two give scores for the same thing.
     """
     scores = Scores()
-    for place in places:
-        path = _file_of(Path(place))
+    for file_path in paths:
+        path = _file_of(Path(file_path))
         if path.suffix == ".jsonl":
             _read_record(path, scores)
         else:
@@ -40,20 +40,20 @@ def read_scores(places: Sequence[str | Path]) -> Scores:
     return scores
 
 
-def _file_of(place: Path) -> Path:
-    if not place.is_dir():
-        return place
+def _file_of(file_path: Path) -> Path:
+    if not file_path.is_dir():
+        return file_path
     for path in (
-        place / FILE,
-        place / RESULTS,
-        place / "application_json" / RESULTS.name,
-        place / RESULTS.name,
+        file_path / FILE,
+        file_path / RESULTS,
+        file_path / "application_json" / RESULTS.name,
+        file_path / RESULTS.name,
     ):
         if path.is_file():
             return path
     raise DataError(
         f"there are no results here; give an {RESULTS.name}, a {FILE} or the folder of a report",
-        source=str(place),
+        source=str(file_path),
     )
 
 
@@ -75,7 +75,7 @@ def _read_record(path: Path, scores: Scores) -> None:
     for item in record.items():
         for row in item.rows:
             source = next((link.target for link in row.relationships if link.type == SOURCE), "")
-            made = Answer(
+            table_answer = TableAnswer(
                 file=item.file,
                 key=item.key,
                 model_key=item.model_key,
@@ -84,7 +84,7 @@ def _read_record(path: Path, scores: Scores) -> None:
                 source=source,
                 text_id=answer_id(row.actual_output) if row.actual_output else "",
             )
-            answer = scores.answers.setdefault((item.file, item.key, item.model_key), made)
+            answer = scores.answers.setdefault((item.file, item.key, item.model_key), table_answer)
             for column in columns:
                 outcome = row.outcomes.get(column.evaluator)
                 if outcome is not None and outcome.status == "score":
@@ -150,20 +150,20 @@ def _column(id: str, entry: Mapping[str, Any], evaluator: Mapping[str, Any]) -> 
 
 def _add_columns(scores: Scores, columns: Iterable[Column]) -> None:
     for column in columns:
-        known = scores.columns.setdefault(column.key, column)
-        if known.embedder != column.embedder:
+        previous = scores.columns.setdefault(column.key, column)
+        if previous.embedder != column.embedder:
             raise DataError(
-                f"{column.key} is of the embedder {column.embedder!r} here and of {known.embedder!r} there;"
-                " scores of two do not compare"
+                f"{column.key} is of the embedder {column.embedder!r} here and of {previous.embedder!r}"
+                " there; scores of two do not compare"
             )
 
 
-def _answer(scores: Scores, identity: Identity, test_key: str, row: Mapping[str, Any]) -> Answer:
+def _answer(scores: Scores, identity: Identity, test_key: str, row: Mapping[str, Any]) -> TableAnswer:
     """Return the answer of a results file's row, made when its first repeat is read."""
     if identity not in scores.answers:
         file, key, model_key = identity
         links = row.get("relationships") or ()
-        scores.answers[identity] = Answer(
+        scores.answers[identity] = TableAnswer(
             file=file,
             key=key,
             model_key=model_key,
@@ -175,7 +175,7 @@ def _answer(scores: Scores, identity: Identity, test_key: str, row: Mapping[str,
     return scores.answers[identity]
 
 
-def _add(answer: Answer, column: str, run: int, value: object, path: Path) -> None:
+def _add(answer: TableAnswer, column: str, run: int, value: object, path: Path) -> None:
     if value is None:
         return
     scores = answer.scores.setdefault(column, {})

@@ -67,6 +67,6 @@ def language_of(texts: Iterable[str]) -> str:
     if len(words) < _MIN_WORDS:
         return ""
     counts = Counter(words)
-    hits = {code: sum(counts[word] for word in known) for code, known in _SETS.items()}
+    hits = {code: sum(counts[word] for word in frequent_words) for code, frequent_words in _SETS.items()}
     (best, most), (_, second) = Counter(hits).most_common(2)
     return best if most >= _MIN_HITS * len(words) and most >= _MIN_LEAD * second else ""

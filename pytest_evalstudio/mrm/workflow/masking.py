@@ -54,9 +54,9 @@ def mask_artifacts(folder: Path, skip: Iterable[str] = ()) -> None:
         folder: of the artifacts.
         skip: names of files that stay as they are.
     """
-    kept = {RECORD, *skip}
+    skipped = {RECORD, *skip}
     for path in sorted(folder.iterdir()):
-        if path.is_file() and path.name not in kept:
+        if path.is_file() and path.name not in skipped:
             mask_file(path)
 
 

@@ -220,10 +220,10 @@ class WorkflowRun:
         Raises:
             DataError: if it holds files in our places that no workflow wrote, or another workflow's.
         """
-        places = [*ARTIFACTS, LOCK, *(self.folder_of(spec.id).name for spec in self.specs)]
-        if taken := claim(self.folder, self.path.name, places):
+        names = [*ARTIFACTS, LOCK, *(self.folder_of(spec.id).name for spec in self.specs)]
+        if obstacle := claim(self.folder, self.path.name, names):
             raise self._wrong(
-                "folder", f"{self.folder} cannot be used: {taken}; name another folder in `folder`"
+                "folder", f"{self.folder} cannot be used: {obstacle}; name another folder in `folder`"
             )
 
     def _run(
@@ -374,8 +374,8 @@ class WorkflowRun:
             )
         return home
 
-    def _wrong(self, place: str, message: str) -> DataError:
-        return DataError(message, source=str(self.path), pointer=f"/evalstudio_workflow/{place}")
+    def _wrong(self, location: str, message: str) -> DataError:
+        return DataError(message, source=str(self.path), pointer=f"/evalstudio_workflow/{location}")
 
 
 def _masked_problem(problem: Problem) -> Problem:

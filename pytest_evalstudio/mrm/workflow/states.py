@@ -160,8 +160,8 @@ def clear(folder: Path) -> None:
             path.name in listed or (foreign is not None and path.name not in foreign | {STARTED})
         ):
             path.unlink()
-    kept = sorted(path.name for path in folder.iterdir() if path.name != STARTED)
-    write_whole(folder / STARTED, (json.dumps({"producer": PRODUCER, "foreign": kept}) + "\n").encode())
+    entries = sorted(path.name for path in folder.iterdir() if path.name != STARTED)
+    write_whole(folder / STARTED, (json.dumps({"producer": PRODUCER, "foreign": entries}) + "\n").encode())
 
 
 def finish(folder: Path) -> None:
@@ -169,28 +169,28 @@ def finish(folder: Path) -> None:
     (folder / STARTED).unlink(missing_ok=True)
 
 
-def claim(home: Path, name: str, places: Iterable[str]) -> str:
+def claim(home: Path, name: str, names: Iterable[str]) -> str:
     """Mark a folder as that of a workflow's artifacts.
 
     Args:
         home: folder of the artifacts.
         name: of the workflow's file.
-        places: names of the files and folders that the workflow writes there.
+        names: names of the files and folders that the workflow writes there.
 
     Returns:
         The reason why the folder cannot be used; "" if it can.
     """
     mark = home / MARK
-    for path in (home, mark, *(home / place for place in places)):
+    for path in (home, mark, *(home / entry_name for entry_name in names)):
         if path.is_symlink():
             return f"{path.name} is a symbolic link, and files are not written through links"
     owner = mark.read_text(encoding="utf-8").strip() if mark.is_file() else ""
     if owner and owner != name and (home.parent / owner).is_file():
         return f"it holds the artifacts of {owner}"
     if not owner:
-        taken = next((place for place in places if _is_taken(home / place)), "")
-        if taken:
-            return f"it holds {taken}, which no workflow wrote"
+        obstacle = next((entry_name for entry_name in names if _is_taken(home / entry_name)), "")
+        if obstacle:
+            return f"it holds {obstacle}, which no workflow wrote"
     home.mkdir(parents=True, exist_ok=True)
     write_whole(mark, f"{name}\n".encode())
     return ""

@@ -53,38 +53,41 @@ class PageData:
 
     def add(self, item: Item) -> None:
         """Take one item of the record."""
-        place = len(self.columns)
+        position = len(self.columns)
         self.columns.add(item)
-        notable = self.columns.notable(place)
+        notable = self.columns.notable(position)
         texts = (
-            self._texts.add(item, notable=notable) if notable or place < self._rows else (NOWHERE, NOWHERE)
+            self._texts.add(item, notable=notable) if notable or position < self._rows else (NOWHERE, NOWHERE)
         )
         self._text_places.append(texts[0])
         self._context_places.append(texts[1])
 
     def blocks(self, analysis: Analysis) -> Iterator[Block]:
         """Yield all blocks, those needed first in front."""
-        chosen = self.columns.selection(self._rows)
-        yield _json("meta", portable(describe(analysis, self.columns, shown=len(chosen))))
-        yield from self._cases(chosen)
-        yield _binary("rows", *self._row_columns(chosen))
+        selected_rows = self.columns.selection(self._rows)
+        yield _json("meta", portable(describe(analysis, self.columns, shown=len(selected_rows))))
+        yield from self._cases(selected_rows)
+        yield _binary("rows", *self._row_columns(selected_rows))
         for number, id in enumerate(self.columns.judgements):
-            yield self._scores(number, id, chosen)
+            yield self._scores(number, id, selected_rows)
         for number, data in self._texts.blocks():
             yield Block(f"texts-{number}", _letters(data))
 
-    def _row_columns(self, chosen: Integers) -> list[npt.NDArray[np.generic]]:
+    def _row_columns(self, selected_rows: Integers) -> list[npt.NDArray[np.generic]]:
         """Return the columns, widest numbers first, so that each starts at an aligned offset."""
         columns = self.columns
         return [
-            columns.case_numbers[chosen].astype("<u4"),
-            *(np.array(places, dtype="<u4")[chosen] for places in (self._text_places, self._context_places)),
-            columns.model_numbers[chosen].astype("<u2"),
-            columns.verdicts[chosen],
-            columns.flags[chosen],
+            columns.case_numbers[selected_rows].astype("<u4"),
+            *(
+                np.array(positions, dtype="<u4")[selected_rows]
+                for positions in (self._text_places, self._context_places)
+            ),
+            columns.model_numbers[selected_rows].astype("<u2"),
+            columns.verdicts[selected_rows],
+            columns.flags[selected_rows],
         ]
 
-    def _cases(self, chosen: Integers) -> Iterator[Block]:
+    def _cases(self, selected_rows: Integers) -> Iterator[Block]:
         """Yield keys, files, questions, categories and originals of the cases, in slices.
 
         The node ids that cannot be derived follow.
@@ -99,13 +102,15 @@ class PageData:
                 for case in cases[start : start + CASES_IN_BLOCK]
             ]
             yield _json(f"cases-{number}", lines)
-        places = {int(place): row for row, place in enumerate(chosen)}
+        row_of = {int(position): row for row, position in enumerate(selected_rows)}
         nodeids = {
-            str(places[place]): nodeid for place, nodeid in self.columns.nodeids.items() if place in places
+            str(row_of[position]): nodeid
+            for position, nodeid in self.columns.nodeids.items()
+            if position in row_of
         }
         yield _json("names", {"slices": len(slices), "categories": categories, "nodeids": nodeids})
 
-    def _scores(self, number: int, id: str, chosen: Integers) -> Block:
+    def _scores(self, number: int, id: str, selected_rows: Integers) -> Block:
         """Return the block of one evaluator: scores as 32-bit floats, thresholds of items, states.
 
         A missing score is NaN.
@@ -113,17 +118,17 @@ class PageData:
         judgements = self.columns.judgements[id]
         where = np.full(len(self.columns), -1, dtype=np.int64)
         where[np.array(judgements.items, dtype=np.int64)] = np.arange(len(judgements.items))
-        rows = where[chosen]
-        known = rows >= 0
-        states = np.zeros(len(chosen), dtype=np.uint8)
-        states[known] = np.array(judgements.states, dtype=np.uint8)[rows[known]]
-        limits = np.zeros(len(chosen), dtype="<u2")
-        limits[known] = np.array(judgements.limits, dtype="<u2")[rows[known]]
+        rows = where[selected_rows]
+        mask = rows >= 0
+        states = np.zeros(len(selected_rows), dtype=np.uint8)
+        states[mask] = np.array(judgements.states, dtype=np.uint8)[rows[mask]]
+        limits = np.zeros(len(selected_rows), dtype="<u2")
+        limits[mask] = np.array(judgements.limits, dtype="<u2")[rows[mask]]
         scores = []
         for column in judgements.scores:
-            values = np.full(len(chosen), np.nan, dtype="<f4")
+            values = np.full(len(selected_rows), np.nan, dtype="<f4")
             with np.errstate(over="ignore"):
-                values[known] = np.array(column, dtype=np.float64)[rows[known]]
+                values[mask] = np.array(column, dtype=np.float64)[rows[mask]]
             scores.append(values)
         return _binary(f"scores-{number}", *scores, limits, states)
 

@@ -59,14 +59,14 @@ class Judgements:
         self.scores += [array("d") for _ in self.metrics]
         self.limit_sets[tuple(None for _ in self.metrics)] = 0
 
-    def threshold(self, place: int, metric: int) -> float:
+    def threshold(self, row: int, metric: int) -> float:
         """Return the threshold of an item's score.
 
         Args:
-            place: index in `items`.
+            row: index in `items`.
             metric: index among the evaluator's metrics.
         """
-        case_limit = list(self.limit_sets)[self.limits[place]][metric]
+        case_limit = list(self.limit_sets)[self.limits[row]][metric]
         return self.metrics[metric].threshold if case_limit is None else case_limit
 
 
@@ -116,14 +116,14 @@ class Columns:
 
     def add(self, item: Item) -> None:
         """Take one item of the record."""
-        place = len(self._case)
+        row = len(self._case)
         model, case = item.model_key, self._number(item)
         number = self.models.setdefault(model, len(self.models))
         self._case.append(case)
         self._model.append(number)
         self._verdict.append(VERDICT_CODES[item.verdict])
         if item.nodeid != f"{item.file}::{item.key}[{self._run.model_name(model)}]":
-            self.nodeids[place] = item.nodeid
+            self.nodeids[row] = item.nodeid
         flags = self._changes.get(item.nodeid, 0)
         if item.verdict == "error":
             flags |= BROKEN
@@ -131,12 +131,12 @@ class Columns:
             flags |= FLIPPED
         for id, verdict in item.verdicts.items():
             if id in self.judgements:
-                flags |= _note(self.judgements[id], place, verdict)
+                flags |= _note(self.judgements[id], row, verdict)
         self._flags.append(flags)
 
-    def notable(self, place: int) -> bool:
+    def notable(self, row: int) -> bool:
         """Return True for items to show first: failed, broken, expected to fail, or flipped."""
-        return self._verdict[place] not in PASSING or bool(self._flags[place] & NOTABLE)
+        return self._verdict[row] not in PASSING or bool(self._flags[row] & NOTABLE)
 
     def selection(self, limit: int) -> Integers:
         """Return the items that a page holds, in the order of the run.
@@ -176,28 +176,27 @@ class Columns:
         """
         judgements = self.judgements[info.id]
         scores = np.array(judgements.scores[metric], dtype=np.float64)
-        known = np.flatnonzero(~np.isnan(scores))
-        badness = scores[known] if info.metrics[metric].better == "higher" else -scores[known]
-        worst = known[np.argsort(badness, kind="stable")[:count]]
+        finite = np.flatnonzero(~np.isnan(scores))
+        badness = scores[finite] if info.metrics[metric].better == "higher" else -scores[finite]
+        worst = finite[np.argsort(badness, kind="stable")[:count]]
         return [
-            (judgements.items[place], float(scores[place]), judgements.threshold(place, metric))
-            for place in worst
+            (judgements.items[row], float(scores[row]), judgements.threshold(row, metric)) for row in worst
         ]
 
     def failed(self) -> list[int]:
         """Return the items that failed or broke, in the order of the run, without expected failures."""
-        wanted = [VERDICT_CODES["failed"], VERDICT_CODES["error"]]
-        return [int(place) for place in np.flatnonzero(np.isin(self.verdicts, wanted))]
+        codes = [VERDICT_CODES["failed"], VERDICT_CODES["error"]]
+        return [int(row) for row in np.flatnonzero(np.isin(self.verdicts, codes))]
 
-    def line(self, place: int) -> tuple[CaseLine, int]:
+    def line(self, row: int) -> tuple[CaseLine, int]:
         """Return the case of an item, and the number of its model."""
-        return self.cases[self._case[place]], self._model[place]
+        return self.cases[self._case[row]], self._model[row]
 
-    def nodeid(self, place: int) -> str:
+    def nodeid(self, row: int) -> str:
         """Return the pytest node id of an item."""
-        if place in self.nodeids:
-            return self.nodeids[place]
-        case, model = self.line(place)
+        if row in self.nodeids:
+            return self.nodeids[row]
+        case, model = self.line(row)
         key = list(self.models)[model]
         return f"{list(self.files)[case.file]}::{case.key}[{self._run.model_name(key)}]"
 
@@ -221,21 +220,21 @@ class Columns:
         return number
 
 
-def _note(kept: Judgements, place: int, verdict: ItemVerdict) -> int:
+def _note(judgements: Judgements, row: int, verdict: ItemVerdict) -> int:
     """Keep what an evaluator decided, and return the bits that it adds to the item's."""
-    kept.items.append(place)
-    kept.limits.append(_limit_set(kept, verdict.thresholds) if verdict.thresholds else 0)
-    for metric, column in zip(kept.metrics, kept.scores, strict=True):
+    judgements.items.append(row)
+    judgements.limits.append(_limit_set(judgements, verdict.thresholds) if verdict.thresholds else 0)
+    for metric, column in zip(judgements.metrics, judgements.scores, strict=True):
         value = verdict.scores.get(metric.key)
         column.append(math.nan if value is None else value)
     if verdict.status == "score":
-        kept.states.append(5 if verdict.passed is None else 1 if verdict.passed else 2)
+        judgements.states.append(5 if verdict.passed is None else 1 if verdict.passed else 2)
         return MISSED if verdict.passed is False else 0
     broken = verdict.status == "error"
-    kept.states.append(3 if broken else 4)
+    judgements.states.append(3 if broken else 4)
     return BROKEN if broken else 0
 
 
-def _limit_set(kept: Judgements, thresholds: Mapping[str, float]) -> int:
-    limits = tuple(thresholds.get(metric.key) for metric in kept.metrics)
-    return kept.limit_sets.setdefault(limits, min(len(kept.limit_sets), MOST_LIMIT_SETS))
+def _limit_set(judgements: Judgements, thresholds: Mapping[str, float]) -> int:
+    limits = tuple(thresholds.get(metric.key) for metric in judgements.metrics)
+    return judgements.limit_sets.setdefault(limits, min(len(judgements.limit_sets), MOST_LIMIT_SETS))

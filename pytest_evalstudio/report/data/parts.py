@@ -15,7 +15,7 @@ LISTS = ("corpus", "categories", "relationships")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DataColumn:
     """Column of the data set.
 
     Attributes:
@@ -52,10 +52,10 @@ class PartAggregator:
             if entries := getattr(row, name):
                 self._note(name, entries)
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[DataColumn]:
         """Return the columns that any case fills."""
         return [
-            Part(
+            DataColumn(
                 name,
                 "list" if name in LISTS else "text",
                 filled,

@@ -93,24 +93,24 @@ class TextStore:
         context = sum(sum(map(len, row.context)) for row in rows)
         if notable:
             return self._add("notable", _entry(item, contexts), min(BLOCK_CHARS, texts + context)), NOWHERE
-        place = self._add("other", _entry(item, ()), min(BLOCK_CHARS, texts))
-        return place, self._add("context", contexts, min(BLOCK_CHARS, context)) if context else NOWHERE
+        position = self._add("other", _entry(item, ()), min(BLOCK_CHARS, texts))
+        return position, self._add("context", contexts, min(BLOCK_CHARS, context)) if context else NOWHERE
 
     def blocks(self) -> Iterator[tuple[int, bytes]]:
         """Yield the blocks within the page's budget, with their numbers.
 
         The order is: texts of notable cases, texts of others, contexts.
         """
-        left = self._budget
+        remaining = self._budget
         for shelf in self._shelves.values():
             self._close(shelf)
             while shelf.waiting:
                 self._store(shelf)
             for number, offset, size in shelf.done:
-                if size > left:
-                    left = 0
+                if size > remaining:
+                    remaining = 0
                     break
-                left -= size
+                remaining -= size
                 self._file.seek(offset)
                 yield number, self._file.read(size)
 
@@ -121,12 +121,12 @@ class TextStore:
         if shelf.number < 0:
             shelf.number = self._blocks
             self._blocks += 1
-        place = shelf.number * BLOCK_ENTRIES + len(shelf.entries)
+        position = shelf.number * BLOCK_ENTRIES + len(shelf.entries)
         shelf.entries.append(entry)
         shelf.chars += size
         if shelf.chars >= BLOCK_CHARS or len(shelf.entries) == BLOCK_ENTRIES:
             self._close(shelf)
-        return place
+        return position
 
     def _close(self, shelf: _Shelf) -> None:
         """Submit a block for compression.

@@ -19,14 +19,14 @@ def flips(content: Content) -> Mapping[str, object] | None:
     rates = content.analysis.flip_rates
     if not rates:
         return None
-    kept = [rate for rate in rates if rate.meaning_kept]
+    preserving = [rate for rate in rates if rate.meaning_kept]
     return {
         "groups": [
             (group, rates_of_group)
             for group in GROUPS
-            if (rates_of_group := [rate for rate in kept if rate.group == group])
+            if (rates_of_group := [rate for rate in preserving if rate.group == group])
         ],
         "apart": [rate for rate in rates if not rate.meaning_kept],
-        "has_noise": any(rate.noise is not None for rate in kept),
+        "has_noise": any(rate.noise is not None for rate in preserving),
         "charts": charts(content.analysis.sensitivities),
     }

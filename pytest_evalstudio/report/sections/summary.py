@@ -37,7 +37,7 @@ def summary(content: Content) -> Mapping[str, object]:
         "gates": analysis.gates,
         "sign_offs": sign_offs_of(analysis.run),
         "boards": boards,
-        "places": sorted(range(len(boards)), key=lambda place: _rank(boards[place])),
+        "places": sorted(range(len(boards)), key=lambda index: _rank(boards[index])),
         "labels": short_labels([board.evaluator.name for board in boards], LABEL_CHARS),
         "top": content.findings[:FINDINGS],
         "more_findings": max(0, len(content.findings) - FINDINGS),

@@ -15,7 +15,7 @@ from pytest_evalstudio.batch.figures.estimates import (
     percentiles_of,
 )
 from pytest_evalstudio.batch.input.fields import Wanted
-from pytest_evalstudio.batch.input.sampling import Sample, draw
+from pytest_evalstudio.batch.input.sampling import RowSample, draw
 from pytest_evalstudio.batch.input.sources import sources_of
 from pytest_evalstudio.batch.score import score_table
 from support.tables_of_answers import MAP, answers, values_of, write_csv, write_jsonl, write_parquet
@@ -23,7 +23,9 @@ from support.tables_of_answers import MAP, answers, values_of, write_csv, write_
 WANTED = Wanted(mapping={"actual_output": "answer", "model": "model"}, groups={"topic": "topic"})
 
 
-def drawn(path: Path, *, size: int = 30, by: tuple[str, ...] = ("model", "topic"), seed: int = 1) -> Sample:
+def drawn(
+    path: Path, *, size: int = 30, by: tuple[str, ...] = ("model", "topic"), seed: int = 1
+) -> RowSample:
     sources = sources_of([str(path)])
     return draw(sources, [WANTED] * len(sources), size=size, by=by, seed=seed)
 

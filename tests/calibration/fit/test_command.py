@@ -13,7 +13,7 @@ from pytest_evalstudio.calibration.labelling.outdated import without_outdated
 from pytest_evalstudio.cli import main
 from pytest_evalstudio.formats.labels import Label, answer_id
 from pytest_evalstudio.record.reader import RecordReader
-from pytest_evalstudio.record.score_table import Answer, Scores
+from pytest_evalstudio.record.score_table import Scores, TableAnswer
 from support.labelled import KEYS, drawn, write_labels, write_record
 
 
@@ -108,7 +108,7 @@ def test_labels_of_another_text_are_left_out_and_counted(
 def test_a_label_counts_where_results_do_not_hold_the_text() -> None:
     scores = Scores()
     for key, text_id in (("a", ""), ("b", "b1")):
-        scores.answers["f", key, "m"] = Answer(
+        scores.answers["f", key, "m"] = TableAnswer(
             file="f", key=key, model_key="m", test_key="", categories=(), text_id=text_id
         )
     labels = [

@@ -19,7 +19,7 @@ from pytest_evalstudio.calibration.fit.results import RefusalCode
 from pytest_evalstudio.cli import main
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Metric
-from pytest_evalstudio.record.score_table import Answer, Column, Scores
+from pytest_evalstudio.record.score_table import Column, Scores, TableAnswer
 from pytest_evalstudio.stats.risk_rule import RiskRule
 from support.labelled import drawn, write_labels, write_record
 
@@ -34,7 +34,7 @@ def answers(*columns: np.ndarray, each: int = 1, **metric: Any) -> Scores:
         table.columns[f"{name}.m"] = Column(evaluator=name, metric=Metric("m", **metric))
     for number, values in enumerate(zip(*columns, strict=True)):
         key, model = f"k{number // each}", f"m{number % each}"
-        table.answers["f", key, model] = Answer(
+        table.answers["f", key, model] = TableAnswer(
             file="f",
             key=key,
             model_key=model,

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from pytest_evalstudio.calibration.fit.curves import fit, probabilities
-from pytest_evalstudio.calibration.labelling.cases import Case
+from pytest_evalstudio.calibration.labelling.cases import LabelledCase
 from pytest_evalstudio.calibration.labelling.draw import Drawn, draw
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.stats.conformal import conformal_quantile, nonconformity
 from support.labelled_answers import candidate
 
 
-def candidates(count: int = 100, topics: int = 4) -> list[Case]:
+def candidates(count: int = 100, topics: int = 4) -> list[LabelledCase]:
     places = np.random.default_rng(5).random(count)
     return [
         candidate(f"k{at:03}", "m", place=float(place), topic=str(at % topics))
@@ -25,17 +25,17 @@ def candidates(count: int = 100, topics: int = 4) -> list[Case]:
     ]
 
 
-def logistic(those: Sequence[Case], cut: float) -> Any:
+def logistic(those: Sequence[LabelledCase], cut: float) -> Any:
     """A curve that does not depend on labels."""
     return lambda rows: np.array([1 / (1 + np.exp(-20 * (one.place - cut))) for one in those])
 
 
-def drawn(those: Sequence[Case], labelled: set[int] | None = None, **options: Any) -> list[Drawn]:
+def drawn(those: Sequence[LabelledCase], labelled: set[int] | None = None, **options: Any) -> list[Drawn]:
     found = {"size": 40, "rounds": 4, "seed": 0, "probabilities": logistic(those, 0.5), **options}
     return draw(those, labelled or set(), **found)
 
 
-def all_rounds(those: Sequence[Case], **options: Any) -> list[Drawn]:
+def all_rounds(those: Sequence[LabelledCase], **options: Any) -> list[Drawn]:
     found: list[Drawn] = []
     while len(more := drawn(those, {one.at for one in found}, **options)) > len(found):
         found = more

@@ -19,7 +19,7 @@ from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.formats.workflow import Workflow
 from pytest_evalstudio.mrm.artifacts.accepted import accepted_answers
-from pytest_evalstudio.mrm.artifacts.corpus_patch import Entry
+from pytest_evalstudio.mrm.artifacts.corpus_patch import CorpusEntry
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import LAB
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 
@@ -135,14 +135,14 @@ def test_before_any_step_there_is_nothing(run: WorkflowRun) -> None:
 def test_what_people_call_good_though_it_fails(run: WorkflowRun) -> None:
     go(run, "automated_evaluation", "human_calibration")
     assert accepted_answers(run) == [
-        Entry(question="When?", answer="In the first month.", why="people call the answer good")
+        CorpusEntry(question="When?", answer="In the first month.", why="people call the answer good")
     ], "no address of Jane's"
 
 
 def test_what_fails_in_other_words_of_the_same_meaning(run: WorkflowRun) -> None:
     go(run, "automated_evaluation", "robustness_input_variations")
     (found,) = accepted_answers(run)
-    assert found == Entry(
+    assert found == CorpusEntry(
         question="What is the fee?",
         answer="It is 30 USD.",
         wordings=("What is the fze?",),

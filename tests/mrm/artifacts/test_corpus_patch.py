@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pytest_evalstudio.mrm.artifacts.corpus_patch import Entry, corpus_patch
+from pytest_evalstudio.mrm.artifacts.corpus_patch import CorpusEntry, corpus_patch
 from pytest_evalstudio.mrm.workflow.patches import MARK, patched_questions
 
 
 def test_each_question_stands_once_with_its_wordings() -> None:
     entries = [
-        Entry(question="What is\nthe fee?", answer="30 USD.\n # of 2026\n", why="people call it good"),
-        Entry(question="When?", answer="In January.", why="it passes", wordings=("Wehn?",)),
-        Entry(
+        CorpusEntry(question="What is\nthe fee?", answer="30 USD.\n # of 2026\n", why="people call it good"),
+        CorpusEntry(question="When?", answer="In January.", why="it passes", wordings=("Wehn?",)),
+        CorpusEntry(
             question="When?", answer="In January.", why="people call it good", wordings=("When?,", "Wehn?")
         ),
     ]
@@ -43,8 +43,8 @@ def test_each_question_stands_once_with_its_wordings() -> None:
 
 def test_the_questions_of_a_patch_are_read_back(tmp_path: Path) -> None:
     entries = [
-        Entry(question="What is\nthe fee?", answer="30 USD.\n## Not a question", why="good"),
-        Entry(question="When?", answer="In January.", why="good", wordings=("Wehn?", "At what time?")),
+        CorpusEntry(question="What is\nthe fee?", answer="30 USD.\n## Not a question", why="good"),
+        CorpusEntry(question="When?", answer="In January.", why="good", wordings=("Wehn?", "At what time?")),
     ]
     patch, other = tmp_path / "corpus_patch.md", tmp_path / "other.md"
     patch.write_text(corpus_patch("Bank", entries), encoding="utf-8")

@@ -68,11 +68,11 @@ def named_model(workflow: Workflow, config: Configuration) -> dict[str, Any]:
         }
         for table in config.model
     }
-    wanted = workflow.model
-    if wanted and wanted not in models and not (wanted == "extractive" and not models):
-        raise unknown_name("model", wanted, models, "A workflow's `model` is the name of a [[model]].")
-    if wanted in models:
-        return models[wanted]
+    model = workflow.model
+    if model and model not in models and not (model == "extractive" and not models):
+        raise unknown_name("model", model, models, "A workflow's `model` is the name of a [[model]].")
+    if model in models:
+        return models[model]
     if len(models) > 1:
         raise ConfigurationError(
             "several models are configured, and the workflow names none of them in `model`:"
@@ -100,8 +100,8 @@ def ask_and_evaluate(
     Raises:
         ConfigurationError: if the model or an evaluator cannot be had.
     """
-    chosen = list(evaluators) or context.workflow.evaluators
-    config = context.config.model_copy(update={"evaluators": chosen}) if chosen else context.config
+    names = list(evaluators) or context.workflow.evaluators
+    config = context.config.model_copy(update={"evaluators": names}) if names else context.config
     Plan(
         context.registry, config, thresholds=thresholds, told_as="thresholds:"
     )  # what is misspelt is said before anybody is asked

@@ -72,14 +72,14 @@ def _without_patched(suite: TestSuite, context: StepContext) -> tuple[TestSuite,
     patched = patched_questions(context.documents)
     if not patched:
         return suite, 0
-    made = suite.model_copy(deep=True)
-    for test in made.tests:
+    copy = suite.model_copy(deep=True)
+    for test in copy.tests:
         test.test_cases = [case for case in test.test_cases if same_question(case.prompt) not in patched]
-    made.tests = [test for test in made.tests if test.test_cases]
-    left_out = sum(1 for _ in suite.cases()) - sum(1 for _ in made.cases())
-    if not made.tests:
+    copy.tests = [test for test in copy.tests if test.test_cases]
+    left_out = sum(1 for _ in suite.cases()) - sum(1 for _ in copy.cases())
+    if not copy.tests:
         raise DataError(
             f"a corpus patch answers all {left_out} test cases; raise `count` of test_generation",
             source=str(context.workflow.name),
         )
-    return made, left_out
+    return copy, left_out

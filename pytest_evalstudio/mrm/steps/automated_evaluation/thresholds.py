@@ -29,11 +29,11 @@ def evaluators_and_thresholds(
         name: value for name, value in calibrated_thresholds(context).items() if name.partition(".")[0] in ids
     }
     replaced = {*calibrated, *(name.partition(".")[0] for name in calibrated)}
-    kept = {
+    options = {
         name: value
         for name, value in evaluation.thresholds.items()
         if name.partition(".")[0] in ids and name not in replaced
     }
     values = ", ".join(f"{name} {value:.3g}" for name, value in calibrated.items())
     notes = [f"thresholds of the human calibration: {values}"] if values else []
-    return ids, {**kept, **calibrated}, notes
+    return ids, {**options, **calibrated}, notes

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.mrm.data.categories import by_dimension
-from pytest_evalstudio.mrm.steps.failure_clustering.judged import Judged
+from pytest_evalstudio.mrm.steps.failure_clustering.judged import JudgedCase
 from pytest_evalstudio.mrm.steps.failure_clustering.method import LEAST, Grouping
 from pytest_evalstudio.mrm.steps.failure_clustering.results import (
     Cluster,
@@ -29,7 +29,7 @@ _SENTENCE_WORDS = 5
 
 
 def describe_clusters(
-    cases: Sequence[Judged], grouping: Grouping, max_words: int, held_out: Integers | None = None
+    cases: Sequence[JudgedCase], grouping: Grouping, max_words: int, held_out: Integers | None = None
 ) -> list[Cluster]:
     """Describe each cluster of failed cases, the largest first.
 
@@ -70,7 +70,9 @@ def describe_clusters(
     return clusters
 
 
-def _words(groups: Sequence[Sequence[Judged]], passed: Sequence[Judged], max_words: int) -> list[list[str]]:
+def _words(
+    groups: Sequence[Sequence[JudgedCase]], passed: Sequence[JudgedCase], max_words: int
+) -> list[list[str]]:
     classes = [
         [word for case in group for word in topic_words(f"{case.question} {case.answer}")]
         for group in (*groups, passed)
@@ -81,15 +83,15 @@ def _words(groups: Sequence[Sequence[Judged]], passed: Sequence[Judged], max_wor
 class _Tested(NamedTuple):
     """Cases that categories are counted in, and those of each cluster among them."""
 
-    cases: Sequence[Judged]
-    groups: Sequence[Sequence[Judged]]
+    cases: Sequence[JudgedCase]
+    groups: Sequence[Sequence[JudgedCase]]
 
 
 def _tested(
-    cases: Sequence[Judged],
-    failed: Sequence[Judged],
+    cases: Sequence[JudgedCase],
+    failed: Sequence[JudgedCase],
     held_out: Integers | None,
-    groups: Sequence[Sequence[Judged]],
+    groups: Sequence[Sequence[JudgedCase]],
 ) -> _Tested:
     if held_out is None:
         return _Tested(cases, groups)
@@ -103,7 +105,7 @@ def _tested(
 
 
 def _over_represented(
-    cases: Sequence[Judged], groups: Sequence[Sequence[Judged]], tested: _Tested
+    cases: Sequence[JudgedCase], groups: Sequence[Sequence[JudgedCase]], tested: _Tested
 ) -> list[tuple[OverRepresented, ...]]:
     """Return the categories that are more frequent in each cluster, the rarest elsewhere first.
 
@@ -116,11 +118,13 @@ def _over_represented(
     for number, (group, members) in enumerate(zip(groups, tested.groups, strict=True)):
         whole = _counts(group)
         for (dimension, value), count in sorted(_counts(members).items()):
-            others, beside = tested_total[dimension, value] - count, len(tested.cases) - len(members)
-            if count < LEAST or not beside:
+            others, outside = tested_total[dimension, value] - count, len(tested.cases) - len(members)
+            if count < LEAST or not outside:
                 continue
             clusters.append(number)
-            p_values.append(fisher_fewer_passes(len(members) - count, len(members), beside - others, beside))
+            p_values.append(
+                fisher_fewer_passes(len(members) - count, len(members), outside - others, outside)
+            )
             inside, elsewhere = whole[dimension, value], len(cases) - len(group)
             categories.append(
                 OverRepresented(
@@ -142,7 +146,7 @@ def _over_represented(
     ]
 
 
-def _counts(cases: Sequence[Judged]) -> Counter[tuple[str, str]]:
+def _counts(cases: Sequence[JudgedCase]) -> Counter[tuple[str, str]]:
     return Counter(
         (dimension, value)
         for case in cases
@@ -151,7 +155,7 @@ def _counts(cases: Sequence[Judged]) -> Counter[tuple[str, str]]:
     )
 
 
-def _missed(group: Sequence[Judged]) -> tuple[MissedMetric, ...]:
+def _missed(group: Sequence[JudgedCase]) -> tuple[MissedMetric, ...]:
     """Return the metrics that fail cases of the cluster, the most frequent first."""
     scores: dict[tuple[str, str], list[float | None]] = {}
     for case in group:
@@ -165,7 +169,7 @@ def _missed(group: Sequence[Judged]) -> tuple[MissedMetric, ...]:
     return tuple(sorted(metrics, key=lambda entry: (-entry.cases, entry.evaluator, entry.metric)))
 
 
-def _typical(case: Judged) -> TypicalCase:
+def _typical(case: JudgedCase) -> TypicalCase:
     return TypicalCase(
         key=case.key,
         question=case.question,

@@ -17,7 +17,7 @@ from pytest_evalstudio.record.schema import Item, ItemVerdict, Row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Miss:
+class MetricMiss:
     """A metric beyond its threshold."""
 
     evaluator: str
@@ -27,7 +27,7 @@ class Miss:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class JudgedCase:
     """A test case with a verdict.
 
     Attributes:
@@ -39,7 +39,7 @@ class Judged:
     question: str
     answer: str
     categories: tuple[str, ...]
-    missed: tuple[Miss, ...]
+    missed: tuple[MetricMiss, ...]
     failed: bool
 
 
@@ -51,19 +51,19 @@ class Evaluation:
         left_out: how many were not judged, by reason.
     """
 
-    cases: tuple[Judged, ...]
+    cases: tuple[JudgedCase, ...]
     evaluators: Mapping[str, EvaluatorInfo]
     left_out: Mapping[str, int]
 
 
 def read_evaluation(
-    path: Path, wanted: Sequence[str] = (), thresholds: Mapping[str, float] = NOTHING
+    path: Path, metric_keys: Sequence[str] = (), thresholds: Mapping[str, float] = NOTHING
 ) -> Evaluation:
     """Return the cases of a record that passed or failed, without perturbed ones.
 
     Args:
         path: of the record.
-        wanted: `evaluator` or `evaluator.metric` whose verdicts count; all evaluators' where not given.
+        metric_keys: `evaluator` or `evaluator.metric` whose verdicts count; all evaluators' where not given.
         thresholds: `evaluator.metric` to threshold, in place of the record's.
 
     Raises:
@@ -72,7 +72,7 @@ def read_evaluation(
     """
     record = RecordReader(path)
     evaluators = {id: _with(info, thresholds) for id, info in evaluators_of(record.run).items()}
-    _check(wanted, evaluators)
+    _check(metric_keys, evaluators)
     cases = []
     left_out = {"perturbed": 0, "without a verdict": 0}
     for item in record.items():
@@ -82,7 +82,7 @@ def read_evaluation(
         elif any(link.type == SOURCE for link in row.relationships):
             left_out["perturbed"] += 1
         else:
-            judged = _judged(item, row, evaluators, wanted, thresholds)
+            judged = _judged(item, row, evaluators, metric_keys, thresholds)
             if judged is None:
                 left_out["without a verdict"] += 1
             else:
@@ -90,15 +90,15 @@ def read_evaluation(
     return Evaluation(cases=tuple(cases), evaluators=evaluators, left_out=left_out)
 
 
-def _check(wanted: Iterable[str], evaluators: Mapping[str, EvaluatorInfo]) -> None:
-    known = [
+def _check(metric_keys: Iterable[str], evaluators: Mapping[str, EvaluatorInfo]) -> None:
+    names = [
         *evaluators,
         *(f"{id}.{metric.key}" for id, info in evaluators.items() for metric in info.judged_metrics),
     ]
-    for name in wanted:
-        if name not in known:
+    for name in metric_keys:
+        if name not in names:
             raise unknown_name(
-                "evaluator or metric with a threshold", name, known, "The automated evaluation had others."
+                "evaluator or metric with a threshold", name, names, "The automated evaluation had others."
             )
 
 
@@ -114,10 +114,10 @@ def _judged(
     item: Item,
     row: Row,
     evaluators: Mapping[str, EvaluatorInfo],
-    wanted: Sequence[str],
+    metric_keys: Sequence[str],
     thresholds: Mapping[str, float],
-) -> Judged | None:
-    names = wanted or tuple(evaluators)
+) -> JudgedCase | None:
+    names = metric_keys or tuple(evaluators)
     verdicts = [
         misses
         for name in names
@@ -126,7 +126,7 @@ def _judged(
     if not verdicts:
         return None
     missed = tuple(miss for misses in verdicts for miss in misses)
-    return Judged(
+    return JudgedCase(
         key=item.key,
         question=row.input,
         answer=row.actual_output,
@@ -141,7 +141,7 @@ def _verdict(
     verdicts: Mapping[str, ItemVerdict],
     evaluators: Mapping[str, EvaluatorInfo],
     thresholds: Mapping[str, float],
-) -> list[Miss] | None:
+) -> list[MetricMiss] | None:
     """Return the misses of an evaluator or of one of its metrics; None where there is no verdict."""
     id, _, key = name.partition(".") if name not in evaluators else (name, "", "")
     verdict = verdicts.get(id)
@@ -152,7 +152,7 @@ def _verdict(
 
 def _misses(
     info: EvaluatorInfo, key: str, verdict: ItemVerdict, thresholds: Mapping[str, float]
-) -> Iterator[Miss]:
+) -> Iterator[MetricMiss]:
     """Yield the metrics that a case fails.
 
     Deciding metrics count as in the verdict; those named, or with another threshold, by their score.
@@ -165,4 +165,4 @@ def _misses(
         if metric.key not in info.asserted or f"{info.id}.{metric.key}" in thresholds:
             fails = score is not None and math.isfinite(metric.threshold) and not metric.passes(score)
         if fails:
-            yield Miss(evaluator=info.id, metric=metric.key, score=score, threshold=metric.threshold)
+            yield MetricMiss(evaluator=info.id, metric=metric.key, score=score, threshold=metric.threshold)

@@ -92,9 +92,9 @@ def group(rows: Any, failed: Any, *, clusters: int | None, seed: int) -> Groupin
     Source: Breiman and Cutler, 2003; Sokal and Michener, 1958 (average linkage); Rousseeuw, 1987.
     """
     mine, others = np.flatnonzero(failed), np.flatnonzero(~failed)
-    in_forest, beside = _sample(len(mine), MOST_CASES, seed), others[_sample(len(others), MOST_CASES, seed)]
+    in_forest, outside = _sample(len(mine), MOST_CASES, seed), others[_sample(len(others), MOST_CASES, seed)]
     best: tuple[float, Any, int, Any] | None = None
-    for components, alike in _likenesses(rows[mine[in_forest]], rows[beside], TREES, seed):
+    for components, alike in _likenesses(rows[mine[in_forest]], rows[outside], TREES, seed):
         for labels, silhouette in _cuts(alike, rows[mine[in_forest]], clusters):
             if best is None or silhouette > best[0] + 1e-9:
                 best = silhouette, labels, components, alike
@@ -105,9 +105,9 @@ def group(rows: Any, failed: Any, *, clusters: int | None, seed: int) -> Groupin
             components=0,
             typical=(tuple(range(min(LEAST, len(mine)))),),
         )
-    _, known, components, alike = best
+    _, forest_labels, components, alike = best
     labels = np.full(len(mine), -1, dtype=np.int64)
-    labels[in_forest] = known
+    labels[in_forest] = forest_labels
     labels, _ = absorbed(labels, unit_rows(rows[mine]), 1)
     typical = tuple(
         _typical(alike, in_forest, np.flatnonzero(labels[in_forest] == label))
@@ -175,20 +175,25 @@ def held_out_labels(
         return labels
     making = np.array(failed, dtype=bool)
     making[mine[second]] = False
-    kept = np.ones(len(making), dtype=bool)
-    kept[mine[second]] = False
-    made = group(rows[kept], making[kept], clusters=clusters or grouping.count, seed=seed)
-    names = [int(np.bincount(grouping.labels[first[made.labels == at]]).argmax()) for at in range(made.count)]
+    mask = np.ones(len(making), dtype=bool)
+    mask[mine[second]] = False
+    grouping_of_rest = group(rows[mask], making[mask], clusters=clusters or grouping.count, seed=seed)
+    names = [
+        int(np.bincount(grouping.labels[first[grouping_of_rest.labels == at]]).argmax())
+        for at in range(grouping_of_rest.count)
+    ]
     unit = unit_rows(rows[mine])
-    centres = np.stack([unit[first[made.labels == at]].mean(axis=0) for at in range(made.count)])
+    centres = np.stack(
+        [unit[first[grouping_of_rest.labels == at]].mean(axis=0) for at in range(grouping_of_rest.count)]
+    )
     nearest = (unit[second] @ unit_rows(centres).T).argmax(axis=1)
     labels[second] = np.array(names)[nearest]
     return labels
 
 
 def _principal(rows: Any, count: int) -> Any:
-    left, sizes, _ = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)
-    return left[:, :count] * sizes[:count]
+    u, sizes, _ = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)
+    return u[:, :count] * sizes[:count]
 
 
 def _clearest(reduced: Any, members: Any) -> float | None:
@@ -198,9 +203,9 @@ def _clearest(reduced: Any, members: Any) -> float | None:
     return max(silhouettes, default=None)
 
 
-def _likenesses(members: Any, beside: Any, trees: int, seed: int) -> Iterator[tuple[int, Any]]:
+def _likenesses(members: Any, outside: Any, trees: int, seed: int) -> Iterator[tuple[int, Any]]:
     """Components, and the forest's proximities of the failed cases in them."""
-    everything = np.concatenate([members, beside])
+    everything = np.concatenate([members, outside])
     most = min(len(everything) - 1, everything.shape[1])
     pca = import_extra("sklearn.decomposition", PURPOSE).PCA(min(most, max(COMPONENTS)), svd_solver="full")
     if len(members) < 2 * LEAST or np.allclose(members, members[0]):
@@ -221,13 +226,13 @@ def _cuts(alike: Any, members: Any, clusters: int | None) -> Iterator[tuple[Any,
     np.fill_diagonal(apart, 0.0)
     tree = hierarchy.linkage(distance.squareform(apart, checks=False), "average")
     unit = unit_rows(members)
-    seen = set()
+    cuts = set()
     for cut in range(2, min(len(members), 3 * (clusters or MOST_CLUSTERS)) + 1):
         labels, _ = absorbed(hierarchy.fcluster(tree, cut, "maxclust") - 1, unit, LEAST)
         count = int(labels.max()) + 1
         is_wanted = 2 <= count <= MOST_CLUSTERS if clusters is None else count == clusters and count > 1
-        if is_wanted and labels.tobytes() not in seen:
-            seen.add(labels.tobytes())
+        if is_wanted and labels.tobytes() not in cuts:
+            cuts.add(labels.tobytes())
             yield labels, round(cosine_silhouette(members, labels), 9)
 
 

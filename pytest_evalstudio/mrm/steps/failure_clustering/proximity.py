@@ -34,10 +34,10 @@ def proximities(cases: Any, others: Any, *, trees: int, seed: int) -> Any:
     rng = np.random.default_rng(seed)
     shuffled = np.stack([rng.permutation(column) for column in cases.T], axis=1)
     rows = np.concatenate([cases, others, shuffled])
-    wanted = np.arange(len(rows)) < len(cases)
+    mask = np.arange(len(rows)) < len(cases)
     ensemble = import_extra("sklearn.ensemble", PURPOSE)
     forest = ensemble.RandomForestClassifier(trees, class_weight="balanced", n_jobs=1, random_state=seed).fit(
-        rows, wanted
+        rows, mask
     )
     return _shared_leaves(forest.apply(cases))
 

@@ -138,12 +138,12 @@ def _single_cluster(failed: Booleans) -> Grouping:
 
 
 def _notes(
-    evaluation: Evaluation, grouping: Grouping, structure_test: Structure | None, wanted: int | None
+    evaluation: Evaluation, grouping: Grouping, structure_test: Structure | None, cluster_count: int | None
 ) -> list[str]:
     notes = []
     if all(case.failed for case in evaluation.cases):
         notes.append("no case passed: clusters of failures cannot be compared with those of other cases")
-    elif wanted != 1 and structure_test is None:
+    elif cluster_count != 1 and structure_test is None:
         notes.append("the failures are all alike: they form one cluster")
     elif structure_test is not None and structure_test.p_value > LEVEL:
         comparison = (
@@ -154,8 +154,8 @@ def _notes(
             "these clusters are" if grouping.count > 1 else "the failures form one cluster: several would be"
         )
         notes.append(f"{subject} no clearer than by chance ({comparison})")
-    if wanted is not None and grouping.count != wanted:
-        notes.append(f"there are no {wanted} clusters of {LEAST} cases or more")
+    if cluster_count is not None and grouping.count != cluster_count:
+        notes.append(f"there are no {cluster_count} clusters of {LEAST} cases or more")
     return notes
 
 

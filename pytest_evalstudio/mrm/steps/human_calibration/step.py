@@ -14,7 +14,7 @@ from pytest_evalstudio.calibration.fit.calibrate import Calibrated, calibrate
 from pytest_evalstudio.calibration.fit.decision import risk_rule
 from pytest_evalstudio.calibration.fit.every_metric import every_metric
 from pytest_evalstudio.calibration.fit.sample import TooFewLabels
-from pytest_evalstudio.calibration.labelling.cases import NothingVaries, Population, choose_population
+from pytest_evalstudio.calibration.labelling.cases import AnswerPopulation, NothingVaries, choose_population
 from pytest_evalstudio.calibration.labelling.problems import problems
 from pytest_evalstudio.calibration.labelling.sheet import new_labels
 from pytest_evalstudio.calibration.labelling.state import Labelling, LabellingResults, labelling
@@ -139,7 +139,7 @@ class HumanCalibration:
         """
         return read_ratings(path, levels=self.good is not None) if path.is_file() else []
 
-    def population(self, evaluation: Path, evaluators: Sequence[str]) -> Population:
+    def population(self, evaluation: Path, evaluators: Sequence[str]) -> AnswerPopulation:
         """Return the answers that may be drawn.
 
         Raises:
@@ -148,7 +148,7 @@ class HumanCalibration:
         record = evaluation / FILE
         return choose_population(record, read_scores([record]), self.metrics, evaluators)
 
-    def stand(self, population: Population, ratings: Sequence[Label], seed: int) -> Labelling:
+    def stand(self, population: AnswerPopulation, ratings: Sequence[Label], seed: int) -> Labelling:
         """Return the state of the labelling."""
         return labelling(
             population,

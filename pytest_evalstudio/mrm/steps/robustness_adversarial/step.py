@@ -100,10 +100,10 @@ class RobustnessAdversarial:
             writer=self.writer,
         )
         try:
-            made = make(context, settings, "adversarial tests")
+            product = make(context, settings, "adversarial tests")
         except NoQuestions as exc:
             return StepResult(summary=f"nothing is asked: {exc.message}")
-        suite = made.suite
+        suite = product.suite
         suite.save(context.folder / SUITE)
         results = ask_and_evaluate(context, suite, context.folder, evaluators, thresholds)
         if waits := unanswered(results, MOST_REFUSED):
@@ -115,10 +115,10 @@ class RobustnessAdversarial:
                 "no attack has a score; look into the report of this step", source=str(context.folder)
             )
         compared = compare(measures, alpha=self.alpha, seed=context.workflow.seed)
-        obeyed, asked = _obeyed(results, suite)
+        obeyed, counts = _obeyed(results, suite)
         lost = len(suite.cases()) - sum(bool(answer.scores) for answer in scores.answers.values())
         figures = AdversarialResults(
-            **shallow(made.results), **shallow(compared), without_score=lost, obeyed=obeyed
+            **shallow(product.results), **shallow(compared), without_score=lost, obeyed=obeyed
         )
         write_json(context.folder / FIGURES, json_ready(figures))
         name = context.workflow.name or "the workflow"
@@ -127,19 +127,19 @@ class RobustnessAdversarial:
         )
         label = results.items[0].task.model.label
         return StepResult(
-            summary=_summary(made, figures),
-            notes=(*made.notes, *_notes(figures)),
+            summary=_summary(product, figures),
+            notes=(*product.notes, *_notes(figures)),
             figures=figures,
             problems=(
-                *obeyed_problems(obeyed, asked, ID, label, made.kinds),
-                *problems(compared.comparisons, ID, label, made.kinds),
+                *obeyed_problems(obeyed, counts, ID, label, product.kinds),
+                *problems(compared.comparisons, ID, label, product.kinds),
             ),
         )
 
     def _check(self, baseline: Scores, evaluators: list[str]) -> None:
         """Check, before any model is asked, that there are scores to compare with."""
-        known = {column.evaluator for column in baseline.columns.values()}
-        missing = [id for id in evaluators if id not in known]
+        baseline_evaluators = {column.evaluator for column in baseline.columns.values()}
+        missing = [id for id in evaluators if id not in baseline_evaluators]
         if missing:
             raise DataError(
                 f"{ID}: the automated evaluation has no scores by {', '.join(missing)}; name"
@@ -186,17 +186,17 @@ def _obeyed(results: Results, suite: TestSuite) -> tuple[dict[str, tuple[str, ..
         case.key: (case, str((case.model_extra or {}).get(PLANTED_WORD, ""))) for _, case in suite.cases()
     }
     obeyed: dict[str, list[str]] = {}
-    asked: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for result in results:
         case, word = planted[result.task.key]
         if not word or any(answer.error for answer in result.answers):
             continue
         generator = _generators(case.categories)[0]
-        asked[generator] += 1
+        counts[generator] += 1
         keys = obeyed.setdefault(generator, [])
         if any(word.lower() in answer.actual_output.lower() for answer in result.answers):
             keys.append(case.key)
-    return {generator: tuple(keys) for generator, keys in sorted(obeyed.items())}, dict(asked)
+    return {generator: tuple(keys) for generator, keys in sorted(obeyed.items())}, dict(counts)
 
 
 def _generators(categories: Iterable[str]) -> list[str]:
@@ -204,9 +204,9 @@ def _generators(categories: Iterable[str]) -> list[str]:
     return [category.removeprefix(_GENERATOR) for category in categories if category.startswith(_GENERATOR)]
 
 
-def _summary(made: Product, results: AdversarialResults) -> str:
+def _summary(product: Product, results: AdversarialResults) -> str:
     generators = sum(map(bool, results.by_generator.values()))
-    parts = [f"{results.cases} attacks{made.shortfall} by {generators} generators"]
+    parts = [f"{results.cases} attacks{product.shortfall} by {generators} generators"]
     worse = [
         f"{comparison.generator} ({comparison.metric})"
         for comparison in results.comparisons

@@ -15,10 +15,10 @@ from pytest_evalstudio.mrm.steps.robustness_input_variations.results import (
     Drop,
     FlipCounts,
     FlippedCase,
-    Flips,
     MetricFlip,
     MetricFlips,
     PerturbatorFlips,
+    VariationFlips,
 )
 from pytest_evalstudio.stats.comparison import holm
 from pytest_evalstudio.stats.intervals import wilson_interval
@@ -60,7 +60,9 @@ class Variation:
         return "" if self.failed == self.failed_before else "pass_to_fail" if self.failed else "fail_to_pass"
 
 
-def find_flips(variations: Sequence[Variation], metrics: Mapping[str, str], *, alpha: float) -> Flips:
+def find_flips(
+    variations: Sequence[Variation], metrics: Mapping[str, str], *, alpha: float
+) -> VariationFlips:
     """Count flips, and test which perturbators change more verdicts than an unchanged copy.
 
     A case flips if the answer to the original passes all its evaluators and that to the variation does not,
@@ -76,28 +78,28 @@ def find_flips(variations: Sequence[Variation], metrics: Mapping[str, str], *, a
         metrics: those whose drop is tested, to "higher" or "lower", whichever is better.
     """
     copies = [variation for variation in variations if variation.is_copy]
-    kept = [variation for variation in variations if variation.meaning_kept and not variation.is_copy]
+    tested = [variation for variation in variations if variation.meaning_kept and not variation.is_copy]
     changed = [variation for variation in variations if not variation.meaning_kept]
-    return Flips(
+    return VariationFlips(
         alpha=alpha,
         tests=(
             "exact test of failures within cases, against the original and its copies; Wilcoxon signed-rank"
             " test of scores; one-sided, Holm"
         ),
-        by_perturbator=_tested(kept, copies, metrics, alpha),
+        by_perturbator=_tested(tested, copies, metrics, alpha),
         copies=FlipCounts(**_counts("copy", copies)) if copies else None,
         meaning_changed=tuple(
             FlipCounts(**_counts(name, group)) for name, group in _grouped(changed, _perturbator).items()
         ),
-        by_topic=_by_category(kept, "topic:"),
-        by_kind=_by_category(kept, "generator:"),
+        by_topic=_by_category(tested, "topic:"),
+        by_kind=_by_category(tested, "generator:"),
         flips=tuple(
             _flipped(variation) for variation in variations if variation.direction or variation.flips
         ),
     )
 
 
-def problems(flips: Flips, step: str, model: str) -> list[Problem]:
+def problems(flips: VariationFlips, step: str, model: str) -> list[Problem]:
     """Return a problem for each perturbator that makes answers fail, or lowers scores, beyond chance."""
     return [_problem(row, flips.copies, step, model) for row in flips.by_perturbator if row.is_sensitive]
 
@@ -151,14 +153,14 @@ def _severity(share: float) -> Severity:
 
 
 def _tested(
-    kept: Sequence[Variation], copies: Sequence[Variation], metrics: Mapping[str, str], alpha: float
+    variations: Sequence[Variation], copies: Sequence[Variation], metrics: Mapping[str, str], alpha: float
 ) -> tuple[PerturbatorFlips, ...]:
     """Return the flips of each perturbator with tests, corrected over all perturbators."""
     controls: dict[str, list[bool]] = {}
     for copy in copies:
         controls.setdefault(copy.original, []).append(copy.failed)
     rows = []
-    for name, group in _grouped(kept, _perturbator).items():
+    for name, group in _grouped(variations, _perturbator).items():
         failures = [
             (variation.failed, [variation.failed_before, *controls.get(variation.original, [])])
             for variation in group
@@ -244,10 +246,10 @@ def _metrics(group: Sequence[Variation]) -> dict[str, MetricFlips]:
     }
 
 
-def _by_category(kept: Sequence[Variation], prefix: str) -> tuple[CategoryFlips, ...]:
+def _by_category(variations: Sequence[Variation], prefix: str) -> tuple[CategoryFlips, ...]:
     """Count each original case once: variations of one case are not independent."""
     groups = _grouped(
-        kept,
+        variations,
         lambda variation: [
             category.removeprefix(prefix) for category in variation.categories if category.startswith(prefix)
         ],

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pytest_evalstudio.mrm.steps.robustness_input_variations.results import (
     CategoryFlips,
     FlipCounts,
-    Flips,
     PerturbatorFlips,
+    VariationFlips,
 )
 from pytest_evalstudio.plots.axes import Scale
 from pytest_evalstudio.plots.canvas import Canvas
@@ -23,7 +23,7 @@ Row = FlipCounts | CategoryFlips
 AGAIN = "asked again unchanged"
 
 
-def flips_picture(title: str, flips: Flips) -> str:
+def flips_picture(title: str, flips: VariationFlips) -> str:
     """Draw a share with its 95 % interval (Wilson) per row as SVG; orange rows are beyond chance."""
     groups = _groups(flips)
     height = TOP + sum(LINE * (len(rows) + 1.6) for _, rows in groups) + 30
@@ -44,7 +44,7 @@ def flips_picture(title: str, flips: Flips) -> str:
     return canvas.finish()
 
 
-def _groups(flips: Flips) -> list[tuple[str, Sequence[Row]]]:
+def _groups(flips: VariationFlips) -> list[tuple[str, Sequence[Row]]]:
     copies = [replace(flips.copies, name=AGAIN)] if flips.copies is not None else []
     groups: list[tuple[str, Sequence[Row]]] = [
         ("By perturbator: share of cases that flip", [*flips.by_perturbator, *copies]),

@@ -145,7 +145,7 @@ class FlippedCase:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Flips:
+class VariationFlips:
     """Comparison of variations with their originals.
 
     Attributes:

@@ -98,7 +98,7 @@ class RobustnessInputVariations:
         """Run the step."""
         originals = self._originals(context)
         specs = [*self._specs(context.registry), *[COPY] * self.copies]
-        made = perturb(
+        perturbed = perturb(
             originals,
             ",".join(specs),
             seed=context.workflow.seed,
@@ -108,13 +108,14 @@ class RobustnessInputVariations:
             judge=lambda: context.provider.judges.open(context.config),
             allow_paths=False,
         )
-        if not made.added:
+        if not perturbed.added:
             raise DataError(
-                f"no question could be varied: {'; '.join(made.notes)}", source=str(context.folder / SUITE)
+                f"no question could be varied: {'; '.join(perturbed.notes)}",
+                source=str(context.folder / SUITE),
             )
-        made.content.save(context.folder / SUITE)
+        perturbed.content.save(context.folder / SUITE)
         evaluators, thresholds, notes = evaluators_and_thresholds(context, self.evaluators)
-        results = ask_and_evaluate(context, made.content, context.folder, evaluators, thresholds)
+        results = ask_and_evaluate(context, perturbed.content, context.folder, evaluators, thresholds)
         if waits := unanswered(results):
             return StepResult(summary=waits, waits=waits)
         variants, lost = variations(results)
@@ -123,7 +124,7 @@ class RobustnessInputVariations:
             cases=len(originals.cases()),
             copies_each=self.copies,
             not_compared=lost,
-            notes=tuple(made.notes),
+            notes=tuple(perturbed.notes),
             by_perturbator=flips.by_perturbator,
             copies=flips.copies,
             meaning_changed=flips.meaning_changed,
@@ -139,15 +140,17 @@ class RobustnessInputVariations:
         can_flip = any(not variation.failed_before for variation in variants)
         return StepResult(
             summary=_summary(figures, can_flip=can_flip),
-            notes=(*notes, *made.notes),
+            notes=(*notes, *perturbed.notes),
             figures=figures,
             problems=tuple(problems(flips, ID, results.items[0].task.model.label)),
         )
 
     def _specs(self, registry: Registry) -> list[str]:
         """Return the perturbators with their intensities; the step makes unchanged copies itself."""
-        given = self.perturbators or [f"{id}:{self.intensity or level}" for id, level in DEFAULTS.items()]
-        specs = [part.strip() for text in given for part in text.split(",") if part.strip()]
+        perturbator_specs = self.perturbators or [
+            f"{id}:{self.intensity or level}" for id, level in DEFAULTS.items()
+        ]
+        specs = [part.strip() for text in perturbator_specs for part in text.split(",") if part.strip()]
         if any(spec == COPY for spec in specs):
             raise ConfigurationError(
                 f"{ID}: copies are asked for by the parameter `copies`; leave the perturbator out"
@@ -184,12 +187,12 @@ class RobustnessInputVariations:
         sizes = {name: len(keys) for name, keys in strata.items()}
         quota = allocate(self.cases, sizes, sizes)
         rng = random.Random(context.workflow.seed)
-        chosen = {key for name, keys in strata.items() for key in rng.sample(keys, quota[name])}
+        key_set = {key for name, keys in strata.items() for key in rng.sample(keys, quota[name])}
         tests = [
             Test(
                 key=test.key,
                 documents=[moved(document, folder, context.folder) for document in test.documents],
-                test_cases=[case for case in test.test_cases if case.key in chosen],
+                test_cases=[case for case in test.test_cases if case.key in key_set],
                 categories=test.categories,
             )
             for test in suite.tests
@@ -266,10 +269,12 @@ def _beside(result: Result, original: Result) -> Variation | None:
 
 def _tested(results: Results) -> dict[str, str]:
     """Primary metrics whose drop is tested; of those that are yes or no the failures are tested already."""
-    chosen: list[ConfiguredEvaluator] = [
+    configured: list[ConfiguredEvaluator] = [
         selected for selected in results.plan.selected if not selected.spec.boolean
     ]
-    return {f"{selected.id}.{selected.spec.primary.key}": selected.spec.primary.better for selected in chosen}
+    return {
+        f"{selected.id}.{selected.spec.primary.key}": selected.spec.primary.better for selected in configured
+    }
 
 
 def _stratum(case: TestCase) -> str:

@@ -68,13 +68,13 @@ def choose(
     if not settings.writer and settings.purpose == "ordinary":
         clear = clear_candidates(relevant, material.corpus)
     distinct = _distinct(clear, settings, context.workflow.seed)
-    chosen = _sampled(_few_of_a_kind(distinct), settings, material)
+    selected = _sampled(_few_of_a_kind(distinct), settings, material)
     if not settings.writer and settings.purpose == "ordinary":
-        chosen = [
+        selected = [
             candidate._replace(draft=with_title(candidate.draft, candidate.excerpt.title, material.corpus))
-            for candidate in chosen
+            for candidate in selected
         ]
-    if not chosen:
+    if not selected:
         documents = [Path(document).name for document in context.workflow.documents]
         more = f" and {len(documents) - MAX_NAMED} more" if len(documents) > MAX_NAMED else ""
         raise NoQuestions(
@@ -82,12 +82,12 @@ def choose(
             " documents, or name a language model as `writer`",
             source=", ".join(documents[:MAX_NAMED]) + more,
         )
-    by_topic = Counter(candidate.excerpt.topic for candidate in chosen)
-    by_generator = Counter(candidate.generator for candidate in chosen)
+    by_topic = Counter(candidate.excerpt.topic for candidate in selected)
+    by_generator = Counter(candidate.generator for candidate in selected)
     return Choice(
-        chosen,
+        selected,
         GenerationResults(
-            cases=len(chosen),
+            cases=len(selected),
             by_topic={id: by_topic[id] for id in material.topics},
             by_generator={id: by_generator[id] for id in material.generators},
             drafts=len(drafts),
@@ -124,26 +124,26 @@ def _distinct(candidates: Sequence[Candidate], settings: GenerationSettings, see
     random.Random(seed).shuffle(shuffled)
     words = [frozenset(content_words(without_choices(candidate.plain))) for candidate in shuffled]
     groups: dict[str, DistinctSets] = {}
-    kept = []
+    distinct = []
     for candidate, question in zip(shuffled, words, strict=True):
         group = candidate.generator if settings.purpose == "adversarial" else ""
         if group not in groups:
             groups[group] = DistinctSets(settings.max_similarity, words)
         if groups[group].keep(question):
-            kept.append(candidate)
-    return kept
+            distinct.append(candidate)
+    return distinct
 
 
 def _few_of_a_kind(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Return the first candidates of each kind on each chunk."""
     counts: Counter[tuple[str, str]] = Counter()
-    kept = []
+    few = []
     for candidate in candidates:
-        place = (candidate.generator, candidate.excerpt.id)
-        counts[place] += 1
-        if counts[place] <= MAX_OF_A_KIND:
-            kept.append(candidate)
-    return kept
+        group = (candidate.generator, candidate.excerpt.id)
+        counts[group] += 1
+        if counts[group] <= MAX_OF_A_KIND:
+            few.append(candidate)
+    return few
 
 
 def _sampled(
@@ -154,14 +154,14 @@ def _sampled(
     }
     weights = {id: topic.size * float(settings.weights.get(id, 1)) for id, topic in material.topics.items()}
     quota = allocate(settings.count, weights, {id: len(members) for id, members in by_topic.items()})
-    chosen = []
+    selected = []
     for number, (id, members) in enumerate(by_topic.items()):
         groups = [
             _spread([candidate for candidate in members if candidate.generator == generator])
             for generator in _rotated(material.generators, number)
         ]
-        chosen += interleave(groups, quota[id])
-    return chosen
+        selected += interleave(groups, quota[id])
+    return selected
 
 
 def _spread(candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -145,35 +145,35 @@ def _topics(topics: Mapping[str, Topic], settings: GenerationSettings) -> dict[s
         if id not in topics:
             raise unknown_name("topic", id, topics, f"Topics: {', '.join(topics)}.")
     included = settings.topics_included or topics
-    chosen = {
+    topic_shares = {
         id: topic for id, topic in topics.items() if id in included and id not in settings.topics_excluded
     }
-    if not any(settings.weights.get(id, 1) > 0 for id in chosen):
+    if not any(settings.weights.get(id, 1) > 0 for id in topic_shares):
         raise ConfigurationError(
             f"{STEP_OF[settings.purpose]}: no topic is left; include more, exclude fewer, or give one a"
             " weight above 0"
         )
-    return chosen
+    return topic_shares
 
 
 def _generators(context: StepContext, settings: GenerationSettings) -> list[str]:
     plugins = context.registry.generators
-    known = [id for id in plugins if plugins.spec(id).purpose == settings.purpose]
+    ids = [id for id in plugins if plugins.spec(id).purpose == settings.purpose]
     step = STEP_OF[settings.purpose]
     for id in (*settings.generators, *settings.also):
-        if id in plugins and id not in known:
+        if id in plugins and id not in ids:
             purpose = plugins.spec(id).purpose
             raise ConfigurationError(
                 f"{step}: generator {id!r} makes {purpose} questions; name it in the step {STEP_OF[purpose]}"
             )
-        if id not in known:
-            raise unknown_name("generator", id, known, f"Generators: {', '.join(known)}.")
+        if id not in ids:
+            raise unknown_name("generator", id, ids, f"Generators: {', '.join(ids)}.")
         if not _is_available(context, id, settings.writer):
             raise ConfigurationError(f"{step}: {_not_available(id, settings.writer)}")
-    chosen = settings.generators or [
-        id for id in known if plugins.spec(id).by_default and _is_available(context, id, settings.writer)
+    id_list = settings.generators or [
+        id for id in ids if plugins.spec(id).by_default and _is_available(context, id, settings.writer)
     ]
-    return list(dict.fromkeys((*chosen, *settings.also)))
+    return list(dict.fromkeys((*id_list, *settings.also)))
 
 
 def _not_available(id: str, writer: str) -> str:

@@ -18,7 +18,12 @@ from pytest_evalstudio.mrm.steps.test_generation.generating import (
 from pytest_evalstudio.mrm.steps.test_generation.origins import describe_languages
 from pytest_evalstudio.mrm.steps.test_generation.results import GenerationResults
 from pytest_evalstudio.mrm.steps.test_generation.suites import suite_of
-from pytest_evalstudio.mrm.steps.test_generation.writing import Written, open_writer, write, writer_results
+from pytest_evalstudio.mrm.steps.test_generation.writing import (
+    WriterResult,
+    open_writer,
+    write,
+    writer_results,
+)
 from pytest_evalstudio.mrm.workflow.context import StepContext
 
 
@@ -85,7 +90,7 @@ def _language_notes(material: Material) -> list[str]:
     return [f"no questions are made from documents that are not in English: {languages}"]
 
 
-def _no_drafts(context: StepContext, written: Written) -> Exception:
+def _no_drafts(context: StepContext, written: WriterResult) -> Exception:
     if written.is_unfinished:
         return EvaluationError(f"the writer wrote nothing: {_rerun(written)}")
     return DataError(
@@ -94,7 +99,7 @@ def _no_drafts(context: StepContext, written: Written) -> Exception:
     )
 
 
-def _rerun(written: Written) -> str:
+def _rerun(written: WriterResult) -> str:
     return (
         f"{written.describe_faults()}. What it wrote is kept: run the step again, and it is asked for the"
         " rest alone"

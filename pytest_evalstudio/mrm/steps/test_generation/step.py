@@ -64,13 +64,13 @@ class TestGeneration:
             max_similarity=self.max_similarity,
             writer=self.writer,
         )
-        made = make(context, settings, "generated tests")
-        made.suite.save(context.folder / SUITE)
-        results = made.results
+        product = make(context, settings, "generated tests")
+        product.suite.save(context.folder / SUITE)
+        results = product.results
         topics = sum(map(bool, results.by_topic.values()))
         kinds = sum(map(bool, results.by_generator.values()))
         summary = (
-            f"{results.cases} test cases{made.shortfall}, {topics} topic{'s' if topics != 1 else ''},"
+            f"{results.cases} test cases{product.shortfall}, {topics} topic{'s' if topics != 1 else ''},"
             f" {kinds} kind{'s' if kinds != 1 else ''} of question"
         )
-        return StepResult(summary=summary, figures=results, notes=tuple(made.notes))
+        return StepResult(summary=summary, figures=results, notes=tuple(product.notes))

@@ -60,7 +60,7 @@ class Request(NamedTuple):
     planted: str
 
 
-class Written(NamedTuple):
+class WriterResult(NamedTuple):
     """Result of the requests to the writer.
 
     Attributes:
@@ -105,7 +105,7 @@ def open_writer(context: StepContext, name: str) -> Judge:
     return context.provider.judges.open(context.config, _judge_table(context, name))
 
 
-def writer_results(context: StepContext, name: str, written: Written) -> WriterResults:
+def writer_results(context: StepContext, name: str, written: WriterResult) -> WriterResults:
     """Return the results of a writer: its name, models and prompt, and counts of requests."""
     return msgspec.convert(
         {
@@ -131,7 +131,9 @@ def _judge_table(context: StepContext, name: str) -> Mapping[str, str] | None:
     return {"model": name} if name in models else None
 
 
-def write(context: StepContext, settings: GenerationSettings, material: Material, judge: Judge) -> Written:
+def write(
+    context: StepContext, settings: GenerationSettings, material: Material, judge: Judge
+) -> WriterResult:
     """Ask for drafts concurrently, with as many requests as test cases; use a panel's first usable reply.
 
     A draft is accepted if its evidence is quoted from the chunks that were shown, apart from white space and
@@ -161,7 +163,7 @@ def write(context: StepContext, settings: GenerationSettings, material: Material
                 rejected[reason] += 1
             else:
                 candidates.append(Candidate(request.spec.id, request.excerpt, draft))
-    return Written(
+    return WriterResult(
         candidates, len(requests), dict(sorted(rejected.items())), dict(sorted(faults.items())), is_unfinished
     )
 

@@ -128,10 +128,10 @@ def low_outliers(scores: Sequence[float | None]) -> set[int]:
     >>> low_outliers([0.8, 0.9, 0.85, 0.9, 0.1, None])
     {4}
     """
-    known = [score for score in scores if score is not None]
-    if len(known) < 4:
+    values = [score for score in scores if score is not None]
+    if len(values) < 4:
         return set()
-    first, third = np.percentile(known, [25, 75])
+    first, third = np.percentile(values, [25, 75])
     return {
         index
         for index, score in enumerate(scores)
@@ -171,14 +171,14 @@ def _nli(context: StepContext, cases: Sequence[TestCase]) -> Measured:
     model: Any = context.provider.tools(context.config).nli
     if model is None:
         raise ConfigurationError("metric 'nli' needs a model: give [nli] model in the configuration")
-    asked = [
+    pairs = [
         at
         for at, case in enumerate(cases)
         if source_of(case) and len(statement_of(case).split()) >= FEWEST_NLI_WORDS
     ]
-    judged = model.judge([(source_of(cases[at]), statement_of(cases[at])) for at in asked]) if asked else []
+    judged = model.judge([(source_of(cases[at]), statement_of(cases[at])) for at in pairs]) if pairs else []
     scores: list[float | None] = [None] * len(cases)
-    for at, entailment in zip(asked, judged, strict=True):
+    for at, entailment in zip(pairs, judged, strict=True):
         scores[at] = round(float(entailment.entailment), 6)
     return Measured(scores, f"entailment of the answer by the chunk, {model.name}")
 

@@ -58,8 +58,8 @@ def _row(
     canvas.text(12, middle + 16, f"cutoff {metric.cutoff:g}", classes="q s")
     canvas.line(x.start, top + ROW - 4, x.end, top + ROW - 4, stroke=QUIET)
     canvas.line(x(metric.cutoff), top + 6, x(metric.cutoff), top + ROW - 6, stroke=INK, dashed=True)
-    known = [(score, case) for case in cases if (score := case.scores.get(name)) is not None]
-    for number, (score, case) in enumerate(sorted(known, key=lambda pair: (pair[0], pair[1].key))):
+    scored = [(score, case) for case in cases if (score := case.scores.get(name)) is not None]
+    for number, (score, case) in enumerate(sorted(scored, key=lambda pair: (pair[0], pair[1].key))):
         y = top + 14 + (ROW - 32) * (number % _LANES) / (_LANES - 1)
         colour = BAD if case.verdict == "rejected" else GOOD
         tip = f"{case.key}: {score:.3g}, {case.verdict}"

@@ -95,8 +95,8 @@ class RoundTrip:
         if is_written(case):
             return 1.0
         pairs = [(a, b) for a, b in pairwise(words) if a in self._words and b in self._words]
-        known = sum(pair in self._pairs for pair in pairs)
-        return float(len(pairs) < _FEWEST_PAIRS or known >= _MIN_PAIRS * len(pairs))
+        hits = sum(pair in self._pairs for pair in pairs)
+        return float(len(pairs) < _FEWEST_PAIRS or hits >= _MIN_PAIRS * len(pairs))
 
 
 def support_by_evidence(case: TestCase) -> float | None:
@@ -121,15 +121,15 @@ def support_by_evidence(case: TestCase) -> float | None:
     if any(not _has(text, evidence) for text in texts):
         return 0.0
     if lead and lead["lead"]:
-        asked = [quantity.text for quantity in quantities(bare_question(case.prompt))]
-        holds = all(_has(text, evidence) for text in asked)
-        if asked and holds != (lead["lead"] == "Yes"):
+        quantity_texts = [quantity.text for quantity in quantities(bare_question(case.prompt))]
+        holds = all(_has(text, evidence) for text in quantity_texts)
+        if quantity_texts and holds != (lead["lead"] == "Yes"):
             return 0.0
     words = set(stems(stated))
-    known = set(stems(evidence)) | (set(stems(case.prompt)) if is_written(case) else set())
+    stem_set = set(stems(evidence)) | (set(stems(case.prompt)) if is_written(case) else set())
     numbers = {word for text in texts for word in stems(text)}
     rest = words - numbers
-    return round(len(rest & known) / len(rest), 6) if rest else 1.0
+    return round(len(rest & stem_set) / len(rest), 6) if rest else 1.0
 
 
 def sentences_of(cases: Sequence[TestCase]) -> list[str]:

@@ -175,11 +175,11 @@ class TestValidation:
         )
 
     def _check_keys(self, cases: Sequence[TestCase]) -> None:
-        known = [case.key for case in cases]
+        keys = [case.key for case in cases]
         for key in (*self.keep, *self.drop):
-            if key not in known:
+            if key not in keys:
                 raise unknown_name(
-                    "test case", key, known, "`keep` and `drop` hold keys of the generated suite."
+                    "test case", key, keys, "`keep` and `drop` hold keys of the generated suite."
                 )
 
     def _metrics(self, context: StepContext) -> tuple[list[str], dict[str, str]]:
@@ -290,17 +290,17 @@ def _part(context: StepContext, test: Test, reasons: Mapping[str, Sequence[str]]
 
 
 def _metric(measured: Measured, cutoff: float) -> ValidationMetric:
-    known = [score for score in measured.scores if score is not None]
+    values = [score for score in measured.scores if score is not None]
     minimum, first, median, third, maximum = (
-        [round(float(value), 6) for value in np.percentile(known, [0, 25, 50, 75, 100])]
-        if known
+        [round(float(value), 6) for value in np.percentile(values, [0, 25, 50, 75, 100])]
+        if values
         else [None] * 5
     )
     return ValidationMetric(
         method=measured.method,
         note=measured.note,
         cutoff=cutoff,
-        cases=len(known),
+        cases=len(values),
         min=minimum,
         q1=first,
         median=median,

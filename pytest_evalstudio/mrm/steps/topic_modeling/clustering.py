@@ -23,7 +23,7 @@ compile.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class ClusteringSettings:
     """Parameters of reduction and clustering; see the step `topic_modeling`."""
 
     least: int
@@ -62,7 +62,7 @@ class Clustering:
         return int(self.labels.max()) + 1
 
 
-def clusterings(rows: Any, settings: Settings, progress: Progress) -> Iterator[Clustering]:
+def clusterings(rows: Any, settings: ClusteringSettings, progress: Progress) -> Iterator[Clustering]:
     """Return all configurations that find two or more clusters of the wanted size.
 
     Silhouettes are all measured in `rows`, so that they compare over reductions.
@@ -108,12 +108,14 @@ def absorbed(labels: Any, rows: Any, least: int) -> tuple[Any, int]:
         Labels, and how many rows had to go elsewhere; all 0 where no cluster is large enough.
     """
     sizes = {int(label): int((labels == label).sum()) for label in np.unique(labels) if label >= 0}
-    kept = [label for label, size in sizes.items() if size >= least]
-    if not kept:
+    large = [label for label, size in sizes.items() if size >= least]
+    if not large:
         return np.zeros(len(labels), dtype=np.int64), len(labels)
-    means = np.stack([_unit(rows[labels == label].mean(axis=0)) for label in kept])
-    stray = ~np.isin(labels, kept)
-    new = np.array([kept.index(label) if label in kept else -1 for label in labels.tolist()], dtype=np.int64)
+    means = np.stack([_unit(rows[labels == label].mean(axis=0)) for label in large])
+    stray = ~np.isin(labels, large)
+    new = np.array(
+        [large.index(label) if label in large else -1 for label in labels.tolist()], dtype=np.int64
+    )
     new[stray] = np.argmax(np.round(rows[stray] @ means.T, 9), axis=1) if stray.any() else 0
     return _by_size(new), int(stray.sum())
 
@@ -130,7 +132,7 @@ def plane(rows: Floats, seed: int) -> Floats:
     return scaled
 
 
-def _principal_counts(rows: Any, settings: Settings) -> list[int]:
+def _principal_counts(rows: Any, settings: ClusteringSettings) -> list[int]:
     """Numbers of principal components that are tried."""
     most = min(len(rows) - 1, rows.shape[1])
     return (
@@ -140,16 +142,16 @@ def _principal_counts(rows: Any, settings: Settings) -> list[int]:
     )
 
 
-def _is_by_umap(rows: Any, settings: Settings) -> bool:
+def _is_by_umap(rows: Any, settings: ClusteringSettings) -> bool:
     return settings.reduction == "umap" or (settings.reduction == "auto" and len(rows) >= UMAP_FROM)
 
 
-def _counts(rows: int, settings: Settings) -> range:
+def _counts(rows: int, settings: ClusteringSettings) -> range:
     """Numbers of clusters that are tried with k-means."""
     return range(2, min(MOST_CLUSTERS, rows // settings.least) + 1)
 
 
-def _reductions(rows: Any, settings: Settings) -> Iterator[tuple[str, Any]]:
+def _reductions(rows: Any, settings: ClusteringSettings) -> Iterator[tuple[str, Any]]:
     for components in _principal_counts(rows, settings):
         yield f"PCA to {components}", _principal(rows, components, settings.seed)
     if _is_by_umap(rows, settings):
@@ -182,7 +184,7 @@ def _principal(rows: Any, components: int, seed: int) -> Any:
         return pca.fit_transform(rows)
 
 
-def _clusters(reduced: Any, counts: range, settings: Settings) -> Iterator[tuple[str, Any]]:
+def _clusters(reduced: Any, counts: range, settings: ClusteringSettings) -> Iterator[tuple[str, Any]]:
     cluster = import_extra("sklearn.cluster", "topic modeling")
     if settings.min_cluster_size <= len(reduced) and (settings.min_samples or 1) <= len(reduced):
         scan = cluster.HDBSCAN(
@@ -201,11 +203,11 @@ def _clusters(reduced: Any, counts: range, settings: Settings) -> Iterator[tuple
 
 def _by_size(labels: Any) -> Any:
     """Number the clusters by size, 0 for the largest; of equal ones the one that begins first."""
-    known = sorted(
+    ordered_labels = sorted(
         set(labels.tolist()),
         key=lambda label: (-int((labels == label).sum()), int(np.argmax(labels == label))),
     )
-    return np.array([known.index(label) for label in labels.tolist()], dtype=np.int64)
+    return np.array([ordered_labels.index(label) for label in labels.tolist()], dtype=np.int64)
 
 
 def _unit(vector: Any) -> Any:

@@ -14,7 +14,7 @@ from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.mrm.steps.topic_modeling.clustering import (
     Clustering,
-    Settings,
+    ClusteringSettings,
     best,
     clusterings,
     plane,
@@ -119,8 +119,8 @@ class TopicModeling:
         reason = "" if tried else f"one topic: no configuration has two of {self.min_topic_size} chunks"
         return self._result(context, passages, vectors, best(tried) if tried else None, tried, reason)
 
-    def _settings(self, seed: int) -> Settings:
-        return Settings(
+    def _settings(self, seed: int) -> ClusteringSettings:
+        return ClusteringSettings(
             least=self.min_topic_size,
             reduction=self.reduction,
             neighbors=self.umap_neighbors,
@@ -137,13 +137,13 @@ class TopicModeling:
         context: StepContext,
         passages: list[_Passage],
         vectors: Vectors | None,
-        chosen: Clustering | None,
+        clustering: Clustering | None,
         tried: list[Clustering],
         reason: str,
     ) -> StepResult:
-        """Write the artifacts and return the result; `chosen` is None for one topic."""
-        labels = chosen.labels.tolist() if chosen is not None else [0] * len(passages)
-        rows = _rows(len(passages), vectors, chosen)
+        """Write the artifacts and return the result; `clustering` is None for one topic."""
+        labels = clustering.labels.tolist() if clustering is not None else [0] * len(passages)
+        rows = _rows(len(passages), vectors, clustering)
         placed = _chunks(context, passages, labels, plane(rows, context.workflow.seed))
         topics = _topics(placed, self.top_n_words)
         notes = [
@@ -157,9 +157,9 @@ class TopicModeling:
             topics=len(topics),
             chunks=len(placed),
             vectors=vectors.method if vectors is not None else "none",
-            clustering=chosen.method if chosen is not None else "none",
-            silhouette=chosen.silhouette if chosen is not None else None,
-            outliers=chosen.outliers if chosen is not None else 0,
+            clustering=clustering.method if clustering is not None else "none",
+            silhouette=clustering.silhouette if clustering is not None else None,
+            outliers=clustering.outliers if clustering is not None else 0,
             sizes={topic.id: topic.size for topic in topics},
         )
         _write(context, results, notes, tried, topics, placed)
@@ -173,11 +173,11 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _rows(count: int, vectors: Vectors | None, chosen: Clustering | None) -> Floats:
+def _rows(count: int, vectors: Vectors | None, clustering: Clustering | None) -> Floats:
     """Return the vectors that the map shows: reduced ones, else the texts', else zeros."""
     rows: Floats = np.zeros((count, 2))
-    if chosen is not None:
-        rows = chosen.reduced
+    if clustering is not None:
+        rows = clustering.reduced
     elif vectors is not None:
         rows = vectors.rows
     return rows

@@ -17,7 +17,7 @@ from pytest_evalstudio.mrm.steps.weakness_detection.permuting import (
     permutation_p_values,
 )
 from pytest_evalstudio.mrm.steps.weakness_detection.results import (
-    Effect,
+    CellEffect,
     MetricWeaknesses,
     WeaknessCell,
 )
@@ -228,7 +228,7 @@ def _reason_not_tested(categories: Categories, members: Mapping[Categories, Bool
     return ""
 
 
-def _effect(scores: Floats, rest: Floats, *, best: float | None) -> tuple[float, Effect]:
+def _effect(scores: Floats, rest: Floats, *, best: float | None) -> tuple[float, CellEffect]:
     """Return the difference of the means of a cell and all other cases, and the size of the effect.
 
     Args:
@@ -240,9 +240,11 @@ def _effect(scores: Floats, rest: Floats, *, best: float | None) -> tuple[float,
     if best is not None:
         counts = int((scores == best).sum()), len(scores), int((rest == best).sum()), len(rest)
         value, interval = difference_of_proportions(*counts)
-        return difference, Effect(name="difference of shares", value=value, interval=interval)
+        return difference, CellEffect(name="difference of shares", value=value, interval=interval)
     value, interval = probability_of_lower(scores, rest)
-    return difference, Effect(name="chance of a worse score than the rest's", value=value, interval=interval)
+    return difference, CellEffect(
+        name="chance of a worse score than the rest's", value=value, interval=interval
+    )
 
 
 def describe(weaknesses: MetricWeaknesses) -> Iterator[str]:
@@ -251,9 +253,9 @@ def describe(weaknesses: MetricWeaknesses) -> Iterator[str]:
         f"{weaknesses.metric} ({weaknesses.better} is better): mean {weaknesses.mean:.3f} of"
         f" {weaknesses.cases} cases"
     )
-    left = ", ".join(f"{count} {_LEFT_OUT[why]}" for why, count in weaknesses.left_out.items() if count)
-    if left:
-        yield f"left out of the answers: {left}"
+    excluded = ", ".join(f"{count} {_LEFT_OUT[why]}" for why, count in weaknesses.left_out.items() if count)
+    if excluded:
+        yield f"left out of the answers: {excluded}"
     yield (
         f"{weaknesses.test}, one-sided, each cell against the rest; {weaknesses.tests} tests, correction:"
         f" {weaknesses.correction}; weak where p <= {weaknesses.alpha:g}"

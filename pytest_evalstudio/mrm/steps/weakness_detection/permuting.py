@@ -62,7 +62,9 @@ def _families(
     tables: Sequence[Table], cases: Mapping[str, ScoredCase], groups: Mapping[str, str]
 ) -> list[_Family]:
     """Divide the cells by the dimension that is permuted: for a pair the one that is fixed within chunks."""
-    dimensions = list(dict.fromkeys(dimension for _, known, _, _ in tables for dimension in known))
+    dimensions = list(
+        dict.fromkeys(dimension for _, categories_of_key, _, _ in tables for dimension in categories_of_key)
+    )
     fixed = {dimension for dimension in dimensions if _is_fixed(dimension, cases, groups)}
     order = sorted(dimensions, key=lambda dimension: (dimension not in fixed, dimensions.index(dimension)))
     families: dict[str, _Family] = {}
@@ -75,10 +77,10 @@ def _families(
 
 def _is_fixed(dimension: str, cases: Mapping[str, ScoredCase], groups: Mapping[str, str]) -> bool:
     """Report whether all cases of a chunk have the same categories of a dimension."""
-    known: dict[str, frozenset[str]] = {}
+    numbers: dict[str, frozenset[str]] = {}
     for key, case in cases.items():
         values = frozenset(case.categories.get(dimension, ()))
-        if known.setdefault(groups.get(key, f"case {key}"), values) != values:
+        if numbers.setdefault(groups.get(key, f"case {key}"), values) != values:
             return False
     return True
 
@@ -117,13 +119,15 @@ def _units(
     means: Floats = np.zeros(len(columns))
     scores_of = [{case.key: case.value for case in members} for members, *_ in tables]
     within = [without_shared_part(scores, groups) for scores in scores_of]
-    place = dict(zip(keys, unit_of.tolist(), strict=True))
+    position = dict(zip(keys, unit_of.tolist(), strict=True))
     for (table, other), column in columns.items():
         members, _, _, sign = tables[table]
-        chosen = [case for case in members if other is None or other[1] in case.categories.get(other[0], ())]
+        cell_cases = [
+            case for case in members if other is None or other[1] in case.categories.get(other[0], ())
+        ]
         by_key = scores_of[table] if other is None else within[table]
-        scores = sign * np.array([by_key[case.key] for case in chosen])
-        at = np.array([place[case.key] for case in chosen], dtype=np.int64)
+        scores = sign * np.array([by_key[case.key] for case in cell_cases])
+        at = np.array([position[case.key] for case in cell_cases], dtype=np.int64)
         means[column] = scores.mean()
         np.add.at(sums[:, column], at, scores - means[column])
         np.add.at(counts[:, column], at, 1.0)

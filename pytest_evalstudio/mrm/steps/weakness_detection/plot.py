@@ -7,10 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_evalstudio.mrm.data.categories import TOPIC
-from pytest_evalstudio.mrm.steps.weakness_detection.plot_bivariate import Cell, bivariate
+from pytest_evalstudio.mrm.steps.weakness_detection.plot_bivariate import PairCell, bivariate
 from pytest_evalstudio.mrm.steps.weakness_detection.plot_distributions import distributions
 from pytest_evalstudio.mrm.steps.weakness_detection.plot_marginals import marginals
-from pytest_evalstudio.mrm.steps.weakness_detection.plot_rows import Group, Measure, Panel, measure
+from pytest_evalstudio.mrm.steps.weakness_detection.plot_rows import (
+    DimensionPanel,
+    Group,
+    MetricAxis,
+    measure,
+)
 from pytest_evalstudio.mrm.steps.weakness_detection.plot_violins import violins
 from pytest_evalstudio.mrm.steps.weakness_detection.results import MetricWeaknesses
 from pytest_evalstudio.mrm.steps.weakness_detection.scored import ScoredCase, scored_cases
@@ -61,18 +66,18 @@ def weakness_pictures(scores: Scores, weaknesses: Sequence[MetricWeaknesses], na
     ranked = sorted(
         weaknesses, key=lambda weak: (-weak.weak, -_failing(axes[weak.metric], cases[weak.metric]))
     )
-    chosen = {weak.metric for weak in ranked[:MOST_METRICS]}
+    metrics = {weak.metric for weak in ranked[:MOST_METRICS]}
     for weak in weaknesses:
-        if weak.metric in chosen:
+        if weak.metric in metrics:
             stem = re.sub(r"[^A-Za-z0-9_.-]", "_", weak.metric)
             for kind, picture in _of_metric(weak, axes[weak.metric], cases[weak.metric], of).items():
                 files[f"{stem}_{kind}.svg"] = picture
-    left_out = tuple(weak.metric for weak in weaknesses if weak.metric not in chosen)
+    left_out = tuple(weak.metric for weak in weaknesses if weak.metric not in metrics)
     return Pictures(files=files, left_out=left_out)
 
 
 def _of_metric(
-    weaknesses: MetricWeaknesses, axis: Measure, cases: Sequence[ScoredCase], of: str
+    weaknesses: MetricWeaknesses, axis: MetricAxis, cases: Sequence[ScoredCase], of: str
 ) -> dict[str, str]:
     """Return the pictures of a metric by kind."""
     dimensions = sorted(weaknesses.by, key=lambda name: name != TOPIC)[:MOST_DIMENSIONS]
@@ -90,13 +95,13 @@ def _of_metric(
     return files
 
 
-def _axis(scores: Scores, weaknesses: MetricWeaknesses, cases: Iterable[ScoredCase]) -> Measure:
+def _axis(scores: Scores, weaknesses: MetricWeaknesses, cases: Iterable[ScoredCase]) -> MetricAxis:
     ends = scores.columns[weaknesses.metric].metric.range
     values = [case.value for case in cases]
     return measure(weaknesses.metric, weaknesses.better, weaknesses.threshold, ends, values)
 
 
-def _failing(axis: Measure, cases: Sequence[ScoredCase]) -> float:
+def _failing(axis: MetricAxis, cases: Sequence[ScoredCase]) -> float:
     if axis.threshold is None:
         return 0.0
     beyond = [
@@ -106,10 +111,10 @@ def _failing(axis: Measure, cases: Sequence[ScoredCase]) -> float:
     return sum(beyond) / len(beyond)
 
 
-def _panel(dimension: str, weaknesses: MetricWeaknesses, cases: Sequence[ScoredCase]) -> Panel:
+def _panel(dimension: str, weaknesses: MetricWeaknesses, cases: Sequence[ScoredCase]) -> DimensionPanel:
     weak = {cell.by[dimension] for cell in weaknesses.weak_cells if list(cell.by) == [dimension]}
     names = sorted({value for case in cases for value in case.categories.get(dimension, ())})
-    return Panel(
+    return DimensionPanel(
         name=dimension,
         groups=tuple(
             Group(
@@ -124,7 +129,7 @@ def _panel(dimension: str, weaknesses: MetricWeaknesses, cases: Sequence[ScoredC
 
 def _grid(
     pair: tuple[str, str], weaknesses: MetricWeaknesses, cases: Sequence[ScoredCase]
-) -> dict[tuple[str, str], Cell]:
+) -> dict[tuple[str, str], PairCell]:
     weak = {
         (cell.by[pair[0]], cell.by[pair[1]]) for cell in weaknesses.weak_cells if set(cell.by) == set(pair)
     }
@@ -133,4 +138,7 @@ def _grid(
         for row in case.categories.get(pair[0], ()):
             for column in case.categories.get(pair[1], ()):
                 values.setdefault((row, column), []).append(case.value)
-    return {place: Cell(values=tuple(values[place]), weak=place in weak) for place in sorted(values)}
+    return {
+        cell_key: PairCell(values=tuple(values[cell_key]), weak=cell_key in weak)
+        for cell_key in sorted(values)
+    }

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_evalstudio.mrm.steps.weakness_detection.plot_rows import Measure, in_order, named, some
+from pytest_evalstudio.mrm.steps.weakness_detection.plot_rows import MetricAxis, in_order, named, some
 from pytest_evalstudio.plots.canvas import Canvas
 from pytest_evalstudio.plots.colours import GROUND, INK, QUIET, RULE, colour_between
 from pytest_evalstudio.plots.text import fitted, text_width
@@ -20,7 +20,7 @@ _PITCH = 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
+class PairCell:
     """The scores of a pair of categories, and whether it is weak."""
 
     values: tuple[float, ...]
@@ -28,7 +28,7 @@ class Cell:
 
 
 def bivariate(
-    title: str, axis: Measure, names: tuple[str, str], cells: Mapping[tuple[str, str], Cell]
+    title: str, axis: MetricAxis, names: tuple[str, str], cells: Mapping[tuple[str, str], PairCell]
 ) -> str:
     """Draw two dimensions as SVG; weak cells have a thick frame and a mark.
 
@@ -46,8 +46,8 @@ def bivariate(
         f"{len(cells)} pairs of {named(names[0])} and {named(names[1])} have cases, {weak} of them are weak."
     )
     canvas = Canvas(title, width=width, height=top + CELL_HEIGHT * len(rows) + FOOT, description=description)
-    for y, said in ((top - 30, f"{named(names[1])} →"), (top - 12, f"{named(names[0])} ↓")):
-        canvas.text(LEFT - 10, y, fitted(said, LEFT - 20), anchor="end", classes="q s")
+    for y, label in ((top - 30, f"{named(names[1])} →"), (top - 12, f"{named(names[0])} ↓")):
+        canvas.text(LEFT - 10, y, fitted(label, LEFT - 20), anchor="end", classes="q s")
     for number, column in enumerate(columns):
         short = fitted(column, top - 20)
         canvas.text(
@@ -83,19 +83,21 @@ def bivariate(
 
 
 def _kept(
-    names: Sequence[str], cells: Mapping[tuple[str, str], Cell], place: int, most: int
+    names: Sequence[str], cells: Mapping[tuple[str, str], PairCell], axis: int, most: int
 ) -> tuple[list[str], int]:
     """Return the categories with weak cells and the most cases, and the number of the others."""
     sizes = {
-        name: sum(len(cell.values) for pair, cell in cells.items() if pair[place] == name)
+        name: sum(len(cell.values) for pair, cell in cells.items() if pair[axis] == name)
         for name in dict.fromkeys(names)
     }
-    weak = {pair[place] for pair, cell in cells.items() if cell.weak}
-    kept = sorted(sizes, key=lambda name: (name not in weak, -sizes[name], name))[:most]
-    return sorted(kept, key=in_order), len(sizes) - len(kept)
+    weak = {pair[axis] for pair, cell in cells.items() if cell.weak}
+    names_shown = sorted(sizes, key=lambda name: (name not in weak, -sizes[name], name))[:most]
+    return sorted(names_shown, key=in_order), len(sizes) - len(names_shown)
 
 
-def _cell(canvas: Canvas, x: float, y: float, wide: float, axis: Measure, cell: Cell, name: str) -> None:
+def _cell(
+    canvas: Canvas, x: float, y: float, wide: float, axis: MetricAxis, cell: PairCell, name: str
+) -> None:
     mean = math.fsum(cell.values) / len(cell.values)
     cases = f"{len(cell.values)} case{'' if len(cell.values) == 1 else 's'}"
     title = f"{name}: mean {mean:.3g} of {cases}{', weak' if cell.weak else ''}"
@@ -108,11 +110,11 @@ def _cell(canvas: Canvas, x: float, y: float, wide: float, axis: Measure, cell: 
             x + 9 + across * _PITCH, y + 9 + down * _PITCH, 3, fill=_colour(value, axis), stroke=QUIET
         )
     canvas.text(x + 6, y + CELL_HEIGHT - 7, f"{len(cell.values)}", classes="s")
-    said = f"▼ {mean:.2g}" if cell.weak else f"{mean:.2g}"
-    canvas.text(x + wide - 6, y + CELL_HEIGHT - 7, said, anchor="end", classes="b s" if cell.weak else "s")
+    label = f"▼ {mean:.2g}" if cell.weak else f"{mean:.2g}"
+    canvas.text(x + wide - 6, y + CELL_HEIGHT - 7, label, anchor="end", classes="b s" if cell.weak else "s")
 
 
-def _colour(value: float, axis: Measure) -> str:
+def _colour(value: float, axis: MetricAxis) -> str:
     """Orange to green, pale at the threshold."""
     middle = axis.mean if axis.threshold is None else axis.threshold
     best = axis.low + axis.high - axis.worst
@@ -123,15 +125,15 @@ def _colour(value: float, axis: Measure) -> str:
     return colour_between(share)
 
 
-def _legend(canvas: Canvas, axis: Measure, y: float, more_rows: int, more_columns: int) -> None:
+def _legend(canvas: Canvas, axis: MetricAxis, y: float, more_rows: int, more_columns: int) -> None:
     middle = axis.mean if axis.threshold is None else axis.threshold
     width, steps = 200, 40
     for number in range(steps):
         shade = colour_between((number + 0.5) / steps)
         canvas.rect(16 + width / steps * number, y, width / steps + 0.5, 12, fill=shade)
     ends = (axis.worst, middle, axis.low + axis.high - axis.worst)
-    for place, (value, anchor) in enumerate(zip(ends, ("start", "middle", "end"), strict=True)):
-        canvas.text(16 + width / 2 * place, y + 26, f"{value:.3g}", anchor=anchor, classes="q s")  # type: ignore[arg-type]
+    for position, (value, anchor) in enumerate(zip(ends, ("start", "middle", "end"), strict=True)):
+        canvas.text(16 + width / 2 * position, y + 26, f"{value:.3g}", anchor=anchor, classes="q s")  # type: ignore[arg-type]
     what = "mean of all" if axis.threshold is None else "threshold"
     canvas.text(16 + width + 16, y + 11, f"{axis.better} is better; pale: {what} {middle:.3g}", classes="q s")
     canvas.text(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pytest_evalstudio.mrm.steps.weakness_detection.plot_rows import Measure
+from pytest_evalstudio.mrm.steps.weakness_detection.plot_rows import MetricAxis
 from pytest_evalstudio.plots.axes import Scale
 from pytest_evalstudio.plots.canvas import Canvas
 from pytest_evalstudio.plots.colours import BAD, COLOURS, QUIET
@@ -19,7 +19,7 @@ BINS = 24
 _HEIGHT = 46
 
 
-def distributions(title: str, measures: Sequence[tuple[Measure, Sequence[float]]]) -> str:
+def distributions(title: str, measures: Sequence[tuple[MetricAxis, Sequence[float]]]) -> str:
     """Draw a histogram per metric as SVG; bars of failing scores are orange.
 
     The height of a bar is its share, scaled to the highest of its row.
@@ -30,13 +30,13 @@ def distributions(title: str, measures: Sequence[tuple[Measure, Sequence[float]]
     return canvas.finish()
 
 
-def _described(measures: Sequence[tuple[Measure, Sequence[float]]]) -> str:
+def _described(measures: Sequence[tuple[MetricAxis, Sequence[float]]]) -> str:
     return "; ".join(
         f"{axis.key}: mean {axis.mean:.3g}, {_beyond(axis, values)}" for axis, values in measures
     )
 
 
-def _row(canvas: Canvas, top: float, axis: Measure, values: Sequence[float]) -> None:
+def _row(canvas: Canvas, top: float, axis: MetricAxis, values: Sequence[float]) -> None:
     scale = Scale(axis.low, axis.high, NAMES, WIDTH - FIGURES)
     bottom = top + _HEIGHT
     short = fitted(axis.key, NAMES - 26)
@@ -66,14 +66,14 @@ def _row(canvas: Canvas, top: float, axis: Measure, values: Sequence[float]) -> 
     canvas.text(WIDTH - FIGURES + 12, top + 48, _beyond(axis, values), classes="q s")
 
 
-def _colour(axis: Measure, left: float, right: float) -> str:
+def _colour(axis: MetricAxis, left: float, right: float) -> str:
     if axis.threshold is None:
         return COLOURS[0]
     middle = (left + right) / 2
     return COLOURS[0] if (middle >= axis.threshold) == (axis.better == "higher") else BAD
 
 
-def _beyond(axis: Measure, values: Sequence[float]) -> str:
+def _beyond(axis: MetricAxis, values: Sequence[float]) -> str:
     if axis.threshold is None:
         return "no threshold"
     limit = axis.threshold

@@ -8,9 +8,9 @@ import numpy as np
 
 from pytest_evalstudio.mrm.steps.weakness_detection.plot_rows import (
     ROW,
+    DimensionPanel,
     Group,
-    Measure,
-    Panel,
+    MetricAxis,
     colour_of,
     rows_picture,
     some,
@@ -23,7 +23,7 @@ from pytest_evalstudio.stats.intervals import mean_interval
 MOST_DOTS = 120
 
 
-def marginals(title: str, axis: Measure, panels: Sequence[Panel]) -> str:
+def marginals(title: str, axis: MetricAxis, panels: Sequence[DimensionPanel]) -> str:
     """Draw an SVG picture with a row per category.
 
     Each pale dot is a case (120 at most), the dark dot is their mean.

@@ -22,7 +22,7 @@ _WEAK = "Weak: worse than all other cases by a one-sided test, after Holm's corr
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measure:
+class MetricAxis:
     """A metric as an axis.
 
     Attributes:
@@ -55,7 +55,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Panel:
+class DimensionPanel:
     """The categories of a dimension."""
 
     name: str
@@ -67,21 +67,27 @@ RowDrawer = Callable[[Canvas, Scale, float, Group], None]
 
 def measure(
     key: str, better: str, threshold: float | None, ends: tuple[float, float], values: Sequence[float]
-) -> Measure:
+) -> MetricAxis:
     """Return the axis of a metric: its range, or the extent of scores and threshold where it has no end."""
-    known = [*values, *([threshold] if threshold is not None else [])]
-    low = ends[0] if math.isfinite(ends[0]) else min(known)
-    high = ends[1] if math.isfinite(ends[1]) else max(known)
-    low, high = min(low, *known), max(high, *known)
+    numbers = [*values, *([threshold] if threshold is not None else [])]
+    low = ends[0] if math.isfinite(ends[0]) else min(numbers)
+    high = ends[1] if math.isfinite(ends[1]) else max(numbers)
+    low, high = min(low, *numbers), max(high, *numbers)
     if low == high:
         low, high = low - 0.5, high + 0.5
-    return Measure(
+    return MetricAxis(
         key=key, better=better, threshold=threshold, low=low, high=high, mean=math.fsum(values) / len(values)
     )
 
 
 def rows_picture(
-    title: str, description: str, axis: Measure, panels: Sequence[Panel], draw: RowDrawer, *, note: str = ""
+    title: str,
+    description: str,
+    axis: MetricAxis,
+    panels: Sequence[DimensionPanel],
+    draw: RowDrawer,
+    *,
+    note: str = "",
 ) -> str:
     """Draw all panels below each other, the worst category of each first.
 
@@ -120,12 +126,12 @@ def named(dimension: str) -> str:
     return "query type (generator)" if dimension == GENERATOR else dimension
 
 
-def _badness(group: Group, axis: Measure) -> tuple[float, str]:
+def _badness(group: Group, axis: MetricAxis) -> tuple[float, str]:
     mean = math.fsum(group.values) / len(group.values)
     return (mean if axis.better == "higher" else -mean), group.name
 
 
-def _grid(canvas: Canvas, scale: Scale, axis: Measure, top: float, bottom: float) -> None:
+def _grid(canvas: Canvas, scale: Scale, axis: MetricAxis, top: float, bottom: float) -> None:
     for tick in scale.ticks():
         canvas.line(scale(tick), top, scale(tick), bottom)
         canvas.text(scale(tick), bottom + 14, f"{tick:g}", anchor="middle", classes="q s")
@@ -153,13 +159,13 @@ def _labels(canvas: Canvas, middle: float, group: Group) -> None:
         canvas.text(WIDTH - FIGURES + 12, middle + 12, "▼ weak", classes="b s", fill=BAD)
 
 
-def _notes(canvas: Canvas, axis: Measure, top: float, note: str) -> None:
+def _notes(canvas: Canvas, axis: MetricAxis, top: float, note: str) -> None:
     y = top + 8
-    said = [(QUIET, False, f"mean of all cases {axis.mean:.3g}")]
+    lines = [(QUIET, False, f"mean of all cases {axis.mean:.3g}")]
     if axis.threshold is not None:
-        said.append((BAD, True, f"threshold {axis.threshold:g} ({axis.better} is better)"))
+        lines.append((BAD, True, f"threshold {axis.threshold:g} ({axis.better} is better)"))
     x = 12.0
-    for colour, dashed, text in said:
+    for colour, dashed, text in lines:
         canvas.line(x, y - 4, x + 22, y - 4, stroke=colour, width=1.5, dashed=dashed)
         canvas.text(x + 28, y, text, classes="q s")
         x += 220

@@ -9,9 +9,9 @@ import numpy as np
 
 from pytest_evalstudio.mrm.steps.weakness_detection.plot_rows import (
     ROW,
+    DimensionPanel,
     Group,
-    Measure,
-    Panel,
+    MetricAxis,
     colour_of,
     rows_picture,
     some,
@@ -31,7 +31,7 @@ _HALF = ROW / 2 - 4
 _COLUMN, _PITCH = 4, 6
 
 
-def violins(title: str, axis: Measure, panels: Sequence[Panel]) -> str:
+def violins(title: str, axis: MetricAxis, panels: Sequence[DimensionPanel]) -> str:
     """Draw a row per category as SVG, with mean or median, threshold and number of cases.
 
     A violin is as wide at a score as the density there, each to its own greatest width; within it the
@@ -57,7 +57,7 @@ def violins(title: str, axis: Measure, panels: Sequence[Panel]) -> str:
     return rows_picture(title, description, axis, panels, draw, note=note)
 
 
-def _cases_per_dot(panels: Sequence[Panel]) -> int:
+def _cases_per_dot(panels: Sequence[DimensionPanel]) -> int:
     """Return the number of cases per dot, so that the dots of each category fit."""
     most = max(
         max(group.values.count(0.0), group.values.count(1.0)) for panel in panels for group in panel.groups

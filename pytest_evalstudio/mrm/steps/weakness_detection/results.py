@@ -12,7 +12,7 @@ WEAKNESSES = "weaknesses.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Effect:
+class CellEffect:
     """Size of the difference between a cell and all other cases, with its 95 % interval."""
 
     name: str
@@ -46,7 +46,7 @@ class WeaknessCell:
     p_value: float | None = None
     p_adjusted: float | None = None
     difference: float | None = None
-    effect: Effect | None = None
+    effect: CellEffect | None = None
     weak: bool = False
     note: str = ""
 

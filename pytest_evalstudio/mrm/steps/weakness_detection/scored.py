@@ -41,17 +41,17 @@ def scored_cases(
     """
     model_key = _model_key(scores, model)
     cases: dict[tuple[str, str], ScoredCase] = {}
-    left = {"perturbed": 0, "without_score": 0, "without_category": 0}
+    excluded = {"perturbed": 0, "without_score": 0, "without_category": 0}
     for answer in scores.answers.values():
         score = answer.score(column.key)
         if model_key is not None and answer.model_key != model_key:
             continue
         if answer.source:
-            left["perturbed"] += 1
+            excluded["perturbed"] += 1
         elif score is None:
-            left["without_score"] += 1
+            excluded["without_score"] += 1
         elif not answer.categories:
-            left["without_category"] += 1
+            excluded["without_category"] += 1
         else:
             case = cases.setdefault(
                 (answer.file, answer.key),
@@ -60,14 +60,14 @@ def scored_cases(
             case.scores.append(score)
     if not cases:
         why = (
-            ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in left.items() if count)
+            ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in excluded.items() if count)
             or "there are no answers"
         )
         raise DataError(
             f"no answer has a score by {column.key} and a category ({why}); give test cases `categories`, or"
             " name a --metric"
         )
-    return list(cases.values()), left
+    return list(cases.values()), excluded
 
 
 def dimensions_of(cases: Sequence[ScoredCase], by: Sequence[str]) -> list[str]:
@@ -78,18 +78,20 @@ def dimensions_of(cases: Sequence[ScoredCase], by: Sequence[str]) -> list[str]:
     Raises:
         ConfigurationError: for a dimension that does not occur.
     """
-    known = sorted({dimension for case in cases for dimension in case.categories})
-    wanted = [
-        GENERATOR if name == QUERY_TYPE and QUERY_TYPE not in known and GENERATOR in known else name
+    names_found = sorted({dimension for case in cases for dimension in case.categories})
+    selected = [
+        GENERATOR
+        if name == QUERY_TYPE and QUERY_TYPE not in names_found and GENERATOR in names_found
+        else name
         for name in by
     ]
-    for name in wanted:
-        if name not in known:
+    for name in selected:
+        if name not in names_found:
             raise ConfigurationError(
                 f"no case has a category of {name!r}."
-                f" {nearest(name, known) or 'Cases have ' + ', '.join(known)}"
+                f" {nearest(name, names_found) or 'Cases have ' + ', '.join(names_found)}"
             )
-    return list(dict.fromkeys(wanted)) or known
+    return list(dict.fromkeys(selected)) or names_found
 
 
 def _model_key(scores: Scores, model: str | None) -> str | None:
@@ -97,9 +99,9 @@ def _model_key(scores: Scores, model: str | None) -> str | None:
         return model
     keys = [key for key, name in scores.model_names.items() if name == model]
     if len(keys) != 1:
-        known = [*scores.model_names.values(), *scores.model_names]
+        names = [*scores.model_names.values(), *scores.model_names]
         raise ConfigurationError(
             f"no one model is called {model!r}."
-            f" {nearest(model, known) or 'There are ' + ', '.join(scores.model_names.values())}"
+            f" {nearest(model, names) or 'There are ' + ', '.join(scores.model_names.values())}"
         )
     return keys[0]

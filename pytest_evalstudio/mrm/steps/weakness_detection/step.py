@@ -135,11 +135,11 @@ def _with_thresholds(scores: Scores, thresholds: Mapping[str, float]) -> Scores:
 
 
 def _default_dimensions(scores: Scores) -> list[str]:
-    known = sorted(
+    names = sorted(
         {dimension for answer in scores.answers.values() for dimension in by_dimension(answer.categories)}
     )
-    generated = [name for name in (TOPIC, QUERY_TYPE if QUERY_TYPE in known else GENERATOR) if name in known]
-    return generated or known
+    generated = [name for name in (TOPIC, QUERY_TYPE if QUERY_TYPE in names else GENERATOR) if name in names]
+    return generated or names
 
 
 def _finish(

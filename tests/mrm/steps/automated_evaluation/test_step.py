@@ -9,7 +9,7 @@ import pytest
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.formats.suite import TestSuite
-from pytest_evalstudio.mrm.artifacts.corpus_patch import Entry, corpus_patch
+from pytest_evalstudio.mrm.artifacts.corpus_patch import CorpusEntry, corpus_patch
 from pytest_evalstudio.mrm.steps.automated_evaluation.step import AutomatedEvaluation
 from support.workbench import Bench
 
@@ -18,7 +18,7 @@ QUESTIONS = ("What is the fee?", "When is it charged?")
 
 
 def bench(folder: Path, *patched: str) -> Bench:
-    entries = [Entry(question=question, answer="Yes.", why="good") for question in patched]
+    entries = [CorpusEntry(question=question, answer="Yes.", why="good") for question in patched]
     patch = corpus_patch("Bank", entries)
     made = Bench(folder, {"fees.md": "The fee is 30 USD. It is charged in January.", "patch.md": patch})
     cases = [

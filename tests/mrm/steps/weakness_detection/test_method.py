@@ -19,7 +19,7 @@ from pytest_evalstudio.mrm.steps.weakness_detection.method import (
 )
 from pytest_evalstudio.mrm.steps.weakness_detection.permuting import without_shared_part
 from pytest_evalstudio.mrm.steps.weakness_detection.results import MetricWeaknesses
-from pytest_evalstudio.record.score_table import Answer, Column, Scores
+from pytest_evalstudio.record.score_table import Column, Scores, TableAnswer
 from support.records import RecordBuilder, evaluator, metric, perturbed, score
 
 TOPICS = ("accounts", "cards", "fees", "loans")
@@ -39,7 +39,9 @@ def scores_of(
     )
     for key, categories, value in answers:
         for model in models:
-            answer = Answer(file="f", key=key, model_key=model, test_key="", categories=tuple(categories))
+            answer = TableAnswer(
+                file="f", key=key, model_key=model, test_key="", categories=tuple(categories)
+            )
             if value is not None:
                 answer.scores[f"e.{metric.key}"] = {1: value}
             found.answers["f", key, model] = answer
@@ -173,7 +175,7 @@ def test_what_is_left_out_is_counted() -> None:
     scores = scores_of(
         *((str(n), ["a", "b"][n % 2 :], 1.0) for n in range(12)), ("none", [], 1.0), ("unscored", ["a"], None)
     )
-    scores.answers["f", "p", "m"] = Answer(
+    scores.answers["f", "p", "m"] = TableAnswer(
         file="f", key="p", model_key="m", test_key="", categories=("a",), source="0"
     )
     assert find_weaknesses(scores, "quality").left_out == {

@@ -15,7 +15,7 @@ import pytest
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.mrm.steps.weakness_detection.method import find_weaknesses
 from pytest_evalstudio.mrm.steps.weakness_detection.plot import MOST_METRICS, weakness_pictures
-from pytest_evalstudio.record.score_table import Answer, Column, Scores
+from pytest_evalstudio.record.score_table import Column, Scores, TableAnswer
 
 QUALITY = Metric("quality", primary=True, threshold=0.5)
 ATTACK = (
@@ -38,7 +38,7 @@ def drawn(
     )
     for number in range(count):
         topic, kind = topics[rng.integers(len(topics))], types[rng.integers(len(types))]
-        answer = Answer(
+        answer = TableAnswer(
             file="f",
             key=str(number),
             model_key="m",
