@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
@@ -88,19 +88,29 @@ def quoted(text: str, mask: Callable[[str], str]) -> str:
 
 def innermost(exc: BaseException, mask: Callable[[str], str]) -> str:
     """Return the message of the exception that caused the others."""
-    while exc.__cause__ is not None:
-        exc = exc.__cause__
+    exc = list(causes(exc, with_context=False))[-1]
     return quoted(str(exc) or type(exc).__name__, mask)
 
 
 def host_fault_in(exc: BaseException | None) -> HostFault | None:
     """Return the fault of this package that led to an exception of a client, None where there is none."""
-    while exc is not None and not isinstance(exc, HostFault):
-        if isinstance(exc, BaseExceptionGroup):  # of the concurrent requests of an upload
+    return next((cause for cause in causes(exc) if isinstance(cause, HostFault)), None)
+
+
+def causes(exc: BaseException | None, *, with_context: bool = True) -> Iterator[BaseException]:
+    """Yield an exception and those that led to it, each once; of a group of concurrent requests, its first.
+
+    Args:
+        with_context: whether an exception that was being handled counts where no cause is given.
+    """
+    seen: set[int] = set()  # chains can be circles: a member of a group may have the group as its context
+    while exc is not None and id(exc) not in seen:
+        seen.add(id(exc))
+        yield exc
+        if isinstance(exc, BaseExceptionGroup):
             exc = exc.exceptions[0]
         else:
-            exc = exc.__cause__ or exc.__context__
-    return exc
+            exc = exc.__cause__ or (exc.__context__ if with_context else None)
 
 
 def is_unknown_argument(exc: BaseException) -> bool:

@@ -18,7 +18,7 @@ from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
 from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.hosts._callables import in_thread
 from pytest_evalstudio.hosts._connected import Connected, check_url, require_key, require_package
-from pytest_evalstudio.hosts._faults import host_fault_in, quoted, status_fault
+from pytest_evalstudio.hosts._faults import causes, host_fault_in, quoted, status_fault
 from pytest_evalstudio.hosts._malformed import connection_fault, reply_fault
 from pytest_evalstudio.hosts._messages import counts
 from pytest_evalstudio.hosts._redirects import refused_redirects
@@ -301,15 +301,14 @@ def in_batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
 def _status_of(exc: BaseException | None) -> tuple[int | None, Mapping[str, str]]:
     """Return the HTTP status that an exception, or one that led to it, stands for, with its headers."""
     named: int | None = None
-    while exc is not None:
-        response = getattr(exc, "response", None)
-        status = getattr(exc, "status", None) or getattr(response, "status_code", None)
-        headers = getattr(exc, "headers", None) or getattr(response, "headers", None) or {}
+    for cause in causes(exc):
+        response = getattr(cause, "response", None)
+        status = getattr(cause, "status", None) or getattr(response, "status_code", None)
+        headers = getattr(cause, "headers", None) or getattr(response, "headers", None) or {}
         if isinstance(status, int) and status >= 300:
             return status, headers
-        if named is None and type(exc).__module__.startswith("h2ogpte"):
-            named = getattr(exc, "status_code", None) or _STATUSES.get(type(exc).__name__)
-        exc = exc.__cause__ or exc.__context__
+        if named is None and type(cause).__module__.startswith("h2ogpte"):
+            named = getattr(cause, "status_code", None) or _STATUSES.get(type(cause).__name__)
     return named, {}
 
 

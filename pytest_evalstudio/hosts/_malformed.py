@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import socket
 import ssl
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from pytest_evalstudio.core.plugins.host import HostFault
-from pytest_evalstudio.hosts._faults import innermost, quoted
+from pytest_evalstudio.hosts._faults import causes, innermost, quoted
 
 CHECK_REPLY = "check that url is the address of the service, and its version"
 
@@ -33,8 +33,7 @@ def reply_fault(
 def connection_fault(url: str, exc: BaseException, mask: Callable[[str], str]) -> HostFault:
     """Return the fault for a connection that failed."""
     location = f"no connection to {url}"
-    causes = list(_causes(exc))
-    for cause in causes:
+    for cause in causes(exc):
         if isinstance(cause, ssl.SSLCertVerificationError):
             fact = f"its certificate is not trusted ({_reason(cause)})"
             return HostFault(f"{location}: {fact}; set ca_file to the file of its certificate authority")
@@ -59,7 +58,7 @@ def _reason(error: ssl.SSLCertVerificationError) -> str:
 
 
 def _fact(exc: BaseException, mask: Callable[[str], str]) -> str:
-    for cause in _causes(exc):
+    for cause in causes(exc):
         if isinstance(cause, UnicodeDecodeError):
             return "it is no text in UTF-8"
         if isinstance(cause, json.JSONDecodeError) or type(cause).__name__ == "JSONDecodeError":
@@ -78,13 +77,6 @@ def _invalid_field(error: Any) -> str:
     if not field:
         return "it is not a JSON object"
     return f"the field {field!r} is {'missing' if error.get('type') == 'missing' else 'not valid'}"
-
-
-def _causes(exc: BaseException | None) -> Iterator[BaseException]:
-    """Yield an exception and those that led to it."""
-    while exc is not None:
-        yield exc
-        exc = exc.__cause__ or exc.__context__
 
 
 def _without_class(text: str) -> str:

@@ -68,7 +68,7 @@ class PerturbationStep:
         if not change.text.strip():
             return Change.none("nothing is left of it")
         if change.text == text and not self.spec.identical:
-            return Change.none("the perturbator left it is")
+            return Change.none("the perturbator left it as it is")
         return change
 
 
