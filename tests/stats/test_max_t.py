@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from pytest_evalstudio.stats.max_t import LabelledUnits, lower_cells
+from pytest_evalstudio.stats.max_t import LabelledUnits, _shrinkage, lower_cells
 from pytest_evalstudio.stats.types import Floats
 
 
@@ -82,3 +82,8 @@ def test_a_pool_raises_no_more_false_alarms(columns: str) -> None:
         _, adjusted = lower_cells(columns_of(scores), seed=seed, draws=199)
         alarms += min(adjusted) <= 0.05
     assert alarms <= 19, "5 % of 200, and three standard errors"
+
+
+def test_the_variance_of_few_pools_is_that_of_a_sample() -> None:
+    """1 and 3 have the sample variance 2, of which a noise of 1 explains half."""
+    assert _shrinkage(np.array([1.0, 3.0]), np.array([1.0, 1.0])) == pytest.approx(0.5)

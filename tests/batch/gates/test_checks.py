@@ -76,3 +76,12 @@ def test_validate_checks_gates_against_their_table(folder: Path, capsys: pytest.
 def test_the_schema_of_files_with_gates_is_published(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["schema", "scores"]) == 0
     assert "gates" in json.loads(capsys.readouterr().out)["properties"]
+
+
+def test_the_interval_of_a_difference_by_hand() -> None:
+    """0.8 (0.6 to 0.9) becomes 0.5 (0.3 to 0.55): the roots of 0.2² + 0.1² and of 0.05² + 0.2²."""
+    base, new = Figure(n=10, value=0.8, interval=(0.6, 0.9)), Figure(n=10, value=0.5, interval=(0.3, 0.55))
+    change = change_of(base, new)
+    assert change is not None
+    assert change.difference == pytest.approx(-0.3)
+    assert change.interval == pytest.approx((-0.3 - 0.2236068, -0.3 + 0.2061553))
