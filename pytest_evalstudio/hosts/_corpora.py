@@ -222,11 +222,14 @@ async def uploaded(
         progress("uploaded documents", done, len(documents))
         return id
 
+    failure: Exception | None = None
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(uploaded_in_time(document)) for document in documents]
     except ExceptionGroup as exc:
-        raise exc.exceptions[0] from None
+        failure = exc.exceptions[0]
+    if failure is not None:
+        raise failure  # not within `except`, where it would lose its cause and have the group as its context
     return [task.result() for task in tasks]
 
 
