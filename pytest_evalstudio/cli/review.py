@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
             f" were{note}"
         )
         say(*_told(session))
-    if not session.stand().drawn:
+    if not session.labelling_state().drawn:
         say(source.nothing)
         return FINE
     if arguments.write:

@@ -175,7 +175,7 @@ def _folders(output: Path, run: Run, evaluators: Mapping[str, EvaluatorInfo]) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Inputs:
-    """What a report is built from; the attributes are those of `build_report`."""
+    """Content and options of a report; the attributes are those of `build_report`."""
 
     record: Path
     run: Run

@@ -74,7 +74,7 @@ class ReportAnswers:
             ["evalstudio", "calibrate", location, labels, "--metric", ",".join(made_of)]
         )
 
-    def stand(self, ratings: Sequence[Label]) -> Labelling:
+    def labelling_state(self, ratings: Sequence[Label]) -> Labelling:
         """Return the state of the labelling; all answers are drawn from the start."""
         return labelling_of(self.population, ratings, self._drawn)
 

@@ -49,17 +49,17 @@ class ReviewSession:
                 " sheet (--export), and read it with --import"
             )
 
-    def stand(self) -> Labelling:
+    def labelling_state(self) -> Labelling:
         """Return the state of the labelling of all raters."""
         ratings = self.store.ratings()
         with self._lock:
             if self._seen is None or self._seen[0] != ratings:
-                self._seen = ratings, self.source.stand(ratings)
+                self._seen = ratings, self.source.labelling_state(ratings)
             return self._seen[1]
 
     def state(self) -> dict[str, Any]:
         """Return the state of the review for the page."""
-        status = self.stand()
+        status = self.labelling_state()
         labels = {label.identity: label.label for label in status.ratings if label.rater == self.rater}
         agreed = agreement(status.ratings)
         return {
@@ -87,7 +87,7 @@ class ReviewSession:
         Raises:
             KeyError: if it is none of those that are asked.
         """
-        case = self._asked(id)
+        case = self._case_of(id)
         fields = {
             name: value
             for name, value in case.as_json().items()
@@ -120,7 +120,7 @@ class ReviewSession:
             KeyError: if it is of no answer that is asked.
             DataError: if the rater has seen another text than today's, or the labels' file is broken.
         """
-        case = self._asked(id)
+        case = self._case_of(id)
         if answer != case.answer_id:
             raise DataError("the answer has changed since it was shown; load the page anew")
         if label is None:
@@ -171,7 +171,7 @@ class ReviewSession:
 
     def write_sheet(self, path: Path) -> int:
         """Write the answers that are asked as a CSV file, with this rater's labels."""
-        status = self.stand()
+        status = self.labelling_state()
         path.write_bytes(
             sheet(
                 status.cases, [column.key for column in self.population.columns], status.ratings, self.rater
@@ -187,10 +187,10 @@ class ReviewSession:
             f" labelled{f' by {self.rater}' if self.rater else ''}, in {state['file']}"
         )
 
-    def _asked(self, id: int) -> LabelledCase:
+    def _case_of(self, id: int) -> LabelledCase:
         """Return the shown answer; refuse one that was not drawn."""
         if id not in self._shown:
-            if all(draw.at != id for draw in self.stand().drawn):
+            if all(draw.at != id for draw in self.labelling_state().drawn):
                 raise KeyError(id)
             self._shown.add(id)
         return self.population.cases[id]

@@ -52,7 +52,7 @@ class ReviewSource(Protocol):
     def nothing(self) -> str:
         """Return the reason why no answer is asked for."""
 
-    def stand(self, ratings: Sequence[Label]) -> Labelling:
+    def labelling_state(self, ratings: Sequence[Label]) -> Labelling:
         """Return the state of the labelling by the labels of all raters."""
 
     def doubt(self, case: LabelledCase) -> str:

@@ -32,7 +32,7 @@ class LabellingStep(Protocol):
     def labels_file(self, home: Path, base: Path) -> Path:
         """Return the path of the labels."""
 
-    def stand(self, population: AnswerPopulation, ratings: Sequence[Label], seed: int) -> Labelling:
+    def labelling_state(self, population: AnswerPopulation, ratings: Sequence[Label], seed: int) -> Labelling:
         """Return the state of the labelling."""
 
 
@@ -69,9 +69,9 @@ class WorkflowSample:
         self._path = run.path
         self._seed = run.workflow.seed
 
-    def stand(self, ratings: Sequence[Label]) -> Labelling:
+    def labelling_state(self, ratings: Sequence[Label]) -> Labelling:
         """Return the state of the labelling; a round is drawn when all before it are labelled."""
-        return self._step.stand(self.population, ratings, self._seed)
+        return self._step.labelling_state(self.population, ratings, self._seed)
 
     def doubt(self, case: LabelledCase) -> str:
         """Return "": only these labels will show which verdicts are uncertain."""

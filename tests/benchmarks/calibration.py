@@ -79,12 +79,15 @@ def main() -> None:
     for method in ("logistic", "isotonic"):
         found = [coverage(*labelled(arguments.metric), method, seed) for seed in range(SPLITS)]
         told(f"coverage of {arguments.metric}, {method}, wanted {1 - ALPHA:g}", found)
-    made = labelled(*arguments.combined.split(","))
-    print(f"\narea under ROC, {LABELS} labels, tested on the other {len(made[0]) - LABELS} answers:")
-    told(f"{arguments.combined}", [area(*made, seed, half) for seed, half in draws(made[0])])
+    data = labelled(*arguments.combined.split(","))
+    print(f"\narea under ROC, {LABELS} labels, tested on the other {len(data[0]) - LABELS} answers:")
+    told(
+        f"{arguments.combined}",
+        [area(*data, seed, half) for seed, half in draws(data[0])],
+    )
     told(
         "the same curve fitted to all of them",
-        [area(*made, seed, lambda rows: rows) for seed in range(DRAWS)],
+        [area(*data, seed, lambda rows: rows) for seed in range(DRAWS)],
     )
     for metric in arguments.combined.split(","):
         alone = labelled(metric)
@@ -102,56 +105,77 @@ def main() -> None:
         )
 
 
-def draws(made: LabelledSample) -> Iterator[tuple[int, Callable[[Any], Any]]]:
+def draws(data: LabelledSample) -> Iterator[tuple[int, Callable[[Any], Any]]]:
     """Seeds, each with what takes the half of some rows that fits the curve."""
     for seed in range(DRAWS):
-        yield seed, lambda rows, seed=seed: made.halves(rows, seed)[0]
+        yield seed, lambda rows, seed=seed: data.halves(rows, seed)[0]
 
 
-def coverage(made: LabelledSample, columns: list[Column], method: Any, seed: int) -> float:
-    """How many sets hold the label, of answers outside a random half that calibrates."""
-    order = np.random.default_rng(seed).permutation(len(made))
-    rows, others = made.halves(order[: len(made) // 2], seed)
-    tested = order[len(made) // 2 :]
+def coverage(data: LabelledSample, columns: list[Column], method: Any, seed: int) -> float:
+    """Share of the sets that hold the label, of answers outside a random half that calibrates."""
+    order = np.random.default_rng(seed).permutation(len(data))
+    rows, others = data.halves(order[: len(data) // 2], seed)
+    tested = order[len(data) // 2 :]
     curve = fit(
         method,
-        made.scores[rows],
-        made.labels[rows],
+        data.scores[rows],
+        data.labels[rows],
         good_from=1,
         metrics=[column.metric for column in columns],
         seed=seed,
     )
     quantile = conformal_quantile(
-        nonconformity(probabilities(curve, made.scores[others]), made.good[others]), ALPHA
+        nonconformity(probabilities(curve, data.scores[others]), data.good[others]),
+        ALPHA,
     )
     return float(
-        (nonconformity(probabilities(curve, made.scores[tested]), made.good[tested]) <= quantile).mean()
+        (nonconformity(probabilities(curve, data.scores[tested]), data.good[tested]) <= quantile).mean()
     )
 
 
-def in_rounds(made: LabelledSample, columns: list[Column], rounds: int, seed: int) -> tuple[float, float]:
+def in_rounds(data: LabelledSample, columns: list[Column], rounds: int, seed: int) -> tuple[float, float]:
     """Coverage of answers that were not drawn, and the distance of the threshold from that by all labels."""
     metrics = [column.metric for column in columns]
 
     def fitted(rows: Any) -> Any:
-        return fit("logistic", made.scores[rows], made.labels[rows], good_from=1, metrics=metrics, seed=seed)
+        return fit(
+            "logistic",
+            data.scores[rows],
+            data.labels[rows],
+            good_from=1,
+            metrics=metrics,
+            seed=seed,
+        )
 
     def curve(rows: Any) -> Any:
-        return probabilities(fitted(rows), made.scores) if len(set(made.good[rows])) == 2 else None
+        return probabilities(fitted(rows), data.scores) if len(set(data.good[rows])) == 2 else None
 
-    candidates = [candidate(str(at), "", place=float(score)) for at, score in enumerate(made.scores[:, 0])]
+    candidates = [candidate(str(at), "", place=float(score)) for at, score in enumerate(data.scores[:, 0])]
     drawn = draw(
-        candidates, range(len(made)), size=STEP_LABELS, rounds=rounds, seed=seed, probabilities=curve
+        candidates,
+        range(len(data)),
+        size=STEP_LABELS,
+        rounds=rounds,
+        seed=seed,
+        probabilities=curve,
     )
-    every = draw(candidates, range(len(made)), size=len(made), rounds=1, seed=seed, probabilities=curve)
+    every = draw(
+        candidates,
+        range(len(data)),
+        size=len(data),
+        rounds=1,
+        seed=seed,
+        probabilities=curve,
+    )
     rows, others = ([one.at for one in drawn if one.part == part] for part in ("curve", "conformal"))
     tested = [one.at for one in every if one.part == "conformal" and one.at not in others]
     found = fitted(rows)
     quantile = conformal_quantile(
-        nonconformity(probabilities(found, made.scores[others]), made.good[others]), ALPHA
+        nonconformity(probabilities(found, data.scores[others]), data.good[others]),
+        ALPHA,
     )
-    covered = nonconformity(probabilities(found, made.scores[tested]), made.good[tested]) <= quantile
-    return float(covered.mean()), abs(cut(found) - cut(fitted(np.arange(len(made)))))
+    covered = nonconformity(probabilities(found, data.scores[tested]), data.good[tested]) <= quantile
+    return float(covered.mean()), abs(cut(found) - cut(fitted(np.arange(len(data)))))
 
 
 def cut(curve: Any) -> float:
@@ -159,19 +183,19 @@ def cut(curve: Any) -> float:
     return float(curve.means[0] - curve.scales[0] * curve.intercept / curve.weights[0])
 
 
-def area(made: LabelledSample, columns: list[Column], seed: int, part: Callable[[Any], Any]) -> float:
+def area(data: LabelledSample, columns: list[Column], seed: int, part: Callable[[Any], Any]) -> float:
     """The area under the ROC curve of answers outside the labels drawn, of which a part fits the curve."""
-    order = np.random.default_rng(seed).permutation(len(made))
+    order = np.random.default_rng(seed).permutation(len(data))
     rows = part(order[:LABELS])
     curve = fit(
         "logistic",
-        made.scores[rows],
-        made.labels[rows],
+        data.scores[rows],
+        data.labels[rows],
         good_from=1,
         metrics=[column.metric for column in columns],
         seed=seed,
     )
-    return area_under_roc(probabilities(curve, made.scores[order[LABELS:]]), made.good[order[LABELS:]])
+    return area_under_roc(probabilities(curve, data.scores[order[LABELS:]]), data.good[order[LABELS:]])
 
 
 def told(what: str, found: list[float]) -> None:

@@ -93,13 +93,13 @@ def main() -> None:
             use_libraries()
         run(arguments.answers, arguments.words)
         return
-    own, libraries = [], []
+    package, libraries = [], []
     for _ in range(arguments.rounds):
-        own.append(measured(arguments))
+        package.append(measured(arguments))
         libraries.append(measured(arguments, "--libraries"))
-    first, second = (statistics.median(seconds for seconds, _ in side) for side in (own, libraries))
-    print(f"own {first:.2f} s, libraries {second:.2f} s, ratio {second / first:.2f}")
-    print("equal scores" if len({out for _, out in (*own, *libraries)}) == 1 else "DIFFERENT SCORES")
+    first, second = (statistics.median(seconds for seconds, _ in side) for side in (package, libraries))
+    print(f"package {first:.2f} s, libraries {second:.2f} s, ratio {second / first:.2f}")
+    print("equal scores" if len({out for _, out in (*package, *libraries)}) == 1 else "DIFFERENT SCORES")
 
 
 if __name__ == "__main__":

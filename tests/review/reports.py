@@ -86,4 +86,4 @@ def session(place: Path, rater: str = "", *, blind: bool = False, **options: Any
 
 def asked(found: ReviewSession) -> list[str]:
     """Keys of the answers that are asked for, in order."""
-    return [case.key for case in found.stand().cases]
+    return [case.key for case in found.labelling_state().cases]

@@ -113,7 +113,7 @@ def test_what_goes_on_is_calibrating_the_metrics_that_the_probability_is_made_of
 
 def test_nothing_uncertain_is_said(tmp_path: Path) -> None:
     source = ReportAnswers(str(report(tmp_path / "r", {"good": 0.95, "bad": 0.04})))
-    assert source.stand([]).drawn == ()
+    assert source.labelling_state([]).drawn == ()
     assert source.nothing.endswith(
         "no verdict by words.calibrated_probability is uncertain, of 2 answers; --all asks for all of them"
     )

@@ -229,17 +229,17 @@ def _by_label(scores: Scores, labels: Labels) -> dict[tuple[str, str], TableAnsw
     if not answers:
         raise DataError(
             f"none of the results has a label{_example(scores.answers)}; the labels have e.g."
-            f" {_told(next(iter(labels)))}"
+            f" {_described(next(iter(labels)))}"
         )
     return answers
 
 
 def _example(answers: dict[Identity, TableAnswer]) -> str:
     first = next(iter(answers), None)
-    return f": they have e.g. {_told(first[1:])}" if first else ", since there are none"
+    return f": they have e.g. {_described(first[1:])}" if first else ", since there are none"
 
 
-def _told(identity: tuple[str, ...]) -> str:
+def _described(identity: tuple[str, ...]) -> str:
     return f"key {identity[0]!r}, model_key {identity[1]!r}"
 
 

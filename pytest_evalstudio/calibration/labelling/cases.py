@@ -122,7 +122,7 @@ def choose_population(
         ConfigurationError: if a metric is none of the evaluation's, or nothing can be calibrated.
     """
     evaluators = read_run(path).evaluators
-    names, why = (list(metrics), "") if metrics else _chosen(scores, evaluators, order)
+    names, why = (list(metrics), "") if metrics else _selection(scores, evaluators, order)
     population = population_of(path, scores, [scores.column(name) for name in names], chosen_by=why)
     return replace(population, primaries=tuple(_primaries(scores, evaluators, order)))
 
@@ -152,7 +152,7 @@ def population_of(
             cases.append(_case(item, answer, values, columns, scores.model_names))
     cases.sort(key=lambda case: case.identity)
     placed = [
-        replace(case, place=position) for case, position in zip(cases, _places(cases, columns), strict=True)
+        replace(case, place=position) for case, position in zip(cases, _ranks(cases, columns), strict=True)
     ]
     return AnswerPopulation(
         scores=scores,
@@ -163,7 +163,7 @@ def population_of(
     )
 
 
-def _chosen(
+def _selection(
     scores: Scores, evaluators: Mapping[str, EvaluatorEntry], order: Sequence[str]
 ) -> tuple[list[str], str]:
     """Return the metric that is calibrated where none is named, and the reason."""
@@ -232,7 +232,7 @@ def _case(
     )
 
 
-def _places(cases: Sequence[LabelledCase], columns: Sequence[Column]) -> Iterator[float]:
+def _ranks(cases: Sequence[LabelledCase], columns: Sequence[Column]) -> Iterator[float]:
     """Yield the place of each answer."""
     if len(columns) == 1:
         column = columns[0]

@@ -148,7 +148,7 @@ class HumanCalibration:
         record = evaluation / FILE
         return choose_population(record, read_scores([record]), self.metrics, evaluators)
 
-    def stand(self, population: AnswerPopulation, ratings: Sequence[Label], seed: int) -> Labelling:
+    def labelling_state(self, population: AnswerPopulation, ratings: Sequence[Label], seed: int) -> Labelling:
         """Return the state of the labelling."""
         return labelling(
             population,
@@ -169,7 +169,7 @@ class HumanCalibration:
         except NothingVaries as exc:
             return StepResult(summary=f"nothing is calibrated: {exc}")
         ratings = self.ratings(self.labels_file(context.home, context.base))
-        state = self.stand(population, ratings, context.workflow.seed)
+        state = self.labelling_state(population, ratings, context.workflow.seed)
         progress = state.results()
         write_sample(context, state, progress)
         about = progress_summary(state)
