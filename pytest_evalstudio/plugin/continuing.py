@@ -49,7 +49,7 @@ def question_count(items: Iterable[EvalItem]) -> int:
 
 
 def announcement(run: AskingRun, cache: Path, questions: int) -> str:
-    """Return the line that announces a continuation, "" for a new run.
+    """Return the line that announces a continuation, "" for a new run and where no answer is stored.
 
     Args:
         run: the run that asks.
@@ -59,4 +59,5 @@ def announcement(run: AskingRun, cache: Path, questions: int) -> str:
     if not run.is_continuation:
         return ""
     with AnswerCache(cache, read_only=True) as answers:
-        return f"evalstudio: {continuation_line(run, answers.count(run.id), questions)}"
+        stored = answers.count(run.id)
+    return f"evalstudio: {continuation_line(run, stored, questions)}" if stored else ""

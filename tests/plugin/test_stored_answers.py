@@ -280,3 +280,11 @@ def test_resolve_asks_anew_and_continues_after_a_kill(
     assert sorted(asked(app)) == ["q3", "q4", "q5"]
     left = {path.name for path in Path().iterdir() if path.name.startswith(".lab")}
     assert not left
+
+
+def test_a_run_without_stored_answers_announces_no_continuation(app: Project) -> None:
+    app.write("evalstudio.toml", CONFIG.replace('"resume"', '"never"'))
+    crashed(app)
+    result = app.run()
+    result.assert_outcomes(passed=COUNT)
+    assert "continues" not in str(result.stdout)
