@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syntok import segmenter
 
-from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.models.sentences import _MAX_SEGMENTED_CHARS, split_sentences
 
 TEXT = """
 the fee of Paris BLEU e.g i.e etc Dr Mr No no VII I A x 3 42 2024 1.5 don't it's well-known McDonald PDFs example.com
@@ -49,3 +49,14 @@ def test_sentences_are_those_of_the_segmenter(parts: list[tuple[str, str]], stri
 )
 def test_sentences_of_a_text(text: str, sentences: list[str]) -> None:
     assert [text[start:end] for start, end in split_sentences(text)] == sentences
+
+
+def test_a_long_text_ends_its_sentences_at_each_full_stop() -> None:
+    doubtful = "Der Satz von „Dr. Weiß“ gilt. Er ging.\n\n"
+    count = _MAX_SEGMENTED_CHARS // len(doubtful.strip()) + 1
+    text = doubtful * count + "Dr. Smith (a. B.) “paid.” 很好。他走了。"
+
+    sentences = [text[start:end] for start, end in split_sentences(text)]
+
+    assert sentences[:2] == ["Der Satz von „Dr. Weiß“ gilt.", "Er ging."]
+    assert sentences[-6:] == ["Dr.", "Smith (a.", "B.)", "“paid.”", "很好。", "他走了。"]
