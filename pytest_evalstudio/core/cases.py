@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -38,12 +38,60 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """Answer of a model to a question, as its host returns it.
+
+    Attributes:
+        text: what the model says.
+        context: retrieved chunks in the order of retrieval.
+        context_sources: a URI per chunk, or empty.
+        context_scores: relevance of each chunk as the host reports it, or empty.
+        duration_s: wall time of the request that succeeded, seconds.
+        first_token_s: seconds until the first part of the text arrived; None if it was not streamed.
+        cost_usd: None where the host does not say.
+        usage: tokens by kind, e.g. {"input_tokens": 10, "output_tokens": 5}.
+        served_model: the model that answered, as the service names it; "" where it does not.
+        request_id: the service's id of the request, "" where it gives none.
+        retries: requests that failed before this one.
+        artifacts: paths of files that the model made, as its host stored them; never taken from a file.
+        tool_calls: tools that the model called, as JSON objects of the host's own form.
+        error: reason for a missing answer; `text` is then empty.
+        not_asked: whether the model was not asked, since its budget is used up or its service refused access
+            before; `error` says so.
+        access_refused: whether it was not asked since its service refused access before.
+        stored_at: seconds since the epoch at which an earlier run stored the answer; None for an answer of
+            this run.
+    """
+
+    text: str = ""
+    context: tuple[str, ...] = ()
+    context_sources: tuple[str, ...] = ()
+    context_scores: tuple[float, ...] = ()
+    duration_s: float = 0.0
+    first_token_s: float | None = None
+    cost_usd: float | None = None
+    usage: Mapping[str, int] = field(default_factory=lambda: NOTHING)
+    served_model: str = ""
+    request_id: str = ""
+    retries: int = 0
+    tool_calls: tuple[Mapping[str, Any], ...] = ()
+    artifacts: tuple[str, ...] = ()
+    error: str = ""
+    not_asked: bool = False
+    access_refused: bool = False
+    stored_at: float | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """One answer of one model to one question, with its data.
+
+    The parts of the answer can be read from the case as well: `case.actual_output` is `case.answer.text`.
 
     Attributes:
         key: the test case's own key; the same key identifies a question for several models.
         question: the last message of the user; the answer to it is scored.
+        answer: the model's answer; empty until it is known.
         conversation: the turns before the question, the first one first.
         condition: source text of the boolean condition, "" for none.
         condition_on: where the condition is to hold.
@@ -52,16 +100,6 @@ class Case:
         run: repeat number, 1 for the first.
         position: place among the test cases of its file, 1 for the first; 0 where it comes from no file.
         line: line of its file, from 1; 0 where that is not known. A perturbed case has that of its original.
-        context_scores: relevance of each chunk as the host reports it, or empty.
-        first_token_s: seconds until the first part of the answer; None where it is not streamed.
-        served_model: the model that answered, as the service names it.
-        request_id: the service's id of the request.
-        cost_usd: None where the host does not say.
-        tool_calls: tools that the model called, as JSON objects of the host's own form.
-        artifacts: paths of files that the model made, as its host stored them; never taken from a file.
-        error: reason for a missing answer, "" if there is an answer.
-        stored_at: seconds since the epoch at which an earlier run stored the answer; None for an answer of
-            this run.
         counterpart: the answered case that this one is compared with, for evaluators that declare which one
             they need.
         folder: where relative paths of the case resolve.
@@ -70,11 +108,8 @@ class Case:
 
     key: str
     question: str
-    actual_output: str = ""
+    answer: Answer = Answer()
     expected_output: str = ""
-    context: tuple[str, ...] = ()
-    context_sources: tuple[str, ...] = ()
-    context_scores: tuple[float, ...] = ()
     condition: str = ""
     condition_on: ConditionPart = ""
     expects: Expectation = ""
@@ -88,17 +123,6 @@ class Case:
     run: int = 1
     position: int = 0
     line: int = 0
-    duration_s: float = 0.0
-    first_token_s: float | None = None
-    served_model: str = ""
-    request_id: str = ""
-    cost_usd: float | None = None
-    usage: Mapping[str, int] = field(default_factory=lambda: NOTHING)
-    retries: int = 0
-    tool_calls: tuple[Mapping[str, Any], ...] = ()
-    artifacts: tuple[str, ...] = ()
-    error: str = ""
-    stored_at: float | None = field(default=None, compare=False)
     expected_documents: tuple[str, ...] = ()
     expected_facts: tuple[str, ...] = ()
     guidelines: tuple[str, ...] = ()
@@ -108,14 +132,68 @@ class Case:
     extra: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 
     @property
+    def actual_output(self) -> str:
+        """Return the text of the answer."""
+        return self.answer.text
+
+    @property
+    def context(self) -> tuple[str, ...]:
+        """Return the retrieved chunks in the order of retrieval."""
+        return self.answer.context
+
+    @property
+    def context_sources(self) -> tuple[str, ...]:
+        """Return a URI per chunk, or none."""
+        return self.answer.context_sources
+
+    @property
+    def context_scores(self) -> tuple[float, ...]:
+        """Return the relevance of each chunk as the host reports it, or none."""
+        return self.answer.context_scores
+
+    @property
+    def duration_s(self) -> float:
+        """Return the wall time of the request that succeeded, in seconds."""
+        return self.answer.duration_s
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Return the cost of the answer, None where the host does not say."""
+        return self.answer.cost_usd
+
+    @property
+    def usage(self) -> Mapping[str, int]:
+        """Return the tokens by kind."""
+        return self.answer.usage
+
+    @property
+    def tool_calls(self) -> tuple[Mapping[str, Any], ...]:
+        """Return the tools that the model called."""
+        return self.answer.tool_calls
+
+    @property
+    def artifacts(self) -> tuple[str, ...]:
+        """Return the paths of files that the model made."""
+        return self.answer.artifacts
+
+    @property
+    def error(self) -> str:
+        """Return the reason for a missing answer, "" if there is an answer."""
+        return self.answer.error
+
+    @property
     def has_text(self) -> bool:
         """Return True if the answer has a visible character."""
-        return not is_blank(self.actual_output)
+        return not is_blank(self.answer.text)
 
     @property
     def is_answered(self) -> bool:
         """Return True if the model answered: by a text, by calling a tool or by making a file."""
-        return self.has_text or bool(self.tool_calls or self.artifacts)
+        return self.has_text or bool(self.answer.tool_calls or self.answer.artifacts)
+
+    def with_answer(self, **changes: Any) -> Case:
+        """Return the case with some fields of its answer changed."""
+        return replace(self, answer=replace(self.answer, **changes))
 
     def sources(self, relationship: str) -> tuple[str, ...]:
         """Return the keys of the cases that this case links to with the given type of relationship."""
@@ -145,47 +223,3 @@ class Prompt:
     sample: str = ""
     reply_schema: Mapping[str, Any] | None = None
     system: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """Answer of a host.
-
-    Attributes:
-        context: retrieved chunks in the order of retrieval.
-        context_sources: a URI per chunk, or empty.
-        context_scores: relevance of each chunk as the host reports it, or empty.
-        duration_s: wall time of the request that succeeded, seconds.
-        first_token_s: seconds until the first part of the text arrived; None if it was not streamed.
-        cost_usd: None where the host does not say.
-        usage: tokens by kind, e.g. {"input_tokens": 10, "output_tokens": 5}.
-        served_model: the model that answered, as the service names it; "" where it does not.
-        request_id: the service's id of the request, "" where it gives none.
-        retries: requests that failed before this one.
-        artifacts: paths of files that the model made.
-        tool_calls: tools that the model called, as JSON objects of the host's own form.
-        error: reason for a missing answer; `text` is then empty.
-        not_asked: whether the model was not asked, since its budget is used up or its service refused access
-            before; `error` says so.
-        access_refused: whether it was not asked since its service refused access before.
-        stored_at: seconds since the epoch at which an earlier run stored the answer; None for an answer of
-            this run.
-    """
-
-    text: str = ""
-    context: tuple[str, ...] = ()
-    context_sources: tuple[str, ...] = ()
-    context_scores: tuple[float, ...] = ()
-    duration_s: float = 0.0
-    first_token_s: float | None = None
-    cost_usd: float | None = None
-    usage: Mapping[str, int] = field(default_factory=lambda: NOTHING)
-    served_model: str = ""
-    request_id: str = ""
-    retries: int = 0
-    tool_calls: tuple[Mapping[str, Any], ...] = ()
-    artifacts: tuple[str, ...] = ()
-    error: str = ""
-    not_asked: bool = False
-    access_refused: bool = False
-    stored_at: float | None = field(default=None, compare=False)

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, get_args
 
-from pytest_evalstudio.core.cases import Case, ConditionPart, Expectation, Turn
+from pytest_evalstudio.core.cases import Answer, Case, ConditionPart, Expectation, Turn
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.formats.keys import derived_key
 
@@ -31,7 +31,8 @@ def make_case(question: str = "", actual_output: str = "", **fields: Any) -> Cas
     >>> make_case("2 + 2?", "4", expected_output="4").key
     '2-2-0958482c'
     """
-    case_fields = {field.name: field for field in dataclasses.fields(Case)}
+    answer_fields = {field.name: field for field in dataclasses.fields(Answer) if field.name != "text"}
+    case_fields = {field.name: field for field in dataclasses.fields(Case)} | answer_fields
     for name, value in fields.items():
         if name not in case_fields:
             longer = [field for field in case_fields if field.startswith(name)]
@@ -48,7 +49,10 @@ def make_case(question: str = "", actual_output: str = "", **fields: Any) -> Cas
     fields.setdefault("key", derived_key(question, fields.get("expected_output", "")))
     fields.setdefault("model_key", BY_HAND)
     fields.setdefault("is_rag", bool(fields.get("context")))
-    return Case(question=question, actual_output=actual_output, **fields)
+    answer = Answer(
+        text=actual_output, **{name: fields.pop(name) for name in answer_fields if name in fields}
+    )
+    return Case(question=question, answer=answer, **fields)
 
 
 def _turn(data: object) -> Turn:

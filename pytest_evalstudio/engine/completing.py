@@ -16,8 +16,9 @@ from pytest_evalstudio.engine.asking.prompts import prompt_of
 from pytest_evalstudio.engine.asking.resolve import ModelSession, Progress
 from pytest_evalstudio.engine.asking.runs import AskingRun, fixed_run
 from pytest_evalstudio.engine.asking.spending import budget_of
-from pytest_evalstudio.engine.labs import complete_row, describe_session
+from pytest_evalstudio.engine.labs import describe_session
 from pytest_evalstudio.engine.origins import SOURCE
+from pytest_evalstudio.engine.scoring.answer_rows import complete_row
 from pytest_evalstudio.engine.scoring.tasks import resolved, turns_of
 from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.formats.lab import Model, TestLab, labels

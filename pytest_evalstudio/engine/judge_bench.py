@@ -124,7 +124,7 @@ class Bench:
             return {}
         split = [case for case in cases if len(case.context) > 1]
         other_order = [
-            dataclasses.replace(case, context=case.context[::-1], context_sources=case.context_sources[::-1])
+            case.with_answer(context=case.context[::-1], context_sources=case.context_sources[::-1])
             for case in split
         ]
         return self._of_other_questions(split, other_order)
@@ -135,7 +135,7 @@ class Bench:
         Only English answers are padded; none are returned where the judge does not see the answer.
         """
         english = [case for case in cases if is_english(case.actual_output)]
-        padded = [dataclasses.replace(case, actual_output=pad(case.actual_output)) for case in english]
+        padded = [case.with_answer(text=pad(case.actual_output)) for case in english]
         return self._of_other_questions(english, padded)
 
     def _of_other_questions(self, cases: Sequence[Case], changed: Sequence[Case]) -> Verdicts:

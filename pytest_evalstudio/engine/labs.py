@@ -8,7 +8,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from pytest_evalstudio.core.cases import Answer
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
@@ -19,6 +18,7 @@ from pytest_evalstudio.engine.asking.resolve import ModelSession, Progress
 from pytest_evalstudio.engine.asking.runs import AskingRun, fixed_run
 from pytest_evalstudio.engine.asking.spending import budget_of
 from pytest_evalstudio.engine.origins import SOURCE
+from pytest_evalstudio.engine.scoring.answer_rows import complete_row
 from pytest_evalstudio.engine.scoring.tasks import resolved, turns_of
 from pytest_evalstudio.formats.dataset import LlmDataset, Row
 from pytest_evalstudio.formats.lab import Model, TestLab
@@ -269,26 +269,3 @@ def _row(suite: TestSuite, test: Test, case: TestCase, model_key: str, run: int)
         **{"pass": case.policy or suite.policy},
         **(case.model_extra or {}),
     )
-
-
-def complete_row(row: Row, answer: Answer, folder: str) -> None:
-    """Put an answer into its row; sources below the folder are named from there."""
-    prefix = folder.rstrip(os.sep) + os.sep
-    row.actual_output = answer.text
-    row.context = list(answer.context)
-    row.context_sources = [uri.removeprefix(prefix) for uri in answer.context_sources]
-    row.actual_duration = round(answer.duration_s, 6)
-    row.cost = answer.cost_usd
-    row.usage = dict(answer.usage)
-    row.error = answer.error
-    row.context_scores = list(answer.context_scores)
-    row.first_token_s = answer.first_token_s
-    row.served_model = answer.served_model
-    row.request_id = answer.request_id
-    row.tool_calls = [dict(call) for call in answer.tool_calls]
-    details = {
-        "retries": answer.retries,
-        "artifacts": list(answer.artifacts),
-    }
-    assert row.model_extra is not None  # unknown keys are kept
-    row.model_extra.update({name: value for name, value in details.items() if value})

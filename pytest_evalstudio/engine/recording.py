@@ -8,17 +8,19 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+import msgspec
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.outcomes import Fragment, Outcome
 from pytest_evalstudio.engine.origins import Origin
-from pytest_evalstudio.engine.run_header import document_names, iso_time
+from pytest_evalstudio.engine.scoring.answer_rows import recorded_answer
 from pytest_evalstudio.engine.scoring.confirmation import ConfirmationResult
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
-from pytest_evalstudio.engine.scoring.masking import masked
+from pytest_evalstudio.engine.scoring.masking import masked, masked_texts
 from pytest_evalstudio.engine.scoring.messages import headline
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
+from pytest_evalstudio.engine.scoring.record_texts import document_names
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.verdicts import Flip, Verdict
 from pytest_evalstudio.record import schema
@@ -141,12 +143,10 @@ def _rows(result: Result) -> tuple[schema.Row, ...]:
 def row_entry(case: Case, outcomes: Mapping[ConfiguredEvaluator, Outcome]) -> schema.Row:
     """Return the entry of one answer to a case."""
     return schema.Row(
+        **msgspec.structs.asdict(recorded_answer(case.answer, case.folder)),
         run=case.run,
         input=masked(case.question),
         corpus=document_names(case.corpus, case.folder),
-        context=tuple(map(masked, case.context)),
-        context_sources=document_names(case.context_sources, case.folder),
-        context_scores=case.context_scores,
         categories=case.categories,
         relationships=tuple(
             schema.Link(type=link.type, target=link.target, target_type=link.target_type)
@@ -156,24 +156,13 @@ def row_entry(case: Case, outcomes: Mapping[ConfiguredEvaluator, Outcome]) -> sc
         output_condition=masked(case.condition),
         condition_on=case.condition_on,
         expects=case.expects,
-        actual_output=masked(case.actual_output),
-        actual_duration=case.duration_s,
-        first_token_s=case.first_token_s,
-        served_model=safe_identifier(case.served_model),
-        request_id=safe_identifier(case.request_id),
-        cost=case.cost_usd,
-        usage=dict(case.usage),
-        retries=case.retries,
-        error=masked(case.error),
         is_rag=case.is_rag,
-        tool_calls=tuple(map(_masked_texts, case.tool_calls)),
         conversation=tuple(
             schema.Message(role=turn.role, content=masked(turn.content)) for turn in case.conversation
         ),
         expected_facts=tuple(map(masked, case.expected_facts)),
         guidelines=tuple(map(masked, case.guidelines)),
         expected_documents=document_names(case.expected_documents, case.folder),
-        stored=iso_time(case.stored_at) if case.stored_at is not None else "",
         outcomes={selected.id: _outcome(outcome) for selected, outcome in outcomes.items()},
     )
 
@@ -196,7 +185,7 @@ def _outcome(outcome: Outcome) -> schema.RowOutcome:
             for finding in outcome.findings
         ),
         sketch=outcome.sketch,
-        details=_masked_texts(outcome.details) if outcome.details else {},
+        details=masked_texts(outcome.details) if outcome.details else {},
         judging=schema.JudgeUsage(**dataclasses.asdict(outcome.judging))
         if outcome.judging is not None
         else None,
@@ -211,17 +200,6 @@ def _mark(fragment: Fragment) -> schema.Mark:
         scores=dict(fragment.scores),
         message=masked(fragment.message),
     )
-
-
-def _masked_texts(value: object) -> Any:
-    """Return a JSON-ready value with all its texts masked."""
-    if isinstance(value, str):
-        return masked(value)
-    if isinstance(value, Mapping):
-        return {key: _masked_texts(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_masked_texts(item) for item in value]
-    return value
 
 
 def _verdicts(result: Result, run_wide: Mapping[str, ConfiguredEvaluator]) -> dict[str, schema.ItemVerdict]:

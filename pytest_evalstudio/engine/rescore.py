@@ -12,6 +12,7 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.evaluate import evaluate_lab
 from pytest_evalstudio.engine.recording import item_scores
+from pytest_evalstudio.engine.scoring.answer_rows import answer_of_record, complete_row
 from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.engine.scoring.plan import Plan, is_selector
 from pytest_evalstudio.formats.config import Configuration
@@ -83,30 +84,24 @@ def _lab(items: Iterable[Item]) -> TestLab:
     for item in items:
         for row in item.rows:
             models.setdefault(item.model_key, row.is_rag)
-            rows.append(
-                Row(
-                    key=item.key,
-                    test_key=item.test_key,
-                    model_key=item.model_key,
-                    input=row.input,
-                    corpus=list(row.corpus),
-                    context=list(row.context),
-                    context_sources=list(row.context_sources),
-                    categories=list(row.categories),
-                    expected_output=row.expected_output,
-                    output_condition=row.output_condition,
-                    condition_on=row.condition_on,
-                    expects=row.expects,
-                    actual_output=row.actual_output,
-                    actual_duration=row.actual_duration,
-                    run=row.run,
-                    error=row.error,
-                    tool_calls=list(row.tool_calls),
-                    expected_facts=list(row.expected_facts),
-                    guidelines=list(row.guidelines),
-                    expected_documents=list(row.expected_documents),
-                )
+            lab_row = Row(
+                key=item.key,
+                test_key=item.test_key,
+                model_key=item.model_key,
+                input=row.input,
+                corpus=list(row.corpus),
+                categories=list(row.categories),
+                expected_output=row.expected_output,
+                output_condition=row.output_condition,
+                condition_on=row.condition_on,
+                expects=row.expects,
+                run=row.run,
+                expected_facts=list(row.expected_facts),
+                guidelines=list(row.guidelines),
+                expected_documents=list(row.expected_documents),
             )
+            complete_row(lab_row, answer_of_record(row), "")
+            rows.append(lab_row)
     return TestLab(
         dataset=LlmDataset(inputs=rows),
         models=[

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import datetime
 import functools
 import os
 import platform
 import stat
 import time
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -22,9 +21,10 @@ from pytest_evalstudio.core.plugins.parameters import parameter_specs
 from pytest_evalstudio.core.reading import file_sha256
 from pytest_evalstudio.engine.judge_identity import judge_check_entry
 from pytest_evalstudio.engine.revision import revision
-from pytest_evalstudio.engine.scoring.identifiers import safe_description, safe_identifier
+from pytest_evalstudio.engine.scoring.identifiers import safe_description
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
+from pytest_evalstudio.engine.scoring.record_texts import document_names, iso_time
 from pytest_evalstudio.engine.scoring.tasks import ModelInfo
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.record import schema
@@ -186,17 +186,3 @@ def finished_run(
 def now() -> str:
     """Return the time as records write it: ISO 8601, UTC, seconds."""
     return iso_time(time.time())
-
-
-def iso_time(seconds: float) -> str:
-    """Return a time in seconds since the epoch as records write it."""
-    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).isoformat(timespec="seconds")
-
-
-def document_names(names: Iterable[str], folder: str) -> tuple[str, ...]:
-    """Return names of documents, relative to the folder of the case where they are below it.
-
-    The record is therefore the same on every machine.
-    """
-    prefix = folder.rstrip(os.sep) + os.sep
-    return tuple(safe_identifier(name.removeprefix(prefix)) for name in names)

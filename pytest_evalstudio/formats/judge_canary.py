@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.formats.marked_files import load_marked
 
@@ -69,11 +69,10 @@ class CanarySet(_Part):
             Case(
                 key=f"{scenario.key}-{answer.key}",
                 question=scenario.question,
-                context=scenario.context,
+                answer=Answer(context=scenario.context, text=answer.text),
                 expected_output=scenario.expected_output,
                 expected_facts=scenario.expected_facts,
                 guidelines=scenario.guidelines,
-                actual_output=answer.text,
                 is_rag=True,
             )
             for scenario in self.scenarios

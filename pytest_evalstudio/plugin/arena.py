@@ -14,7 +14,7 @@ from pytest_evalstudio.arena.entries import battle_entry
 from pytest_evalstudio.arena.games import games_of
 from pytest_evalstudio.arena.judging import SETTINGS, JudgedGames, judge_games
 from pytest_evalstudio.arena.replacement import EARLIER
-from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.errors import DataError, EvaluationError
 from pytest_evalstudio.engine.scoring.answering import answered, prompts_of
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
@@ -127,7 +127,7 @@ class ArenaRun:
         texts = baseline.answers(self._place, self._earlier[player])
         return [
             dataclasses.replace(
-                task.case, actual_output=texts[key], model_key=player.key, model_name=player.label
+                task.case, answer=Answer(text=texts[key]), model_key=player.key, model_name=player.label
             )
             for task in tasks
             if (key := safe_identifier(task.key)) in texts
@@ -141,9 +141,7 @@ class ArenaRun:
         """
         answers = [case for model in models for case in self.answers(model)]
         if models[1] in self._earlier:  # the baseline's answers are masked: nothing else may differ
-            answers = [
-                dataclasses.replace(case, actual_output=masked(case.actual_output)) for case in answers
-            ]
+            answers = [case.with_answer(text=masked(case.actual_output)) for case in answers]
         try:
             games = games_of(answers, seed=self.table.seed, both_orders=self.table.both_orders)
         except DataError as exc:

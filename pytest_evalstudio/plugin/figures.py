@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_evalstudio.engine.run_header import iso_time
+from pytest_evalstudio.engine.scoring.record_texts import iso_time
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.verdicts import number
 from pytest_evalstudio.plugin.display import shown_line
@@ -47,7 +47,7 @@ def _properties(
     task = result.task
     yield CASE, shown_line(task.key)
     yield _property("model", shown_line(task.model.label))
-    stored = [case.stored_at for case in result.answers if case.stored_at is not None]
+    stored = [case.answer.stored_at for case in result.answers if case.answer.stored_at is not None]
     if stored:
         yield _property("stored_answers", len(stored))
         yield _property("stored_at", iso_time(min(stored)))

@@ -18,7 +18,8 @@ from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
 from pytest_evalstudio.core.switching import frequent_switches
 from pytest_evalstudio.engine.asking.runs import AskingRun, RunInputs, UnfinishedRun
 from pytest_evalstudio.engine.outputs import PREVIOUS, REPORT_FILES, UNFINISHED, OutputFolder
-from pytest_evalstudio.engine.run_header import finished_run, iso_time, new_run, now
+from pytest_evalstudio.engine.run_header import finished_run, new_run, now
+from pytest_evalstudio.engine.scoring.record_texts import iso_time
 from pytest_evalstudio.plugin.ci_output import CiOutput
 from pytest_evalstudio.plugin.display import shown_line
 from pytest_evalstudio.plugin.figures import PREFIX

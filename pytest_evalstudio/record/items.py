@@ -105,11 +105,10 @@ class RowOutcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
     judging: JudgeUsage | None = None
 
 
-class Row(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Answer of a model to a question: one repeat of an item.
+class RecordedAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The fields of an answer.
 
     Attributes:
-        run: number of the repeat, 1 for the first.
         actual_duration: seconds of the successful request.
         context_scores: relevance of each chunk as the host reports it, or empty.
         first_token_s: seconds until the first part of the answer; None where it was not streamed.
@@ -120,8 +119,31 @@ class Row(Struct, frozen=True, kw_only=True, omit_defaults=True):
         retries: requests that failed before the one that succeeded.
         tool_calls: tools that the model called, as JSON objects of the host's own form.
         error: reason for a missing answer, "" if there is an answer.
-        is_rag: whether the model retrieves.
         stored: time at which an earlier run stored the answer, ISO 8601; "" for an answer of this run.
+    """
+
+    context: tuple[str, ...]
+    context_sources: tuple[str, ...]
+    actual_output: str
+    actual_duration: float
+    cost: float | None
+    usage: dict[str, int]
+    retries: int
+    error: str
+    context_scores: tuple[float, ...] = ()
+    first_token_s: float | None = None
+    served_model: str = ""
+    request_id: str = ""
+    tool_calls: tuple[JsonObject, ...] = ()
+    stored: str = ""
+
+
+class Row(RecordedAnswer, frozen=True, kw_only=True, omit_defaults=True):
+    """Answer of a model to a question: one repeat of an item.
+
+    Attributes:
+        run: number of the repeat, 1 for the first.
+        is_rag: whether the model retrieves.
         condition_on: where the condition is to hold: "answer", "context" or "both"; "" for the default.
         expects: "refusal" where the case expects one.
         outcomes: evaluator id to its outcome.
@@ -130,31 +152,17 @@ class Row(Struct, frozen=True, kw_only=True, omit_defaults=True):
     run: int
     input: str
     corpus: tuple[str, ...]
-    context: tuple[str, ...]
-    context_sources: tuple[str, ...]
     categories: tuple[str, ...]
     relationships: tuple[Link, ...]
     expected_output: str
     output_condition: str
-    actual_output: str
-    actual_duration: float
-    cost: float | None
-    usage: dict[str, int]
-    retries: int
-    error: str
     is_rag: bool
     condition_on: str = ""
     expects: str = ""
-    context_scores: tuple[float, ...] = ()
-    first_token_s: float | None = None
-    served_model: str = ""
-    request_id: str = ""
-    tool_calls: tuple[JsonObject, ...] = ()
     conversation: tuple[Message, ...] = ()
     expected_facts: tuple[str, ...] = ()
     guidelines: tuple[str, ...] = ()
     expected_documents: tuple[str, ...] = ()
-    stored: str = ""
     outcomes: dict[str, RowOutcome]
 
 

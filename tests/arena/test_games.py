@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from pytest_evalstudio.arena.games import games_of, model_of, unplayed
-from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.formats.battles import Battle
 
@@ -15,7 +15,10 @@ from pytest_evalstudio.formats.battles import Battle
 def answers(models: str, prompts: int = 6) -> list[Case]:
     return [
         Case(
-            key=f"p{number}", question=f"Question {number}?", actual_output=f"{name} {number}", model_key=name
+            key=f"p{number}",
+            question=f"Question {number}?",
+            answer=Answer(text=f"{name} {number}"),
+            model_key=name,
         )
         for name in models
         for number in range(prompts)
@@ -73,7 +76,7 @@ def test_only_the_chosen_models_play() -> None:
 
 
 def test_failed_answers_do_not_play() -> None:
-    failed = Case(key="p0", question="?", error="no answer", model_key="c")
+    failed = Case(key="p0", question="?", answer=Answer(error="no answer"), model_key="c")
     assert {game.models for game in games_of([*answers("ab"), failed], seed=0)} == {frozenset("ab")}
 
 

@@ -8,13 +8,18 @@ from pathlib import Path
 import pytest
 
 from pytest_evalstudio.arena.store import BattleStore
-from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.formats.battles import Battle, battles_csv, read_battles
 from pytest_evalstudio.review.votes import VoteSession
 
 ANSWERS = [
-    Case(key=f"p{number}", question=f"Question {number}?", actual_output=f"{name} {number}", model_key=name)
+    Case(
+        key=f"p{number}",
+        question=f"Question {number}?",
+        answer=Answer(text=f"{name} {number}"),
+        model_key=name,
+    )
     for name in ("alpha", "beta", "gamma")
     for number in range(4)
 ]
@@ -84,7 +89,7 @@ def test_an_earlier_vote_on_other_texts_does_not_count(tmp_path: Path) -> None:
     voter = session(tmp_path)
     vote(voter, 0, "first")
     changed = [
-        Case(key=case.key, question=case.question, actual_output="new", model_key=case.model_key)
+        Case(key=case.key, question=case.question, answer=Answer(text="new"), model_key=case.model_key)
         for case in ANSWERS
     ]
     later = VoteSession(changed, voter.store, rater="ann", title="Bank")

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pytest_evalstudio.arena.play import ArenaOptions, play
 from pytest_evalstudio.arena.rating import rate
-from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.formats.battles import WINNERS, Battle, battles_csv, read_battles
 from pytest_evalstudio.formats.config import configuration
 from support.judge_service import judge_service
@@ -68,7 +68,9 @@ def time_games(models: int, prompts: int, folder: Path) -> None:
         Case(
             key=f"p{prompt}",
             question=f"What does account {prompt} cost?",
-            actual_output=f"Model {model} says: account {prompt} costs five euros a month. It has a card.",
+            answer=Answer(
+                text=f"Model {model} says: account {prompt} costs five euros a month. It has a card."
+            ),
             model_key=f"model-{model}",
         )
         for model in range(models)

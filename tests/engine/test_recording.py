@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from pytest_evalstudio.core.cases import Case, Relationship, Turn
+from pytest_evalstudio.core.cases import Answer, Case, Relationship, Turn
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.outcomes import Finding, Fragment, Outcome
 from pytest_evalstudio.engine.pipeline import Pipeline
@@ -62,20 +62,22 @@ def test_a_row_holds_the_case() -> None:
     case = Case(
         key="k",
         question="q",
-        actual_output="a",
+        answer=Answer(
+            text="a",
+            context=("c",),
+            context_sources=("d.md#1",),
+            duration_s=0.5,
+            cost_usd=0.1,
+            usage={"n": 1},
+            retries=3,
+            error="boom",
+        ),
         expected_output="e",
-        context=("c",),
-        context_sources=("d.md#1",),
         condition='"x"',
         categories=("y",),
         relationships=(Relationship(type="t", target="o"),),
         corpus=("d.md",),
         run=2,
-        duration_s=0.5,
-        cost_usd=0.1,
-        usage={"n": 1},
-        retries=3,
-        error="boom",
         is_rag=True,
     )
     assert plain(entry_of(case))["rows"][0] == {
@@ -106,16 +108,13 @@ def test_every_text_of_a_row_is_masked() -> None:
     case = Case(
         key="k",
         question=SSN,
-        actual_output=SSN,
+        answer=Answer(text=SSN, context=(SSN,), error=SSN, context_sources=(f"{SSN}.md",)),
         expected_output=SSN,
-        context=(SSN,),
         condition=f'"{SSN}"',
-        error=SSN,
         conversation=(Turn(role="user", content=SSN),),
         expected_facts=(SSN,),
         guidelines=(SSN,),
         expected_documents=(f"{SSN}.md",),
-        context_sources=(f"{SSN}.md",),
         corpus=(f"{SSN}.md",),
     )
     outcome = Outcome.score(
@@ -208,9 +207,8 @@ def test_documents_below_the_suite_are_named_relative_to_it() -> None:
     case = Case(
         key="a",
         question="a",
-        actual_output="1",
+        answer=Answer(text="1", context_sources=("/suites/d.md#2",)),
         corpus=("/suites/d.md", "/elsewhere/e.md"),
-        context_sources=("/suites/d.md#2",),
         folder="/suites",
     )
     [row] = entry_of(case).rows
@@ -220,7 +218,8 @@ def test_documents_below_the_suite_are_named_relative_to_it() -> None:
 def test_an_item_of_two_repeats_has_two_rows_and_its_own_threshold() -> None:
     case = Case(key="a", question="q")
     answers = tuple(
-        Case(key="a", question="q", actual_output=text, run=run) for run, text in ((1, "0.25"), (2, "1"))
+        Case(key="a", question="q", answer=Answer(text=text), run=run)
+        for run, text in ((1, "0.25"), (2, "1"))
     )
     task = EvalTask(
         name="a",

@@ -10,6 +10,7 @@ import pytest
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.judging import Judge
 from pytest_evalstudio.core.tools import Tools
+from pytest_evalstudio.engine.builders import make_case
 from pytest_evalstudio.models.sentences import split_sentences
 from support.embedders import NearWordAligner, WordEmbedder
 from support.judges_of_text import BIASED, TOXIC, WordLabels, WordNli, WordSupport
@@ -44,7 +45,7 @@ def case() -> Callable[..., Case]:
     """A case by its answer and whatever else matters."""
 
     def make(actual_output: str = "", **fields: Any) -> Case:
-        known = {"key": "c", "question": "Why?", "model_key": "m", **fields}
-        return Case(actual_output=actual_output, **known)
+        known = {"key": "c", "question": "Why?", "model_key": "m", "is_rag": False, **fields}
+        return make_case(actual_output=actual_output, **known)
 
     return make

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.plugins.registry import Registry
@@ -28,7 +28,7 @@ def outcome(id: str, answer: str, tools: Tools | None = None, **options: Any) ->
         split_sentences=split_sentences, toxicity_model=WordLabels(TOXIC), bias_model=WordLabels(BIASED)
     )
     return REGISTRY.evaluators.get(id)(**options).score(
-        [Case(key="c", question="Why?", actual_output=answer)], provided
+        [Case(key="c", question="Why?", answer=Answer(text=answer))], provided
     )[0]
 
 
@@ -142,7 +142,9 @@ def test_every_other_answer_is_scored(id: str, answer: str) -> None:
 @pytest.mark.parametrize("id", ["toxicity", "fairness_bias"])
 def test_a_batch_is_one_call_with_each_text_once(id: str) -> None:
     toxic, biased = WordLabels(TOXIC), WordLabels(BIASED)
-    cases = [Case(key=str(key), question="?", actual_output="You idiot. You lazy one.") for key in range(3)]
+    cases = [
+        Case(key=str(key), question="?", answer=Answer(text="You idiot. You lazy one.")) for key in range(3)
+    ]
     REGISTRY.evaluators.get(id)().score(
         cases, Tools(split_sentences=split_sentences, toxicity_model=toxic, bias_model=biased)
     )

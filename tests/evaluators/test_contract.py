@@ -14,13 +14,14 @@ from typing import Any
 
 import pytest
 
-from pytest_evalstudio.core.cases import Case, Relationship, Turn
+from pytest_evalstudio.core.cases import Answer, Case, Relationship, Turn
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.plugins.declaring import SPEC
 from pytest_evalstudio.core.plugins.evaluator import BOOLEAN_KEYS, EvaluatorSpec
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.problems import AVID, PROBLEM_TYPES
 from pytest_evalstudio.core.tools import Tools
+from pytest_evalstudio.engine.builders import make_case
 
 REGISTRY = Registry()
 INPUTS = {"question", "expected_output", "context", "actual_output", "condition"}
@@ -91,10 +92,12 @@ def rich_case(answer: str, key: str = "c", **fields: Any) -> Case:
         "is_rag": True,
         "model_key": "m",
         "relationships": (Relationship(type="perturbation_source", target="o"),),
-        "counterpart": Case(key="o", question="How high was the rate?", actual_output=ANSWER, model_key="m"),
+        "counterpart": Case(
+            key="o", question="How high was the rate?", answer=Answer(text=ANSWER), model_key="m"
+        ),
         "extra": {"expected_artifacts": ["report.pdf"]},
     }
-    return Case(key=key, actual_output=answer, **{**known, **fields})
+    return make_case(actual_output=answer, key=key, **{**known, **fields})
 
 
 def scored(outcomes: list[Outcome]) -> list[tuple[str, dict[str, float | None], str, int]]:

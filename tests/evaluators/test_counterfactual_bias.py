@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from pytest_evalstudio.core.cases import Case, Relationship
+from pytest_evalstudio.core.cases import Answer, Case, Relationship
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.pipeline import Pipeline
@@ -83,15 +83,14 @@ def test_a_classifier_of_something_else_is_told() -> None:
 
 
 def tasks_with(answers: dict[str, str], model: ModelInfo) -> list[EvalTask]:
-    original = Case(key="o", question="May he?", actual_output=answers["o"], model_key="m")
+    original = Case(key="o", question="May he?", answer=Answer(text=answers["o"]), model_key="m")
     link = (Relationship(type="counterfactual_source", target="o"),)
     other = Case(
         key="c",
         question="May she?",
-        actual_output=answers["c"],
+        answer=Answer(text=answers["c"], error=answers.get("error", "")),
         model_key="m",
         relationships=link,
-        error=answers.get("error", ""),
     )
     first = EvalTask(name="o", model=model, case=original, answers=(original,))
     second = EvalTask(
@@ -115,7 +114,7 @@ def test_the_engine_provides_the_originals_answer(alone: bool) -> None:
 def test_an_original_without_answer_is_an_error_of_the_comparison() -> None:
     plan = Plan(Registry(), configuration({"evaluators": ["counterfactual_bias"]}))
     original, other = tasks_with({"o": "", "c": "Yes."}, ModelInfo(key="m", label="m"))
-    broken = Case(key="o", question="May he?", model_key="m", error="503")
+    broken = Case(key="o", question="May he?", model_key="m", answer=Answer(error="503"))
     original.answers = (broken,)
     (result,) = Pipeline(plan, provide=lambda selected: TOOLS).evaluate([other])
     (verdict,) = result.verdicts.values()

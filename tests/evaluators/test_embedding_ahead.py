@@ -15,7 +15,7 @@ from pytest_evalstudio.models.sentences import split_sentences
 from support.embedders import WordEmbedder
 from support.judging import SaidByTest, panel_of
 
-CASES = [Case(key=f"c{n}", question=f"What is {n}?", actual_output=f"It is {n}.") for n in range(20)]
+CASES = [Case(key=f"c{n}", question=f"What is {n}?", answer=Answer(text=f"It is {n}.")) for n in range(20)]
 
 
 class Noting(WordEmbedder):

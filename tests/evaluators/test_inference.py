@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tools import Entailment, Tools
+from pytest_evalstudio.engine.builders import make_case
 from pytest_evalstudio.engine.evaluate import evaluate
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.metrics.entailment import (
@@ -39,7 +40,7 @@ FEE, RATE = "The fee is five dollars.", "The rate rose to nine percent."
 FIRST, SECOND = "Banks charge a fee of five dollars.", "Rates fell."
 CONTEXT = f"{FIRST}\n\n{SECOND}"
 CASE = Case(
-    key="c", question=f"{FIRST} {SECOND}", actual_output=f"{FEE} {RATE}", context=(FIRST, SECOND, FIRST)
+    key="c", question=f"{FIRST} {SECOND}", answer=Answer(text=f"{FEE} {RATE}", context=(FIRST, SECOND, FIRST))
 )
 
 
@@ -198,13 +199,13 @@ def test_options_that_cannot_be_are_refused() -> None:
 )
 def test_what_cannot_be_judged_is_worst_and_says_why(id: str, fields: dict[str, Any], reason: str) -> None:
     known = {
-        "key": "c",
         "question": CASE.question,
         "actual_output": CASE.actual_output,
         "context": CASE.context,
+        "is_rag": False,
         **fields,
     }
-    found = outcome(id, Case(**known))
+    found = outcome(id, make_case(**known))
     assert set(found.scores.values()) <= {0.0, None}
     assert reason in found.reason
 
@@ -222,7 +223,7 @@ def test_what_cannot_be_judged_is_worst_and_says_why(id: str, fields: dict[str, 
     ],
 )
 def test_short_answers_and_other_scripts_are_scored(id: str, answer: str) -> None:
-    found = outcome(id, Case(key="c", question=answer, actual_output=answer, context=(answer,)))
+    found = outcome(id, Case(key="c", question=answer, answer=Answer(text=answer, context=(answer,))))
     assert all(value is None or value > 0.8 for value in found.scores.values())
 
 
@@ -239,7 +240,7 @@ def test_a_batch_is_one_call_with_each_pair_once(id: str) -> None:
         split_sentences=split_sentences, nli=nli, hallucination_model=support, embedder=WordEmbedder()
     )
     REGISTRY.evaluators.get(id)().score(
-        [CASE, CASE, Case(key="d", question=FIRST, actual_output=FEE, context=(SECOND,))], tools
+        [CASE, CASE, Case(key="d", question=FIRST, answer=Answer(text=FEE, context=(SECOND,)))], tools
     )
     calls = support.calls if id == HALLUCINATION else nli.calls
     assert len(calls) == 1

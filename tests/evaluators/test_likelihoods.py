@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.plugins.registry import Registry
@@ -21,7 +21,7 @@ from support.language_models import WordLanguageModel, WordMatcher
 REGISTRY = Registry()
 GPT_SCORES = [id for id in REGISTRY.evaluators if id.endswith("gptscore")]
 ON_LANGUAGE_MODELS = ["perplexity", *GPT_SCORES]
-CASE = Case(key="c", question="Q1 Q2", actual_output="yes five", expected_output="five")
+CASE = Case(key="c", question="Q1 Q2", answer=Answer(text="yes five"), expected_output="five")
 
 
 def tools(model: WordLanguageModel | None = None, matcher: WordMatcher | None = None) -> Tools:
@@ -111,7 +111,7 @@ def test_the_published_instructions_are_the_default(id: str, published: str) -> 
 @pytest.mark.parametrize("id", ON_LANGUAGE_MODELS)
 def test_each_distinct_passage_of_a_batch_is_read_once_and_together(id: str) -> None:
     model = WordLanguageModel()
-    cases = [CASE, CASE, Case(key="d", question="Q", actual_output="no", expected_output="no")]
+    cases = [CASE, CASE, Case(key="d", question="Q", answer=Answer(text="no"), expected_output="no")]
     assert len(REGISTRY.evaluators.get(id)().score(cases, tools(model))) == 3
     assert len(model.calls) == 1
     assert len(set(model.calls[0])) == len(model.calls[0])
@@ -122,7 +122,7 @@ def test_each_distinct_passage_of_a_batch_is_read_once_and_together(id: str) -> 
 def test_an_empty_answer_is_an_error_and_no_model_is_asked(id: str, answer: str) -> None:
     found = outcome(
         id,
-        Case(key="c", question="Q", actual_output=answer, expected_output="five"),
+        Case(key="c", question="Q", answer=Answer(text=answer), expected_output="five"),
         Tools(split_sentences=split_sentences),
     )
     assert found.status == "error"
@@ -145,7 +145,7 @@ def test_an_answer_of_which_no_token_is_known_is_an_error(id: str) -> None:
 
 @pytest.mark.parametrize("id", GPT_SCORES)
 def test_a_text_that_was_cut_is_told(id: str) -> None:
-    long = Case(key="c", question="Q " * 50, actual_output="yes " * 50, expected_output="five " * 50)
+    long = Case(key="c", question="Q " * 50, answer=Answer(text="yes " * 50), expected_output="five " * 50)
     assert outcome(id).reason == ""
     assert (
         "the beginning of the preceding text was left out"
@@ -194,7 +194,7 @@ def test_bertscore_gives_what_the_matcher_says_within_its_range() -> None:
 
 def test_bertscore_reads_each_distinct_pair_once() -> None:
     matcher = WordMatcher()
-    empty = Case(key="e", question="Q", actual_output=" ", expected_output="five")
+    empty = Case(key="e", question="Q", answer=Answer(text=" "), expected_output="five")
     found = REGISTRY.evaluators.get("bertscore")().score([CASE, empty, CASE], tools(matcher=matcher))
     assert matcher.calls == [[("yes five", "five")]]
     assert found[0] == found[2]

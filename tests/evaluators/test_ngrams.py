@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
-from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators.ngrams import Bleu, Rouge
 
@@ -67,7 +67,7 @@ def test_it_is_the_package_to_the_last_digit(pairs: list[tuple[str, str]]) -> No
     tools = Tools(split_sentences=lambda text: [(0, len(text))])
     outcomes = Rouge().score(
         [
-            Case(key="c", question="q", expected_output=expected, actual_output=answer)
+            Case(key="c", question="q", expected_output=expected, answer=Answer(text=answer))
             for expected, answer in pairs
         ],
         tools,

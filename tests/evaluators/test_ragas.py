@@ -36,7 +36,10 @@ ROW = {
     "context": ["Price: five euros. It is red.", "Hours: nine to five."],
 }
 CASE = Case(
-    key="c", question=QUESTION, actual_output=ANSWER, expected_output=EXPECTED, context=tuple(ROW["context"])
+    key="c",
+    question=QUESTION,
+    answer=Answer(text=ANSWER, context=tuple(ROW["context"])),
+    expected_output=EXPECTED,
 )
 ANGLES = {QUESTION: 0.0, "How much?": 60.0, "How fast?": 90.0, "Why?": 120.0, ANSWER: 0.0, EXPECTED: 60.0}
 """Degrees of texts in a plane: cosines 0.5, 0 and -0.5 with the question, 0.5 of the answer with the expected
@@ -175,7 +178,9 @@ def test_each_chunk_is_judged_by_itself_and_a_useless_one_on_top_costs_precision
 
 
 def test_an_empty_chunk_is_useless_and_nobody_is_asked() -> None:
-    case = Case(key="c", question="Q?", actual_output="A.", expected_output="E.", context=(" ", "Text."))
+    case = Case(
+        key="c", question="Q?", answer=Answer(text="A.", context=(" ", "Text.")), expected_output="E."
+    )
     found, model = scored("context_precision", PARTS, case)
     assert found.scores == {"context_precision": 0.5}
     assert len(model.asked) == 1
@@ -296,7 +301,7 @@ def test_ragas_and_its_parts_ask_no_more_than_the_parts_need() -> None:
 
 
 def test_an_empty_answer_deserves_nothing_and_nobody_is_asked() -> None:
-    case = Case(key="c", question="Q?", actual_output=" ", expected_output="E.", context=("C.",))
+    case = Case(key="c", question="Q?", answer=Answer(text=" ", context=("C.",)), expected_output="E.")
     for id, keys in (
         ("faithfulness", ["faithfulness"]),
         ("answer_relevancy", ["answer_relevancy"]),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.plugins.evaluator import ScoredRow
@@ -59,9 +59,8 @@ def outcome(id: str, case: Case, tools: Tools | None = None, **options: Any) -> 
 CASE = Case(
     key="c",
     question="Fees?",
-    actual_output=f"{FEES} {RATES}",
+    answer=Answer(text=f"{FEES} {RATES}", context=(f"{CARDS} {HOURS}", FEES)),
     expected_output=f"{RATES} {CARDS}",
-    context=(f"{CARDS} {HOURS}", FEES),
 )
 
 
@@ -130,7 +129,7 @@ def test_weights_by_length_count_long_sentences_more() -> None:
 
 
 def test_whole_texts_are_compared_by_cosine() -> None:
-    case = Case(key="c", question="?", actual_output=FEES, expected_output=RATES)
+    case = Case(key="c", question="?", answer=Answer(text=FEES), expected_output=RATES)
     assert outcome("answer_semantic_similarity", case).scores == {
         "answer_similarity": pytest.approx(0.5, abs=1e-6)
     }
@@ -149,7 +148,7 @@ def test_a_cross_encoder_reads_each_distinct_pair_once() -> None:
     tools = Tools(split_sentences=split_sentences, cross_encoder=Pairs())  # type: ignore[arg-type]
     cls = REGISTRY.evaluators.get("answer_semantic_similarity")
     cases = [
-        Case(key=key, question="?", actual_output=answer, expected_output="yes")
+        Case(key=key, question="?", answer=Answer(text=answer), expected_output="yes")
         for key, answer in (("a", "Yes."), ("b", ""), ("c", "Yes."))
     ]
     found = cls(similarity="cross-encoder").score(cases, tools)
@@ -170,7 +169,7 @@ def test_a_batch_is_one_call_of_the_embedder_with_each_text_once(id: str) -> Non
     cases = [
         CASE,
         CASE,
-        Case(key="d", question="Else?", actual_output=HOURS, expected_output=FEES, context=(FEES,)),
+        Case(key="d", question="Else?", answer=Answer(text=HOURS, context=(FEES,)), expected_output=FEES),
     ]
     with any_judge() as judge:
         REGISTRY.evaluators.get(id)().score(
@@ -195,7 +194,7 @@ def test_the_least_grounded_sentence_is_named_and_every_sentence_has_its_score()
 
 @pytest.mark.parametrize("answer", ["...", "— !", "👍"])
 def test_an_answer_without_words_is_the_worst_and_a_problem(answer: str) -> None:
-    found = outcome("groundedness", Case(key="c", question="?", actual_output=answer, context=(FEES,)))
+    found = outcome("groundedness", Case(key="c", question="?", answer=Answer(text=answer, context=(FEES,))))
     assert found.scores == {"groundedness": 0.0}
     assert found.findings[0].problem_type == "data_quality"
     assert "too short to embed" in found.findings[0].description
@@ -205,25 +204,25 @@ def test_a_one_word_answer_is_judged_and_short_sentences_do_not_count_beside_lon
     tools = plane(Five=30)
     assert (
         outcome(
-            "groundedness", Case(key="c", question="?", actual_output="Five", context=(FEES,)), tools
+            "groundedness", Case(key="c", question="?", answer=Answer(text="Five", context=(FEES,))), tools
         ).scores["groundedness"]
         == ROOT
     )
     assert (
         outcome(
-            "groundedness", Case(key="c", question="?", actual_output=f"Yes. {FEES}", context=(FEES,))
+            "groundedness", Case(key="c", question="?", answer=Answer(text=f"Yes. {FEES}", context=(FEES,)))
         ).scores["groundedness"]
         == 1.0
     )
 
 
 def test_a_context_without_words_supports_nothing() -> None:
-    found = outcome("groundedness", Case(key="c", question="?", actual_output=FEES, context=("---",)))
+    found = outcome("groundedness", Case(key="c", question="?", answer=Answer(text=FEES, context=("---",))))
     assert (found.scores["groundedness"], found.reason) == (0.0, "the context has no words")
 
 
 def test_blank_chunks_keep_their_rank_and_count_nothing() -> None:
-    case = Case(key="c", question="Fees?", context=("", "--", FEES, FEES))
+    case = Case(key="c", question="Fees?", answer=Answer(context=("", "--", FEES, FEES)))
     assert outcome("context_mean_reciprocal_rank", case).scores["mean_reciprocal_rank"] == pytest.approx(
         1 / 3
     )
@@ -260,7 +259,7 @@ def test_options_out_of_range_are_refused(id: str, options: dict[str, Any]) -> N
     [("normalized_edit_distance", 1 - 1 / 5), ("exact_match", 0.0), ("token_jaccard", 0.0)],
 )
 def test_short_texts_are_compared_as_strings(metric: str, expected: float) -> None:
-    case = Case(key="c", question="?", actual_output="pares", expected_output=" Paris")
+    case = Case(key="c", question="?", answer=Answer(text="pares"), expected_output=" Paris")
     assert outcome("answer_accuracy", case, short_string_metric=metric).scores == {
         "answer_accuracy": pytest.approx(expected)
     }
@@ -299,14 +298,14 @@ def test_a_question_travels_as_its_vector_and_has_no_verdict(case: Callable[...,
 
 @pytest.mark.parametrize(("options", "expected"), [({}, 0.0), ({"negative_cosines": True}, -0.5)])
 def test_a_negative_cosine_is_kept_by_option(options: dict[str, bool], expected: float) -> None:
-    case = Case(key="c", question="Fees?", actual_output=HOURS, context=(FEES,))
+    case = Case(key="c", question="Fees?", answer=Answer(text=HOURS, context=(FEES,)))
     evaluator = REGISTRY.evaluators.get("groundedness")(**options)
     (outcome,) = evaluator.score([case], plane())
     assert outcome.scores["groundedness"] == pytest.approx(expected)
 
 
 def test_weights_of_the_sentences_can_be_given() -> None:
-    case = Case(key="c", question="Fees?", actual_output=f"{FEES} {RATES}", context=(FEES,))
+    case = Case(key="c", question="Fees?", answer=Answer(text=f"{FEES} {RATES}", context=(FEES,)))
     (choice,) = Plan(
         REGISTRY,
         configuration(

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.plugins.registry import Registry
@@ -27,7 +27,7 @@ CONTEXT = f"1. {OPEN}\n2. {CHOOSE}\n3. {PAY}"
 
 
 def outcome(answer: str, *context: str, tools: Tools | None = None, **options: Any) -> Outcome:
-    case = Case(key="c", question="How?", actual_output=answer, context=context or (CONTEXT,))
+    case = Case(key="c", question="How?", answer=Answer(text=answer, context=context or (CONTEXT,)))
     return StepAlignment(**options).score([case], tools or Tools(split_sentences=split_sentences))[0]
 
 

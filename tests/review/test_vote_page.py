@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.arena.store import BattleStore
-from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.formats.battles import read_battles
 from pytest_evalstudio.review.server import ReviewServer
 from pytest_evalstudio.review.votes import VoteSession
@@ -21,7 +21,7 @@ ATTACK = "<img src=http://evil.example/x onerror=alert(1)><script>alert(2)</scri
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[ReviewServer]:
     answers = [
-        Case(key=f"p{number}", question=f"Question {number}?", actual_output=text, model_key=name)
+        Case(key=f"p{number}", question=f"Question {number}?", answer=Answer(text=text), model_key=name)
         for name, text in (("alpha", f"  yes {ATTACK}"), ("beta", "no"))
         for number in range(3)
     ]

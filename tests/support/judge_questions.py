@@ -9,7 +9,7 @@ from typing import Any
 from pytest_evalstudio import Registry
 from pytest_evalstudio.arena.games import games_of
 from pytest_evalstudio.arena.judging import question_of
-from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.judging import JUDGE, Flow, Judgement, Question, Reply, Vote
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.tools import Tools
@@ -28,9 +28,8 @@ ROW: Mapping[str, Any] = {
 CASE = Case(
     key="c",
     question=ROW["input"],
-    actual_output=ROW["actual_output"],
+    answer=Answer(text=ROW["actual_output"], context=tuple(ROW["context"])),
     expected_output=ROW["expected_output"],
-    context=tuple(ROW["context"]),
     guidelines=("Answer in English.",),
     expected_facts=("The account costs five euros.",),
     is_rag=True,
@@ -44,7 +43,10 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = {
 PLUGINS = Registry().evaluators
 JUDGES = [id for id in PLUGINS if JUDGE in PLUGINS.spec(id).requires or id == "step_alignment"]
 [GAME, *_] = games_of(
-    [Case(key="p", question="Which one?", actual_output=f"This is {name}.", model_key=name) for name in "ab"],
+    [
+        Case(key="p", question="Which one?", answer=Answer(text=f"This is {name}."), model_key=name)
+        for name in "ab"
+    ],
     seed=0,
 )
 

@@ -52,7 +52,7 @@ def _sentences(text: str) -> None:
 
 def _scored(evaluator: str, *, context: bool = False, **fields: str) -> Function:
     def score(text: str) -> None:
-        from pytest_evalstudio.core.cases import Case
+        from pytest_evalstudio.core.cases import Answer, Case
         from pytest_evalstudio.core.plugins.registry import Registry
         from pytest_evalstudio.core.tools import Tools
         from pytest_evalstudio.models.sentences import split_sentences
@@ -60,12 +60,13 @@ def _scored(evaluator: str, *, context: bool = False, **fields: str) -> Function
         case = Case(
             key="k",
             question="What is the fee?",
-            actual_output=fields.get("actual_output", text),
+            answer=Answer(
+                text=fields.get("actual_output", text), context=(text, "The fee is 5 EUR.") if context else ()
+            ),
             expected_output=fields.get("expected_output", text + " paid"),
             condition='"fee" AND NOT regexp("x+")'
             if evaluator in ("text_matching", "encoding_guardrail")
             else "",
-            context=(text, "The fee is 5 EUR.") if context else (),
         )
         cls = Registry().evaluators.get(evaluator)
         cls().score([case], Tools(split_sentences=split_sentences))

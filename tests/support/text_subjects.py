@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from pytest_evalstudio.core.cases import Case, Prompt, Relationship
+from pytest_evalstudio.core.cases import Answer, Case, Prompt, Relationship
 from pytest_evalstudio.core.plugins.evaluator import EvaluatorSpec
 from pytest_evalstudio.core.plugins.generator import Corpus, Excerpt
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tools import Entailment, Tools
+from pytest_evalstudio.engine.builders import make_case
 from pytest_evalstudio.engine.perturbing.protected import mask
 from pytest_evalstudio.models.sentences import split_sentences
 from support import linear_functions
@@ -153,8 +154,8 @@ def _cases(text: str, roles: tuple[str, ...], scope: str) -> list[Case]:
             values[role] = f'"{text}" OR "fee"' if len(roles) > 1 else text
         else:
             values[role] = (text, "Fees are due.") if role == "context" else text
-    other = Case(key="o", question=QUESTION, actual_output=values["actual_output"] + "z", model_key="m")
-    case = Case(
+    other = Case(key="o", question=QUESTION, answer=Answer(text=values["actual_output"] + "z"), model_key="m")
+    case = make_case(
         key="c",
         model_key="m",
         is_rag=True,

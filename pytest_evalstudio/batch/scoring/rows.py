@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pytest_evalstudio.batch.input.fields import chunks_of
-from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.tasks import UNNAMED_MODEL, EvalTask, ModelInfo, stated_error
 
@@ -41,15 +41,13 @@ def tasks_of(table: Any, models: dict[str, ModelInfo]) -> list[EvalTask]:
         case = Case(
             key=key,
             question=texts["input"][index],
-            actual_output="" if error else answer,
+            answer=Answer(text="" if error else answer, context=context, error=error),
             expected_output=texts["expected_output"][index],
-            context=context,
             condition=conditions[index],
             model_key=model.key,
             model_name=model.label,
             is_rag=bool(context),
             position=row_id + 1,
-            error=error,
         )
         tasks.append(EvalTask(name=key, model=model, case=case, answers=(case,)))
     return tasks

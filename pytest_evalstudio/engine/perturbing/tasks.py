@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from pytest_evalstudio.core.cases import NOTHING, Case
+from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.engine.perturbing.texts import Perturber
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, resolved
 from pytest_evalstudio.formats.keys import Numbered
@@ -53,21 +53,8 @@ def _variants(case: Case, perturber: Perturber, unique: Numbered) -> list[Case]:
             categories=tuple(variant.filed_under(case.categories)),
             relationships=variant.links(case.key),
             corpus=tuple(resolved(document, case.folder) for document in case.corpus),
-            actual_output="",
-            context=(),
-            context_sources=(),
-            context_scores=(),
+            answer=Answer(),
             run=1,
-            duration_s=0.0,
-            first_token_s=None,
-            served_model="",
-            request_id="",
-            cost_usd=None,
-            usage=NOTHING,
-            retries=0,
-            tool_calls=(),
-            artifacts=(),
-            error="",
         )
         for variant in perturber.variants(case.question, case.key)
     ]

@@ -96,8 +96,9 @@ def comparable_case(case: Case) -> ComparableCase:
 
     comparable = dataclasses.replace(
         case,
-        actual_output=answer.text,
-        context=tuple(chunk.text for chunk in context),
+        answer=dataclasses.replace(
+            case.answer, text=answer.text, context=tuple(chunk.text for chunk in context)
+        ),
         question=compared(case.question),
         expected_output=compared(case.expected_output),
         condition=compared(case.condition),

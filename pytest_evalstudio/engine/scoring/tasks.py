@@ -12,6 +12,7 @@ from typing import Any
 from pytest_evalstudio.core.cases import NOTHING, Case, Relationship, Turn
 from pytest_evalstudio.core.display import UNSAFE
 from pytest_evalstudio.engine.origins import SOURCE
+from pytest_evalstudio.engine.scoring.answer_rows import answer_of_row
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.formats.dataset import LlmDataset, Row
@@ -226,11 +227,8 @@ def row_case(row: Row, model: ModelInfo, folder: str, position: int = 0, line: i
     return Case(
         key=safe_identifier(row.key),
         question=row.input,
-        actual_output="" if error else row.actual_output,
+        answer=answer_of_row(row, error=error),
         expected_output=row.expected_output,
-        context=tuple(row.context),
-        context_sources=tuple(row.context_sources),
-        context_scores=tuple(row.context_scores),
         condition=row.condition_text(),
         condition_on=row.condition_on,
         expects=row.expects,
@@ -244,14 +242,6 @@ def row_case(row: Row, model: ModelInfo, folder: str, position: int = 0, line: i
         run=row.run or 1,
         position=position,
         line=line,
-        duration_s=row.actual_duration,
-        first_token_s=row.first_token_s,
-        served_model=row.served_model,
-        request_id=row.request_id,
-        cost_usd=row.cost,
-        usage=row.usage or NOTHING,
-        tool_calls=tuple(call if isinstance(call, Mapping) else {"name": call} for call in row.tool_calls),
-        error=error,
         expected_documents=tuple(row.expected_documents),
         expected_facts=tuple(row.expected_facts),
         guidelines=tuple(row.guidelines),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_evalstudio.core.cases import Case, Relationship
+from pytest_evalstudio.core.cases import Answer, Case, Relationship
 from pytest_evalstudio.engine.pipeline import Pipeline
 from pytest_evalstudio.engine.scoring import chunks
 from pytest_evalstudio.engine.scoring.chunks import SIZE, SIZE_TO_ASK, cut
@@ -21,7 +21,7 @@ def task(key, *, model=0, question="", source=None, answered=True, answer="1"):
     case = Case(
         key=key,
         question=question or key,
-        actual_output=answer,
+        answer=Answer(text=answer),
         model_key=MODELS[model].key,
         relationships=links,
     )

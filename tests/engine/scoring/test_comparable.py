@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_evalstudio import Registry
-from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.scoring.comparable import comparable_case, comparable_text
 from pytest_evalstudio.engine.scoring.plan import Plan
@@ -36,10 +36,9 @@ def test_the_form_of_a_text_changes_no_score(id: str, answer: str) -> None:
         case = Case(
             key="k",
             question="Kolik?",
-            actual_output=actual,
+            answer=Answer(text=actual, context=(expected,)),
             expected_output=expected,
             condition=f'"{expected}"',
-            context=(expected,),
             is_rag=True,
         )
         return score(PLAN.get(id), [case], Tools(split_sentences=split_sentences))[0]
@@ -54,7 +53,7 @@ def test_the_form_of_a_text_changes_no_score(id: str, answer: str) -> None:
 
 def test_places_are_those_of_the_original_text() -> None:
     answer = DECOMPOSED + " Zelen\u0301y\u0301 dra\u030ck."
-    case = Case(key="k", question="q", actual_output=answer, context=(COMPOSED,), is_rag=True)
+    case = Case(key="k", question="q", answer=Answer(text=answer, context=(COMPOSED,)), is_rag=True)
     [outcome] = score(PLAN.get("lexical_groundedness"), [case], Tools(split_sentences=split_sentences))
     marked = [answer[mark.start : mark.end] for mark in outcome.fragments if mark.part == "answer"]
     assert "Zelen\u0301y\u0301 dra\u030ck." in marked
@@ -74,7 +73,7 @@ def test_compatibility_forms_and_case_are_kept() -> None:
 
 
 def test_a_condition_that_names_an_invisible_character_finds_it() -> None:
-    case = Case(key="k", question="q", actual_output="a\u200bb", condition='NOT "\u200b"')
+    case = Case(key="k", question="q", answer=Answer(text="a\u200bb"), condition='NOT "\u200b"')
     assert comparable_case(case).case is case
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
 from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.engine.builders import make_case
 from pytest_evalstudio.engine.evaluate import verdict_word
 from pytest_evalstudio.engine.pipeline import Pipeline
 from pytest_evalstudio.engine.scoring.messages import explain, headline
@@ -36,11 +36,12 @@ def result_of(
     config = configuration({"evaluators": list(evaluators)} if evaluators else {})
     known: dict[str, Any] = {"question": "What is the fee?", "condition": '"5 USD"', **fields}
     cases = tuple(
-        Case(
-            key="fee",
+        make_case(
             actual_output=answer,
-            run=run,
+            key="fee",
+            model_key="",
             tool_calls=({"name": "search"},) if tools else (),
+            run=run,
             **known,
         )
         for run, answer in enumerate(answers, 1)

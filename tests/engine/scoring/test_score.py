@@ -8,10 +8,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.tools import Tools
+from pytest_evalstudio.engine.builders import make_case
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.score import score
 from pytest_evalstudio.formats.config import configuration
@@ -23,7 +24,7 @@ PLAN = Plan(toy_registry(), configuration({"evaluators": []}))
 
 def outcomes(evaluator, *answers, **more):
     cases = [
-        answer if isinstance(answer, Case) else Case(key="k", question="q", actual_output=answer)
+        answer if isinstance(answer, Case) else Case(key="k", question="q", answer=Answer(text=answer))
         for answer in answers
     ]
     return score(
@@ -64,8 +65,8 @@ def test_no_cases_have_no_outcomes():
     ],
 )
 def test_a_case_that_lacks_what_an_evaluator_needs_is_not_applicable(lacking, reason):
-    full = Case(key="k", question="q", actual_output="a", expected_output="e", context=("c",))
-    whole, part = outcomes("picky", full, dataclasses.replace(full, **lacking))
+    full = {"question": "q", "actual_output": "a", "expected_output": "e", "context": ("c",)}
+    whole, part = outcomes("picky", make_case(**full), make_case(**{**full, **lacking}))
     assert whole.scores == {"picky": 1.0}
     assert (part.status, part.reason) == ("not_applicable", reason)
 
@@ -83,13 +84,13 @@ def test_an_answer_with_a_visible_character_is_not_empty(answer):
 
 
 def test_an_answer_that_calls_a_tool_is_not_empty_and_has_no_text_to_judge():
-    case = Case(key="k", question="q", tool_calls=({"name": "search"},))
+    case = Case(key="k", question="q", answer=Answer(tool_calls=({"name": "search"},)))
     [outcome] = outcomes("answered", case)
     assert (outcome.status, outcome.code) == ("not_applicable", OutcomeCode.NOTHING_TO_SCORE)
 
 
 def test_a_case_without_an_answer_is_an_error_whatever_it_lacks():
-    [outcome] = outcomes("picky", Case(key="k", question="", error="the host is down"))
+    [outcome] = outcomes("picky", Case(key="k", question="", answer=Answer(error="the host is down")))
     assert (outcome.status, outcome.reason) == ("error", "the host is down")
 
 
@@ -104,7 +105,7 @@ def test_a_case_without_an_answer_is_an_error_whatever_it_lacks():
     ids=lambda long: next(iter(long)),
 )
 def test_a_text_that_is_too_long_is_an_error_that_names_the_option(long):
-    case = Case(**{"key": "k", "question": "q", "actual_output": "1", **long})
+    case = make_case(**{"question": "q", "actual_output": "1", **long})
     outcome, other = outcomes("reading", case, "0.5", limit=10)
     assert (outcome.status, outcome.reason) == (
         "error",
@@ -131,7 +132,7 @@ def test_an_evaluator_that_raises_before_it_scores_spoils_only_that_case():
 
 def test_an_evaluator_of_groups_that_raises_spoils_only_the_group_it_raises_for():
     asked = [
-        Case(key=str(place), question=question, actual_output=answer)
+        Case(key=str(place), question=question, answer=Answer(text=answer))
         for place, (question, answer) in enumerate(["x1", "y1", "x5", "y1"])
     ]
     found = outcomes("counting", *asked)
@@ -162,7 +163,7 @@ def test_an_evaluator_that_forgets_to_return_is_an_error_of_its_cases():
     )
     found = score(
         forgetful,
-        [Case(key="k", question="q", actual_output="1")] * 2,
+        [Case(key="k", question="q", answer=Answer(text="1"))] * 2,
         Tools(split_sentences=split_sentences),
     )
     assert [outcome.status for outcome in found] == ["error", "error"]
@@ -177,7 +178,7 @@ def test_outcomes_may_come_from_a_generator():
     )()
     found = score(
         dataclasses.replace(PLAN.get("reading"), evaluator=lazy),
-        [Case(key="k", question="q", actual_output="1")] * 2,
+        [Case(key="k", question="q", answer=Answer(text="1"))] * 2,
         Tools(split_sentences=split_sentences),
     )
     assert words(found) == [1.0, 1.0]
@@ -194,7 +195,9 @@ def test_scores_become_pythons_own_numbers(value):
     )()
     selected = dataclasses.replace(PLAN.get("reading"), evaluator=numeric)
     [found] = score(
-        selected, [Case(key="k", question="q", actual_output="1")], Tools(split_sentences=split_sentences)
+        selected,
+        [Case(key="k", question="q", answer=Answer(text="1"))],
+        Tools(split_sentences=split_sentences),
     )
     assert json.dumps(dict(found.scores)) == f'{{"value": {float(value)}, "free": null}}'
 
@@ -208,7 +211,9 @@ def test_a_metric_that_is_not_declared_is_an_error():
     selected = dataclasses.replace(PLAN.get("reading"), evaluator=misspelt)
     assert words(
         score(
-            selected, [Case(key="k", question="q", actual_output="1")], Tools(split_sentences=split_sentences)
+            selected,
+            [Case(key="k", question="q", answer=Answer(text="1"))],
+            Tools(split_sentences=split_sentences),
         )
     ) == ["error: evaluator reading gave a score for 'valu', which is not one of its metrics"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.engine.scoring.score import score
@@ -192,7 +192,7 @@ def _bertscore(context: StepContext, cases: Sequence[TestCase]) -> Measured:
         Case(
             key=case.key,
             question=case.prompt,
-            actual_output=statement_of(case),
+            answer=Answer(text=statement_of(case)),
             expected_output=source_of(case),
         )
         for case in (cases[at] for at in sourced)
