@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from pytest_evalstudio.core.text import is_blank
+from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 ConditionPart = Literal["", "answer", "context", "both"]
@@ -54,7 +55,7 @@ class Answer:
         request_id: the service's id of the request, "" where it gives none.
         retries: requests that failed before this one.
         artifacts: paths of files that the model made, as its host stored them; never taken from a file.
-        tool_calls: tools that the model called, as JSON objects of the host's own form.
+        tool_calls: calls of tools, in order.
         error: reason for a missing answer; `text` is then empty.
         not_asked: whether the model was not asked, since its budget is used up or its service refused access
             before; `error` says so.
@@ -74,7 +75,7 @@ class Answer:
     served_model: str = ""
     request_id: str = ""
     retries: int = 0
-    tool_calls: tuple[Mapping[str, Any], ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()
     artifacts: tuple[str, ...] = ()
     error: str = ""
     not_asked: bool = False
@@ -92,6 +93,8 @@ class Case:
         key: the test case's own key; the same key identifies a question for several models.
         question: the last message of the user; the answer to it is scored.
         answer: the model's answer; empty until it is known.
+        expected_tool_calls: calls that the model should make, in order; () for none at all, None where the
+            case says nothing of them.
         conversation: the turns before the question, the first one first.
         condition: source text of the boolean condition, "" for none.
         condition_on: where the condition is to hold.
@@ -126,6 +129,7 @@ class Case:
     expected_documents: tuple[str, ...] = ()
     expected_facts: tuple[str, ...] = ()
     guidelines: tuple[str, ...] = ()
+    expected_tool_calls: tuple[ExpectedToolCall, ...] | None = None
     conversation: tuple[Turn, ...] = ()
     counterpart: Case | None = None
     folder: str = "."
@@ -167,8 +171,8 @@ class Case:
         return self.answer.usage
 
     @property
-    def tool_calls(self) -> tuple[Mapping[str, Any], ...]:
-        """Return the tools that the model called."""
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """Return the calls of tools, in order."""
         return self.answer.tool_calls
 
     @property

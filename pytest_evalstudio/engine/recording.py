@@ -163,7 +163,21 @@ def row_entry(case: Case, outcomes: Mapping[ConfiguredEvaluator, Outcome]) -> sc
         expected_facts=tuple(map(masked, case.expected_facts)),
         guidelines=tuple(map(masked, case.guidelines)),
         expected_documents=document_names(case.expected_documents, case.folder),
+        expected_tool_calls=_expected_calls(case),
         outcomes={selected.id: _outcome(outcome) for selected, outcome in outcomes.items()},
+    )
+
+
+def _expected_calls(case: Case) -> tuple[schema.ExpectedCall, ...] | None:
+    if case.expected_tool_calls is None:
+        return None
+    return tuple(
+        schema.ExpectedCall(
+            name=safe_identifier(call.name),
+            arguments=masked_texts(call.arguments),
+            other_arguments=call.other_arguments,
+        )
+        for call in case.expected_tool_calls
     )
 
 

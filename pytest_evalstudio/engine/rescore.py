@@ -10,6 +10,7 @@ import msgspec
 from pytest_evalstudio.comparison.sides import Identity, Scores, Side
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.core.tool_calls import ExpectedToolCall
 from pytest_evalstudio.engine.evaluate import evaluate_lab
 from pytest_evalstudio.engine.recording import item_scores
 from pytest_evalstudio.engine.scoring.answer_rows import answer_of_record, complete_row
@@ -99,6 +100,9 @@ def _lab(items: Iterable[Item]) -> TestLab:
                 expected_facts=list(row.expected_facts),
                 guidelines=list(row.guidelines),
                 expected_documents=list(row.expected_documents),
+                expected_tool_calls=None
+                if row.expected_tool_calls is None
+                else [ExpectedToolCall(**msgspec.structs.asdict(call)) for call in row.expected_tool_calls],
             )
             complete_row(lab_row, answer_of_record(row), "")
             rows.append(lab_row)

@@ -23,6 +23,7 @@ LIST_COLUMNS = (
     "expected_facts",
     "guidelines",
     "expected_documents",
+    "expected_tool_calls",
 )
 OBJECT_COLUMNS = ("usage", "evaluators")
 MAX_CELL_CHARS = 2**31 - 1

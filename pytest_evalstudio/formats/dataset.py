@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -40,6 +40,7 @@ from pytest_evalstudio.formats.suite import (
     check_condition,
     effective_condition,
 )
+from pytest_evalstudio.formats.tool_calls import ExpectedToolCalls, ToolCalls
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,12 +51,6 @@ OPERATION = ("context_scores", "first_token_s", "served_model", "request_id", "t
 
 def _listed(value: object) -> object:
     return [] if value is None else value
-
-
-def _several(value: object) -> object:
-    if value is None:
-        return []
-    return value if isinstance(value, list) else [value]
 
 
 class Row(FormatModel):
@@ -75,8 +70,8 @@ class Row(FormatModel):
         first_token_s: seconds until the first part of the answer, None where it was not streamed.
         served_model: the model that answered, as the service names it.
         request_id: the service's id of the request.
-        tool_calls: tools that the model called, in the host's own form; an answer with tool calls and without
-            text is not empty.
+        tool_calls: calls of tools, in any form that `core.tool_calls.read_tool_call` reads; an answer with
+            tool calls and without text is not empty.
         condition_on: where the condition is to hold, as in `TestCase`.
         expects: "answer" or "refusal", as in `TestCase`.
         policy: verdict on the repeats of the case, as `pass`; "" for that of the run.
@@ -112,11 +107,12 @@ class Row(FormatModel):
     request_id: Text = ""
     condition_on: ConditionOn = ""
     expects: Expects = ""
-    tool_calls: Annotated[list[Any], BeforeValidator(_several)] = Field(default_factory=list)
+    tool_calls: ToolCalls = Field(default_factory=list)
     conversation: Conversation = Field(default_factory=list)
     expected_facts: Texts = Field(default_factory=list)
     guidelines: Texts = Field(default_factory=list)
     expected_documents: Texts = Field(default_factory=list)
+    expected_tool_calls: ExpectedToolCalls = None
     xfail: Text = ""
     skip: Text = ""
     evaluators: Choice = None

@@ -14,6 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.numbers import MAX_COST_USD, MAX_SECONDS, MAX_TOKENS
+from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
 from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.formats.source import Source, pointer
 
@@ -318,4 +319,6 @@ def _plain(value: object) -> object:
         return value.to_dict()
     if isinstance(value, list):
         return [_plain(item) for item in value]
+    if isinstance(value, ToolCall | ExpectedToolCall):
+        return value.to_dict()
     return value

@@ -32,6 +32,7 @@ from pytest_evalstudio.formats.keys import Numbered, derived_key
 from pytest_evalstudio.formats.kinds import load_kind
 from pytest_evalstudio.formats.repeats import Policy
 from pytest_evalstudio.formats.source import Source, pointer
+from pytest_evalstudio.formats.tool_calls import ExpectedToolCalls
 
 OURS = (
     "condition_on",
@@ -40,6 +41,7 @@ OURS = (
     "expected_facts",
     "guidelines",
     "expected_documents",
+    "expected_tool_calls",
     "xfail",
     "skip",
     "evaluators",
@@ -76,6 +78,8 @@ class TestCase(FormatModel):
         constraints: the older form of a condition: a list is AND, a list inside it is OR.
         conversation: the turns before the prompt, each with role ("system", "user" or "assistant") and
             content.
+        expected_tool_calls: calls of tools that the model should make, in order; [] for none at all.
+            Arguments are values or matchers, see `formats.matchers`.
         xfail: why the case is expected to miss its threshold, "" if it is not.
         skip: why the case is not to be run, "" if it is.
         policy: verdict on the repeats of this case, as `pass`; "" for that of the suite.
@@ -98,6 +102,7 @@ class TestCase(FormatModel):
     expected_facts: Texts = Field(default_factory=list)
     guidelines: Texts = Field(default_factory=list)
     expected_documents: Texts = Field(default_factory=list)
+    expected_tool_calls: ExpectedToolCalls = None
     xfail: Text = ""
     skip: Text = ""
     evaluators: Choice = None

@@ -18,6 +18,7 @@ from typing import Any
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError, nearest
 from pytest_evalstudio.core.plugins.host import HostFault
+from pytest_evalstudio.core.tool_calls import ToolCall, read_tool_calls
 
 TEXT_KEYS = ("answer", "text", "actual_output")
 ANSWER_KEYS = (*TEXT_KEYS, "context", "context_sources", "cost", "cost_usd", "usage", "tool_calls", "error")
@@ -235,18 +236,18 @@ def _text(returned: Mapping[str, Any], key: str, label: str, *, may_lack: bool) 
     return str(_checked(returned, key, (str,), "", label))
 
 
-def _tool_calls(returned: Mapping[str, Any], label: str) -> tuple[dict[str, Any], ...]:
-    """Return the called tools as plain JSON objects."""
+def _tool_calls(returned: Mapping[str, Any], label: str) -> tuple[ToolCall, ...]:
+    """Return the called tools; their arguments become plain JSON data."""
     value = returned.get("tool_calls")
     if value is None:
         return ()
-    if not isinstance(value, list | tuple) or not all(isinstance(call, Mapping) for call in value):
-        raise HostFault(f"{label} returned 'tool_calls' as {_a(value)}; make it a list of JSON objects")
+    if not isinstance(value, list | tuple):
+        raise HostFault(f"{label} returned 'tool_calls' as {_a(value)}; make it a list of calls")
+    typed = [call.to_dict() if isinstance(call, ToolCall) else call for call in value]
     try:
-        plain: list[dict[str, Any]] = json.loads(json.dumps([dict(call) for call in value], allow_nan=False))
-    except (TypeError, ValueError) as exc:
-        raise HostFault(f"{label} returned 'tool_calls' that JSON cannot hold: {exc}") from None
-    return tuple(plain)
+        return read_tool_calls(json.loads(json.dumps(typed, allow_nan=False)))
+    except (TypeError, ValueError, RecursionError) as exc:
+        raise HostFault(f"{label} returned faulty 'tool_calls': {exc}") from None
 
 
 def _checked(returned: Mapping[str, Any], key: str, types: tuple[type, ...], default: Any, label: str) -> Any:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.host import HostFault
+from pytest_evalstudio.core.tool_calls import ToolCall, read_tool_calls
 from pytest_evalstudio.hosts._completions import (
     error_in,
     first_choice,
@@ -251,13 +252,17 @@ def _refuses_form(exc: APIStatusError) -> bool:
     )
 
 
-def _tool_calls(message: Any) -> tuple[dict[str, Any], ...]:
-    """Return the called tools of a message as JSON objects, () where there are none or they are malformed."""
+def _tool_calls(message: Any) -> tuple[ToolCall, ...]:
+    """Return the called tools of a message, () where there are none or they are malformed."""
     calls = getattr(message, "tool_calls", None)
     if not isinstance(calls, list):
         return ()
-    plain = (call.model_dump(mode="json") if hasattr(call, "model_dump") else call for call in calls)
-    return tuple(dict(call) for call in plain if isinstance(call, Mapping))
+    try:
+        return read_tool_calls(
+            call.model_dump(mode="json") if hasattr(call, "model_dump") else call for call in calls
+        )
+    except ValueError:
+        return ()
 
 
 def _text_of(reply: Any, name: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from pytest_evalstudio.core.cases import Answer
 from pytest_evalstudio.core.plugins.host import HostFault
+from pytest_evalstudio.core.tool_calls import read_tool_calls
 from pytest_evalstudio.hosts._faults import quoted
 from pytest_evalstudio.hosts._messages import counts
 from pytest_evalstudio.hosts._templates import MISSING, at_pointer
@@ -65,13 +66,15 @@ def read_reply(
         raise HostFault(f"{url} answered with an error: {text}; check the service", retry=True)
     answer = parts.get("answer", "")
     calls = _of_type(parts, "tool_calls", list, pointers, url) or []
-    if not isinstance(answer, str) or not all(isinstance(call, Mapping) for call in calls):
-        wrong, expected = (
-            ("tool_calls", "a list of objects") if isinstance(answer, str) else ("answer", "a text")
-        )
+    if not isinstance(answer, str):
         raise HostFault(
-            f"{url} sent a reply whose {wrong} ({pointers[wrong]}) is not {expected}; correct reply.{wrong}"
+            f"{url} sent a reply whose answer ({pointers['answer']}) is not a text; correct reply.answer"
         )
+    try:
+        tool_calls = read_tool_calls(calls)
+    except ValueError as exc:
+        fact = f"{url} sent a reply whose tool_calls ({pointers['tool_calls']}) cannot be read: {exc}"
+        raise HostFault(f"{fact}; correct reply.tool_calls") from None
     if "answer" not in parts and not calls:
         raise HostFault(
             f"{url} sent a reply without an answer at {pointers.get('answer', '')}; correct reply.answer"
@@ -97,7 +100,7 @@ def read_reply(
         context_scores=tuple(map(float, scores)),
         cost_usd=None if cost is None else float(cost),
         usage=_usage(_of_type(parts, "usage", dict, pointers, url) or {}),
-        tool_calls=tuple(dict(call) for call in calls),
+        tool_calls=tool_calls,
         first_token_s=first_token_s,
         served_model=str(parts.get("served_model", "")),
         request_id=str(parts.get("request_id", "")),

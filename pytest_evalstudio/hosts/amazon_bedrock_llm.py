@@ -8,6 +8,7 @@ from typing import Any
 
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.plugins.host import HostFault, host
+from pytest_evalstudio.core.tool_calls import read_tool_calls
 from pytest_evalstudio.hosts._bedrock import Bedrock, request_id
 from pytest_evalstudio.hosts._messages import counts, messages, system_text
 from pytest_evalstudio.hosts._tools import HostTools
@@ -83,7 +84,7 @@ class AmazonBedrockLLM(Bedrock):
         message = reply.get("output", {}).get("message", {})
         blocks = message.get("content") or ()
         text = "".join(str(block.get("text", "")) for block in blocks)
-        calls = tuple(dict(block["toolUse"]) for block in blocks if "toolUse" in block)
+        calls = read_tool_calls(block["toolUse"] for block in blocks if "toolUse" in block)
         usage = reply.get("usage", {})
         tokens = counts(
             {"input_tokens": usage.get("inputTokens"), "output_tokens": usage.get("outputTokens")}

@@ -10,6 +10,7 @@ from typing import Any
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.host import HostFault, host
+from pytest_evalstudio.core.tool_calls import read_tool_calls
 from pytest_evalstudio.hosts._bodies import limit_body
 from pytest_evalstudio.hosts._connected import (
     Connected,
@@ -161,7 +162,7 @@ class AnthropicLLM(Connected):
             else {}
         )
         text = "".join(block.text for block in blocks if getattr(block, "type", "") == "text")
-        calls = tuple(
+        calls = read_tool_calls(
             block.model_dump(mode="json") for block in blocks if getattr(block, "type", "") == "tool_use"
         )
         if reply.stop_reason is None:

@@ -10,6 +10,7 @@ from typing import Any
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.host import HostFault, host
+from pytest_evalstudio.core.tool_calls import read_tool_calls
 from pytest_evalstudio.hosts._bodies import limit_body
 from pytest_evalstudio.hosts._connected import Connected, check_url, require_package
 from pytest_evalstudio.hosts._faults import (
@@ -172,7 +173,7 @@ class Ollama(Connected):
             text=text,
             usage=usage,
             cost_usd=None,
-            tool_calls=tuple(call.model_dump(mode="json") for call in calls),
+            tool_calls=read_tool_calls(call.model_dump(mode="json") for call in calls),
             first_token_s=first_token_s,
             served_model=str(reply.model or ""),
         )

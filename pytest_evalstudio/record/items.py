@@ -105,6 +105,40 @@ class RowOutcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
     judging: JudgeUsage | None = None
 
 
+class RecordedToolCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Call of a tool by the model.
+
+    Attributes:
+        arguments_text: the arguments as the service sent them, where they are no JSON object.
+        result: text that the tool returned, cut after 20,000 characters; None where it is not known.
+        started_s: start in seconds since the epoch.
+        duration_s: seconds that the tool took.
+    """
+
+    name: str
+    arguments: JsonObject = {}
+    arguments_text: str = ""
+    id: str = ""
+    result: str | None = None
+    error: str = ""
+    agent: str = ""
+    started_s: float | None = None
+    duration_s: float | None = None
+
+
+class ExpectedCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Call of a tool that a case expects.
+
+    Attributes:
+        arguments: value or matcher of each named argument.
+        other_arguments: "allow" or "forbid"; "" for what the evaluator's options say.
+    """
+
+    name: str
+    arguments: JsonObject = {}
+    other_arguments: str = ""
+
+
 class RecordedAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The fields of an answer.
 
@@ -117,7 +151,7 @@ class RecordedAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):
         cost: US dollars; None where the host does not report it.
         usage: tokens by kind.
         retries: requests that failed before the one that succeeded.
-        tool_calls: tools that the model called, as JSON objects of the host's own form.
+        tool_calls: calls of tools, in order.
         error: reason for a missing answer, "" if there is an answer.
         stored: time at which an earlier run stored the answer, ISO 8601; "" for an answer of this run.
     """
@@ -134,7 +168,7 @@ class RecordedAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):
     first_token_s: float | None = None
     served_model: str = ""
     request_id: str = ""
-    tool_calls: tuple[JsonObject, ...] = ()
+    tool_calls: tuple[RecordedToolCall, ...] = ()
     stored: str = ""
 
 
@@ -146,6 +180,7 @@ class Row(RecordedAnswer, frozen=True, kw_only=True, omit_defaults=True):
         is_rag: whether the model retrieves.
         condition_on: where the condition is to hold: "answer", "context" or "both"; "" for the default.
         expects: "refusal" where the case expects one.
+        expected_tool_calls: calls that the case expects; None where it says nothing of them.
         outcomes: evaluator id to its outcome.
     """
 
@@ -163,6 +198,7 @@ class Row(RecordedAnswer, frozen=True, kw_only=True, omit_defaults=True):
     expected_facts: tuple[str, ...] = ()
     guidelines: tuple[str, ...] = ()
     expected_documents: tuple[str, ...] = ()
+    expected_tool_calls: tuple[ExpectedCall, ...] | None = None
     outcomes: dict[str, RowOutcome]
 
 

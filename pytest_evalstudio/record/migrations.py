@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from pytest_evalstudio.core.codes import OutcomeCode
+from pytest_evalstudio.core.tool_calls import read_tool_calls
 from pytest_evalstudio.record.codec import convert, decode_plain
 from pytest_evalstudio.record.schema import SCHEMA_VERSION, Line, ModelEntry
 
@@ -100,10 +101,27 @@ def old_record(version: object, head: Plain) -> OldRecord | None:
     Args:
         head: the first line as plain data.
     """
-    if version != 1:
+    migrations = {1: _from_1, 2: _from_2}
+    if version not in migrations:
         return None
     evaluators = head.get("evaluators")
-    return OldRecord(dict(evaluators) if isinstance(evaluators, dict) else {}, _from_1)
+    return OldRecord(dict(evaluators) if isinstance(evaluators, dict) else {}, migrations[version])
+
+
+def _from_2(plain: Plain, evaluators: dict[str, Plain]) -> Plain:
+    """Read the calls of tools, which version 2 has in the form of each host."""
+    match plain.get("kind"):
+        case "run":
+            return {**plain, "schema_version": SCHEMA_VERSION}
+        case "item":
+            return {**plain, "rows": [_with_typed_calls(row) for row in plain.get("rows", [])]}
+    return plain
+
+
+def _with_typed_calls(row: Plain) -> Plain:
+    if "tool_calls" not in row:
+        return row
+    return {**row, "tool_calls": [call.to_dict() for call in read_tool_calls(row["tool_calls"])]}
 
 
 def _from_1(plain: Plain, evaluators: dict[str, Plain]) -> Plain:
@@ -158,7 +176,7 @@ def _row(row: Plain, evaluators: Mapping[str, Plain]) -> Plain:
     outcomes = {
         id: _outcome(outcome, row, evaluators.get(id, {})) for id, outcome in row.get("outcomes", {}).items()
     }
-    return {**_ROW, "is_rag": bool(row.get("context")), **row, "outcomes": outcomes}
+    return {**_ROW, "is_rag": bool(row.get("context")), **_with_typed_calls(row), "outcomes": outcomes}
 
 
 def _outcome(outcome: Plain, row: Plain, evaluator: Plain) -> Plain:

@@ -19,6 +19,7 @@ from pytest_evalstudio.record.items import (
     CaseFinding,
     Confirmation,
     DirectionWord,
+    ExpectedCall,
     Item,
     ItemFlip,
     ItemVerdict,
@@ -29,6 +30,7 @@ from pytest_evalstudio.record.items import (
     Message,
     Perturbation,
     RecordedAnswer,
+    RecordedToolCall,
     Row,
     RowOutcome,
     StatusWord,
@@ -47,6 +49,7 @@ __all__ = [
     "Confirmation",
     "DirectionWord",
     "EvaluatorEntry",
+    "ExpectedCall",
     "FileEntry",
     "Item",
     "ItemFlip",
@@ -65,6 +68,7 @@ __all__ = [
     "Perturbation",
     "ProblemEntry",
     "RecordedAnswer",
+    "RecordedToolCall",
     "Row",
     "RowOutcome",
     "Run",
@@ -79,7 +83,7 @@ __all__ = [
     "VerdictWord",
 ]
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Version of these types; a record of an earlier version is read through `migrations`."""
 
 

@@ -63,7 +63,8 @@ def configured(cls: Any) -> Any:
     required = {name.removeprefix("option:") for name in cls_spec(cls).requires if name.startswith("option:")}
     fields = {field.name: field for field in dataclasses.fields(cls)}
     text = "Is the answer right? {question} {expected_output} {context} {actual_output}"
-    return cls(**{name: text if isinstance(fields[name].default, str) else (text,) for name in required})
+    values = {name: text if isinstance(fields[name].default, str) else (text,) for name in required}
+    return cls(**values | ({"rules": ({"tool": "*", "at_most": 2},)} if "rules" in required else {}))
 
 
 def cls_spec(cls: Any) -> EvaluatorSpec:

@@ -12,6 +12,7 @@ import pytest
 from pytest_evalstudio.core.cases import Prompt, Turn
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.engine.asking.hosts import open_model
 from pytest_evalstudio.hosts._faults import retry_after_s
 from support.openai_server import Reply
@@ -42,7 +43,7 @@ def test_called_tools_are_kept_with_the_answer_and_without_a_text(chat, service)
     [answer] = chat().ask(ASK)
 
     assert (answer.text, answer.error) == ("", "")
-    assert [called["function"] for called in answer.tool_calls] == [call["function"]]
+    assert answer.tool_calls == (ToolCall(name="fee_of", arguments={"card": "gold"}, id="1"),)
 
 
 def test_without_prices_the_cost_is_unknown(chat):

@@ -93,7 +93,7 @@ def test_tool_calls_of_a_host_are_kept_with_the_answer(project: Project) -> None
 
         for item in project.record()[1].values():
             (call,) = item["rows"][0]["tool_calls"]
-            assert call == {"id": "1", "function": {"name": "add", "arguments": '{"a": 2}'}}
+            assert call == {"id": "1", "name": "add", "arguments": {"a": 2}}
 
 
 def test_tool_calls_that_are_no_json_objects_are_an_error(project: Project) -> None:
@@ -105,4 +105,4 @@ def test_tool_calls_that_are_no_json_objects_are_an_error(project: Project) -> N
     result = project.run()
 
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*'tool_calls' as a str; make it a list of JSON objects*"])
+    result.stdout.fnmatch_lines(["*'tool_calls' as a str; make it a list of calls*"])

@@ -50,3 +50,20 @@ def test_problems_and_insights_are_those_that_the_old_version_found() -> None:
     assert [problem_entry(problem) for problem in analysis.problems] == EXPECTED["problems"]
     assert [insight_entry(insight) for insight in analysis.insights] == EXPECTED["insights"]
     assert dict(analysis.verdicts) == {**EXPECTED["run"]["verdicts"], "not_run": 0}
+
+
+def test_calls_of_version_2_are_typed(tmp_path: Path) -> None:
+    record = RecordReader(RECORD)
+    [item, *_] = [item for item in record.items() if item.rows]
+    run = {**json.loads(encode_line(record.run)), "schema_version": 2}
+    line = json.loads(encode_line(item))
+    call = {"id": "c1", "type": "function", "function": {"name": "search", "arguments": '{"query": "fee"}'}}
+    line["rows"][0]["tool_calls"] = [call, {"name": "x"}]
+    path = tmp_path / "record.jsonl"
+    path.write_text(f"{json.dumps(run)}\n{json.dumps(line)}\n", encoding="utf-8")
+
+    [read] = RecordReader(path).items()
+
+    search, other = read.rows[0].tool_calls
+    assert (search.name, search.arguments, search.id) == ("search", {"query": "fee"}, "c1")
+    assert (other.name, other.arguments) == ("x", {})

@@ -118,7 +118,7 @@ def test_the_same_content_gives_the_same_bytes_whatever_the_order(tmp_path: Path
 def test_a_finished_record_is_a_header_and_the_items_in_order(tmp_path: Path) -> None:
     path = written(tmp_path, [2, 0, 1])
     header, *items = (json.loads(text) for text in path.read_text(encoding="utf-8").splitlines())
-    assert (header["kind"], header["schema_version"], header["finished"]) == ("run", 2, "now")
+    assert (header["kind"], header["schema_version"], header["finished"]) == ("run", SCHEMA_VERSION, "now")
     assert header["settings"] == {
         "flips": "fail",
         "min_test_cases": 0,
@@ -223,10 +223,10 @@ def test_a_missing_record_is_reported_with_its_place(tmp_path: Path) -> None:
         ("[" * 100_000, "is not the record of a run"),
         ("[1]", "is not the record of a run"),
         ('{"kind": "item"}', "is not the record of a run"),
-        ('{"kind": "run", "schema_version": 3}', "is a record of version 3; this version reads 1 to 2"),
-        ('{"kind": "run"}', "is a record of version None; this version reads 1 to 2"),
+        ('{"kind": "run", "schema_version": 4}', "is a record of version 4; this version reads 1 to 3"),
+        ('{"kind": "run"}', "is a record of version None; this version reads 1 to 3"),
         (
-            '{"kind": "run", "schema_version": 2, "models": {}}',
+            '{"kind": "run", "schema_version": 3, "models": {}}',
             "is not a line of a record: Object missing required field `run_id`",
         ),
         ('{"kind": "run", "schema_version": 1, "models": []}', "is not a line of a record: is damaged"),

@@ -136,7 +136,8 @@ def configured(cls: type[Any], spec: EvaluatorSpec) -> Any:
     required = [name.removeprefix("option:") for name in spec.requires if name.startswith("option:")]
     fields = {field.name: field for field in dataclasses.fields(cls)}
     text = "Is the answer right? {question} {expected_output} {context} {actual_output}"
-    return cls(**{name: text if isinstance(fields[name].default, str) else (text,) for name in required})
+    values = {name: text if isinstance(fields[name].default, str) else (text,) for name in required}
+    return cls(**values | ({"rules": ({"tool": "*", "at_most": 2},)} if "rules" in required else {}))
 
 
 def _cases(text: str, roles: tuple[str, ...], scope: str) -> list[Case]:

@@ -32,6 +32,7 @@ MODULES: Mapping[str, Mapping[str, str]] = {
         "counterfactual_bias": "pytest_evalstudio.evaluators.counterfactual_bias",
         "custom_judge": "pytest_evalstudio.evaluators.custom_judge",
         "document_recall": "pytest_evalstudio.evaluators.retrieval",
+        "effort": "pytest_evalstudio.evaluators.effort",
         "encoding_guardrail": "pytest_evalstudio.evaluators.encoding_guardrail",
         "fact_check": "pytest_evalstudio.evaluators.fact_check",
         "fairness_bias": "pytest_evalstudio.evaluators.classifiers",
@@ -70,6 +71,8 @@ MODULES: Mapping[str, Mapping[str, str]] = {
         "summarization_with_reference_gptscore": "pytest_evalstudio.evaluators.gptscore",
         "summarization_without_reference_gptscore": "pytest_evalstudio.evaluators.gptscore",
         "text_matching": "pytest_evalstudio.evaluators.text_matching",
+        "tool_calls": "pytest_evalstudio.evaluators.tool_calls",
+        "tool_rules": "pytest_evalstudio.evaluators.tool_rules",
         "toxicity": "pytest_evalstudio.evaluators.classifiers",
     },
     "host": {

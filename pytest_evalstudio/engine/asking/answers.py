@@ -15,6 +15,7 @@ from typing import Any
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.reading import file_sha256
 from pytest_evalstudio.core.store import Store
+from pytest_evalstudio.core.tool_calls import read_tool_calls
 
 FILE_NAME = "answers-1.sqlite"
 """The number is the version of what the rows mean; another version is another file."""
@@ -126,7 +127,7 @@ class AnswerCache:
                     "context": tuple(stored["context"]),
                     "context_sources": tuple(stored["context_sources"]),
                     "context_scores": tuple(stored.get("context_scores", ())),
-                    "tool_calls": tuple(stored.get("tool_calls", ())),
+                    "tool_calls": read_tool_calls(stored.get("tool_calls")),
                     "artifacts": tuple(stored.get("artifacts", ())),
                 }
             )
@@ -147,7 +148,11 @@ class AnswerCache:
             return
         entry = {
             item.name: getattr(answer, item.name) for item in fields(answer) if item.name not in _NOT_STORED
-        } | {"usage": dict(answer.usage), _RUN: run}
+        } | {
+            "usage": dict(answer.usage),
+            "tool_calls": [call.to_dict() for call in answer.tool_calls],
+            _RUN: run,
+        }
         self.store.change(_STORE, (key, json.dumps(entry, sort_keys=True), time.time()))
 
     def count(self, run: str) -> int:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_evalstudio.core.cases import Answer
+from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.engine.asking.secrets import SHORTEST_IN_ANSWERS, Secrets
 
 
@@ -23,7 +24,7 @@ def without_secrets(answer: Answer, secrets: Secrets) -> Answer:
         context_sources=tuple(map(clean, answer.context_sources)),
         served_model=clean(answer.served_model),
         request_id=clean(answer.request_id),
-        tool_calls=tuple(_cleaned(call, clean) for call in answer.tool_calls),
+        tool_calls=tuple(ToolCall(**_cleaned(call.to_dict(), clean)) for call in answer.tool_calls),
     )
 
 

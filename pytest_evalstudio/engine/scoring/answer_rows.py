@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+
+import msgspec
 
 from pytest_evalstudio.core.cases import NOTHING, Answer
+from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked, masked_texts
 from pytest_evalstudio.engine.scoring.record_texts import document_names, iso_time
 from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.record import schema
+
+_MAX_RESULT_CHARS = 20_000
+"""Longer results are cut in records: a report shows them, and evaluators have seen them whole."""
 
 
 def answer_of_row(row: Row, *, error: str) -> Answer:
@@ -30,7 +35,7 @@ def answer_of_row(row: Row, *, error: str) -> Answer:
         request_id=row.request_id,
         cost_usd=row.cost,
         usage=row.usage or NOTHING,
-        tool_calls=tuple(call if isinstance(call, Mapping) else {"name": call} for call in row.tool_calls),
+        tool_calls=tuple(row.tool_calls),
         error=error,
     )
 
@@ -49,7 +54,7 @@ def complete_row(row: Row, answer: Answer, folder: str) -> None:
     row.first_token_s = answer.first_token_s
     row.served_model = answer.served_model
     row.request_id = answer.request_id
-    row.tool_calls = [dict(call) for call in answer.tool_calls]
+    row.tool_calls = list(answer.tool_calls)
     details = {"retries": answer.retries, "artifacts": list(answer.artifacts)}
     assert row.model_extra is not None  # unknown keys are kept
     row.model_extra.update({name: value for name, value in details.items() if value})
@@ -74,7 +79,7 @@ def recorded_answer(answer: Answer, folder: str) -> schema.RecordedAnswer:
         usage=dict(answer.usage),
         retries=answer.retries,
         error=masked(answer.error),
-        tool_calls=tuple(map(masked_texts, answer.tool_calls)),
+        tool_calls=tuple(map(_recorded_call, answer.tool_calls)),
         stored=iso_time(answer.stored_at) if answer.stored_at is not None else "",
     )
 
@@ -93,6 +98,23 @@ def answer_of_record(row: schema.RecordedAnswer) -> Answer:
         cost_usd=row.cost,
         usage=row.usage,
         retries=row.retries,
-        tool_calls=row.tool_calls,
+        tool_calls=tuple(ToolCall(**msgspec.structs.asdict(call)) for call in row.tool_calls),
         error=row.error,
+    )
+
+
+def _recorded_call(call: ToolCall) -> schema.RecordedToolCall:
+    result = call.result
+    if result is not None and len(result) > _MAX_RESULT_CHARS:
+        result = f"{result[:_MAX_RESULT_CHARS]}… ({len(result):,} characters)"
+    return schema.RecordedToolCall(
+        name=safe_identifier(call.name),
+        arguments=masked_texts(call.arguments),
+        arguments_text=masked(call.arguments_text),
+        id=safe_identifier(call.id),
+        result=None if result is None else masked(result),
+        error=masked(call.error),
+        agent=safe_identifier(call.agent),
+        started_s=call.started_s,
+        duration_s=call.duration_s,
     )

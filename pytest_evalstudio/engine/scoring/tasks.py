@@ -11,6 +11,7 @@ from typing import Any
 
 from pytest_evalstudio.core.cases import NOTHING, Case, Relationship, Turn
 from pytest_evalstudio.core.display import UNSAFE
+from pytest_evalstudio.core.tool_calls import ExpectedToolCall
 from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.engine.scoring.answer_rows import answer_of_row
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
@@ -157,6 +158,7 @@ def _of_suite(
             expected_documents=tuple(item.expected_documents),
             expected_facts=tuple(item.expected_facts),
             guidelines=tuple(item.guidelines),
+            expected_tool_calls=_calls(item.expected_tool_calls),
             conversation=turns_of(item.conversation),
             folder=folder,
             extra=item.model_extra or NOTHING,
@@ -245,6 +247,7 @@ def row_case(row: Row, model: ModelInfo, folder: str, position: int = 0, line: i
         expected_documents=tuple(row.expected_documents),
         expected_facts=tuple(row.expected_facts),
         guidelines=tuple(row.guidelines),
+        expected_tool_calls=_calls(row.expected_tool_calls),
         conversation=turns_of(row.conversation),
         folder=folder,
         extra=row.model_extra or NOTHING,
@@ -275,6 +278,10 @@ def _relationships(links: Iterable[Any]) -> tuple[Relationship, ...]:
         )
         for link in links
     )
+
+
+def _calls(expected: list[ExpectedToolCall] | None) -> tuple[ExpectedToolCall, ...] | None:
+    return None if expected is None else tuple(expected)
 
 
 def turns_of(conversation: Iterable[Any]) -> tuple[Turn, ...]:

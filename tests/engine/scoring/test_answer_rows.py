@@ -7,6 +7,7 @@ import dataclasses
 import pytest
 
 from pytest_evalstudio.core.cases import Answer
+from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.engine.scoring.answer_rows import (
     answer_of_record,
     answer_of_row,
@@ -28,7 +29,7 @@ FULL = Answer(
     request_id="r1",
     retries=2,
     artifacts=("chart.png",),
-    tool_calls=({"name": "search", "arguments": {"query": "fee"}},),
+    tool_calls=(ToolCall(name="search", arguments={"query": "fee"}, result="5 USD"),),
     error="late",
     stored_at=7.0,
 )
@@ -66,7 +67,7 @@ def test_an_answer_with_an_error_has_no_text(error: str) -> None:
 
 
 def test_a_record_is_masked() -> None:
-    call = {"name": "mail", "arguments": {"to": "jane@bank.com"}}
+    call = ToolCall(name="mail", arguments={"to": ["jane@bank.com"]}, result="to jane@bank.com")
     recorded = recorded_answer(
         Answer(text="jane@bank.com", context=("jane@bank.com",), tool_calls=(call,)), ""
     )

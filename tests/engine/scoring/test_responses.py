@@ -9,6 +9,7 @@ import pytest
 
 from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
 from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.engine.builders import make_case
 from pytest_evalstudio.engine.evaluate import verdict_word
 from pytest_evalstudio.engine.pipeline import Pipeline
@@ -40,7 +41,7 @@ def result_of(
             actual_output=answer,
             key="fee",
             model_key="",
-            tool_calls=({"name": "search"},) if tools else (),
+            tool_calls=(ToolCall(name="search"),) if tools else (),
             run=run,
             **known,
         )
@@ -276,7 +277,7 @@ CONTENT_BLIND = {
     *("toxicity", "fairness_bias", "sexism", "stereotypes", "safety_judge", "counterfactual_bias"),
     *("looping_detection", "json_schema", "perplexity", "agent_sanity_check", "language_mismatch"),
     *("guideline_adherence_judge", "global_guideline_adherence_judge", "custom_judge", "byop"),
-    *("document_recall",),
+    *("document_recall", "tool_calls", "tool_rules", "effort"),
 }
 
 
@@ -285,7 +286,12 @@ def test_which_evaluators_judge_content(id: str) -> None:
     """Those that do not are listed; every other one, present or future, does not apply to a refusal."""
     spec = REGISTRY.evaluators.spec(id)
     options = {name.removeprefix("option:") for name in spec.requires if name.startswith("option:")}
-    texts = {"prompt": "Is {actual_output} good?", "definition": "good", "global_guidelines": ["Be kind."]}
+    texts: dict[str, Any] = {
+        "prompt": "Is {actual_output} good?",
+        "definition": "good",
+        "global_guidelines": ["Be kind."],
+    }
+    texts["rules"] = [{"tool": "*", "at_most": 2}]
     plan = Plan(REGISTRY, configuration({"evaluators": []}))
     selected = plan.get(id, {name: texts[name] for name in options})
     assert judges_content(selected) == (id not in CONTENT_BLIND)

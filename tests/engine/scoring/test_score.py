@@ -11,6 +11,7 @@ import pytest
 from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.builders import make_case
 from pytest_evalstudio.engine.scoring.plan import Plan
@@ -84,7 +85,7 @@ def test_an_answer_with_a_visible_character_is_not_empty(answer):
 
 
 def test_an_answer_that_calls_a_tool_is_not_empty_and_has_no_text_to_judge():
-    case = Case(key="k", question="q", answer=Answer(tool_calls=({"name": "search"},)))
+    case = Case(key="k", question="q", answer=Answer(tool_calls=(ToolCall(name="search"),)))
     [outcome] = outcomes("answered", case)
     assert (outcome.status, outcome.code) == ("not_applicable", OutcomeCode.NOTHING_TO_SCORE)
 

@@ -1,0 +1,190 @@
+"""Calls of tools by a model: one type, read from the forms of all services."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+from typing import Any, Literal
+
+NO_ARGUMENTS: Mapping[str, Any] = MappingProxyType({})
+MAX_DEPTH = 100
+"""Maximum depth of arguments; deeper ones stay text, so that no recursive function reaches Python's limit."""
+OtherArguments = Literal["", "allow", "forbid"]
+"""Verdict on arguments that an expectation does not name; "" for what the evaluator's options say."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """Call of a tool.
+
+    Attributes:
+        name: the tool, as the service names it; "" where a call has no name.
+        arguments: by name; empty where they are no JSON object.
+        arguments_text: the arguments as the service sent them, where they are no JSON object, or are nested
+            more than `MAX_DEPTH` deep.
+        id: the service's id of the call.
+        result: what the tool returned, JSON as text; None where that is not known.
+        error: what went wrong in the tool.
+        agent: name of the agent that called.
+        started_s: start in seconds since the epoch; None where it is not known.
+        duration_s: seconds that the tool took.
+    """
+
+    name: str
+    arguments: Mapping[str, Any] = field(default_factory=lambda: NO_ARGUMENTS)
+    arguments_text: str = ""
+    id: str = ""
+    result: str | None = None
+    error: str = ""
+    agent: str = ""
+    started_s: float | None = None
+    duration_s: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the call as JSON data; fields without a value are left out."""
+        values = ((item.name, getattr(self, item.name)) for item in fields(self))
+        kept_always = ("name", "arguments")
+        return {
+            name: dict(value) if name == "arguments" else value
+            for name, value in values
+            if name in kept_always or value not in ("", None)
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectedToolCall:
+    """Call that a case expects.
+
+    Attributes:
+        name: the tool.
+        arguments: expected value or matcher of each named argument, see `metrics.tool_calls.argument_fault`.
+        other_arguments: whether further arguments are allowed.
+    """
+
+    name: str
+    arguments: Mapping[str, Any] = field(default_factory=lambda: NO_ARGUMENTS)
+    other_arguments: OtherArguments = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the expectation as JSON data."""
+        named = {"name": self.name, "arguments": dict(self.arguments)}
+        return {**named, **({"other_arguments": self.other_arguments} if self.other_arguments else {})}
+
+
+def read_tool_calls(values: object) -> tuple[ToolCall, ...]:
+    """Read calls in the form of any service, see `read_tool_call`.
+
+    Args:
+        values: a list of calls, or a single one; None for none.
+
+    Raises:
+        ValueError: if one is no call; the message says which and why.
+    """
+    if values is None:
+        return ()
+    if isinstance(values, str | Mapping | ToolCall):
+        values = [values]
+    if not isinstance(values, Iterable):
+        raise ValueError(f"expected a list of tool calls, found {_type_name(values)}")
+    calls = []
+    for index, value in enumerate(values):
+        try:
+            calls.append(read_tool_call(value))
+        except ValueError as exc:
+            raise ValueError(f"tool call {index}: {exc}") from None
+    return tuple(calls)
+
+
+def read_tool_call(value: object) -> ToolCall:
+    """Read a call.
+
+    The forms are ours (the fields of `ToolCall`), OpenAI's chat completions and responses, Ollama's,
+    Anthropic's `tool_use` blocks, Bedrock's `toolUse`, Gemini's `functionCall`, and the bare name of a tool.
+
+    Raises:
+        ValueError: if the value is no mapping, or has no name of a tool.
+
+    >>> read_tool_call({"id": "c1", "function": {"name": "search", "arguments": '{"q": "fee"}'}}).arguments
+    {'q': 'fee'}
+    """
+    if isinstance(value, ToolCall):
+        return value
+    if isinstance(value, str):
+        value = {"name": value}
+    if not isinstance(value, Mapping):
+        raise ValueError(f"expected an object or the name of a tool, found {_type_name(value)}")
+    wrapped: Mapping[str, Any] = next(
+        (value[key] for key in _WRAPPERS if isinstance(value.get(key), Mapping)), {}
+    )
+    merged = {**value, **wrapped}
+    name = merged.get("name")
+    if not isinstance(name, str) or not name:
+        raise ValueError('it has no name of a tool; write {"name": "search", "arguments": {"query": "fee"}}')
+    arguments, text = _arguments(next((merged[key] for key in _ARGUMENTS if key in merged), None))
+    return ToolCall(
+        name=name,
+        arguments=arguments,
+        arguments_text=text or _text(merged.get("arguments_text")),
+        id=_text(next((merged[key] for key in _IDS if merged.get(key)), "")),
+        result=None if merged.get("result") is None else _text(merged["result"]),
+        error=_text(merged.get("error")),
+        agent=_text(merged.get("agent")),
+        started_s=_seconds(merged.get("started_s")),
+        duration_s=_seconds(merged.get("duration_s")),
+    )
+
+
+_WRAPPERS = ("function", "toolUse", "functionCall", "function_call")
+_ARGUMENTS = ("arguments", "input", "args", "kwargs", "parameters")
+_IDS = ("id", "call_id", "toolUseId", "tool_call_id")
+
+
+def _arguments(value: object) -> tuple[Mapping[str, Any], str]:
+    """Return the arguments, or their text where they are no JSON object."""
+    if value is None or value == "":
+        return NO_ARGUMENTS, ""
+    parsed = value
+    if isinstance(value, str):
+        try:
+            parsed = json.loads(value)
+        except (ValueError, RecursionError):
+            return NO_ARGUMENTS, value
+    if not isinstance(parsed, Mapping) or is_deep(parsed):
+        return NO_ARGUMENTS, _text(value)
+    return {str(name): item for name, item in parsed.items()}, ""
+
+
+def is_deep(value: object) -> bool:
+    """Return whether JSON data are nested more than `MAX_DEPTH` deep; the search is not recursive."""
+    level: list[object] = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            item
+            for part in level
+            if isinstance(part, Mapping | list | tuple)
+            for item in (part.values() if isinstance(part, Mapping) else part)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (ValueError, RecursionError):
+        return f"{_type_name(value)} that JSON cannot hold"
+
+
+def _seconds(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _type_name(value: object) -> str:
+    return "null" if value is None else type(value).__name__

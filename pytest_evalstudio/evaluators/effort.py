@@ -1,0 +1,118 @@
+"""Effort: calls, tokens, seconds and cost of an answer, against a budget."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.codes import OutcomeCode
+from pytest_evalstudio.core.outcomes import Metric, Outcome
+from pytest_evalstudio.core.plugins.evaluator import evaluator
+from pytest_evalstudio.core.tool_calls import ToolCall
+from pytest_evalstudio.core.tools import Tools
+from pytest_evalstudio.evaluators._common import keywords, worst
+
+_TOKENS = ("input_tokens", "output_tokens")
+
+
+def _amount(key: str, name: str, description: str) -> Metric:
+    return Metric(
+        key, name, better="lower", range=(0.0, math.inf), threshold=math.inf, description=description
+    )
+
+
+@evaluator(
+    "effort",
+    name="Effort",
+    domain="generation",
+    needs=("actual_output",),
+    method=("rules",),
+    keywords=keywords("S VR", "O", "evaluation-method-rule-based", "evaluation-method-agents"),
+    problem_type="efficiency",
+)
+@dataclass(frozen=True)
+class Effort:
+    """The answer keeps its budget of tool calls, tokens, seconds and US dollars.
+
+    `max_calls`, `max_repeated_calls`, `max_failed_calls`, `max_tokens`, `max_seconds` and `max_cost_usd` are
+    limits for one answer, of a run or, in `evaluators`, of one case. Without any of them the amounts are
+    measured, and nothing decides. A limit on an amount that the host does not report is an error. Repeated
+    calls have the tool and all arguments of an earlier one.
+
+    Source: own definition; amounts as the host reports them.
+    """
+
+    applies_without_text: ClassVar[bool] = True
+    applies_to_refusals: ClassVar[bool] = True
+    max_calls: int | None = None
+    max_repeated_calls: int | None = None
+    max_failed_calls: int | None = None
+    max_tokens: int | None = None
+    max_seconds: float | None = None
+    max_cost_usd: float | None = None
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        Metric(
+            "within_budget",
+            "Within the budget",
+            threshold=1.0,
+            primary=True,
+            boolean=True,
+            description="1.0 where no limit is exceeded, else 0.0.",
+        ),
+        _amount("calls", "Tool calls", "Calls of tools."),
+        _amount("repeated_calls", "Repeated tool calls", "Calls with tool and arguments of an earlier one."),
+        _amount("failed_calls", "Failed tool calls", "Calls that ended with an error."),
+        _amount("tokens", "Tokens", "Tokens of input and output."),
+        _amount("seconds", "Seconds", "Seconds of the request that succeeded."),
+        _amount("cost_usd", "US dollars", "Cost of the answer in US dollars."),
+    )
+
+    def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
+        return [self._score(case) for case in cases]
+
+    def _score(self, case: Case) -> Outcome:
+        if not case.is_answered:
+            return worst(self.metrics)
+        amounts = amounts_of(case)
+        limits = {name: limit for name in amounts if (limit := getattr(self, f"max_{name}")) is not None}
+        if unknown := [name for name in limits if amounts[name] is None]:
+            return Outcome.error(
+                f"max_{unknown[0]} is set, but the host does not report {unknown[0]}; remove the limit, or"
+                " configure the host to report them",
+                OutcomeCode.INPUT_INVALID,
+            )
+        exceeded = [
+            f"{name}: {_shown(amount)}, at most {_shown(limit)} allowed"
+            for name, limit in limits.items()
+            if (amount := amounts[name]) is not None and amount > limit
+        ]
+        within = float(not exceeded) if limits else None
+        return Outcome.score({"within_budget": within, **amounts}, reason="; ".join(exceeded))
+
+
+def amounts_of(case: Case) -> dict[str, float | None]:
+    """Return calls, tokens, seconds and cost of an answer; None for what the host does not report."""
+    calls = case.tool_calls
+    answer = case.answer
+    tokens = [answer.usage[name] for name in _TOKENS if name in answer.usage]
+    return {
+        "calls": float(len(calls)),
+        "repeated_calls": float(len(calls) - len(Counter(map(_identity, calls)))),
+        "failed_calls": float(sum(bool(call.error) for call in calls)),
+        "tokens": float(sum(tokens)) if tokens else None,
+        "seconds": answer.duration_s or None,
+        "cost_usd": answer.cost_usd,
+    }
+
+
+def _identity(call: ToolCall) -> str:
+    return json.dumps([call.name, dict(call.arguments), call.arguments_text], sort_keys=True, default=str)
+
+
+def _shown(amount: float) -> str:
+    return f"{amount:,.4g}" if amount < 1000 else f"{amount:,.0f}"

@@ -1,0 +1,195 @@
+"""Tool calls: the calls that the model made against those that the case expects."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any, ClassVar
+
+from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.codes import OutcomeCode
+from pytest_evalstudio.core.errors import EvaluationError
+from pytest_evalstudio.core.outcomes import Metric, Outcome
+from pytest_evalstudio.core.plugins.evaluator import evaluator
+from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
+from pytest_evalstudio.core.tools import Tools
+from pytest_evalstudio.evaluators._common import keywords, listed, worst
+from pytest_evalstudio.metrics.matching import ABSENT
+from pytest_evalstudio.metrics.quoting import one_line
+from pytest_evalstudio.metrics.tool_calls import (
+    MAX_ASSIGNED,
+    ArgumentFault,
+    CallComparison,
+    Mode,
+    compare_calls,
+)
+
+_SHOWN_CALLS = 5
+
+
+def _share(key: str, name: str, description: str) -> Metric:
+    return Metric(key, name, threshold=0.0, description=description)
+
+
+@evaluator(
+    "tool_calls",
+    name="Tool calls",
+    domain="generation",
+    needs=("actual_output",),
+    method=("rules",),
+    keywords=keywords("S VR", "C O", "evaluation-method-rule-based", "evaluation-method-agents"),
+)
+@dataclass(frozen=True)
+class ToolCalls:
+    """The model calls the tools that the case expects, with the expected arguments.
+
+    The key `expected_tool_calls` of a test case lists the calls; values of arguments are literals or matchers
+    (`$any`, `$absent`, `$one_of`, `$regex`, `$approx`, `$contains`, `$schema`). A case without the key is not
+    scored; an empty list expects no call. Each expected call is paired with one call of the same tool, so
+    that most pairs match.
+
+    `mode`: "any_order" asks for these calls and no other; "exact" also for their order; "in_order" for these
+    calls in this order, with others between them; "superset" for these calls, with others; "subset" for no
+    call that is not expected. `only` and `ignore` are patterns of names, e.g. to judge only the tools that
+    change something. `other_arguments` says whether arguments that an expectation does not name are allowed
+    ("allow") or wrong ("forbid").
+
+    Source: trajectory matching of ADK, Vertex AI and agentevals, with a best assignment for repeated calls.
+    """
+
+    applies_without_text: ClassVar[bool] = True
+    applies_to_refusals: ClassVar[bool] = True
+    mode: Mode = "any_order"
+    only: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    other_arguments: str = "allow"
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        Metric(
+            "tool_calls_match",
+            "Tool calls match",
+            threshold=1.0,
+            primary=True,
+            boolean=True,
+            description="1.0 where the calls are as the mode asks, else 0.0.",
+        ),
+        _share("tool_call_precision", "Precision of calls", "Matching calls divided by all calls."),
+        _share("tool_call_recall", "Recall of calls", "Matching calls divided by expected calls."),
+        _share(
+            "tool_argument_accuracy",
+            "Accuracy of arguments",
+            "Matching arguments divided by compared ones, over calls of an expected tool.",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        if self.other_arguments not in ("allow", "forbid"):
+            raise ValueError(f'other_arguments: expected "allow" or "forbid", found {self.other_arguments!r}')
+
+    def not_applicable(self, case: Case) -> str:
+        return "the case has no expected_tool_calls" if case.expected_tool_calls is None else ""
+
+    def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
+        return [self._score(case) for case in cases]
+
+    def _score(self, case: Case) -> Outcome:
+        if case.expected_tool_calls is None:
+            return Outcome.not_applicable(self.not_applicable(case))
+        if not case.is_answered:
+            return worst(self.metrics)
+        expected = [call for call in case.expected_tool_calls if self._is_judged(call.name)]
+        actual = [call for call in case.tool_calls if self._is_judged(call.name)]
+        try:
+            comparison = compare_calls(
+                actual, expected, mode=self.mode, forbid_others=self.other_arguments == "forbid"
+            )
+        except EvaluationError as exc:
+            return Outcome.error(str(exc), OutcomeCode.INPUT_INVALID)
+        return Outcome.score(
+            {
+                "tool_calls_match": float(comparison.matches),
+                "tool_call_precision": comparison.precision,
+                "tool_call_recall": comparison.recall,
+                "tool_argument_accuracy": comparison.argument_accuracy,
+            },
+            reason="" if comparison.matches else self._explanation(comparison, actual, expected),
+            details=_details(comparison, actual, expected),
+        )
+
+    def _is_judged(self, name: str) -> bool:
+        return (not self.only or _fits(name, self.only)) and not _fits(name, self.ignore)
+
+    def _explanation(
+        self, comparison: CallComparison, actual: Sequence[ToolCall], expected: Sequence[ExpectedToolCall]
+    ) -> str:
+        parts = []
+        if self.mode != "subset":
+            missing = [described(expected[index]) for index in comparison.missing]
+            parts += [f"missing: {listed(missing, _SHOWN_CALLS)}"] if missing else []
+        wrong = [
+            f"{expected[pair.expected].name} (call {pair.actual + 1}): "
+            + listed([_difference(fault) for fault in pair.faults])
+            for pair in comparison.pairs
+            if pair.faults
+        ]
+        parts += [f"wrong arguments: {listed(wrong, _SHOWN_CALLS)}"] if wrong else []
+        if self.mode not in ("superset", "in_order"):
+            others = [described(actual[index]) for index in comparison.unexpected]
+            parts += [f"unexpected: {listed(others, _SHOWN_CALLS)}"] if others else []
+        if not parts or (self.mode in ("exact", "in_order") and not comparison.in_order and not wrong):
+            names = one_line(", ".join(call.name for call in expected))
+            parts.append(f"another order than {names}")
+        if comparison.greedy:
+            parts.append(f"paired in sequence: more than {MAX_ASSIGNED} calls of {listed(comparison.greedy)}")
+        return "; ".join(parts)
+
+
+def _fits(name: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def described(call: ToolCall | ExpectedToolCall) -> str:
+    """Return a call for a message.
+
+    >>> described(ToolCall(name="search", arguments={"query": "fee"}))
+    'search(query="fee")'
+    """
+    values = ", ".join(f"{key}={_value(value)}" for key, value in call.arguments.items())
+    return one_line(f"{call.name}({values})")
+
+
+def _value(value: object) -> str:
+    if value is ABSENT:
+        return "nothing"
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _difference(fault: ArgumentFault) -> str:
+    if fault.expected is ABSENT:
+        return one_line(f"{fault.name}={_value(fault.actual)} is not expected")
+    return one_line(f"{fault.name}={_value(fault.actual)}, expected {_value(fault.expected)}")
+
+
+def _details(
+    comparison: CallComparison, actual: Sequence[ToolCall], expected: Sequence[ExpectedToolCall]
+) -> dict[str, Any]:
+    """Return the differences for exports; {} where there are none."""
+
+    def wrong() -> Iterator[dict[str, Any]]:
+        for pair in comparison.pairs:
+            for fault in pair.faults:
+                yield {
+                    "tool": expected[pair.expected].name,
+                    "call": pair.actual + 1,
+                    "argument": fault.name,
+                    "expected": None if fault.expected is ABSENT else fault.expected,
+                    "actual": None if fault.actual is ABSENT else fault.actual,
+                }
+
+    parts = {
+        "missing": [expected[index].to_dict() for index in comparison.missing],
+        "unexpected": [actual[index].to_dict() for index in comparison.unexpected],
+        "wrong_arguments": list(wrong()),
+    }
+    return {name: value for name, value in parts.items() if value}

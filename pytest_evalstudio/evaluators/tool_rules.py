@@ -1,0 +1,174 @@
+"""Tool rules: the order, number and conditions of tool calls."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from fnmatch import fnmatchcase
+from typing import Any, ClassVar
+
+from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.errors import ConfigurationError, nearest
+from pytest_evalstudio.core.outcomes import Metric, Outcome
+from pytest_evalstudio.core.plugins.evaluator import evaluator
+from pytest_evalstudio.core.tool_calls import ToolCall
+from pytest_evalstudio.core.tools import Tools
+from pytest_evalstudio.evaluators._common import keywords, listed, worst
+from pytest_evalstudio.metrics.quoting import one_line
+
+_AGREEMENT = re.compile(
+    r"\W*(?:yes|yep|yeah|sure|ok|okay|agreed|confirmed?|correct|go ahead|please (?:do|go ahead|proceed)"
+    r"|proceed|do it|i (?:confirm|agree)|ja|oui|s[ií])\b",
+    re.IGNORECASE,
+)
+"""Beginning of a user's message that agrees to an action."""
+_OBJECTION = re.compile(
+    r"\A[^,.;!?]*\bnot\b|\A[^.!?]*\b(?:do not|don['’]t|wait|stop|hold on)\b", re.IGNORECASE
+)
+"""A first clause or sentence that takes the agreement back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """Rule on the calls of a tool.
+
+    Attributes:
+        tool: pattern of names, e.g. "cancel_*".
+        never: the tool must not be called.
+        after: pattern of a tool that must have been called, without an error, before each call.
+        at_most: largest number of calls; None for no limit.
+        at_least: smallest number of calls.
+        not_after_error: the tool must not be called after any call that ended with an error.
+        needs_confirmation: the user's last message must agree ("yes", "go ahead").
+    """
+
+    tool: str
+    never: bool = False
+    after: str = ""
+    at_most: int | None = None
+    at_least: int = 0
+    not_after_error: bool = False
+    needs_confirmation: bool = False
+
+
+@evaluator(
+    "tool_rules",
+    name="Tool rules",
+    domain="generation",
+    needs=("actual_output",),
+    requires=("option:rules",),
+    method=("rules",),
+    keywords=keywords("S AT VR", "C O", "evaluation-method-rule-based", "evaluation-method-agents"),
+)
+@dataclass(frozen=True)
+class ToolRules:
+    """The calls of tools keep all rules.
+
+    `rules` is a list of tables, each with a pattern of tools and what it asks of their calls:
+    `{tool = "cancel_*", after = "get_reservation"}`, `never = true`, `at_most = 2`, `at_least = 1`,
+    `not_after_error = true`, `needs_confirmation = true` (the user's last message begins with "yes", "go
+    ahead" or the like). The reason names the broken rules and the calls.
+
+    Source: policies of tool use as in τ-bench (Yao et al., 2024), stated as data.
+    """
+
+    applies_without_text: ClassVar[bool] = True
+    applies_to_refusals: ClassVar[bool] = True
+    rules: tuple[Mapping[str, Any], ...] = ()
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        Metric(
+            "tool_rules_kept",
+            "Tool rules kept",
+            threshold=1.0,
+            primary=True,
+            boolean=True,
+            description="1.0 where all rules are kept, else 0.0.",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        for index, table in enumerate(self.rules):
+            read_rule(table, index)
+
+    def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
+        rules = [read_rule(table, index) for index, table in enumerate(self.rules)]
+        return [self._score(case, rules) for case in cases]
+
+    def _score(self, case: Case, rules: Sequence[Rule]) -> Outcome:
+        if not case.is_answered:
+            return worst(self.metrics)
+        broken = [fault for rule in rules for fault in _faults(rule, case)]
+        return Outcome.score({"tool_rules_kept": float(not broken)}, reason=listed(broken))
+
+
+def read_rule(table: object, index: int) -> Rule:
+    """Read a rule.
+
+    Raises:
+        ConfigurationError: for an unknown key or a value of a wrong type.
+    """
+    place = f"rules[{index}]"
+    if not isinstance(table, Mapping):
+        raise ConfigurationError(f'{place}: expected a table, e.g. {{tool = "cancel_*", at_most = 1}}')
+    types: dict[str, type] = {
+        "tool": str,
+        "never": bool,
+        "after": str,
+        "at_most": int,
+        "at_least": int,
+        "not_after_error": bool,
+        "needs_confirmation": bool,
+    }
+    for name, value in table.items():
+        if name not in types:
+            raise ConfigurationError(f"{place}: a rule has no key {name!r}. {nearest(name, types)}".strip())
+        if not isinstance(value, types[name]) or (isinstance(value, bool) and types[name] is int):
+            raise ConfigurationError(f"{place}.{name}: expected {types[name].__name__}, found {value!r}")
+    if not table.get("tool"):
+        raise ConfigurationError(f'{place}: it names no tool; write tool = "*" for all')
+    if len(table) == 1:
+        conditions = ", ".join(item.name for item in fields(Rule)[1:])
+        raise ConfigurationError(f"{place}: it says nothing about {table['tool']!r}; add one of {conditions}")
+    return Rule(**table)
+
+
+def _faults(rule: Rule, case: Case) -> Iterator[str]:
+    """Yield how the calls of a case break a rule, at most once for each of its conditions."""
+    calls = case.tool_calls
+    concerned = [index for index, call in enumerate(calls) if fnmatchcase(call.name, rule.tool)]
+    tool = one_line(rule.tool)
+    if len(concerned) < rule.at_least:
+        yield f"{tool} is called {_times(len(concerned))}, at least {rule.at_least} expected"
+    if rule.at_most is not None and len(concerned) > rule.at_most:
+        call = _named(calls, concerned[rule.at_most])
+        yield f"{tool} is called {_times(len(concerned))}, at most {rule.at_most} allowed ({call})"
+    if not concerned:
+        return
+    first = _named(calls, concerned[0])
+    if rule.never:
+        yield f"{first} is never allowed"
+    if rule.needs_confirmation and not _agrees(case.question):
+        yield f"{first} without the user's confirmation"
+    for index in concerned:
+        if rule.after and not any(
+            fnmatchcase(call.name, rule.after) and not call.error for call in calls[:index]
+        ):
+            yield f"{_named(calls, index)} before {one_line(rule.after)}"
+            break
+    for index in concerned:
+        if rule.not_after_error and any(call.error for call in calls[:index]):
+            yield f"{_named(calls, index)} after an error"
+            break
+
+
+def _agrees(message: str) -> bool:
+    return _AGREEMENT.match(message) is not None and _OBJECTION.match(message) is None
+
+
+def _named(calls: Sequence[ToolCall], index: int) -> str:
+    return f"call {index + 1}, {one_line(calls[index].name)}"
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")

@@ -1,0 +1,107 @@
+"""Calls of tools in files: those that a model made, and those that a case expects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, get_args
+
+from pydantic import BeforeValidator, WithJsonSchema
+
+from pytest_evalstudio.core.errors import nearest
+from pytest_evalstudio.core.tool_calls import (
+    NO_ARGUMENTS,
+    ExpectedToolCall,
+    OtherArguments,
+    ToolCall,
+    read_tool_calls,
+)
+from pytest_evalstudio.formats.matchers import matcher_fault
+
+_KEYS = ("name", "arguments", "other_arguments")
+_OTHER_ARGUMENTS = tuple(word for word in get_args(OtherArguments) if word)
+
+
+def read_expected_calls(value: object) -> list[ExpectedToolCall] | None:
+    """Read the calls that a case expects.
+
+    Args:
+        value: a list of objects with `name`, `arguments` and `other_arguments`, or of names of tools; None
+            where the case expects nothing of them.
+
+    Raises:
+        ValueError: if one is faulty; the message says which and why.
+    """
+    if value is None:
+        return None
+    if not isinstance(value, list | tuple):
+        raise ValueError('expected a list of calls, e.g. [{"name": "search", "arguments": {"query": "fee"}}]')
+    calls = []
+    for index, item in enumerate(value):
+        try:
+            calls.append(_expected_call(item))
+        except ValueError as exc:
+            raise ValueError(f"call {index}: {exc}") from None
+    return calls
+
+
+def _expected_call(value: object) -> ExpectedToolCall:
+    if isinstance(value, ExpectedToolCall):
+        return value
+    if isinstance(value, str):
+        value = {"name": value}
+    if not isinstance(value, Mapping):
+        raise ValueError("expected an object with the name of a tool")
+    if unknown := [key for key in value if key not in _KEYS]:
+        known = nearest(str(unknown[0]), _KEYS) or f"There are: {', '.join(_KEYS)}."
+        raise ValueError(f"{unknown[0]!r} is not a key of an expected call. {known}")
+    name, arguments = value.get("name"), value.get("arguments")
+    if not isinstance(name, str) or not name.strip():
+        raise ValueError("it has no name of a tool")
+    if arguments is not None and not isinstance(arguments, Mapping):
+        raise ValueError('arguments: expected an object, e.g. {"query": "fee"}')
+    other: Any = value.get("other_arguments") or ""
+    if other and other not in _OTHER_ARGUMENTS:
+        raise ValueError('other_arguments: expected "allow" or "forbid"')
+    for key, expected in (arguments or NO_ARGUMENTS).items():
+        if fault := matcher_fault(expected):
+            raise ValueError(f"argument {key!r}: {fault}")
+    return ExpectedToolCall(name=name, arguments=dict(arguments or NO_ARGUMENTS), other_arguments=other)
+
+
+def _calls(value: object) -> list[ToolCall]:
+    return list(read_tool_calls(value))
+
+
+_ANY_CALLS: dict[str, Any] = {
+    "type": "array",
+    "items": {"anyOf": [{"type": "string"}, {"type": "object"}]},
+}
+_EXPECTED_CALLS: dict[str, Any] = {
+    "anyOf": [
+        {
+            "type": "array",
+            "items": {
+                "anyOf": [
+                    {"type": "string"},
+                    {
+                        "type": "object",
+                        "properties": {
+                            "name": {"type": "string"},
+                            "arguments": {"type": "object"},
+                            "other_arguments": {"enum": ["", *_OTHER_ARGUMENTS]},
+                        },
+                        "required": ["name"],
+                        "additionalProperties": False,
+                    },
+                ]
+            },
+        },
+        {"type": "null"},
+    ]
+}
+ToolCalls = Annotated[list[ToolCall], BeforeValidator(_calls), WithJsonSchema(_ANY_CALLS)]
+"""Calls of a model, in the form of any service; null counts as none."""
+ExpectedToolCalls = Annotated[
+    list[ExpectedToolCall] | None, BeforeValidator(read_expected_calls), WithJsonSchema(_EXPECTED_CALLS)
+]
+"""Calls that a case expects; null where it says nothing of them, [] for no call."""

@@ -1,0 +1,192 @@
+"""Rules on what an agent does: perfect and broken subjects for each evaluator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_evalstudio.core.cases import Answer, Case
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.core.tool_calls import ToolCall
+from pytest_evalstudio.core.tools import Tools
+from pytest_evalstudio.engine.builders import make_case
+from pytest_evalstudio.evaluators.effort import Effort
+from pytest_evalstudio.evaluators.tool_calls import ToolCalls
+from pytest_evalstudio.evaluators.tool_rules import ToolRules
+from pytest_evalstudio.models.sentences import split_sentences
+
+GET = {"name": "get_reservation", "arguments": {"id": "EHGLP3"}}
+CANCEL = {"name": "cancel_reservation", "arguments": {"id": "EHGLP3", "reason": "illness"}}
+EXPECTED = [GET, {**CANCEL, "arguments": {"id": "EHGLP3", "reason": {"$regex": "(?i)ill"}}}]
+
+
+def outcome(evaluator: Any, answer: str = "Done.", **fields: Any) -> Outcome:
+    [scored] = evaluator.score(
+        [make_case("Cancel it", answer, **fields)], Tools(split_sentences=split_sentences)
+    )
+    return scored
+
+
+# tool_calls
+
+
+def test_the_expected_calls_pass() -> None:
+    scored = outcome(ToolCalls(), tool_calls=[GET, CANCEL], expected_tool_calls=EXPECTED)
+    assert set(scored.scores.values()) == {1.0}
+    assert (scored.reason, dict(scored.details)) == ("", {})
+
+
+@pytest.mark.parametrize(
+    ("tool_calls", "reason"),
+    [
+        ([], 'missing: get_reservation(id="EHGLP3"), cancel_reservation('),
+        ([GET], "missing: cancel_reservation("),
+        (
+            [GET, {"name": "cancel_reservation", "arguments": {"id": "EHGLP4", "reason": "illness"}}],
+            'wrong arguments: cancel_reservation (call 2): id="EHGLP4", expected "EHGLP3"',
+        ),
+        ([GET, CANCEL, GET], 'unexpected: get_reservation(id="EHGLP3")'),
+        ([GET, {**CANCEL, "arguments": "{broken"}], "id=nothing, expected"),
+    ],
+)
+def test_wrong_calls_fail_and_the_reason_names_them(tool_calls: list[Any], reason: str) -> None:
+    scored = outcome(ToolCalls(), tool_calls=tool_calls, expected_tool_calls=EXPECTED)
+    assert scored.scores["tool_calls_match"] == 0.0
+    assert reason in scored.reason
+    assert scored.details
+
+
+def test_another_order_fails_only_where_it_matters() -> None:
+    fields = {"tool_calls": [CANCEL, GET], "expected_tool_calls": EXPECTED}
+    scored = outcome(ToolCalls(mode="exact"), **fields)
+    assert scored.scores["tool_calls_match"] == 0.0
+    assert scored.reason == "another order than get_reservation, cancel_reservation"
+    assert outcome(ToolCalls(), **fields).scores["tool_calls_match"] == 1.0
+
+
+def test_patterns_choose_the_tools_that_are_judged() -> None:
+    fields = {"tool_calls": [GET, GET, CANCEL], "expected_tool_calls": EXPECTED}
+    assert outcome(ToolCalls(), **fields).scores["tool_calls_match"] == 0.0
+    assert outcome(ToolCalls(only=("cancel_*",)), **fields).scores["tool_calls_match"] == 1.0
+    assert outcome(ToolCalls(ignore=("get_*",)), **fields).scores["tool_calls_match"] == 1.0
+
+
+def test_no_call_can_be_expected() -> None:
+    assert outcome(ToolCalls(), expected_tool_calls=[]).scores["tool_calls_match"] == 1.0
+    assert outcome(ToolCalls(), expected_tool_calls=[], tool_calls=[GET]).scores["tool_calls_match"] == 0.0
+
+
+def test_a_case_that_expects_nothing_is_not_scored() -> None:
+    scored = outcome(ToolCalls(), tool_calls=[GET])
+    assert (scored.status, scored.reason) == ("not_applicable", "the case has no expected_tool_calls")
+
+
+def test_silence_is_worst() -> None:
+    scored = outcome(ToolCalls(), "", expected_tool_calls=[])
+    assert (scored.scores["tool_calls_match"], scored.reason) == (0.0, "the answer is empty")
+
+
+def test_secrets_in_arguments_are_masked_in_the_reason() -> None:
+    call = {"name": "mail", "arguments": {"to": "jane@bank.com", "password": "password=hunter2x"}}
+    scored = outcome(ToolCalls(), tool_calls=[call], expected_tool_calls=[GET])
+    assert "jane@bank.com" not in scored.reason
+    assert "hunter2x" not in scored.reason
+
+
+# tool_rules
+
+
+@pytest.mark.parametrize(
+    ("rule", "kept", "broken", "reason"),
+    [
+        ({"tool": "cancel_*", "after": "get_*"}, "gc", "cg", "call 1, cancel before get_*"),
+        ({"tool": "cancel", "never": True}, "g", "gc", "call 2, cancel is never allowed"),
+        ({"tool": "g*", "at_most": 1}, "gc", "gg", "g* is called twice, at most 1 allowed (call 2, get_x)"),
+        ({"tool": "cancel", "at_least": 1}, "gc", "g", "cancel is called 0 times, at least 1 expected"),
+        ({"tool": "cancel", "not_after_error": True}, "gc", "ec", "call 2, cancel after an error"),
+        ({"tool": "cancel_*", "after": "get_*"}, "g", "ec", "call 2, cancel before get_*"),
+    ],
+)
+def test_a_rule_is_kept_or_broken(rule: dict[str, Any], kept: str, broken: str, reason: str) -> None:
+    named = {
+        "g": ToolCall(name="get_x"),
+        "e": ToolCall(name="get_x", error="down"),
+        "c": ToolCall(name="cancel"),
+    }
+    evaluator = ToolRules(rules=({**rule, "tool": rule["tool"].replace("cancel_*", "cancel*")},))
+    good = outcome(evaluator, tool_calls=[named[letter] for letter in kept])
+    bad = outcome(evaluator, tool_calls=[named[letter] for letter in broken])
+    assert (good.scores["tool_rules_kept"], good.reason) == (1.0, "")
+    assert (bad.scores["tool_rules_kept"], bad.reason) == (0.0, reason)
+
+
+@pytest.mark.parametrize(
+    ("question", "kept"),
+    [
+        *(("Yes, please cancel it.", 1.0), ("Go ahead", 1.0), ("ok", 1.0), ("Sí, por favor", 1.0)),
+        *(("Cancel it", 0.0), ("Yesterday I booked.", 0.0), ("No, wait", 0.0), ("Please do not", 0.0)),
+        *(("OK, wait", 0.0), ("Yes, but not the hotel.", 1.0), ("Yes. Do not ask again.", 1.0)),
+    ],
+)
+def test_a_change_needs_the_user_to_agree(question: str, kept: float) -> None:
+    case = Case(key="k", question=question, answer=Answer(tool_calls=(ToolCall(name="cancel"),)))
+    evaluator = ToolRules(rules=({"tool": "cancel", "needs_confirmation": True},))
+    [scored] = evaluator.score([case], Tools(split_sentences=split_sentences))
+    assert scored.scores["tool_rules_kept"] == kept
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ({"tool": "x", "atmost": 1}, "rules[0]: a rule has no key 'atmost'. Did you mean 'at_most'?"),
+        ({"at_most": 1}, "rules[0]: it names no tool"),
+        ({"tool": "x"}, "rules[0]: it says nothing about 'x'; add one of never, after, at_most"),
+        ({"tool": "x", "at_most": True}, "rules[0].at_most: expected int, found True"),
+        ("never", "rules[0]: expected a table"),
+    ],
+)
+def test_a_faulty_rule_is_refused(rule: Any, message: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        ToolRules(rules=(rule,))
+    assert str(caught.value).startswith(message)
+
+
+# effort
+
+SPENT: dict[str, Any] = {
+    "tool_calls": [GET, GET, {**CANCEL, "error": "down"}],
+    "usage": {"input_tokens": 900, "output_tokens": 100},
+    "duration_s": 2.5,
+    "cost_usd": 0.02,
+}
+AMOUNTS = {
+    "calls": 3.0,
+    "repeated_calls": 1.0,
+    "failed_calls": 1.0,
+    "tokens": 1000.0,
+    "seconds": 2.5,
+    "cost_usd": 0.02,
+}
+
+
+def test_amounts_are_measured_without_a_limit() -> None:
+    assert outcome(Effort(), **SPENT).scores == {"within_budget": None, **AMOUNTS}
+
+
+@pytest.mark.parametrize("name", AMOUNTS)
+def test_a_limit_is_kept_or_exceeded(name: str) -> None:
+    amount = AMOUNTS[name]
+    at_limit = outcome(Effort(**{f"max_{name}": amount}), **SPENT)
+    below = outcome(Effort(**{f"max_{name}": amount * 0.9}), **SPENT)
+    assert (at_limit.scores["within_budget"], at_limit.reason) == (1.0, "")
+    assert below.scores["within_budget"] == 0.0
+    assert below.reason.startswith(f"{name}: ")
+
+
+@pytest.mark.parametrize("name", ["tokens", "seconds", "cost_usd"])
+def test_a_limit_on_an_unknown_amount_is_an_error(name: str) -> None:
+    scored = outcome(Effort(**{f"max_{name}": 1}))
+    assert scored.status == "error"
+    assert scored.reason.startswith(f"max_{name} is set, but the host does not report {name}")
