@@ -22,6 +22,7 @@ OUTCOMES = {
     "calibration": "2 failed, 1 passed",
     "fees": "1 failed, 1 passed",
     "app": "1 passed, 1 xfailed",
+    "agent": "1 failed, 1 passed",
     "fixture": "1 passed",
     "tests": "4 passed",
     "csv": "1 passed, 1 skipped",
