@@ -67,6 +67,7 @@ LOADERS: dict[str, tuple[str, ...]] = {
     "importers/kinds.py": (TOOLS, PROMPTFOO),
     "importers/promptfoo.py": (PROMPTFOO,),
     "metrics/json_schema.py": (SCHEMAS,),
+    "metrics/tool_definitions.py": (SCHEMAS,),
     "mrm/artifacts/fingerprints.py": (ARTIFACTS,),
     "mrm/artifacts/people.py": (ARTIFACTS,),
     "mrm/artifacts/sign_off.py": (ARTIFACTS,),

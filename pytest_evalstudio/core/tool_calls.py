@@ -101,7 +101,8 @@ def read_tool_call(value: object) -> ToolCall:
     """Read a call.
 
     The forms are ours (the fields of `ToolCall`), OpenAI's chat completions and responses, Ollama's,
-    Anthropic's `tool_use` blocks, Bedrock's `toolUse`, Gemini's `functionCall`, and the bare name of a tool.
+    Anthropic's `tool_use` blocks, Bedrock's `toolUse`, Gemini's `functionCall`, those of DeepEval and Ragas,
+    and the bare name of a tool.
 
     Raises:
         ValueError: if the value is no mapping, or has no name of a tool.
@@ -122,13 +123,14 @@ def read_tool_call(value: object) -> ToolCall:
     name = merged.get("name")
     if not isinstance(name, str) or not name:
         raise ValueError('it has no name of a tool; write {"name": "search", "arguments": {"query": "fee"}}')
+    result = next((merged[key] for key in _RESULTS if merged.get(key) is not None), None)
     arguments, text = _arguments(next((merged[key] for key in _ARGUMENTS if key in merged), None))
     return ToolCall(
         name=name,
         arguments=arguments,
         arguments_text=text or _text(merged.get("arguments_text")),
         id=_text(next((merged[key] for key in _IDS if merged.get(key)), "")),
-        result=None if merged.get("result") is None else _text(merged["result"]),
+        result=None if result is None else _text(result),
         error=_text(merged.get("error")),
         agent=_text(merged.get("agent")),
         started_s=_seconds(merged.get("started_s")),
@@ -137,7 +139,8 @@ def read_tool_call(value: object) -> ToolCall:
 
 
 _WRAPPERS = ("function", "toolUse", "functionCall", "function_call")
-_ARGUMENTS = ("arguments", "input", "args", "kwargs", "parameters")
+_ARGUMENTS = ("arguments", "input", "args", "kwargs", "parameters", "input_parameters", "inputParameters")
+_RESULTS = ("result", "output")
 _IDS = ("id", "call_id", "toolUseId", "tool_call_id")
 
 

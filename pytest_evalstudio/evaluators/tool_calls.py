@@ -27,6 +27,8 @@ from pytest_evalstudio.metrics.tool_calls import (
 )
 
 _SHOWN_CALLS = 5
+_EXPORTED_CALLS = 100
+"""Differences of a kind that exports list; the record has all calls."""
 
 
 def _share(key: str, name: str, description: str) -> Metric:
@@ -192,4 +194,4 @@ def _details(
         "unexpected": [actual[index].to_dict() for index in comparison.unexpected],
         "wrong_arguments": list(wrong()),
     }
-    return {name: value for name, value in parts.items() if value}
+    return {name: value[:_EXPORTED_CALLS] for name, value in parts.items() if value}

@@ -18,11 +18,12 @@ from pytest_evalstudio.importers.common import (
     text_of,
     texts_of,
 )
+from pytest_evalstudio.importers.tool_calls import calls_of, expected_calls_of
 
 _KEPT = ("comments", "source_file", "additional_metadata", "scenario", "user_description", "metadata")
 _KNOWN = {
     *("input", "actual_output", "expected_output", "context", "retrieval_context", "name", "tags"),
-    *("turns", "expected_outcome", *_KEPT),
+    *("turns", "expected_outcome", "tools_called", "expected_tools", *_KEPT),
 }
 _SEPARATOR = "|"
 """Between the chunks of a CSV cell, unless the file says otherwise."""
@@ -53,6 +54,10 @@ def _row(record: Record, imported: Imported) -> Fields | None:
         "context": _chunks(value.get("retrieval_context")),
         "expected_facts": [],
         "categories": texts_of(value.get("tags")),
+        "tool_calls": calls_of(record, value.get("tools_called"), "tools_called"),
+        "expected_tool_calls": expected_calls_of(
+            record, value.get("expected_tools"), "expected_tools", omissions
+        ),
         "corpus": [],
         "expected_documents": [sources] if isinstance(sources, str) and sources else [],
         METADATA: {**metadata(record, *_KEPT), **_ideal_context(value.get("context"))} or None,

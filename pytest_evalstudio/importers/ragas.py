@@ -5,19 +5,24 @@ Source: https://docs.ragas.io/en/stable/concepts/components/eval_dataset/
 
 from __future__ import annotations
 
+from typing import Any
+
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.importers.common import (
     METADATA,
     Fields,
     Imported,
+    Json,
     Record,
     convert_records,
+    items_of,
     metadata,
     question_of,
     records,
     text_of,
     texts_of,
 )
+from pytest_evalstudio.importers.tool_calls import calls_of, expected_calls_of
 
 _KEPT = ("reference_contexts", "rubrics", "persona_name", "query_style", "query_length", "synthesizer_name")
 _KNOWN = {
@@ -31,7 +36,7 @@ _KNOWN = {
         "contexts",
         "ground_truth",
     ),
-    *("retrieved_context_ids", "reference_context_ids", "reference_topics", *_KEPT),
+    *("retrieved_context_ids", "reference_context_ids", "reference_topics", "reference_tool_calls", *_KEPT),
 }
 
 
@@ -48,9 +53,10 @@ def _row(record: Record, imported: Imported) -> Fields | None:
     omissions = imported.omissions
     question_text = value.get("user_input", value.get("question"))
     question, turns = question_of(record, question_text, omissions, "user_input")
-    if value.get("reference_tool_calls"):
-        omissions.add("reference_tool_calls", "no evaluator compares tool calls")
-    omissions.keys(value, {*_KNOWN, "reference_tool_calls"}, "key", "no evaluator reads it")
+    omissions.keys(value, _KNOWN, "key", "no evaluator reads it")
+    expected_calls = expected_calls_of(
+        record, value.get("reference_tool_calls"), "reference_tool_calls", omissions
+    )
     return {
         "input": question,
         "conversation": turns,
@@ -60,5 +66,18 @@ def _row(record: Record, imported: Imported) -> Fields | None:
         "context_sources": texts_of(value.get("retrieved_context_ids")),
         "expected_documents": texts_of(value.get("reference_context_ids")),
         "categories": texts_of(value.get("reference_topics")),
+        "tool_calls": _calls(record, value.get("user_input")),
+        "expected_tool_calls": expected_calls,
         METADATA: metadata(record, *_KEPT) or None,
     }
+
+
+def _calls(record: Record, messages: Json) -> list[dict[str, Any]]:
+    """Return the calls in the messages of the model."""
+    calls = [
+        call
+        for message in items_of(messages)
+        if isinstance(message, dict)
+        for call in items_of(message.get("tool_calls"))
+    ]
+    return calls_of(record, calls, "user_input")

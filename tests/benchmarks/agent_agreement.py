@@ -2,10 +2,10 @@
 
     python tests/benchmarks/agent_agreement.py tau_airline_sample.jsonl
 
-Each line of the file is a conversation: `messages` in OpenAI's form, `expected_actions` (name and kwargs), the
-benchmark's own `reward` (1.0 where the data base is as expected at the end), `task_id` and `trial`. Prints the
-share of conversations in which `tool_calls` agrees with the reward, over the tools that change the data base
-and over all tools, and pass^k of the sample (Yao et al., 2024).
+Each line of the file is a conversation: `messages` in OpenAI's form, `expected_actions` (name and kwargs),
+the benchmark's own `reward` (1.0 where the data base is as expected at the end), `task_id` and `trial`.
+Prints the share of conversations in which `tool_calls` agrees with the reward, over the tools that change the
+data base and over all tools, and pass^k of the sample (Yao et al., 2024).
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,10 +11,11 @@ import pytest
 from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Outcome
-from pytest_evalstudio.core.tool_calls import ToolCall
+from pytest_evalstudio.core.tool_calls import ToolCall, read_tool_calls
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.builders import make_case
 from pytest_evalstudio.evaluators.effort import Effort
+from pytest_evalstudio.evaluators.tool_arguments import ToolArguments
 from pytest_evalstudio.evaluators.tool_calls import ToolCalls
 from pytest_evalstudio.evaluators.tool_rules import ToolRules
 from pytest_evalstudio.models.sentences import split_sentences
@@ -190,3 +193,72 @@ def test_a_limit_on_an_unknown_amount_is_an_error(name: str) -> None:
     scored = outcome(Effort(**{f"max_{name}": 1}))
     assert scored.status == "error"
     assert scored.reason.startswith(f"max_{name} is set, but the host does not report {name}")
+
+
+# tool_arguments
+
+PARAMETERS = {
+    "type": "object",
+    "properties": {"id": {"type": "string", "pattern": "^[A-Z]"}, "seats": {"type": "integer"}},
+    "required": ["id"],
+}
+DEFINITIONS: dict[str, Any] = {
+    "OpenAI": {"type": "function", "function": {"name": "book", "parameters": PARAMETERS}},
+    "Anthropic": {"name": "book", "input_schema": PARAMETERS},
+    "Bedrock": {"toolSpec": {"name": "book", "inputSchema": {"json": PARAMETERS}}},
+    "MCP": {"name": "book", "inputSchema": PARAMETERS},
+}
+
+
+@pytest.mark.parametrize("form", DEFINITIONS)
+@pytest.mark.parametrize(
+    ("call", "fault"),
+    [
+        ({"name": "book", "arguments": {"id": "E1", "seats": 2}}, ""),
+        ({"name": "bok", "arguments": {"id": "E1"}}, "there is no such tool"),
+        ({"name": "book", "arguments": {"seats": 2}}, "'id' is a required property"),
+        ({"name": "book", "arguments": {"id": "E1", "seats": "2"}}, "/seats: '2' is not of type 'integer'"),
+        ({"name": "book", "arguments": {"id": "e1"}}, "/id: 'e1' does not match '^[A-Z]'"),
+        ({"name": "book", "arguments": {"id": "E1", "class": "A"}}, "there is no parameter 'class'"),
+        ({"name": "book", "arguments": "[1]"}, "the arguments are no JSON object"),
+    ],
+)
+def test_a_call_is_valid_or_its_fault_is_named(form: str, call: dict[str, Any], fault: str) -> None:
+    scored = outcome(ToolArguments(tools=(DEFINITIONS[form],)), tool_calls=[call])
+    assert scored.scores["valid_tool_calls"] == float(not fault)
+    assert scored.reason.startswith("not valid: call 1, bo" if fault else "")
+    assert fault in scored.reason
+
+
+def test_without_definitions_the_form_is_checked() -> None:
+    calls = [GET, {"name": "x", "arguments": "7"}]
+    assert outcome(ToolArguments(), tool_calls=calls).scores["valid_tool_calls"] == 0.5
+
+
+def test_an_answer_without_calls_is_not_scored() -> None:
+    assert outcome(ToolArguments()).status == "not_applicable"
+
+
+def test_identifiers_come_from_what_was_said_or_returned() -> None:
+    first = {"name": "find", "arguments": {"code": "EHGLP3"}, "result": '{"flight": "HAT136"}'}
+    second = {"name": "move", "arguments": {"flight": "HAT136", "to": "HAT999", "date": "2024-05-20"}}
+    case = Case(
+        key="k",
+        question="Move ehglp3, please",
+        answer=Answer(tool_calls=tuple(read_tool_calls([first, second, first]))),
+    )
+    [scored] = ToolArguments().score([case], Tools(split_sentences=split_sentences))
+    assert scored.scores["supported_identifiers"] == pytest.approx(2 / 3), "EHGLP3, HAT136, not HAT999"
+    assert scored.reason == "without support: hat999"
+
+
+def test_a_definition_file_is_read_and_a_faulty_one_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "tools.json"
+    path.write_text(json.dumps({"tools": [DEFINITIONS["MCP"]]}), encoding="utf-8")
+    scored = outcome(ToolArguments(tools=str(path)), tool_calls=[GET])
+    assert scored.reason.startswith("not valid: call 1, get_reservation: there is no such tool")
+    path.write_text('[{"nam": "x"}]', encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"tools.json\[0\]: expected the definition of a tool"):
+        ToolArguments(tools=str(path))
+    with pytest.raises(ConfigurationError, match="tools: cannot read "):
+        ToolArguments(tools=str(tmp_path / "none.json"))

@@ -137,3 +137,21 @@ def test_calls_are_checked_in_python(agent: Project) -> None:
     result = agent.run("test_checks.py")
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["*missing: cancel(); unexpected: search()*"])
+
+
+@pytest.mark.parametrize(
+    ("gate", "met"),
+    [
+        ("p95(effort.seconds) <= 60", True),
+        ("effort.calls <= 1.5", False),
+        ("p95(effort.calls) <= 2", True),
+        ("effort.cost_usd <= 0.01", False),  # the host reports no cost
+    ],
+)
+def test_gates_on_effort(agent: Project, gate: str, met: bool) -> None:
+    agent.write("evalstudio.toml", f'gate = ["{gate}"]\n{CONFIG}')
+    agent.suite(CASE)
+    result = agent.run("--evalstudio-model=right")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines([f"gate {gate}: {'met' if met else 'not met'} (right *)".replace("[", "[[]")])
+    assert bool(result.ret) is not met

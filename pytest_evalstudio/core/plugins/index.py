@@ -71,6 +71,7 @@ MODULES: Mapping[str, Mapping[str, str]] = {
         "summarization_with_reference_gptscore": "pytest_evalstudio.evaluators.gptscore",
         "summarization_without_reference_gptscore": "pytest_evalstudio.evaluators.gptscore",
         "text_matching": "pytest_evalstudio.evaluators.text_matching",
+        "tool_arguments": "pytest_evalstudio.evaluators.tool_arguments",
         "tool_calls": "pytest_evalstudio.evaluators.tool_calls",
         "tool_rules": "pytest_evalstudio.evaluators.tool_rules",
         "toxicity": "pytest_evalstudio.evaluators.classifiers",
