@@ -116,10 +116,7 @@ def read_tool_call(value: object) -> ToolCall:
         value = {"name": value}
     if not isinstance(value, Mapping):
         raise ValueError(f"expected an object or the name of a tool, found {_type_name(value)}")
-    wrapped: Mapping[str, Any] = next(
-        (value[key] for key in _WRAPPERS if isinstance(value.get(key), Mapping)), {}
-    )
-    merged = {**value, **wrapped}
+    merged = _unwrapped(value)
     name = merged.get("name")
     if not isinstance(name, str) or not name:
         raise ValueError('it has no name of a tool; write {"name": "search", "arguments": {"query": "fee"}}')
@@ -136,6 +133,15 @@ def read_tool_call(value: object) -> ToolCall:
         started_s=_seconds(merged.get("started_s")),
         duration_s=_seconds(merged.get("duration_s")),
     )
+
+
+def _unwrapped(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the fields of a call; some services put name and arguments into an object of their own."""
+    for key in _WRAPPERS:
+        wrapped = value.get(key)
+        if isinstance(wrapped, Mapping):
+            return {**value, **wrapped}
+    return value
 
 
 _WRAPPERS = ("function", "toolUse", "functionCall", "function_call")
@@ -161,14 +167,15 @@ def _arguments(value: object) -> tuple[Mapping[str, Any], str]:
 
 def is_deep(value: object) -> bool:
     """Return whether JSON data are nested more than `MAX_DEPTH` deep; the search is not recursive."""
-    level: list[object] = [value]
+    level = [value]
     for _ in range(MAX_DEPTH):
-        level = [
-            item
-            for part in level
-            if isinstance(part, Mapping | list | tuple)
-            for item in (part.values() if isinstance(part, Mapping) else part)
-        ]
+        inner: list[object] = []
+        for part in level:
+            if isinstance(part, dict):
+                inner += part.values()
+            elif isinstance(part, list | tuple):
+                inner += part
+        level = [part for part in inner if isinstance(part, dict | list | tuple)]
         if not level:
             return False
     return True

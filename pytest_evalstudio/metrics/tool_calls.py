@@ -189,10 +189,33 @@ def _assigned(
     indices: list[int],
     forbid: bool,
 ) -> list[CallPair]:
+    pairs = _first_matches(actual, expected, calls, indices, forbid)
+    if len(pairs) == min(len(calls), len(indices)):  # nothing is better, and most agents do as expected
+        return pairs
     candidates = [[_pair(actual, expected, call, index, forbid) for call in calls] for index in indices]
     # A pair that matches outweighs all arguments of all other pairs together.
     costs = [[_cost(pair, len(indices)) for pair in row] for row in candidates]
     return [candidates[row][column] for row, column in best_assignment(costs)]
+
+
+def _first_matches(
+    actual: Sequence[ToolCall],
+    expected: Sequence[ExpectedToolCall],
+    calls: list[int],
+    indices: list[int],
+    forbid: bool,
+) -> list[CallPair]:
+    """Pair each expected call with the first free call that matches; leave out those without any."""
+    free = list(calls)
+    pairs = []
+    for index in indices:
+        for call in free:
+            pair = _pair(actual, expected, call, index, forbid)
+            if not pair.faults:
+                pairs.append(pair)
+                free.remove(call)
+                break
+    return pairs
 
 
 def _cost(pair: CallPair, count: int) -> float:

@@ -1,0 +1,91 @@
+"""Time and memory of a run over answers with tool calls, compared with the same answers without.
+
+    python tests/benchmarks/agent_steps.py [--answers 10000] [--calls 30]
+
+Both labs have one condition per answer; the one with calls is judged by `tool_calls`, `tool_rules` and
+`effort` as well. Prints seconds of processor time and the largest memory of each run, and the ratios.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+RULES = '[evaluator.tool_rules]\nrules = [{ tool = "cancel", after = "find" }]\n'
+CONFIGURATIONS = {
+    "without calls": 'evaluators = ["text_matching"]\n',
+    "with calls": f'evaluators = ["text_matching", "tool_calls", "tool_rules", "effort"]\n{RULES}',
+}
+
+
+def row(number: int, calls: int) -> dict[str, Any]:
+    """Return an answer with calls, the last two of which are expected."""
+    made = [
+        {
+            "name": "search",
+            "arguments": {"page": page, "query": f"fee {number}"},
+            "result": f"fee {page}: 5 USD",
+        }
+        for page in range(calls - 2)
+    ]
+    expected = [
+        {"name": "find", "arguments": {"code": f"E{number}"}},
+        {"name": "cancel", "arguments": {"code": f"E{number}"}},
+    ]
+    steps = {
+        "tool_calls": made + expected,
+        "expected_tool_calls": [{"name": "search"}] * len(made) + expected,
+    }
+    return {
+        "key": f"c{number}",
+        "model_key": "m",
+        "input": f"Cancel booking E{number}, please.",
+        "actual_output": f"Booking E{number} is cancelled; the fee was 5 USD.",
+        "output_condition": '"cancelled"',
+        **(steps if calls else {}),
+    }
+
+
+def measured(folder: Path, name: str, answers: int, calls: int) -> tuple[float, float]:
+    """Return seconds of processor time and MB of one run."""
+    folder.mkdir()
+    (folder / "evalstudio.toml").write_text(CONFIGURATIONS[name], encoding="utf-8")
+    lab = {
+        "name": name,
+        "models": [{"key": "m", "name": "m"}],
+        "dataset": {"inputs": [row(number, calls) for number in range(answers)]},
+    }
+    (folder / "agent_lab.json").write_text(json.dumps(lab), encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "agent_lab.json"]
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    printed = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    assert status == 0, printed
+    assert f"{answers} passed" in printed, printed
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--answers", type=int, default=10_000)
+    parser.add_argument("--calls", type=int, default=30)
+    arguments = parser.parse_args()
+    results = []
+    with tempfile.TemporaryDirectory() as folder:
+        for index, (name, calls) in enumerate((("without calls", 0), ("with calls", arguments.calls))):
+            seconds, megabytes = measured(Path(folder) / str(index), name, arguments.answers, calls)
+            print(f"{name}: {seconds:.1f} s, {megabytes:.0f} MB")
+            results.append((seconds, megabytes))
+    (plain_s, plain_mb), (with_s, with_mb) = results
+    print(f"ratio: {with_s / plain_s:.2f} x the time, {with_mb / plain_mb:.2f} x the memory")
+
+
+if __name__ == "__main__":
+    main()
