@@ -216,7 +216,7 @@ def _write_files(output: Path, inputs: _Inputs) -> Content:
         conclusions = conclude(analysis)
         content = Content(
             analysis,
-            verdict=verdict_of(analysis, conclusions, inputs.comparison),
+            verdict=verdict_of(analysis, conclusions, inputs.comparison, inputs.ratings),
             conclusions=conclusions,
             findings=grouped(analysis, conclusions),
             failed=failed,
