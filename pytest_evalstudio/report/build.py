@@ -218,7 +218,7 @@ def _write_files(output: Path, inputs: _Inputs) -> Content:
             analysis,
             verdict=verdict_of(analysis, conclusions, inputs.comparison, inputs.ratings),
             conclusions=conclusions,
-            findings=grouped(analysis, conclusions),
+            findings=grouped(analysis, data.columns),
             failed=failed,
             thresholds=thresholds_in_force(analysis, data.columns, inputs.registry),
             failures=failures,

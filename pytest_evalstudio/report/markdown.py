@@ -12,7 +12,8 @@ from pytest_evalstudio.engine.analysis.wording import rounded
 from pytest_evalstudio.report.commands import pytest_command
 from pytest_evalstudio.report.conclusions import ScoredCell
 from pytest_evalstudio.report.content import Content
-from pytest_evalstudio.report.failed_items import FailedItems, reason_of
+from pytest_evalstudio.report.failed_items import FailedItems
+from pytest_evalstudio.report.failure_types import reason_of
 from pytest_evalstudio.report.findings import Finding
 from pytest_evalstudio.report.repeats import FLAKY_HEAD, HEAD, flaky_rows, repeat_rows, stopping_lines
 from pytest_evalstudio.report.verdict import run_name

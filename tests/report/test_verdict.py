@@ -112,7 +112,7 @@ def test_findings_of_a_lab_are_grouped_over_its_models(tmp_path):
     text = page(builder, tmp_path)
     findings = text.partition('id="problems"')[2].partition("</section>")[0]
     assert re.search(r"ROUGE: 16 of 16 models below 0.75 \(0.\d\d–0.\d\d\)", findings)
-    assert "320 of 320 cases miss it: is the threshold right for this data?" in findings
+    assert "320 of 320 answers miss it: is the threshold right for this data?" in findings
     assert findings.count('<li class="card') < 12
     assert all(step.strip() for step in re.findall("Next step</span> <bdi>(.*?)</bdi>", findings, re.DOTALL))
 

@@ -24,8 +24,8 @@ def question_key(number: int) -> str:
 def long_run(models: tuple[str, ...] = LEADS, *, base: bool, cases: int = CASES) -> RecordBuilder:
     """Return a run with answers of about 1,900 characters, which differ in one amount near their end.
 
-    Per model, of every eight cases: case 0 fails in both runs, case 1 regressed, case 2 is fixed. Case 3 names
-    a card and a phone number: one answer with two detections. ROUGE misses its thresholds for all answers.
+    Per model, of every eight cases: case 0 fails in both runs, case 1 regressed, case 2 is fixed. Case 3
+    names a card and a phone number: one answer with two detections. ROUGE misses its thresholds always.
     """
     builder = RecordBuilder(
         boolean_evaluator(name="Text matching"),
