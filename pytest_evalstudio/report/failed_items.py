@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pytest_evalstudio.comparison.results import Comparison, ItemChange
+from pytest_evalstudio.comparison.windows import change_windows
 from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
 from pytest_evalstudio.core.errors import EvalStudioError
 from pytest_evalstudio.core.text import is_blank
@@ -17,7 +18,7 @@ from pytest_evalstudio.report.assessment import is_safety
 from pytest_evalstudio.report.failure_groups import TITLES, FailureGroup, GroupKey, group_key, grouped
 from pytest_evalstudio.report.failure_types import FailedEvaluator, FailedItem, FailureTexts, Kind, TermResult
 from pytest_evalstudio.report.failures import worst_row
-from pytest_evalstudio.report.highlight import Segment, segments
+from pytest_evalstudio.report.highlight import Segment, segments, snippet
 from pytest_evalstudio.report.worddiff import Stretch, changed_words, shared_words
 
 LIMITS: Mapping[Kind, int] = {"failed": 60, "error": 30, "xfailed": 40}
@@ -180,23 +181,21 @@ def _texts(
     evaluators: Mapping[str, EvaluatorInfo],
     change: ItemChange | None,
 ) -> FailureTexts:
-    answer = "" if is_blank(row.actual_output) else row.actual_output[:TEXT_CHARS]
-    expected, actual = changed_words(row.expected_output[:TEXT_CHARS], answer)
+    answer = "" if is_blank(row.actual_output) else _beginning(row.actual_output)
+    expected, actual = changed_words(_beginning(row.expected_output), answer)
+    marked = _marked(row, row.actual_output, misses, evaluators)
     if not row.expected_output or shared_words(actual) < _COMPARABLE:
         actual = [Stretch(answer)] if answer else []
-    base: list[Stretch] = []
-    base_actual: list[Stretch] = []
-    if change is not None and change.base_answer and change.base_answer != change.answer:
-        base, base_actual = changed_words(change.base_answer[:TEXT_CHARS], answer)
+    has_changes = change is not None and change.base_answer and change.base_answer != change.answer
     return FailureTexts(
         question=_cut(row.input, TEXT_CHARS),
         expected=tuple(expected),
         terms=tuple(_terms(row.output_condition, row.actual_output)) if _is_judged(row) else (),
         actual=tuple(actual),
         segments=_marked(row, answer, misses, evaluators),
-        base=tuple(base),
-        base_actual=tuple(base_actual),
-        left_out=max(0, len(row.actual_output) - TEXT_CHARS),
+        snippet=tuple(snippet(marked)),
+        changes=change_windows(change.base_answer, change.answer) if change and has_changes else (),
+        left_out=len(row.actual_output) - len(answer) if answer else 0,
     )
 
 
@@ -209,6 +208,14 @@ def _marked(
         if outcome is not None and any(mark.part == "answer" for mark in outcome.fragments):
             return tuple(segments(answer, outcome.fragments, evaluators[miss.evaluator].sentence_metric))
     return ()
+
+
+def _beginning(text: str) -> str:
+    """Return as much of a text as is shown, cut between words."""
+    if len(text) <= TEXT_CHARS:
+        return text
+    shown, _, _ = text[:TEXT_CHARS].rpartition(" ")
+    return shown or text[:TEXT_CHARS]
 
 
 def _is_judged(row: Row) -> bool:

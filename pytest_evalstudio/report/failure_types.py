@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from pytest_evalstudio.comparison.windows import Piece
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.report.highlight import Segment
 from pytest_evalstudio.report.worddiff import Stretch
@@ -57,7 +58,8 @@ class FailureTexts:
 
     Attributes:
         segments: the answer with the stretches that the first evaluator scored; empty without any.
-        base, base_actual: the answer in the baseline and the answer now, compared; empty without a baseline.
+        snippet: the first bad stretch with the words around it; empty without one.
+        changes: since the answer of the baseline; empty without one, and where it is the same.
         left_out: characters of the answer that are not shown.
     """
 
@@ -66,8 +68,8 @@ class FailureTexts:
     terms: tuple[TermResult, ...] = ()
     actual: tuple[Stretch, ...] = ()
     segments: tuple[Segment, ...] = ()
-    base: tuple[Stretch, ...] = ()
-    base_actual: tuple[Stretch, ...] = ()
+    snippet: tuple[Segment, ...] = ()
+    changes: tuple[Piece, ...] = ()
     left_out: int = 0
 
 

@@ -19,6 +19,7 @@ from pytest_evalstudio.core.outcomes import SEVERITIES, Severity
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.plugins.section import TABS, SectionSpec
 from pytest_evalstudio.core.problems import AVID
+from pytest_evalstudio.core.text import short_key
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.engine.analysis.wording import rounded
 from pytest_evalstudio.report import assets
@@ -199,6 +200,7 @@ def _environment() -> Environment:
         "percent": _percent,
         "count": _count,
         "many": _many,
+        "short_key": short_key,
         "pretty": _pretty,
         "address": _address,
         "failure_list": _failure_list,

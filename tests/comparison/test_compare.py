@@ -381,7 +381,7 @@ def test_most_cases_regressed_is_said_before_what_follows() -> None:
     )
     lines = list(comparison_lines(result))
     assert lines[1] == str(summary_of(result))
-    assert sum("regressed: suite.json::k" in line for line in lines) == 4
+    assert sum("regressed: What about k" in line for line in lines) == 4
 
 
 @pytest.mark.parametrize(

@@ -99,12 +99,11 @@ def test_with_a_baseline_regressed_cases_come_first_with_the_earlier_answer(tmp_
     assert "<bdi>k2</bdi>" in first
     failures = text.partition('id="failures"')[2]
     assert re.findall(r'<span class="key"><bdi>(k\d)</bdi>', failures) == ["k2", "k0"]
-    assert "<dt>In the baseline</dt>" in failures
-    assert "It is <del>5</del> USD." in failures
-    assert "It is <ins>7</ins> USD." in failures
+    assert "<dt>Since the baseline</dt>" in failures
+    assert "It is <del>5</del><ins>7</ins> USD." in failures
     summary = report.summary.read_text(encoding="utf-8")
-    assert "- **regressed** k2 (one)" in summary
-    assert "Answer in the baseline: It is **5** USD." in summary
+    assert "- **regressed** What about k2? (one, k2)" in summary
+    assert "Since the baseline: It is ~~5~~ **7** USD." in summary
 
 
 def test_findings_of_a_lab_are_grouped_over_its_models(tmp_path):
