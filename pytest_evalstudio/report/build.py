@@ -46,7 +46,7 @@ from pytest_evalstudio.report.folders import Archive, ExplainerFolder, describe_
 from pytest_evalstudio.report.labels import natural_key
 from pytest_evalstudio.report.results import ResultsWriter, open_text, write_json
 from pytest_evalstudio.report.thresholds import thresholds_in_force
-from pytest_evalstudio.report.verdict import verdict_of
+from pytest_evalstudio.report.verdict import RunVerdict, verdict_of
 
 DATA = "interpretation.json"
 SUMMARY = "summary.md"
@@ -64,6 +64,7 @@ class Report:
     """The built report and its location.
 
     Attributes:
+        verdict: of the run, in words.
         findings: problems grouped over models and metrics, the most severe first.
         warnings: a line for each exporter that failed; its file is missing or incomplete.
     """
@@ -74,6 +75,7 @@ class Report:
     archive: Path
     explainers: Mapping[str, Path]
     analysis: Analysis
+    verdict: RunVerdict
     findings: tuple[Finding, ...] = ()
     warnings: tuple[str, ...] = ()
     ratings: Ratings | None = None
@@ -144,6 +146,7 @@ def build_report(
         archive=output / ARCHIVE,
         explainers={id: folder.path for id, folder in _folders(output, run, evaluators).items()},
         analysis=content.analysis,
+        verdict=content.verdict,
         findings=tuple(content.findings),
         warnings=tuple(content.warnings),
         ratings=ratings,
