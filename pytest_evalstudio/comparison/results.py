@@ -64,7 +64,7 @@ class RunLabel(Struct, frozen=True, kw_only=True):
         if self.model:
             return f"{self.model} of run {self.run_id[:4]}"
         commit = f", commit {self.commit[:7]}" if self.commit else ""
-        return f"{self.run_id[:4]} ({self.created[:10]}{commit})"
+        return f"run {self.run_id[:4]} ({self.created[:10]}{commit})"
 
 
 class ScoreChange(Struct, frozen=True, kw_only=True):

@@ -73,7 +73,7 @@ def changed_lines(comparison: Comparison) -> Iterator[str]:
     has_other_times = any(
         operation.changed for operation in comparison.operations if operation.quantity == "duration_s"
     )
-    nothing = "nothing but the seconds per answer" if has_other_times else "nothing that the records show"
+    nothing = "nothing but the seconds per answer" if has_other_times else "nothing recorded"
     yield ", ".join(comparison.changed) or nothing
     for name, items in (
         ("answers", comparison.answers),
@@ -141,7 +141,7 @@ def regression_headline(change: ItemChange, base: RunLabel) -> str:
     >>> label = RunLabel(run_id="4f0f77", created="2026-11-20T10:00:00", commit="abc1234", items=1, has_answers=True)
     >>> change = ItemChange(item_class="regressed", nodeid="s.json::k", file="s.json", key="k", model="m")
     >>> regression_headline(change, label)
-    'regressed since baseline 4f0f (2026-11-20, commit abc1234)'
+    'regressed since baseline run 4f0f (2026-11-20, commit abc1234)'
     """  # noqa: E501
     return f"regressed since baseline {base}{_scores(change)}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pytest_evalstudio.arena.gates import arena_terms
@@ -74,11 +74,11 @@ class Report:
     summary: Path
     archive: Path
     explainers: Mapping[str, Path]
-    analysis: Analysis
-    verdict: RunVerdict
-    findings: tuple[Finding, ...] = ()
+    analysis: Analysis = field(repr=False)
+    verdict: RunVerdict = field(repr=False)
+    findings: tuple[Finding, ...] = field(default=(), repr=False)
     warnings: tuple[str, ...] = ()
-    ratings: Ratings | None = None
+    ratings: Ratings | None = field(default=None, repr=False)
 
 
 def build_report(

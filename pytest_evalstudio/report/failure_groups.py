@@ -85,7 +85,8 @@ def _title(miss: FailedEvaluator | None) -> str:
         is_of_judge = miss.fault == OutcomeCode.JUDGE_FAILED
         return f"{miss.name}: {'no reply of its judge' if is_of_judge else f'could not score{kind}'}"
     if miss.boolean:
-        return f"{miss.name}{f': {_within_sentence(miss.fault)}' if miss.fault else ''}"
+        fault = miss.fault.removeprefix(f"{miss.name.partition(' ')[0]} ")
+        return f"{miss.name}{f': {_within_sentence(fault)}' if fault else ''}"
     return f"{miss.name}: {miss.metric} {'below' if miss.sign == '≥' else 'above'} the threshold"
 
 

@@ -122,5 +122,6 @@ def reason_of(item: FailedItem) -> str:
         return f"{miss.name} {miss.fact}: {item.error or miss.reason}"
     score = "no score" if miss.score is None else f"{miss.score:.4g}"
     limit = "" if miss.threshold is None else f", threshold {miss.sign} {miss.threshold:.4g}"
-    figures = "" if miss.boolean and miss.reason else f"{miss.metric} {score}{limit}"
+    metric = f"{miss.metric} " if miss.metric != miss.name else ""
+    figures = "" if miss.boolean and miss.reason else f"{metric}{score}{limit}"
     return f"{miss.part}{miss.name}: {'; '.join(filter(None, (figures, miss.reason)))}"

@@ -356,7 +356,7 @@ def test_tokens_and_cost_that_differ_are_changes_and_seconds_are_said() -> None:
     assert any("cost of one: 0.1 -> 0.2 USD" in line and "1 of 2 differ" in line for line in lines)
     assert second.changed == ()
     assert "changed: nothing but the seconds per answer" in list(comparison_lines(second))
-    assert "changed: nothing that the records show" in list(comparison_lines(compare(side(base), side(base))))
+    assert "changed: nothing recorded" in list(comparison_lines(compare(side(base), side(base))))
 
 
 def test_answers_of_several_repeats_are_compared_together() -> None:

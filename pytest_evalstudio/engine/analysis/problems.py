@@ -94,7 +94,7 @@ def missed_means(boards: Mapping[str, Leaderboard]) -> Iterator[Problem]:
                 beyond = "below" if metric.better == "higher" else "above"
                 yield Problem(
                     description=(
-                        f"{info.name}: mean {metric.name} of model {standing.name!r} is"
+                        f"{info.name}: {_quantity(info, metric)} of model {standing.name!r} is"
                         f" {rounded(cell.value)}, {beyond} the threshold {rounded(cell.threshold)} ({cell.n}"
                         f" scored {'row' if cell.n == 1 else 'rows'})."
                     ),
@@ -127,6 +127,10 @@ def missed_means(boards: Mapping[str, Leaderboard]) -> Iterator[Problem]:
                         " author."
                     ),
                 )
+
+
+def _quantity(info: EvaluatorInfo, metric: Metric) -> str:
+    return "pass rate" if info.boolean and metric.primary else f"mean {metric.name}"
 
 
 def findings(aggregator: Aggregator) -> Iterator[Problem]:
