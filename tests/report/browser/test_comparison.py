@@ -74,3 +74,12 @@ def test_the_first_screen_shows_the_change_of_the_first_regressed_answer(visit, 
     first = visit(compared).locator(".first-failure")
     assert first.locator("del", has_text="15.00").last.is_visible()
     assert first.locator("ins", has_text="22.00").is_visible()
+
+
+def test_the_matrix_shortens_keys_that_are_uuids(visit, compared):
+    page = visit(compared, "#matrix")
+    key = page.locator("#matrix .case-cell .key span[title]").first
+    assert (key.inner_text(), key.get_attribute("title")) == (
+        "1f2e3d4c",
+        "1f2e3d4c-0000-0000-0000-000000000000",
+    )

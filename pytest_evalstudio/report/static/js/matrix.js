@@ -158,7 +158,7 @@ class Matrix {
           { class: "line key" },
           flags & CHANGES.regressed ? el("span", { class: "badge-word regressed" }, "regressed") : null,
           flags & FLIPPED ? el("span", { class: "badge-word" }, "flip") : null,
-          said(line.key),
+          shortKey(line.key),
         ),
       ),
       ...this.models.map((model) => this.#cell(all.find((row) => run.modelOf[row] === model), rows)),
