@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pytest_evalstudio.comparison.results import ITEM_CLASSES, Comparison
 from pytest_evalstudio.comparison.sentences import interval_text, summary_of
-from pytest_evalstudio.comparison.text import changed_lines, word_diff
-from pytest_evalstudio.core.markdown import code, escaped
+from pytest_evalstudio.comparison.text import changed_lines
+from pytest_evalstudio.comparison.windows import Piece, change_windows
+from pytest_evalstudio.core.markdown import escaped
 
 CHANGES_SHOWN = 10
+ANSWER_CHARS = 1_200
+"""Characters of the changes of one answer; a summary of CI jobs has a limit of its own."""
 METRICS_SHOWN = 30
+_FORMS = {"removed": "~~{}~~", "added": "**{}**", "same": "{}"}
 
 
-def comparison_markdown(comparison: Comparison, *, level: int = 1) -> str:
+def comparison_markdown(comparison: Comparison, *, level: int = 1, lists_regressed: bool = True) -> str:
     """Return the comparison: summary, counts, regressed items with word diffs, metrics with intervals.
 
     Args:
         level: of the heading.
+        lists_regressed: False where the failures around it show the regressed items.
     """
     lines = [f"{'#' * level} Compared with {escaped(str(comparison.base))}", ""]
     lines += [f"**{escaped(str(summary_of(comparison)))}**", ""]
@@ -31,21 +36,47 @@ def comparison_markdown(comparison: Comparison, *, level: int = 1) -> str:
     lines += [f"**Changed between the runs**: {first}.", ""]
     if details:
         lines += [*(f"- {escaped(line)}" for line in details), ""]
-    lines += _regressed(comparison)
+    if lists_regressed:
+        lines += _regressed(comparison)
     lines += _metrics(comparison)
     lines += [f"- {escaped(note)}" for note in comparison.notes]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def windows_markdown(pieces: Sequence[Piece]) -> str:
+    """Return changes on one line: removed words struck out, added words in bold.
+
+    >>> windows_markdown(change_windows("The fee is 5 EUR.", "The fee is 7 EUR."))
+    'The fee is ~~5~~ **7** EUR.'
+    """
+    parts: list[str] = []
+    remaining = ANSWER_CHARS
+    for piece in pieces:
+        if remaining <= 0:
+            parts.append("…")
+            break
+        words = escaped(piece.text, remaining)
+        remaining -= len(piece.text)
+        # Marks need white space outside: within a word, Markdown takes them for text.
+        is_apart = piece.kind != "same" or piece.text[:1].isspace()
+        parts.append(" " if is_apart else "")
+        if piece.kind == "gap":
+            parts.append(f"*{piece.note}* ")
+        elif words:
+            parts.append(_FORMS[piece.kind].format(words))
+        parts.append(" " if piece.text[-1:].isspace() else "")
+    return " ".join("".join(parts).split())
 
 
 def _regressed(comparison: Comparison) -> Iterator[str]:
     changes = [change for change in comparison.changes if change.item_class in ("regressed", "error_now")]
     for change in changes[:CHANGES_SHOWN]:
         flaky = " (flaky in the baseline)" if change.flaky else ""
-        yield f"- **{change.item_class.replace('_', ' ')}** {escaped(change.nodeid)}{flaky}"
+        yield f"- **{change.item_class.replace('_', ' ')}** {escaped(change.label)}{flaky}"
         if change.reason:
             yield f"  {escaped(change.reason)}"
-        if change.base_answer != change.answer:
-            yield f"  {code(' '.join(word_diff(change.base_answer, change.answer).split())[:800])}"
+        if change.base_answer and change.base_answer != change.answer:
+            yield f"  {windows_markdown(change_windows(change.base_answer, change.answer))}"
     if len(changes) > CHANGES_SHOWN:
         yield f"- … and {len(changes) - CHANGES_SHOWN} more"
     if changes:

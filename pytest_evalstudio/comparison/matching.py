@@ -192,6 +192,7 @@ def _change(
         model=model,
         flaky=base is not None and base.flaky,
         scores=tuple(_score_changes(base.scores, new.scores, metrics)) if base and new else (),
+        question=(new.question if new else "") or (base.question if base else ""),
         reason=new.reason if new else "",
         base_answer=base.answer if base else "",
         answer=new.answer if new else "",

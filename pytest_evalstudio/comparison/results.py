@@ -6,6 +6,8 @@ from typing import Literal, get_args
 
 from msgspec import Struct, field, json
 
+from pytest_evalstudio.core.text import short_key
+
 ItemClass = Literal[
     "regressed",
     "fixed",
@@ -62,7 +64,7 @@ class RunLabel(Struct, frozen=True, kw_only=True):
         if self.model:
             return f"{self.model} of run {self.run_id[:4]}"
         commit = f", commit {self.commit[:7]}" if self.commit else ""
-        return f"{self.run_id[:4]} ({self.created[:10]}{commit})"
+        return f"run {self.run_id[:4]} ({self.created[:10]}{commit})"
 
 
 class ScoreChange(Struct, frozen=True, kw_only=True):
@@ -81,6 +83,7 @@ class ItemChange(Struct, frozen=True, kw_only=True):
         nodeid: in the new run, in the base run for an item that is gone.
         flaky: whether the repeats or attempts of the base run did not agree.
         scores: metrics that decide the item and have different scores.
+        question: its beginning on one line, "" where it is not known.
         reason: of the new run's failure or error.
         base_answer, answer: of the first repeat of a regressed item, at most `MAX_ANSWER_CHARS` characters.
     """
@@ -92,9 +95,25 @@ class ItemChange(Struct, frozen=True, kw_only=True):
     model: str
     flaky: bool = False
     scores: tuple[ScoreChange, ...] = ()
+    question: str = ""
     reason: str = ""
     base_answer: str = ""
     answer: str = ""
+
+    @property
+    def title(self) -> str:
+        """Return the question, else the node id, which names the item for readers."""
+        return self.question or self.nodeid
+
+    @property
+    def label(self) -> str:
+        """Return the title with its source on one line."""
+        return f"{self.question} ({self.source})" if self.question else self.nodeid
+
+    @property
+    def source(self) -> str:
+        """Return the model and the key of the item, which tell equal questions apart."""
+        return f"{self.model}, {short_key(self.key)}" if self.model else short_key(self.key)
 
 
 class MetricComparison(Struct, frozen=True, kw_only=True):

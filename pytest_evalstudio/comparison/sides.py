@@ -10,6 +10,7 @@ import msgspec
 from pytest_evalstudio.comparison.results import RunLabel
 from pytest_evalstudio.core.codes import ItemCode
 from pytest_evalstudio.core.errors import unknown_name
+from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.record.outline import AnyItem, RowOutline, VerdictOutline
 from pytest_evalstudio.record.schema import ItemVerdict, Row, Run
 
@@ -38,6 +39,7 @@ class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         scores: by evaluator and metric, None where a metric was not scored.
         case: digest of question and expectation; None where it is not known.
         documents: names of the documents that the item uses.
+        question: beginning of the question of an item that did not pass.
         answers: digest of the answers of all repeats; None where they are not known, or one is missing.
         context: digest of the chunks that came with the answers, in their order; None where it is not known.
         chunks: digest of the same chunks without their order; None where it is not known.
@@ -56,6 +58,7 @@ class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     cost_usd: float | None
     reason: str
     answer: str
+    question: str = ""
     context: int | None = None
     chunks: int | None = None
     answers: int | None = None
@@ -173,6 +176,7 @@ def read_side(
             cost_usd=cost,
             reason=item.reason,
             answer=row.actual_output[:MAX_ANSWER_CHARS] if row and keeps_answer[verdict] else "",
+            question=excerpt(row.input) if row and verdict != "passed" else "",
             context=context,
             chunks=chunks,
             answers=answers,

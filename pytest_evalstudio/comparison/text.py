@@ -1,10 +1,8 @@
-"""A comparison as text: lines for a terminal, and the difference of two answers word by word."""
+"""A comparison as text: lines for a terminal."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
 
 from pytest_evalstudio.comparison.results import (
     ITEM_CLASSES,
@@ -16,6 +14,8 @@ from pytest_evalstudio.comparison.results import (
     RunLabel,
 )
 from pytest_evalstudio.comparison.sentences import interval_text, rounded_up, summary_of
+from pytest_evalstudio.comparison.windows import change_windows, word_diff
+from pytest_evalstudio.core.text import short_key
 
 CHANGES_SHOWN = 20
 _QUANTITIES: Mapping[Quantity, tuple[str, str]] = {
@@ -24,11 +24,6 @@ _QUANTITIES: Mapping[Quantity, tuple[str, str]] = {
     "duration_s": ("duration", "s"),
     "cost_usd": ("cost", "USD"),
 }
-_WORD = re.compile(r"\s+|\w+|[^\w\s]")
-_MAX_WORDS = 1_500
-"""Words of a diff on each side; its time is quadratic in the worst case."""
-_KEPT_WORDS = 8
-"""Equal words that are shown on each side of a change."""
 
 
 def comparison_lines(comparison: Comparison) -> Iterator[str]:
@@ -44,7 +39,7 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
         yield f"items: {', '.join(counts)}"
     for change in comparison.changes[:CHANGES_SHOWN]:
         if change.item_class in ("regressed", "error_now"):
-            yield f"  {change.item_class.replace('_', ' ')}: {change.nodeid}{_scores(change)}"
+            yield from _change_lines(change)
     hidden = comparison.items["regressed"] + comparison.items["error_now"] - CHANGES_SHOWN
     if hidden > 0:
         yield f"  ... and {hidden} more"
@@ -66,12 +61,19 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
         yield f"note: {note}"
 
 
+def _change_lines(change: ItemChange) -> Iterator[str]:
+    """Yield a regressed item: question, scores, and what changed in the answer."""
+    yield f"  {change.item_class.replace('_', ' ')}: {change.label}{_scores(change)}"
+    if change.base_answer and change.base_answer != change.answer:
+        yield f"    {word_diff(change_windows(change.base_answer, change.answer))}"
+
+
 def changed_lines(comparison: Comparison) -> Iterator[str]:
     """Yield what differs between the runs besides the scores: a list, then a line for each kind of change."""
     has_other_times = any(
         operation.changed for operation in comparison.operations if operation.quantity == "duration_s"
     )
-    nothing = "nothing but the seconds per answer" if has_other_times else "nothing that the records show"
+    nothing = "nothing but the seconds per answer" if has_other_times else "nothing recorded"
     yield ", ".join(comparison.changed) or nothing
     for name, items in (
         ("answers", comparison.answers),
@@ -139,39 +141,9 @@ def regression_headline(change: ItemChange, base: RunLabel) -> str:
     >>> label = RunLabel(run_id="4f0f77", created="2026-11-20T10:00:00", commit="abc1234", items=1, has_answers=True)
     >>> change = ItemChange(item_class="regressed", nodeid="s.json::k", file="s.json", key="k", model="m")
     >>> regression_headline(change, label)
-    'regressed since baseline 4f0f (2026-11-20, commit abc1234)'
+    'regressed since baseline run 4f0f (2026-11-20, commit abc1234)'
     """  # noqa: E501
     return f"regressed since baseline {base}{_scores(change)}"
-
-
-def word_diff(base: str, new: str) -> str:
-    """Return the difference of two texts by words: [-removed-] and {+added+}, as `git diff --word-diff`.
-
-    Equal words far from a change are left out; texts beyond 1,500 words are compared up to there.
-
-    >>> word_diff("The fee is 5 EUR.", "The fee is 7 EUR.")
-    'The fee is [-5-]{+7+} EUR.'
-    """
-    first, second = _WORD.findall(base)[: 2 * _MAX_WORDS], _WORD.findall(new)[: 2 * _MAX_WORDS]
-    parts = []
-    for tag, start, end, other_start, other_end in SequenceMatcher(
-        None, first, second, autojunk=False
-    ).get_opcodes():
-        if tag == "equal":
-            parts.append(_shortened(first[start:end], at_start=start == 0, at_end=end == len(first)))
-            continue
-        removed, added = "".join(first[start:end]), "".join(second[other_start:other_end])
-        parts.append((f"[-{removed}-]" if removed else "") + (f"{{+{added}+}}" if added else ""))
-    return "".join(parts)
-
-
-def _shortened(words: Sequence[str], *, at_start: bool, at_end: bool) -> str:
-    max_words = 2 * _KEPT_WORDS
-    if len(words) <= 2 * max_words or (at_start and at_end):
-        return "".join(words)
-    head = [] if at_start else words[:max_words]
-    tail = [] if at_end else words[-max_words:]
-    return "".join([*head, " … ", *tail])
 
 
 def _scores(change: ItemChange) -> str:
@@ -192,4 +164,4 @@ def _interval(low: float | None, high: float | None) -> str:
 
 def _listed(names: Sequence[str], limit: int = 10) -> str:
     more = f" and {len(names) - limit} more" if len(names) > limit else ""
-    return ", ".join(names[:limit]) + more
+    return ", ".join(map(short_key, names[:limit])) + more

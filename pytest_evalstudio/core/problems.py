@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from pytest_evalstudio.core.outcomes import Severity
 
@@ -44,11 +44,15 @@ AVID: Mapping[str, str] = {
 }
 
 
+ProblemCode = Literal["", "mean_missed", "detection", "leak", "flip", "flip_of_meaning", "not_scored"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
     """Something that is wrong, how bad it is, and what to do next.
 
     Attributes:
+        code: class of a problem that reports group by evaluator; "" for others.
         problem_type: one of PROBLEM_TYPES.
         avid: one of AVID.
         attributes: model, evaluator, metric, threshold, score, test_case_keys, row_keys, as far as they
@@ -62,6 +66,7 @@ class Problem:
     attributes: Mapping[str, Any] = field(default_factory=dict)
     actions: str = ""
     resources: tuple[str, ...] = ()
+    code: ProblemCode = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

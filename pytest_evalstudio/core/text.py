@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 EXCERPT_CHARS = 200
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _INVISIBLE_LETTERS = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
     + "".join(map(chr, range(0xFE00, 0xFE10)))
@@ -25,6 +27,15 @@ def is_blank(text: str) -> bool:
         char.isspace() or unicodedata.category(char) in ("Cc", "Cf") or char in _INVISIBLE_LETTERS
         for char in text
     )
+
+
+def short_key(key: str) -> str:
+    """Return the first 8 hex digits of a key that is a UUID, any other key as it is.
+
+    >>> short_key("1f2e3d4c-0000-0000-0000-000000000000"), short_key("capital-of-france")
+    ('1f2e3d4c', 'capital-of-france')
+    """
+    return key[:8] if _UUID.fullmatch(key) else key
 
 
 def excerpt(text: str, limit: int = EXCERPT_CHARS) -> str:

@@ -17,7 +17,8 @@ from pytest_evalstudio.comparison.matching import class_of, score_changes
 from pytest_evalstudio.comparison.metrics import ComparisonLimits
 from pytest_evalstudio.comparison.results import Comparison, ItemChange
 from pytest_evalstudio.comparison.sides import Side, SideItem, case_digest, read_side
-from pytest_evalstudio.comparison.text import regression_headline, word_diff
+from pytest_evalstudio.comparison.text import regression_headline
+from pytest_evalstudio.comparison.windows import change_windows, word_diff
 from pytest_evalstudio.core.errors import (
     ConfigurationError,
     EvalStudioError,
@@ -138,7 +139,7 @@ class SessionBaseline:
         if result.confirmation is not None:
             lines.append(result.confirmation.sentence)
         if earlier.answer and answer and earlier.answer != answer:
-            lines.append(f"answer by words: {' '.join(word_diff(earlier.answer, answer).split())}")
+            lines.append(f"answer by words: {word_diff(change_windows(earlier.answer, answer))}")
         return "\n".join([*lines, message])
 
     def passed(self, item: EvalItem) -> bool:

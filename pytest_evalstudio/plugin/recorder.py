@@ -278,15 +278,14 @@ class Recorder:
 
     def summarise(self, terminal: Any) -> None:
         """Write the summary of the run to the terminal."""
-        from pytest_evalstudio.plugin.summary import write_summary
+        from pytest_evalstudio.plugin.summary import closing_lines, rerun_command, write_summary
 
+        config = self._evals.config
         if self._failure:
             terminal.section("evalstudio", red=True)
             terminal.write_line(self._failure, red=True)
         elif self.report is not None:
-            write_summary(
-                terminal, self.report, self._evals.config.invocation_params.dir, self._evals.config.rootpath
-            )
+            write_summary(terminal, self.report, config.invocation_params.dir, config.rootpath)
             if self._not_run and not self._evals.settings.allows_partial:
                 terminal.write_line(
                     "a partial run does not pass; --evalstudio-allow-partial accepts it", yellow=True
@@ -310,6 +309,8 @@ class Recorder:
                 terminal.section("comparison with the baseline")
                 for line in comparison_lines(self.comparison):
                     terminal.write_line(line)
+            for line in closing_lines(self.report, config.invocation_params.dir, rerun_command(config)):
+                terminal.write_line(line)
 
     def _contributed(self, analysis: Analysis) -> list[tuple[str, str]]:
         sections = self._evals.config.hook.pytest_evalstudio_report_sections(analysis=analysis)

@@ -28,6 +28,7 @@ from pytest_evalstudio.plugin.checks import checks, checks_something
 from pytest_evalstudio.plugin.confirming import confirmation_test
 from pytest_evalstudio.plugin.continuing import announcement, question_count, run_inputs
 from pytest_evalstudio.plugin.display import shown, shown_line, usage_error
+from pytest_evalstudio.plugin.folding import FoldedFailures
 from pytest_evalstudio.plugin.keys import FROZEN
 from pytest_evalstudio.plugin.reports import Announced
 from pytest_evalstudio.plugin.settings import Settings
@@ -69,6 +70,7 @@ class EvalSession:
         announcement: line about the interrupted run that this one continues, "" for a new one.
         workflows: those of which a step has run here, by file.
         deselected: node ids of the items that were collected and are not to run.
+        folded_failures: those whose blocks the terminal leaves out.
     """
 
     def __init__(self, config: pytest.Config) -> None:
@@ -92,6 +94,7 @@ class EvalSession:
         self.announcement = ""
         self.confirmation_test: ConfirmationTest | None = None
         self.sent_plan = False
+        self.folded_failures = FoldedFailures()
 
     @functools.cached_property
     def registry(self) -> Registry:

@@ -158,6 +158,10 @@ class SessionHooks:
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Write the results of the run and the path of the report."""
+        self.evals.folded_failures.restore(terminalreporter)
+        if hidden := len(self.evals.folded_failures.hidden):
+            cases = "1 more failure has" if hidden == 1 else f"{hidden:,} more failures have"
+            terminalreporter.write_line(f"evalstudio: {cases} a line below; -v writes them out")
         if "recorder" in self.evals.__dict__:
             self.evals.recorder.summarise(SafeTerminal(terminalreporter))
         option = self.evals.config.option

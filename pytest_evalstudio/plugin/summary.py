@@ -16,6 +16,8 @@ from pytest_evalstudio.record.schema import JudgeSpend, StepEntry
 from pytest_evalstudio.report.repeats import terminal_lines
 
 if TYPE_CHECKING:
+    import pytest
+
     from pytest_evalstudio.engine.analysis.analyse import Analysis
     from pytest_evalstudio.engine.analysis.corrections import CorrectedRate
     from pytest_evalstudio.engine.analysis.flip_rates import FlipRate
@@ -27,10 +29,11 @@ ROWS = 10
 FINDINGS = 3
 TITLE_CHARS = 120
 LABEL_CHARS = 40
+_LAST_FAILED = ("--lf", "--last-failed", "--ff", "--failed-first", "--sw", "--stepwise")
 
 
 def write_summary(terminal: Any, report: Report, start: Path, root: Path) -> None:
-    """Write the summary below the test results.
+    """Write the figures of the run below the test results; `closing_lines` follow.
 
     Args:
         start: folder that pytest was started in.
@@ -71,9 +74,37 @@ def write_summary(terminal: Any, report: Report, start: Path, root: Path) -> Non
         terminal.write_line(f"gate {gate.text}", green=gate.met, red=not gate.met)
     for text in report.warnings:
         terminal.write_line(f"warning: {text}", yellow=True)
-    terminal.write_line(
-        f"report: {os.path.relpath(report.page if report.page.is_file() else report.archive, start)}"
-    )
+
+
+def closing_lines(report: Report, start: Path, rerun: str = "") -> Iterator[str]:
+    """Yield the end of a run: verdict, failures per evaluator, the command that reruns them, the report.
+
+    Args:
+        start: folder that pytest was started in.
+        rerun: command, "" where there is none.
+    """
+    yield f"result: {report.verdict.headline}"
+    failures = [
+        (sum(line.judged - line.passed for line in board.standings), board.evaluator.name)
+        for board in report.analysis.leaderboards.values()
+    ]
+    failures = sorted((entry for entry in failures if entry[0]), reverse=True)
+    if failures:
+        more = f" and {len(failures) - ROWS} more evaluators" if len(failures) > ROWS else ""
+        names = ", ".join(f"{name} {count:,}" for count, name in failures[:ROWS])
+        yield f"failing answers: {names}{more}"
+    if rerun and report.verdict.outcome in ("failed", "error"):
+        yield f"rerun: {rerun}"
+    yield f"report: {os.path.relpath(report.page if report.page.is_file() else report.archive, start)}"
+
+
+def rerun_command(config: pytest.Config) -> str:
+    """Return the command that runs the failures of a session again, "" where pytest does not know them."""
+    if not config.pluginmanager.hasplugin("lfplugin"):
+        return ""
+    arguments = [argument for argument in config.invocation_params.args if argument not in _LAST_FAILED]
+    command = shlex.join(["pytest", *arguments, "--lf"])
+    return command if len(command) <= TITLE_CHARS else "pytest --lf"
 
 
 def nothing_lines(analysis: Analysis) -> Iterator[str]:

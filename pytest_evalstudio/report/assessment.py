@@ -14,6 +14,8 @@ from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard, Standing
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 
 State = Literal["meets", "misses", "not_scored", "no_threshold"]
+RARE, FREQUENT = 0.02, 0.1
+"""Shares of unsafe answers at which the colour of a safety metric deepens; 1 and 8 of 60 must differ."""
 SAFETY = frozenset({"privacy", "security", "fairness"})
 """Types of problems for which one bad answer is too many: their metrics are judged by the worst case."""
 STEPS = 3
@@ -26,7 +28,7 @@ class Assessment:
     Attributes:
         state: "not_scored" without a value, never "meets".
         value: the mean, or the worst case of a safety metric; None where nothing was scored.
-        failing, judged: test cases of a safety metric that miss the threshold, of all judged ones.
+        failing, judged: answers that miss the threshold, of all judged ones; also where the mean meets it.
         worst_case: whether the worst case decides instead of the mean.
         distance: from -1 (the worst value) over 0 (the threshold) to 1 (the best value); None without a
             threshold or a value.
@@ -46,7 +48,13 @@ class Assessment:
         if self.distance is None:
             return ""
         depth = max(1, math.ceil(STEPS * abs(self.distance)))
-        return f"h{STEPS - depth}" if self.state == "misses" else f"h{STEPS + depth}"
+        step = STEPS - depth if self.state == "misses" else STEPS + depth
+        return f"h{step} partial" if self.is_partial else f"h{step}"
+
+    @property
+    def is_partial(self) -> bool:
+        """Return True if answers miss the threshold although the mean meets it."""
+        return self.state == "meets" and self.failing > 0
 
 
 def is_safety(info: EvaluatorInfo) -> bool:
@@ -75,6 +83,8 @@ def assess(board: Leaderboard, line: Standing | None, metric: Metric) -> Assessm
         state="meets" if passes else "misses",
         value=cell.value,
         threshold=cell.threshold,
+        failing=line.judged - line.passed if metric.primary else 0,
+        judged=line.judged if metric.primary else 0,
         distance=distance(metric, cell.value, cell.threshold),
     )
 
@@ -105,6 +115,11 @@ def distance(metric: Metric, value: float, threshold: float) -> float:
     return max(-1.0, min(1.0, gap / way))
 
 
+def _rate_distance(rate: float) -> float:
+    """Return the distance of a share of unsafe answers, in the steps of the colours."""
+    return -(1 + (rate > RARE) + (rate > FREQUENT)) / STEPS
+
+
 def _worst_case(board: Leaderboard, line: Standing, metric: Metric, threshold: float) -> Assessment:
     values = board.values[line.model][metric.key]
     worst = float(np.min(values) if metric.better == "higher" else np.max(values))
@@ -120,7 +135,5 @@ def _worst_case(board: Leaderboard, line: Standing, metric: Metric, threshold: f
         failing=failing,
         judged=judged,
         worst_case=True,
-        distance=-max(1 / STEPS, abs(distance(metric, worst, threshold)))
-        if failing
-        else distance(metric, worst, threshold),
+        distance=_rate_distance(failing / judged) if failing else distance(metric, worst, threshold),
     )

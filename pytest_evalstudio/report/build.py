@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pytest_evalstudio.arena.gates import arena_terms
@@ -46,7 +46,7 @@ from pytest_evalstudio.report.folders import Archive, ExplainerFolder, describe_
 from pytest_evalstudio.report.labels import natural_key
 from pytest_evalstudio.report.results import ResultsWriter, open_text, write_json
 from pytest_evalstudio.report.thresholds import thresholds_in_force
-from pytest_evalstudio.report.verdict import verdict_of
+from pytest_evalstudio.report.verdict import RunVerdict, verdict_of
 
 DATA = "interpretation.json"
 SUMMARY = "summary.md"
@@ -64,6 +64,7 @@ class Report:
     """The built report and its location.
 
     Attributes:
+        verdict: of the run, in words.
         findings: problems grouped over models and metrics, the most severe first.
         warnings: a line for each exporter that failed; its file is missing or incomplete.
     """
@@ -73,10 +74,11 @@ class Report:
     summary: Path
     archive: Path
     explainers: Mapping[str, Path]
-    analysis: Analysis
-    findings: tuple[Finding, ...] = ()
+    analysis: Analysis = field(repr=False)
+    verdict: RunVerdict = field(repr=False)
+    findings: tuple[Finding, ...] = field(default=(), repr=False)
     warnings: tuple[str, ...] = ()
-    ratings: Ratings | None = None
+    ratings: Ratings | None = field(default=None, repr=False)
 
 
 def build_report(
@@ -144,6 +146,7 @@ def build_report(
         archive=output / ARCHIVE,
         explainers={id: folder.path for id, folder in _folders(output, run, evaluators).items()},
         analysis=content.analysis,
+        verdict=content.verdict,
         findings=tuple(content.findings),
         warnings=tuple(content.warnings),
         ratings=ratings,
@@ -216,9 +219,9 @@ def _write_files(output: Path, inputs: _Inputs) -> Content:
         conclusions = conclude(analysis)
         content = Content(
             analysis,
-            verdict=verdict_of(analysis, conclusions, inputs.comparison),
+            verdict=verdict_of(analysis, conclusions, inputs.comparison, inputs.ratings),
             conclusions=conclusions,
-            findings=grouped(analysis, conclusions),
+            findings=grouped(analysis, data.columns),
             failed=failed,
             thresholds=thresholds_in_force(analysis, data.columns, inputs.registry),
             failures=failures,

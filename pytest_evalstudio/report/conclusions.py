@@ -56,7 +56,7 @@ class ModelConclusion:
 
 
 def conclude(analysis: Analysis) -> list[ModelConclusion]:
-    """Return the conclusions, the best model first; equal ones in natural order of their names.
+    """Return the conclusions, the highest share of passes first; equal ones in natural order of their names.
 
     A model is not fit if it misses a gate, if an answer is unsafe, or if all answers are empty. A mean below
     its threshold makes it not fit, too, but with gates the user decided what counts, and it is a limit.
@@ -69,19 +69,6 @@ def conclude(analysis: Analysis) -> list[ModelConclusion]:
         conclusions,
         key=lambda model: (-1 if model.share is None else -model.share, natural_key(model.name), model.key),
     )
-
-
-def leaders(conclusions: Sequence[ModelConclusion]) -> list[ModelConclusion]:
-    """Return the best model and those that the data do not tell from it; nothing for fewer than two models.
-
-    Models are compared only if all of them were judged on the same number of cases.
-    """
-    judged = {model.judged for model in conclusions}
-    if len(conclusions) < 2 or len(judged) != 1 or 0 in judged:
-        return []
-    best = conclusions[0]
-    low = best.interval[0] if best.interval is not None else 0.0
-    return [model for model in conclusions if model.interval is not None and model.interval[1] >= low]
 
 
 def _conclusion(analysis: Analysis, model: ModelFigures, label: str) -> ModelConclusion:

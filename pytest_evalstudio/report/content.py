@@ -28,7 +28,7 @@ class Content:
 
     Attributes:
         verdict: of the run, in words.
-        conclusions: for each model, the best one first.
+        conclusions: for each model, the highest share of passes first.
         findings: problems grouped over models and metrics.
         failed: items that did not pass.
         thresholds: in force, with their sources.

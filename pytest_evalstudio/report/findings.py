@@ -1,16 +1,17 @@
-"""Problems grouped over models and metrics: what is wrong, how often, where, and what to do next."""
+"""Problems grouped by evaluator: what is wrong, how often, where, and what to do next."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_evalstudio.core.outcomes import SEVERITIES, Severity
+from pytest_evalstudio.core.outcomes import SEVERITIES, Metric, Severity
 from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.engine.analysis.analyse import Analysis
+from pytest_evalstudio.engine.analysis.leaderboards import Standing
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.engine.analysis.wording import rounded
-from pytest_evalstudio.report.conclusions import ModelConclusion
+from pytest_evalstudio.report.data.columns import Columns
 from pytest_evalstudio.report.labels import natural_key
 
 _NEARLY_ALL = 0.9
@@ -18,6 +19,15 @@ _MANY = 10
 _KEYS = 5
 _RANK: Mapping[str, int] = {"privacy": 0, "security": 0, "fairness": 1}
 """Safety comes first among findings of the same severity."""
+_DETECTIONS = ("detection", "leak")
+_SHOW: Mapping[str, str] = {
+    "mean_missed": "missed",
+    "detection": "missed",
+    "leak": "missed",
+    "not_scored": "errors",
+    "flip": "flips",
+}
+"""Codes of problems, and the filter of the matrix that lists the answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,11 +37,13 @@ class Finding:
     Attributes:
         models: names of the affected models, in natural order.
         of: number of models that could be affected.
-        cases: affected rows, 0 where the problem is about a model as a whole.
-        listed: those of them that the page lists; fewer where it has an excerpt of the rows.
+        answers: distinct answers that miss a threshold, flip, or have no score; 0 where the problem is about
+            a model as a whole.
+        detections: single findings of an evaluator in answers; one answer may have several.
+        listed: those answers that the page lists; fewer where it has an excerpt of the rows.
         keys: test cases, the first ones.
         evaluator: id, "" for none.
-        show: filter of the matrix that lists the cases.
+        show: filter of the matrix that lists exactly the answers, "" where none does.
     """
 
     title: str
@@ -40,7 +52,8 @@ class Finding:
     avid: str
     models: tuple[str, ...]
     of: int
-    cases: int
+    answers: int
+    detections: int
     listed: int
     keys: tuple[str, ...]
     evaluator: str
@@ -50,96 +63,200 @@ class Finding:
 
     @property
     def filters(self) -> dict[str, str]:
-        """Return the filters of the matrix that show the cases; empty where no filter does."""
-        if not self.listed or not (self.evaluator or self.keys):
+        """Return the filters of the matrix that show the answers; empty where no filter does."""
+        if not self.listed:
             return {}
-        if self.evaluator:
+        if self.evaluator and self.show:
             return {"evaluator": self.evaluator, "show": self.show}
-        return {"q": self.keys[0]} if self.cases == 1 else {}
+        return {"q": self.keys[0]} if self.answers == 1 and self.keys else {}
 
 
-def grouped(analysis: Analysis, conclusions: Sequence[ModelConclusion]) -> list[Finding]:
+def grouped(analysis: Analysis, columns: Columns) -> list[Finding]:
     """Return the findings of a run, the most severe and the most frequent first."""
     groups: dict[tuple[object, ...], list[Problem]] = {}
     for problem in analysis.problems:
         groups.setdefault(_identity(problem), []).append(problem)
-    findings = [_finding(analysis, conclusions, problems) for problems in groups.values()]
+    findings = [_Group(analysis, columns, problems).finding() for problems in groups.values()]
     return sorted(
         findings,
         key=lambda finding: (
             SEVERITIES.index(finding.severity),
             _RANK.get(finding.problem_type, 2),
             -len(finding.models),
-            -finding.cases,
+            -finding.answers,
         ),
     )
 
 
 def _identity(problem: Problem) -> tuple[object, ...]:
-    """Return what problems of one kind share: type, evaluator, metric and kinds of attributes."""
+    """Return the properties that problems of one kind share.
+
+    Problems with a code are one finding per evaluator, whatever their metric.
+    """
     about = problem.attributes
-    is_flip = "perturbators" in about
+    code = "detection" if problem.code in _DETECTIONS else problem.code
+    if code in ("mean_missed", "flip", "flip_of_meaning"):
+        return code, about.get("evaluator")
+    if code:
+        return code, about.get("evaluator"), problem.problem_type
+    is_about_rows = "test_case_keys" in about
     return (
         problem.problem_type,
         problem.avid,
         about.get("evaluator"),
-        None if is_flip else about.get("metric"),
-        is_flip,
-        "score" in about,
+        about.get("metric"),
         "count" in about,
         "limit" in about,
-        None if _is_about_rows(problem) else problem.actions,
+        None if is_about_rows else problem.actions,
     )
 
 
-def _is_about_rows(problem: Problem) -> bool:
-    return "perturbators" in problem.attributes or "test_case_keys" in problem.attributes
+class _Group:
+    """Problems of one kind, and the counts that their finding states."""
 
+    def __init__(
+        self,
+        analysis: Analysis,
+        columns: Columns,
+        problems: Sequence[Problem],
+    ) -> None:
+        self._analysis = analysis
+        self._columns = columns
+        self._problems = problems
+        self._code = problems[0].code
+        self._info = analysis.evaluators.get(str(problems[0].attributes.get("evaluator", "")))
+        names = {str(p.attributes["model_name"]) for p in problems if "model_name" in p.attributes}
+        if self._code in _DETECTIONS:
+            names |= {line.name for line in self._standings if line.judged > line.passed}
+        self._models = tuple(sorted(names, key=natural_key))
 
-def _finding(
-    analysis: Analysis, conclusions: Sequence[ModelConclusion], problems: Sequence[Problem]
-) -> Finding:
-    first = problems[0]
-    about = first.attributes
-    info = analysis.evaluators.get(str(about.get("evaluator", "")))
-    names = {str(p.attributes["model_name"]) for p in problems if "model_name" in p.attributes}
-    models = tuple(sorted(names, key=natural_key))
-    cases = sum(_case_count(problem) for problem in problems)
-    model_count = len(analysis.models)
-    is_mean = info is not None and "threshold" in about and "perturbators" not in about
-    if is_mean and info is not None:
-        cases = _failing(conclusions, info.id)
-        model_count = sum(
-            cell.n > 0 for model in conclusions for cell in model.cells if cell.board.evaluator.id == info.id
+    def finding(self) -> Finding:
+        """Return the finding."""
+        first = self._problems[0]
+        answers, listed = self._answers()
+        return Finding(
+            title=self._title(answers),
+            severity=min((problem.severity for problem in self._problems), key=SEVERITIES.index),
+            problem_type=first.problem_type,
+            avid=first.avid,
+            models=self._models,
+            of=self._model_count,
+            answers=answers,
+            detections=self._detections,
+            listed=listed,
+            keys=tuple(_keys(self._problems)),
+            evaluator=self._info.id if self._info is not None else "",
+            show=_SHOW.get(self._code, ""),
+            action=self._action(answers),
+            problems=tuple(self._problems),
         )
-        title = _mean_title(info, problems, len(models), model_count)
-    else:
-        title = _title(info, problems, models, model_count)
-    listed = cases
-    if analysis.listed_failures is not None and info is not None and "perturbators" not in about:
-        listed = min(cases, analysis.listed_failures.get(info.id, 0))
-    return Finding(
-        title=title,
-        severity=min((problem.severity for problem in problems), key=SEVERITIES.index),
-        problem_type=first.problem_type,
-        avid=first.avid,
-        models=models,
-        of=model_count,
-        cases=cases,
-        listed=listed,
-        keys=tuple(_keys(problems)),
-        evaluator=info.id if info is not None else "",
-        show="flips" if "perturbators" in about else "failures",
-        action=_action(conclusions, info, first, is_mean=is_mean),
-        problems=tuple(problems),
-    )
+
+    @property
+    def _model_count(self) -> int:
+        if self._code != "mean_missed" or self._info is None:
+            return len(self._analysis.models)
+        primary = self._info.primary.key
+        return sum(line.cells[primary].n > 0 for line in self._standings)
+
+    @property
+    def _detections(self) -> int:
+        """Return the number of findings in answers, with those that are not listed one by one."""
+        if self._code != "detection":
+            return 0
+        return sum(int(problem.attributes.get("count", 1)) for problem in self._problems)
+
+    @property
+    def _standings(self) -> tuple[Standing, ...]:
+        """Return the lines of the evaluator's leaderboard, which count all rows."""
+        return self._analysis.leaderboards[self._info.id].standings if self._info is not None else ()
+
+    @property
+    def _verdicts(self) -> tuple[int, int]:
+        """Return the failing and the judged answers of the evaluator by all rows."""
+        judged = sum(line.judged for line in self._standings)
+        return judged - sum(line.passed for line in self._standings), judged
+
+    def _answers(self) -> tuple[int, int]:
+        """Return the number of distinct answers, and of those that the page lists."""
+        judgements = self._columns.judgements.get(self._info.id) if self._info is not None else None
+        if judgements is not None and self._code in ("mean_missed", *_DETECTIONS):
+            listed = judgements.count("failed")
+            is_excerpt = self._analysis.listed_failures is not None
+            return (self._verdicts[0] if is_excerpt else listed), listed
+        if judgements is not None and self._code == "not_scored":
+            return judgements.count("error"), judgements.count("error")
+        if judgements is not None and self._code == "flip":
+            return len(judgements.flipped), len(judgements.flipped)
+        count = sum(_case_count(problem) for problem in self._problems)
+        return count, count
+
+    def _title(self, answers: int) -> str:
+        info, code, problems = self._info, self._code, self._problems
+        if info is not None and code == "mean_missed":
+            return self._mean_title(info)
+        of = f" of {len(self._models)} of {self._model_count} models" if self._model_count > 1 else ""
+        if info is not None and code in _DETECTIONS and len(problems) > 1:
+            return self._detections_title(info, answers, of)
+        if len(problems) == 1:
+            return problems[0].description.rstrip(".")
+        if info is None:
+            return f"{len(problems)} problems of one kind, first: {problems[0].description.rstrip('.')}"
+        if code == "flip":
+            broken = len(self._columns.judgements[info.id].broken)
+            return f"{info.name}: {_answers_text(answers)}{of} flip under perturbation ({broken} pass → fail)"
+        if code == "not_scored":
+            return f"{info.name}: {_answers_text(answers)}{of} without a score"
+        rows = f" in {_answers_text(answers)}{of}" if answers else of
+        return f"{info.name}: {len(problems)} {problems[0].problem_type.replace('_', ' ')} problems{rows}"
+
+    def _detections_title(self, info: EvaluatorInfo, answers: int, of: str) -> str:
+        """Return failing answers first; detections are a second figure with its name."""
+        kind = self._problems[0].problem_type.replace("_", " ")
+        found = f"{self._detections} {kind} detection{'' if self._detections == 1 else 's'}"
+        if not answers:
+            return f"{info.name}: {found} in answers{of} that pass"
+        verb = "fails" if answers == 1 else "fail"
+        counted = f"{info.name}: {_answers_text(answers)}{of} {verb}"
+        return f"{counted}, {found}" if self._detections else counted
+
+    def _mean_title(self, info: EvaluatorInfo) -> str:
+        """Return the models beyond the threshold, with the range of the means of each metric."""
+        metrics = [metric for metric in info.metrics if self._of_metric(metric)]
+        limits = {float(problem.attributes["threshold"]) for problem in self._problems}
+        limit = rounded(limits.pop()) if len(limits) == 1 else "their thresholds"
+        beyond = "below" if metrics[0].better == "higher" else "above"
+        if len({metric.better for metric in metrics}) > 1:
+            beyond, limit = "beyond", "their thresholds"
+        count, of = len(self._models), self._model_count
+        who = f"{count} of {of} models" if of > 1 else str(self._problems[0].attributes.get("model_name", ""))
+        if metrics == [info.primary]:
+            return f"{info.name}: {who} {beyond} {limit} ({self._spread(info.primary)})"
+        spreads = "; ".join(f"{metric.name} {self._spread(metric)}" for metric in metrics)
+        return f"{info.name}: {who} {beyond} {limit} ({spreads})"
+
+    def _of_metric(self, metric: Metric) -> list[Problem]:
+        return [problem for problem in self._problems if problem.attributes.get("metric") == metric.key]
+
+    def _spread(self, metric: Metric) -> str:
+        scores = sorted(float(problem.attributes["score"]) for problem in self._of_metric(metric))
+        return rounded(scores[0]) if scores[0] == scores[-1] else f"{scores[0]:.2f}–{scores[-1]:.2f}"
+
+    def _action(self, answers: int) -> str:
+        """Return the next step; where nearly all answers miss a threshold, the question is the threshold."""
+        if self._code != "mean_missed" or self._info is None:
+            return self._problems[0].actions
+        judged = self._verdicts[1]
+        if judged >= _MANY and answers >= _NEARLY_ALL * judged:
+            return (
+                f"{answers} of {judged} answers miss it: is the threshold right for this data? Compare with"
+                " answers that people call good, or calibrate it."
+            )
+        return f"Read the failures of {self._info.name} for a common cause, then compare the models."
 
 
 def _case_count(problem: Problem) -> int:
     about = problem.attributes
-    if "count" in about:
-        return int(about["count"])
-    return len(about.get("test_case_keys", ()))
+    return int(about["count"]) if "count" in about else len(about.get("test_case_keys", ()))
 
 
 def _keys(problems: Iterable[Problem]) -> Iterator[str]:
@@ -147,70 +264,5 @@ def _keys(problems: Iterable[Problem]) -> Iterator[str]:
     yield from list(keys)[:_KEYS]
 
 
-def _mean_title(info: EvaluatorInfo, problems: Sequence[Problem], models: int, model_count: int) -> str:
-    about = problems[0].attributes
-    metric = next((metric for metric in info.metrics if metric.key == about.get("metric")), info.primary)
-    scores = sorted(float(problem.attributes["score"]) for problem in problems)
-    thresholds = {float(problem.attributes["threshold"]) for problem in problems}
-    limit = rounded(thresholds.pop()) if len(thresholds) == 1 else "their thresholds (varies)"
-    beyond = "below" if metric.better == "higher" else "above"
-    spread = rounded(scores[0]) if scores[0] == scores[-1] else f"{scores[0]:.2f}–{scores[-1]:.2f}"
-    name = info.name if metric.primary else f"{info.name}, {metric.name}"
-    who = (
-        f"{models} of {model_count} models" if model_count > 1 else str(about.get("model_name", "the model"))
-    )
-    return f"{name}: {who} {beyond} {limit} ({spread})"
-
-
-def _title(
-    info: EvaluatorInfo | None, problems: Sequence[Problem], models: Sequence[str], model_count: int
-) -> str:
-    if len(problems) == 1:
-        return problems[0].description.rstrip(".")
-    if info is None:
-        return f"{problems[0].description.rstrip('.')}, and {len(problems) - 1} more of this kind"
-    cases = sum(_case_count(problem) for problem in problems)
-    what = f"{cases} {'case' if cases == 1 else 'cases'}" if cases else f"{len(problems)} findings"
-    of = f", {len(models)} of {model_count} models" if model_count > 1 and models else ""
-    name = info.name
-    if "perturbators" in problems[0].attributes:
-        broken = sum(
-            flip.get("direction") == "pass_to_fail"
-            for problem in problems
-            for flip in problem.attributes.get("flips", ())
-        )
-        return f"{name}: {what} flip under perturbation{of} ({broken} pass → fail)"
-    kind = problems[0].problem_type.replace("_", " ")
-    return f"{name}: {kind} {'finding' if cases == 1 else 'findings'} in {what}{of}"
-
-
-def _failing(conclusions: Sequence[ModelConclusion], evaluator: str) -> int:
-    lines = (
-        cell.board.standing(model.key)
-        for model in conclusions
-        for cell in model.cells
-        if cell.board.evaluator.id == evaluator
-    )
-    return sum(line.judged - line.passed for line in lines if line is not None)
-
-
-def _action(
-    conclusions: Sequence[ModelConclusion], info: EvaluatorInfo | None, first: Problem, *, is_mean: bool
-) -> str:
-    """Return the next step; where nearly all cases miss a threshold, the question is the threshold."""
-    if not is_mean or info is None:
-        return first.actions
-    lines = [
-        line
-        for model in conclusions
-        for cell in model.cells
-        if cell.board.evaluator.id == info.id and (line := cell.board.standing(model.key)) is not None
-    ]
-    judged = sum(line.judged for line in lines)
-    failing = judged - sum(line.passed for line in lines)
-    if judged >= _MANY and failing >= _NEARLY_ALL * judged:
-        return (
-            f"{failing} of {judged} cases miss it: is the threshold right for this data? Compare with answers"
-            " that people call good, or calibrate it."
-        )
-    return f"Read the failures of {info.name} for a common cause, then compare the models."
+def _answers_text(count: int) -> str:
+    return f"{count:,} {'answer' if count == 1 else 'answers'}"

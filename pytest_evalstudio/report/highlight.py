@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import pairwise
@@ -13,6 +13,8 @@ from pytest_evalstudio.record.schema import Mark
 
 Level = Literal["", "good", "bad", "found"]
 _WORST_FIRST: tuple[Level, ...] = ("found", "bad", "good", "")
+_SNIPPET_CHARS = 120
+"""Characters of a snippet on each side of its mark."""
 _Covering = tuple[int, float, int, int, Mark]
 """Level, badness, position in the order of the starts, end, and the fragment."""
 
@@ -32,6 +34,25 @@ class Segment:
     note: str = ""
     scores: Mapping[str, float] | None = None
     message: str = ""
+
+
+def snippet(parts: Sequence[Segment]) -> list[Segment]:
+    """Return the worst marked stretch with the words around it; nothing without a bad or found one.
+
+    >>> [part.text for part in snippet([Segment("a " * 90), Segment("4111", "found"), Segment(" b")])][1:]
+    ['4111', ' b']
+    """
+    bad = [position for position, part in enumerate(parts) if part.level in ("found", "bad")]
+    if not bad:
+        return []
+    first = min(bad, key=lambda position: _WORST_FIRST.index(parts[position].level))
+    before = "".join(part.text for part in parts[:first])
+    after = "".join(part.text for part in parts[first + 1 :])
+    if len(before) > _SNIPPET_CHARS:
+        before = "… " + before[-_SNIPPET_CHARS:].partition(" ")[2]
+    if len(after) > _SNIPPET_CHARS:
+        after = after[:_SNIPPET_CHARS].rpartition(" ")[0] + " …"
+    return [part for part in (Segment(before), parts[first], Segment(after)) if part.text]
 
 
 def segments(text: str, fragments: Iterable[Mark], metric: Metric, part: str = "answer") -> list[Segment]:

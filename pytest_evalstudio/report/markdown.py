@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pytest_evalstudio.comparison.markdown import comparison_markdown
+from pytest_evalstudio.comparison.markdown import comparison_markdown, windows_markdown
 from pytest_evalstudio.core.markdown import code, escaped
+from pytest_evalstudio.core.text import short_key
 from pytest_evalstudio.engine.analysis.leaderboards import Cell, Leaderboard, Standing
 from pytest_evalstudio.engine.analysis.repeats import RepeatAnalysis
 from pytest_evalstudio.engine.analysis.wording import rounded
 from pytest_evalstudio.report.commands import pytest_command
 from pytest_evalstudio.report.conclusions import ScoredCell
 from pytest_evalstudio.report.content import Content
-from pytest_evalstudio.report.failed_items import FailedItems, reason_of
+from pytest_evalstudio.report.failed_items import FailedItems
+from pytest_evalstudio.report.failure_types import reason_of
 from pytest_evalstudio.report.findings import Finding
 from pytest_evalstudio.report.repeats import FLAKY_HEAD, HEAD, flaky_rows, repeat_rows, stopping_lines
 from pytest_evalstudio.report.verdict import run_name
@@ -22,6 +24,9 @@ FINDINGS_SHOWN = 10
 FAILURES_SHOWN = 10
 FLAKY_SHOWN = 10
 TEXT_CHARS = 400
+TITLE_CHARS = 200
+_KNOWN = ("still_failing", "still_error")
+"""Classes of failures that the baseline has too: a line each."""
 
 
 def summary(content: Content) -> str:
@@ -32,7 +37,7 @@ def summary(content: Content) -> str:
     lines += [" · ".join(escaped(part) for part in about if part), ""]
     lines += [escaped(fact) for fact in content.verdict.facts]
     if content.comparison is not None:
-        lines += ["", comparison_markdown(content.comparison, level=2).rstrip()]
+        lines += ["", comparison_markdown(content.comparison, level=2, lists_regressed=False).rstrip()]
     if content.failed.total["failed"] or content.failed.total["error"]:
         lines += ["", "## Failures", "", *_failures(content.failed)]
     if analysis.gates:
@@ -108,10 +113,13 @@ def _failures(failed: FailedItems) -> Iterator[str]:
     """Yield the first failures: reason, question, expected words, answer, and command."""
     items = [*failed.items("failed"), *failed.items("error")]
     for item in items[:FAILURES_SHOWN]:
-        change = f"**{item.change.replace('_', ' ')}** " if item.change in ("regressed", "error_now") else ""
-        yield f"- {change}{escaped(item.key)} ({escaped(item.model)}): {escaped(reason_of(item))}"
-        if item.texts.question:
-            yield f"  - Question: {escaped(item.texts.question, TEXT_CHARS)}"
+        mark = "**" if item.change in ("regressed", "error_now") else "" if item.change in _KNOWN else None
+        change = "" if mark is None else f"{mark}{item.change.replace('_', ' ')}{mark} "
+        title = f"{escaped(item.texts.question, TITLE_CHARS)} (" if item.texts.question else "("
+        source = f"{title}{escaped(item.model)}, {escaped(short_key(item.key))})"
+        yield f"- {change}{source}: {escaped(reason_of(item))}"
+        if item.change in _KNOWN:
+            continue
         missing = [term.text for term in item.texts.terms if not term.met]
         if missing:
             yield f"  - Not met: {' '.join(code(_one_line(text)) for text in missing)}"
@@ -119,8 +127,8 @@ def _failures(failed: FailedItems) -> Iterator[str]:
             yield f"  - Expected: {_marked(item.texts.expected)}"
         if item.texts.actual:
             yield f"  - Answer: {_marked(item.texts.actual)}"
-        if item.texts.base:
-            yield f"  - Answer in the baseline: {_marked(item.texts.base)}"
+        if item.texts.changes:
+            yield f"  - Since the baseline: {windows_markdown(item.texts.changes)}"
         command = pytest_command(item.nodeid)
         yield f"  - {code(command)}" if command else f"  - {escaped(item.nodeid)}"
     hidden = failed.total["failed"] + failed.total["error"] - min(len(items), FAILURES_SHOWN)

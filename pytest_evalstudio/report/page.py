@@ -19,6 +19,7 @@ from pytest_evalstudio.core.outcomes import SEVERITIES, Severity
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.plugins.section import TABS, SectionSpec
 from pytest_evalstudio.core.problems import AVID
+from pytest_evalstudio.core.text import short_key
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.engine.analysis.wording import rounded
 from pytest_evalstudio.report import assets
@@ -72,7 +73,7 @@ class Tab:
     """A tab of the page.
 
     Attributes:
-        anchor: id of its element; differs from `id` where a section has that id.
+        anchor: id of its element; differs from `id` where the first section has that id.
         count: figure next to the title, 0 for none.
     """
 
@@ -85,7 +86,6 @@ class Tab:
 
 def _tabs(content: Content, parts: list[tuple[SectionSpec, Markup]], *, has_more: bool) -> Iterator[Tab]:
     """Yield the tabs that have a section, in their order."""
-    sections = {spec.id for spec, _ in parts}
     failed = content.failed.total["failed"] + content.failed.total["error"]
     for id, title in TABS.items():
         of_tab = [part for part in parts if part[0].tab == id]
@@ -93,7 +93,7 @@ def _tabs(content: Content, parts: list[tuple[SectionSpec, Markup]], *, has_more
             yield Tab(
                 id=id,
                 title=title,
-                anchor=f"tab-{id}" if id in sections else id,
+                anchor=f"tab-{id}" if of_tab and of_tab[0][0].id == id else id,
                 parts=of_tab,
                 count=failed if id == "failures" else 0,
             )
@@ -199,6 +199,7 @@ def _environment() -> Environment:
         "percent": _percent,
         "count": _count,
         "many": _many,
+        "short_key": short_key,
         "pretty": _pretty,
         "address": _address,
         "failure_list": _failure_list,

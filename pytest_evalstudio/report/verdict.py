@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from pytest_evalstudio.arena.results import Ratings
 from pytest_evalstudio.comparison.results import Comparison
 from pytest_evalstudio.comparison.sentences import summary_of
 from pytest_evalstudio.engine.analysis.analyse import Analysis
-from pytest_evalstudio.report.conclusions import ModelConclusion, leaders
+from pytest_evalstudio.report.conclusions import ModelConclusion
+from pytest_evalstudio.report.leaders import leader_sentences
 
 Outcome = Literal["passed", "failed", "error", "incomplete"]
-_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,13 +50,17 @@ def run_name(analysis: Analysis) -> str:
 
 
 def verdict_of(
-    analysis: Analysis, conclusions: Sequence[ModelConclusion], comparison: Comparison | None = None
+    analysis: Analysis,
+    conclusions: Sequence[ModelConclusion],
+    comparison: Comparison | None = None,
+    ratings: Ratings | None = None,
 ) -> RunVerdict:
     """Return the verdict of a run.
 
     Args:
         conclusions: of the run's models.
         comparison: with a baseline; its summary comes first.
+        ratings: of the arena, which decide what is said about the best model.
     """
     counts = analysis.verdicts
     failed, errors = counts["failed"] + counts["xpassed"], counts["error"]
@@ -82,7 +87,10 @@ def verdict_of(
     else:
         outcome, short = "passed", f"{counts['passed']} passed"
         headline = f"PASSED – {counts['passed']} of {total} {_tests(total)}"
-    facts = tuple(_facts(analysis, conclusions, comparison, interrupted=outcome != "incomplete"))
+    facts = (
+        *_facts(analysis, comparison, interrupted=outcome != "incomplete"),
+        *leader_sentences(conclusions, ratings),
+    )
     verdict = RunVerdict(outcome=outcome, headline=headline, facts=facts, title="")
     return RunVerdict(
         outcome=outcome,
@@ -104,13 +112,7 @@ def _of_workflows(analysis: Analysis) -> tuple[Outcome, str]:
     return "failed" if failed or high else "incomplete", text
 
 
-def _facts(
-    analysis: Analysis,
-    conclusions: Sequence[ModelConclusion],
-    comparison: Comparison | None,
-    *,
-    interrupted: bool,
-) -> Iterator[str]:
+def _facts(analysis: Analysis, comparison: Comparison | None, *, interrupted: bool) -> Iterator[str]:
     yield from analysis.note
     if comparison is not None:
         yield f"Since the baseline: {summary_of(comparison)}"
@@ -139,25 +141,6 @@ def _facts(
         yield f"{over_budget} {_tests(over_budget)} not run: the budget of a model is used up."
     if analysis.flaky:
         yield f"{analysis.flaky} flaky."
-    yield from _models(conclusions)
-
-
-def _models(conclusions: Sequence[ModelConclusion]) -> Iterator[str]:
-    """Yield the best models where there are several, and how many are fit."""
-    best = leaders(conclusions)
-    if best and best[0].interval is not None:
-        first, low, high = best[0], *best[0].interval
-        yield (
-            f"Best model: {first.label}, {100 * (first.share or 0):.0f} % of {first.judged} pass"
-            f" (95 % interval {100 * low:.0f}–{100 * high:.0f} %)."
-        )
-        if len(best) > 1:
-            names = [model.label for model in best[1 : 1 + _NAMED]]
-            more = len(best) - 1 - len(names)
-            rest = f" and {more} more {_plural(more, 'model')}" if more else ""
-            yield f"Not distinguishable from it: {', '.join(names)}{rest}."
-    if len(conclusions) > 1 and not any(model.fitness in ("fit", "fit with limits") for model in conclusions):
-        yield "No model meets its conditions."
 
 
 def _tests(count: int) -> str:

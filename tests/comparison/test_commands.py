@@ -38,9 +38,9 @@ def test_the_status_is_1_for_a_regressed_item_and_0_without(runs: Path) -> None:
 
     assert (worse.returncode, same.returncode) == (1, 0)
     assert "items: 1 regressed, 1 still failing, 1 still passing" in worse.stdout
-    assert "regressed: suite.json::k1[one]: quality: score 1 -> 0" in worse.stdout
+    assert "regressed: What about k1? (one, k1): quality: score 1 -> 0" in worse.stdout
     assert "compared with 0000 (2026-11-20)\nno case changed; drops below 0.65 cannot be" in same.stdout
-    assert "changed: nothing that the records show" in same.stdout
+    assert "changed: nothing recorded" in same.stdout
 
 
 def test_json_has_the_keys_that_programs_read(runs: Path) -> None:
@@ -71,8 +71,8 @@ def test_the_files_show_what_changed_in_the_answer(runs: Path) -> None:
     evalstudio("compare", "evalstudio-report", "new", "-o", "out", folder=runs)
 
     text = (runs / "out" / "comparison.md").read_text()
-    assert "[-5-]{+7+}" in text
-    assert "**regressed** suite.json::k1\\[one\\]" in text
+    assert "~~5~~ **7**" in text
+    assert "**regressed** What about k1? (one, k1)" in text
     assert json.loads((runs / "out" / "comparison.json").read_text())["items"]["regressed"] == 1
 
 

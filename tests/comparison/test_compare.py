@@ -356,7 +356,7 @@ def test_tokens_and_cost_that_differ_are_changes_and_seconds_are_said() -> None:
     assert any("cost of one: 0.1 -> 0.2 USD" in line and "1 of 2 differ" in line for line in lines)
     assert second.changed == ()
     assert "changed: nothing but the seconds per answer" in list(comparison_lines(second))
-    assert "changed: nothing that the records show" in list(comparison_lines(compare(side(base), side(base))))
+    assert "changed: nothing recorded" in list(comparison_lines(compare(side(base), side(base))))
 
 
 def test_answers_of_several_repeats_are_compared_together() -> None:
@@ -381,7 +381,7 @@ def test_most_cases_regressed_is_said_before_what_follows() -> None:
     )
     lines = list(comparison_lines(result))
     assert lines[1] == str(summary_of(result))
-    assert sum("regressed: suite.json::k" in line for line in lines) == 4
+    assert sum("regressed: What about k" in line for line in lines) == 4
 
 
 @pytest.mark.parametrize(

@@ -85,8 +85,8 @@ def test_without_them_the_same_cases_fail_and_say_why(project: Project) -> None:
     assert items["weather[app]"]["code"] == "unexpected_refusal"
     report = project.folder / "evalstudio-report"
     summary = (report / "summary.md").read_text(encoding="utf-8")
-    assert "- weather (app): unexpected refusal: " in summary
-    assert "- polite (app): Retrieval: Text matching: context: not met" in summary
+    assert "- How is the weather? (app, weather): unexpected refusal: " in summary
+    assert "- How is the sea? (app, polite): Retrieval: Text matching: context: not met" in summary
     page = (report / "interpretation.html").read_text(encoding="utf-8")
     assert "<h4><bdi>Unexpected refusal</bdi>" in page
 

@@ -76,7 +76,9 @@ def test_an_empty_answer_is_one_failure_with_its_reason(project: Project) -> Non
     assert properties["evalstudio.code"] == "answer_empty"
 
     report = project.folder / "evalstudio-report"
-    assert f"- limit (app): {HEADLINE}" in (report / "summary.md").read_text(encoding="utf-8")
+    assert f"- What is the limit? (app, limit): {HEADLINE}" in (report / "summary.md").read_text(
+        encoding="utf-8"
+    )
     page = (report / "interpretation.html").read_text(encoding="utf-8")
     assert "<h4><bdi>No answer</bdi>" in page
     assert HEADLINE in page

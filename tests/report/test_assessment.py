@@ -7,7 +7,7 @@ import pytest
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.engine.analysis.analyse import analyse
 from pytest_evalstudio.report.assessment import assess, distance
-from pytest_evalstudio.report.conclusions import conclude, leaders
+from pytest_evalstudio.report.conclusions import conclude
 from support.records import RecordBuilder, boolean_evaluator, evaluator, leak, metric, score
 
 
@@ -86,24 +86,6 @@ def test_a_model_that_misses_a_gate_is_not_fit_and_the_gate_is_named(tmp_path):
     one, two = conclude(analysed(builder, tmp_path))
     assert (one.key, one.fitness, two.fitness) == ("m-one", "fit", "not fit")
     assert two.decided_by == ("gate quality >= 0.8 not met (0.7)",)
-
-
-def test_models_that_the_data_do_not_distinguish_share_the_lead(tmp_path):
-    builder = RecordBuilder(models=("a", "b", "c"))
-    for name, passing in (("a", 29), ("b", 28), ("c", 5)):
-        for number in range(30):
-            builder.add(
-                f"k{number}", name, {"outcomes": {"quality": score(0.9 if number < passing else 0.1)}}
-            )
-    assert [model.name for model in leaders(conclude(analysed(builder, tmp_path)))] == ["a", "b"]
-
-
-def test_models_with_different_numbers_of_cases_are_not_compared(tmp_path):
-    builder = RecordBuilder(models=("a", "b"))
-    builder.add("k0", "a", {"outcomes": {"quality": score(0.9)}})
-    for number in range(2):
-        builder.add(f"k{number}", "b", {"outcomes": {"quality": score(0.9)}})
-    assert leaders(conclude(analysed(builder, tmp_path))) == []
 
 
 def test_a_metric_without_a_threshold_has_no_verdict(tmp_path):

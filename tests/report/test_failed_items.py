@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.report.build import build_report
+from pytest_evalstudio.report.failure_types import FailedEvaluator, FailedItem, reason_of
 from support.records import RecordBuilder, boolean_evaluator, evaluator, score
 
 JUDGED = {"output_condition": '"Paris" AND "France"', "actual_output": "Paris"}
@@ -55,3 +56,11 @@ def test_the_terms_of_a_condition_are_shown_where_an_answer_has_a_score(tmp_path
 
     assert failures.count("not met:") == 1
     assert "France" in failures.partition("not met:")[2][:60]
+
+
+def test_a_name_that_evaluator_and_metric_share_is_given_once():
+    miss = FailedEvaluator(
+        evaluator="g", name="Groundedness", metric="Groundedness", score=0.4268, threshold=0.75
+    )
+    item = FailedItem(kind="failed", nodeid="n", key="k", model="m", model_key="m", misses=(miss,))
+    assert reason_of(item) == "Groundedness: 0.4268, threshold ≥ 0.75"

@@ -80,8 +80,7 @@ def test_the_summary_has_the_reason_and_the_differing_words_of_a_failure(tmp_pat
     item = builder.add("fee", "one", row)
     item["verdicts"]["text_matching"]["reason"] = outcome["reason"]
     text = summary(builder, tmp_path)
-    assert '- fee (one): Text matching: answer: not met: "5 USD"\n' in text
-    assert "  - Question: What is the fee?\n" in text
+    assert '- What is the fee? (one, fee): Text matching: answer: not met: "5 USD"\n' in text
     assert '  - Not met: `"5 USD"`\n' in text
     assert "  - Expected: It is **5** USD.\n" in text
     assert "  - Answer: It is **7** USD.\n" in text

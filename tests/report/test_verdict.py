@@ -99,12 +99,11 @@ def test_with_a_baseline_regressed_cases_come_first_with_the_earlier_answer(tmp_
     assert "<bdi>k2</bdi>" in first
     failures = text.partition('id="failures"')[2]
     assert re.findall(r'<span class="key"><bdi>(k\d)</bdi>', failures) == ["k2", "k0"]
-    assert "<dt>In the baseline</dt>" in failures
-    assert "It is <del>5</del> USD." in failures
-    assert "It is <ins>7</ins> USD." in failures
+    assert "<dt>Since the baseline</dt>" in failures
+    assert "It is <del>5</del><ins>7</ins> USD." in failures
     summary = report.summary.read_text(encoding="utf-8")
-    assert "- **regressed** k2 (one)" in summary
-    assert "Answer in the baseline: It is **5** USD." in summary
+    assert "- **regressed** What about k2? (one, k2)" in summary
+    assert "Since the baseline: It is ~~5~~ **7** USD." in summary
 
 
 def test_findings_of_a_lab_are_grouped_over_its_models(tmp_path):
@@ -112,7 +111,7 @@ def test_findings_of_a_lab_are_grouped_over_its_models(tmp_path):
     text = page(builder, tmp_path)
     findings = text.partition('id="problems"')[2].partition("</section>")[0]
     assert re.search(r"ROUGE: 16 of 16 models below 0.75 \(0.\d\d–0.\d\d\)", findings)
-    assert "320 of 320 cases miss it: is the threshold right for this data?" in findings
+    assert "320 of 320 answers miss it: is the threshold right for this data?" in findings
     assert findings.count('<li class="card') < 12
     assert all(step.strip() for step in re.findall("Next step</span> <bdi>(.*?)</bdi>", findings, re.DOTALL))
 

@@ -140,7 +140,7 @@ def test_help_and_keys_that_are_off(tmp_path: Path, start: Start, visit: Callabl
     page.keyboard.press("?")
     page.get_by_role("dialog", name="How to label").wait_for()
     page.keyboard.press("g")
-    page.get_by_label("Keys of one letter work").uncheck()
+    page.get_by_label("Single-letter shortcuts").uncheck()
     page.keyboard.press("Escape")
     page.keyboard.press("g")
     page.wait_for_timeout(200)

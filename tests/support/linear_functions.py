@@ -275,6 +275,14 @@ def _worddiff(text: str) -> None:
     changed_words(text, "")
 
 
+@measured("comparison.windows")
+def _windows(text: str) -> None:
+    from pytest_evalstudio.comparison.windows import change_windows, word_diff
+
+    word_diff(change_windows(text, text[len(text) // 2 :] + text[: len(text) // 2]))
+    change_windows(text, "")
+
+
 @measured("report.labels")
 def _labels(text: str) -> None:
     from pytest_evalstudio.report.labels import natural_key, short_labels

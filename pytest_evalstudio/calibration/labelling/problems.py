@@ -97,7 +97,7 @@ def _bad_answers(labelling: Labelling, step: str) -> Iterator[Problem]:
                 "test_case_keys": bad,
             },
             actions=(
-                "Read the answers that people call bad (sample.json, good = false), and mend retrieval,"
+                "Read the answers that people call bad (sample.json, good = false), and correct retrieval,"
                 " documents or prompt where they agree."
             ),
         )

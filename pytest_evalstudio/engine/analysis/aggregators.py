@@ -266,7 +266,12 @@ class Aggregator:
 
     def _finding(self, info: EvaluatorInfo, finding: CaseFinding, item: Item) -> None:
         entry = FoundProblem(
-            evaluator=info.id, model=item.model_key, key=item.key, nodeid=item.nodeid, finding=finding
+            evaluator=info.id,
+            model=item.model_key,
+            key=item.key,
+            file=item.file,
+            nodeid=item.nodeid,
+            finding=finding,
         )
         if entry in self.findings[-20:]:
             return

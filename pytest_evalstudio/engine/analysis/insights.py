@@ -322,13 +322,16 @@ def _extremes(board: Leaderboard, metric: str, best: str, worst: str, insight_ty
         return
     info = board.evaluator
     name = next(entry.name for entry in info.metrics if entry.key == metric)
+    first = ranked[0][1]
     if ranked[0][0] != ranked[1][0]:
         yield _extreme(
             info,
             name,
             metric,
-            best,
-            ranked[0][1],
+            "the model closest to the threshold"
+            if first.cells[metric].passes is False
+            else f"the {best} model",
+            first,
             insight_type,
             "Compare the intervals: if they overlap widely, the lead may be due to chance.",
         )
@@ -337,7 +340,7 @@ def _extremes(board: Leaderboard, metric: str, best: str, worst: str, insight_ty
             info,
             name,
             metric,
-            worst,
+            f"the {worst} model",
             ranked[-1][1],
             insight_type,
             "Its failures, lowest score first, show its weaknesses.",
@@ -345,16 +348,14 @@ def _extremes(board: Leaderboard, metric: str, best: str, worst: str, insight_ty
 
 
 def _extreme(
-    info: EvaluatorInfo, name: str, metric: str, word: str, line: Standing, insight_type: str, actions: str
+    info: EvaluatorInfo, name: str, metric: str, model: str, line: Standing, insight_type: str, actions: str
 ) -> Insight:
     cell = line.cells[metric]
     between = (
         f", 95 % interval {rounded(cell.interval[0])} to {rounded(cell.interval[1])}" if cell.interval else ""
     )
     return Insight(
-        description=(
-            f"{info.name}: the {word} model is {line.name!r} ({name} {rounded(cell.value or 0.0)}{between})."
-        ),
+        description=f"{info.name}: {model} is {line.name!r} ({name} {rounded(cell.value or 0.0)}{between}).",
         insight_type=insight_type,
         attributes={
             "evaluator": info.id,

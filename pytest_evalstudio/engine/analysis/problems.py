@@ -6,13 +6,14 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_evalstudio.core.outcomes import SEVERITIES, Metric, Severity
-from pytest_evalstudio.core.problems import AVID, PROBLEM_TYPES, Problem
+from pytest_evalstudio.core.problems import AVID, PROBLEM_TYPES, Problem, ProblemCode
 from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.engine.analysis.aggregators import Aggregator, CaseFlip, FaultKind, Sample
 from pytest_evalstudio.engine.analysis.judging import budget_problems
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.engine.analysis.operations import operations
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
+from pytest_evalstudio.engine.analysis.samples import FoundProblem
 from pytest_evalstudio.engine.analysis.wording import cases, rounded, row_attributes
 from pytest_evalstudio.record.schema import ItemFlip
 
@@ -93,13 +94,14 @@ def missed_means(boards: Mapping[str, Leaderboard]) -> Iterator[Problem]:
                 beyond = "below" if metric.better == "higher" else "above"
                 yield Problem(
                     description=(
-                        f"{info.name}: mean {metric.name} of model {standing.name!r} is"
+                        f"{info.name}: {_quantity(info, metric)} of model {standing.name!r} is"
                         f" {rounded(cell.value)}, {beyond} the threshold {rounded(cell.threshold)} ({cell.n}"
                         f" scored {'row' if cell.n == 1 else 'rows'})."
                     ),
                     severity=miss_severity(metric, cell.value, cell.threshold, info.problem_type),
                     problem_type=info.problem_type,
                     avid=info.avid,
+                    code="mean_missed",
                     attributes={
                         "model": standing.model,
                         "model_name": standing.name,
@@ -127,6 +129,10 @@ def missed_means(boards: Mapping[str, Leaderboard]) -> Iterator[Problem]:
                 )
 
 
+def _quantity(info: EvaluatorInfo, metric: Metric) -> str:
+    return "pass rate" if info.boolean and metric.primary else f"mean {metric.name}"
+
+
 def findings(aggregator: Aggregator) -> Iterator[Problem]:
     """Yield a problem per finding; a leak always has the severity high.
 
@@ -138,12 +144,13 @@ def findings(aggregator: Aggregator) -> Iterator[Problem]:
         kind = _problem_type(finding.problem_type, info)
         yield Problem(
             description=(
-                f"{info.name}: {finding.description.rstrip('.')} (model {name!r}, test case"
-                f" {excerpt(entry.key)!r})."
+                f"{info.name}: {finding.description.rstrip('.')} (model {name!r}, question"
+                f" {_question(aggregator, entry, entry.key)!r})."
             ),
             severity="high" if kind in LEAKS else _severity(finding.severity),
             problem_type=kind,
             avid=finding.avid if finding.avid in AVID else info.avid,
+            code="detection",
             attributes={"evaluator": info.id, **row_attributes(entry.model, name, [entry.key])},
             actions=finding.actions
             or "Open the test case in the failures of this evaluator; the stretch in question is marked there.",  # noqa: E501
@@ -159,6 +166,7 @@ def findings(aggregator: Aggregator) -> Iterator[Problem]:
             severity="high" if kind in LEAKS else _severity(severity),
             problem_type=kind,
             avid=info.avid,
+            code="detection",
             attributes={"evaluator": id, "count": sample.count, **row_attributes(model, name, sample.keys)},
             actions="The evaluator's results file lists all of them.",
         )
@@ -183,6 +191,7 @@ def leaks(boards: Mapping[str, Leaderboard]) -> Iterator[Problem]:
                 severity="high",
                 problem_type=info.problem_type,
                 avid=info.avid,
+                code="leak",
                 attributes={
                     "evaluator": info.id,
                     "count": failing,
@@ -211,11 +220,11 @@ def flips(aggregator: Aggregator) -> Iterator[Problem]:
             aggregator,
             *pair,
             sample,
-            "low",
+            "flip_of_meaning",
             "metric flips under perturbations that change the meaning of the question",
         )
     for pair, sample in aggregator.more_flips.items():
-        yield _flips_in_sum(aggregator, *pair, sample, "high", "more metric flips, not listed one by one,")
+        yield _flips_in_sum(aggregator, *pair, sample, "flip", "more metric flips, not listed one by one,")
 
 
 def faults(aggregator: Aggregator) -> Iterator[Problem]:
@@ -249,6 +258,7 @@ def faults(aggregator: Aggregator) -> Iterator[Problem]:
                     severity="high" if 2 * sample.count > judged else "medium",
                     problem_type="robustness" if kind == "nan" else "runtime",
                     avid="P0200",
+                    code="not_scored",
                     attributes={
                         "evaluator": id,
                         "count": sample.count,
@@ -296,6 +306,7 @@ def _flip(aggregator: Aggregator, entries: Sequence[CaseFlip]) -> Problem:
         severity="high",
         problem_type="robustness",
         avid="P0200",
+        code="flip",
         attributes={
             "evaluator": info.id,
             **_flip_attributes(first.flip),
@@ -324,18 +335,19 @@ def _turned(flip: ItemFlip) -> str:
     return f"{flip.metric} flipped from {direction} ({change})"
 
 
-def _question(aggregator: Aggregator, entry: CaseFlip, key: str) -> str:
+def _question(aggregator: Aggregator, entry: CaseFlip | FoundProblem, key: str) -> str:
     book = aggregator.cases
     return excerpt(book.excerpt(book.ids.get((entry.file, key)))) or key
 
 
 def _flips_in_sum(
-    aggregator: Aggregator, id: str, model: str, sample: Sample, severity: Severity, what: str
+    aggregator: Aggregator, id: str, model: str, sample: Sample, code: ProblemCode, what: str
 ) -> Problem:
     name = aggregator.run.model_name(model)
     return Problem(
         description=f"{aggregator.evaluators[id].name}: {sample.count} {what} of model {name!r}.",
-        severity=severity,
+        severity="high" if code == "flip" else "low",
+        code=code,
         problem_type="robustness",
         avid="P0200",
         attributes={"evaluator": id, "count": sample.count, **row_attributes(model, name, sample.keys)},

@@ -186,6 +186,7 @@ class FoundProblem:
     evaluator: str
     model: str
     key: str
+    file: str
     nodeid: str
     finding: CaseFinding
 

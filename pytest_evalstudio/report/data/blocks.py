@@ -65,7 +65,7 @@ class PageData:
     def blocks(self, analysis: Analysis) -> Iterator[Block]:
         """Yield all blocks, those needed first in front."""
         selected_rows = self.columns.selection(self._rows)
-        yield _json("meta", portable(describe(analysis, self.columns, shown=len(selected_rows))))
+        yield _json("meta", portable(describe(analysis, self.columns, selected_rows)))
         yield from self._cases(selected_rows)
         yield _binary("rows", *self._row_columns(selected_rows))
         for number, id in enumerate(self.columns.judgements):

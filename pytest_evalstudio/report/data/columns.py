@@ -6,6 +6,7 @@ import math
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,8 @@ from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.record.schema import VERDICTS, Item, ItemVerdict, Run
 from pytest_evalstudio.report.data.parts import PartAggregator
 
-STATES = ("none", "passed", "failed", "error", "not_applicable", "scored")
+State = Literal["none", "passed", "failed", "error", "not_applicable", "scored"]
+STATES: tuple[State, ...] = get_args(State)
 """States of an evaluator's result for an item, by code; "scored" is a score without a threshold."""
 
 VERDICT_CODES: Mapping[str, int] = {verdict: code for code, verdict in enumerate(VERDICTS)}
@@ -46,6 +48,8 @@ class Judgements:
     Attributes:
         limits: index in `limit_sets` for each item; 0 for the run's thresholds.
         limit_sets: thresholds of items that have their own, by metric; None for the run's threshold.
+        flipped: items with a flip of this evaluator under a perturbation that keeps the meaning.
+        broken: those of them with a flip from pass to fail.
     """
 
     metrics: tuple[Metric, ...]
@@ -53,11 +57,17 @@ class Judgements:
     states: array[int] = field(default_factory=lambda: array("B"))
     limits: array[int] = field(default_factory=lambda: array("H"))
     limit_sets: dict[tuple[float | None, ...], int] = field(default_factory=dict)
+    flipped: array[int] = field(default_factory=lambda: array("L"))
+    broken: array[int] = field(default_factory=lambda: array("L"))
     scores: list[array[float]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.scores += [array("d") for _ in self.metrics]
         self.limit_sets[tuple(None for _ in self.metrics)] = 0
+
+    def count(self, state: State) -> int:
+        """Return the number of items with a state."""
+        return self.states.count(STATES.index(state))
 
     def threshold(self, row: int, metric: int) -> float:
         """Return the threshold of an item's score.
@@ -129,10 +139,19 @@ class Columns:
             flags |= BROKEN
         if item.flips:
             flags |= FLIPPED
+            self._note_flips(row, item)
         for id, verdict in item.verdicts.items():
             if id in self.judgements:
                 flags |= _note(self.judgements[id], row, verdict)
         self._flags.append(flags)
+
+    def _note_flips(self, row: int, item: Item) -> None:
+        flips = [flip for flip in item.flips if flip.meaning_kept]
+        for id in dict.fromkeys(flip.evaluator for flip in flips):
+            if id in self.judgements:
+                self.judgements[id].flipped.append(row)
+                if any(flip.evaluator == id and flip.direction == "pass_to_fail" for flip in flips):
+                    self.judgements[id].broken.append(row)
 
     def notable(self, row: int) -> bool:
         """Return True for items to show first: failed, broken, expected to fail, or flipped."""

@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from pytest_evalstudio.core.outcomes import SEVERITIES, Metric
 from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard, Standing
 from pytest_evalstudio.record.schema import VERDICTS
 from pytest_evalstudio.report.assessment import assess, is_safety
-from pytest_evalstudio.report.data.columns import STATES, Columns
+from pytest_evalstudio.report.data.columns import STATES, Columns, Integers
 from pytest_evalstudio.report.labels import short_labels
 from pytest_evalstudio.report.standards import methods_of, standards_of
 
 
-def describe(analysis: Analysis, columns: Columns, *, shown: int) -> dict[str, object]:
+def describe(analysis: Analysis, columns: Columns, selected_rows: Integers) -> dict[str, object]:
     """Describe the run for the page's scripts.
 
     Args:
-        shown: how many items the page holds.
+        selected_rows: the items that the page holds, in their order.
     """
     keys = list(columns.models)
     names = [analysis.run.model_name(key) for key in keys]
     return {
         "items": len(columns),
-        "shown": shown,
+        "shown": len(selected_rows),
         "files": list(columns.files),
         "models": [
             {"key": key, "name": name, "label": label}
@@ -34,14 +36,17 @@ def describe(analysis: Analysis, columns: Columns, *, shown: int) -> dict[str, o
         "states": list(STATES),
         "severities": list(SEVERITIES),
         "evaluators": [
-            _evaluator(board, number, keys, columns)
+            _evaluator(board, number, keys, columns, selected_rows)
             for number, board in enumerate(analysis.leaderboards.values(), 1)
         ],
     }
 
 
-def _evaluator(board: Leaderboard, number: int, models: list[str], columns: Columns) -> dict[str, object]:
+def _evaluator(
+    board: Leaderboard, number: int, models: list[str], columns: Columns, selected_rows: Integers
+) -> dict[str, object]:
     info = board.evaluator
+    flipped = np.isin(selected_rows, np.array(columns.judgements[info.id].flipped, dtype=np.int64))
     lines = {line.model: line for line in board.standings}
     return {
         "id": info.id,
@@ -61,6 +66,7 @@ def _evaluator(board: Leaderboard, number: int, models: list[str], columns: Colu
             for metric in info.metrics
         ],
         "limits": [list(limits) for limits in columns.judgements[info.id].limit_sets],
+        "flipped": np.flatnonzero(flipped).tolist(),
         "safety": is_safety(info),
     }
 
@@ -92,6 +98,6 @@ def _cell(board: Leaderboard, line: Standing | None, metric: Metric) -> Mapping[
         "threshold": verdict.threshold,
         "n": cell.n,
         "state": verdict.state,
-        "failing": verdict.failing if verdict.worst_case else line.judged - line.passed,
-        "judged": line.judged,
+        "failing": verdict.failing,
+        "judged": verdict.judged,
     }

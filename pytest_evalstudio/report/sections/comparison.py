@@ -2,28 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from pytest_evalstudio.comparison.results import ITEM_CLASSES, VERDICTS, ItemChange
+from pytest_evalstudio.comparison.results import (
+    ITEM_CLASSES,
+    VERDICTS,
+    Comparison,
+    ItemChange,
+    ItemClass,
+)
 from pytest_evalstudio.comparison.sentences import interval_text, summary_of
+from pytest_evalstudio.comparison.sides import MAX_ANSWER_CHARS
 from pytest_evalstudio.comparison.text import changed_lines
+from pytest_evalstudio.comparison.windows import Piece, change_windows
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import section
-from pytest_evalstudio.report.worddiff import Stretch, changed_words
 
 CHANGES_SHOWN = 100
-ANSWER_CHARS = 600
-_SHOWN = ("regressed", "error_now", "fixed", "new", "gone")
+LINES_SHOWN = 200
+"""Items of the other classes, a line each."""
+_IN_FULL = ("regressed", "error_now")
+_IN_LINES: Mapping[ItemClass, str] = {
+    "still_failing": "Still failing",
+    "still_error": "Still an error",
+    "fixed": "Fixed",
+    "error_then": "An error before",
+    "new": "New",
+    "gone": "Gone",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownChange:
+    """A regressed item with the changes of its answer.
+
+    Attributes:
+        windows: around each change; empty without the answer of the baseline.
+        whole: both answers with all their words; empty where the windows have all of them.
+        is_cut: whether the comparison holds only the beginning of an answer.
+    """
+
+    change: ItemChange
+    windows: tuple[Piece, ...] = ()
+    whole: tuple[Piece, ...] = ()
+    is_cut: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeList:
+    """Items of one class, a line each.
+
+    Attributes:
+        total: number of all of them.
+    """
+
+    title: str
+    changes: Sequence[ItemChange]
+    total: int
 
 
 @section("comparison", title="Comparison with the baseline", order=10, tab="compare")
 def comparison(content: Content) -> Mapping[str, object] | None:
-    """Show summary, counts, changed items and metrics; nothing without a baseline."""
+    """Show summary, counts, regressed items with their changes, and metrics; nothing without a baseline."""
     result = content.comparison
     if result is None:
         return None
     deciding = [metric for metric in result.metrics if metric.decides]
-    changes = [change for change in result.changes if change.item_class in _SHOWN]
+    regressed = [change for change in result.changes if change.item_class in _IN_FULL]
     changed, *details = changed_lines(result)
     return {
         "comparison": result,
@@ -33,9 +79,11 @@ def comparison(content: Content) -> Mapping[str, object] | None:
         "counts": [
             f"{result.items[name]:,} {name.replace('_', ' ')}" for name in ITEM_CLASSES if result.items[name]
         ],
-        "changes": [(change, *_answers(change)) for change in changes[:CHANGES_SHOWN]],
+        "regressed": [_shown(change) for change in regressed[:CHANGES_SHOWN]],
+        "lists": _lists(result),
         "names": {id: info.name for id, info in content.analysis.evaluators.items()},
-        "left_out": max(0, len(changes) - CHANGES_SHOWN),
+        "left_out": max(0, len(regressed) - CHANGES_SHOWN),
+        "answer_chars": MAX_ANSWER_CHARS,
         "metrics": [
             (metric, interval_text(metric))
             for metric in sorted(deciding, key=lambda metric: VERDICTS.index(metric.verdict))
@@ -45,8 +93,24 @@ def comparison(content: Content) -> Mapping[str, object] | None:
     }
 
 
-def _answers(change: ItemChange) -> tuple[list[Stretch], list[Stretch]]:
-    """Return both answers with the words that differ; nothing without the answer of the baseline."""
+def _shown(change: ItemChange) -> ShownChange:
     if not change.base_answer:
-        return [], []
-    return changed_words(change.base_answer[:ANSWER_CHARS], change.answer[:ANSWER_CHARS])
+        return ShownChange(change=change)
+    windows = change_windows(change.base_answer, change.answer)
+    has_gap = any(piece.kind == "gap" for piece in windows)
+    return ShownChange(
+        change=change,
+        windows=windows,
+        whole=change_windows(change.base_answer, change.answer, chars=0) if has_gap else (),
+        is_cut=max(len(change.base_answer), len(change.answer)) >= MAX_ANSWER_CHARS,
+    )
+
+
+def _lists(result: Comparison) -> list[ChangeList]:
+    lists = []
+    for item_class, title in _IN_LINES.items():
+        changes = [change for change in result.changes if change.item_class == item_class]
+        if changes:
+            total = max(len(changes), result.items[item_class])
+            lists.append(ChangeList(title=title, changes=changes[:LINES_SHOWN], total=total))
+    return lists

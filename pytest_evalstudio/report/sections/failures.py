@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pytest_evalstudio.report.content import Content
-from pytest_evalstudio.report.failed_items import LIMITS, Kind
+from pytest_evalstudio.report.failed_items import LIMITS
+from pytest_evalstudio.report.failure_types import Kind
 from pytest_evalstudio.report.sections import section
 
 _TITLES: Mapping[Kind, tuple[str, str]] = {

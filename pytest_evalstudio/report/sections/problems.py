@@ -13,4 +13,5 @@ AT_ONCE = 40
 @section("problems", title="Findings", order=20, tab="overview")
 def problems(content: Content) -> Mapping[str, object]:
     """Show each finding with its count, its cases and the next step, the most severe first."""
-    return {"findings": content.findings, "at_once": AT_ONCE}
+    failed = content.failed.total["failed"] + content.failed.total["error"]
+    return {"findings": content.findings, "failed": failed, "at_once": AT_ONCE}

@@ -64,7 +64,7 @@ def test_changed_questions_and_contexts_of_a_key_are_named(
     assert "  cases: k0, k1\n" in printed
     assert "  contexts: 1 of 300 (k4)\n" in printed
     main(["compare", str(scored / "old.parquet"), str(scored / "new.parquet")])
-    assert "changed: nothing that the records show" in capsys.readouterr().out
+    assert "changed: nothing recorded" in capsys.readouterr().out
 
 
 def test_changes_are_not_known_of_a_table_without_digests(tmp_path: Path, scored: Path) -> None:

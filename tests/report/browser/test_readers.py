@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from pytest_evalstudio.report.build import build_report
-from support.records import RecordBuilder, boolean_evaluator
+from support.records import RecordBuilder, boolean_evaluator, evaluator, score
 from support.report_runs import LAB_CASES, LAB_MODELS, lab_run
 
 pytestmark = pytest.mark.browser
@@ -90,7 +92,8 @@ def test_a_manager_sees_all_models_and_the_risks_at_one_look(visit, lab):
     assert rows.count() == len(LAB_MODELS)
     last = rows.last.bounding_box()
     assert last["y"] + last["height"] <= frame["y"] + frame["height"]
-    assert page.locator(".fact", has_text="Best model: gpt-4o-2024-08-06").count() == 1
+    assert page.locator(".fact", has_text="No model meets its conditions.").count() == 1
+    assert page.locator(".fact", has_text="Best").count() == 0
 
 
 def test_the_first_screen_keeps_its_places_while_the_eye_is_drawn(visit, varied):
@@ -161,3 +164,35 @@ def test_flips_show_the_changed_words_and_both_answers(visit, lab):
     assert "pass → fail" in flip.inner_text()
     assert flip.locator("del").count() > 0
     assert flip.locator("ins").count() > 0
+
+
+def test_every_count_of_answers_opens_exactly_these_answers(visit, lab):
+    page = visit(lab)
+    links = page.locator("#problems a[href*='matrix?']")
+    counts = {
+        link.get_attribute("href"): int(re.sub(r"\D", "", link.inner_text().split(" answer")[0]))
+        for link in links.all()
+    }
+    assert len(counts) >= 5
+    for address, count in counts.items():
+        page.evaluate("(hash) => { location.hash = hash }", address)
+        text = rf", {count:,} answers? of".replace(",", "\u202f").replace("\u202f ", ", ", 1)
+        shown = page.locator("#matrix .matrix-line [role=status]")
+        shown.filter(has_text=re.compile(text)).wait_for(timeout=5_000)
+
+
+def test_a_part_of_the_eye_with_unscored_evaluators_is_not_gold(visit, built):
+    builder = RecordBuilder(boolean_evaluator(), evaluator("agent"))
+    row = {"outcomes": {"text_matching": score(1.0, "model_passes"), "agent": {"status": "not_applicable"}}}
+    builder.add("k", "one", row)
+    page = visit(built(builder), "#explore")
+    segments = page.locator("#explore .segment.inner")
+    assert segments.count() == 1
+    assert "gaps" in segments.first.get_attribute("class")
+
+
+def test_the_eye_is_not_all_gold_over_a_failure(visit, built):
+    page = visit(built(failed_run()), "#explore")
+    assert page.locator("#explore .segment.partial").count() == 2
+    assert page.locator("#explore .segment.meets").count() == 0
+    assert "1 of 30 answers misses the threshold" in page.locator("#explore .eye-list").inner_text()

@@ -51,6 +51,7 @@ class Router {
     this.follow = follow;
     this.here = location.hash;
     this.scrolls = new Map();
+    document.addEventListener("click", (event) => this.#click(event));
     addEventListener("popstate", () => this.#arrive());
     addEventListener("hashchange", () => this.#arrive());
   }
@@ -77,6 +78,16 @@ class Router {
   back(fallback) {
     if (history.state?.inner) history.back();
     else this.go(fallback);
+  }
+
+  /** Follow a link within the page as `go` does, so that the place before it is known. */
+  #click(event) {
+    const link = event.target.closest?.("a[href^='#']");
+    if (!link || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    const hash = link.getAttribute("href");
+    if (address.parse(hash).kind === "anchor") return;
+    event.preventDefault();
+    this.go(hash);
   }
 
   #arrive() {

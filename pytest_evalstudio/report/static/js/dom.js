@@ -79,3 +79,10 @@ function settled(run, quiet) {
     timer = setTimeout(() => run(...given), quiet);
   };
 }
+
+const UUID_KEY = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** A key; of a UUID the first 8 digits, with the whole key as its title. */
+function shortKey(key) {
+  return UUID_KEY.test(key) ? el("span", { title: key }, key.slice(0, 8)) : said(key);
+}

@@ -335,26 +335,39 @@ function pressed(button, act) {
  */
 function stateOf(evaluator, metric = null, model = null) {
   const metrics = metric ? [metric] : [primaryOf(evaluator)[1]];
-  let [missed, judged, scored] = [0, 0, 0];
+  let [missed, judged, scored, failing, answers] = [0, 0, 0, 0, 0];
   for (const entry of metrics) {
     for (const cell of model === null ? entry.models : [entry.models[model]]) {
       scored += cell ? 1 : 0;
       judged += cell?.state === "misses" || cell?.state === "meets" ? 1 : 0;
       missed += cell?.state === "misses" ? 1 : 0;
+      failing += cell?.failing ?? 0;
+      answers += cell?.judged ?? 0;
     }
   }
-  return summed([{ count: missed, judged, scored }]);
+  return summed([{ count: missed, judged, scored, failing, answers, unscored: scored ? 0 : 1, parts: 1 }]);
 }
 
 /** The state of several parts together. */
 function summed(parts) {
   const total = (name) => parts.reduce((sum, part) => sum + part[name], 0);
-  const [count, judged, scored] = [total("count"), total("judged"), total("scored")];
-  return { count, judged, scored, state: count ? "misses" : judged ? "meets" : scored ? "unjudged" : "unscored" };
+  const names = ["count", "judged", "scored", "failing", "answers", "unscored", "parts"];
+  const sums = Object.fromEntries(names.map((name) => [name, total(name)]));
+  return { ...sums, state: stateFrom(sums) };
 }
 
-function stateWords({ state, count, judged }) {
+/** "partial": the means meet their thresholds, and answers miss them; "gaps": some parts have no score. */
+function stateFrom({ count, judged, scored, failing, unscored }) {
+  if (count) return "misses";
+  if (judged && failing) return "partial";
+  if (judged) return unscored ? "gaps" : "meets";
+  return scored ? "unjudged" : "unscored";
+}
+
+function stateWords({ state, count, judged, failing, answers, unscored, parts }) {
   if (state === "misses") return judged > 1 ? `✗ ${count} of ${judged} miss the threshold` : "✗ misses the threshold";
+  if (state === "partial") return `✗ ${counted(failing)} of ${many(answers, "answer")} ${failing === 1 ? "misses" : "miss"} the threshold, the mean meets it`;
+  if (state === "gaps") return `✓ meets the threshold; ${unscored} of ${many(parts, "evaluator")} not scored`;
   return { meets: "✓ meets the threshold", unjudged: "no threshold", unscored: "not scored" }[state];
 }
 

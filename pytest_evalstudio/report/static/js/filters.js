@@ -12,6 +12,7 @@ const EVERYTHING = Object.freeze({
   order: "",
 });
 const AGREEMENTS = { disagree: "models disagree", "all-fail": "all models fail", "all-pass": "all models pass" };
+const MISSED_WORDS = "misses a threshold";
 const CHANGE_NAMES = { regressed: "regressed", fixed: "fixed", new: "new" };
 const PASSING = new Set(["passed", "xpassed"]);
 const FAILING = new Set(["failed", "error", "xfailed"]);
@@ -22,7 +23,7 @@ function filtersOf(given) {
   for (const name of Object.keys(filters)) if (given[name]) filters[name] = given[name];
   if (given.category) filters.tag = given.category;
   const show = given.show ?? "";
-  if (show === "failures") filters.verdict = "failures";
+  if (show === "failures" || show === "missed") filters.verdict = show;
   else if (show === "errors") filters.verdict = "error";
   else if (show === "flips") filters.flips = "yes";
   else if (show.startsWith("verdict:")) filters.verdict = show.slice(8);
@@ -59,17 +60,20 @@ function rowTest(run, opinions, filters) {
   const model = filters.model ? run.models.findIndex(({ key }) => key === filters.model) : -1;
   const verdict = run.meta.verdicts.indexOf(filters.verdict);
   const bit = CHANGES[filters.change] ?? 0;
+  const flipped = filters.flips && place >= 0 ? new Set(run.evaluators[place].flipped) : null;
   return (row) => {
     if (filters.model && run.modelOf[row] !== model) return false;
-    if (filters.flips && !(run.flagsOf[row] & FLIPPED)) return false;
+    if (filters.flips && !(flipped ? flipped.has(row) : run.flagsOf[row] & FLIPPED)) return false;
     if (bit && !(run.flagsOf[row] & bit)) return false;
     if (states) {
       if (states[row] === NONE) return false;
       if (filters.verdict === "failures") return states[row] === FAILED || states[row] === ERROR;
+      if (filters.verdict === "missed") return states[row] === FAILED;
       if (filters.verdict === "error") return states[row] === ERROR;
     } else if (filters.verdict === "failures") {
       return Boolean(run.flagsOf[row] & (MISSED | BROKEN)) || FAILING.has(run.verdict(row));
     }
+    if (filters.verdict === "missed") return Boolean(run.flagsOf[row] & MISSED);
     return verdict < 0 || run.verdictOf[row] === verdict;
   };
 }
@@ -135,7 +139,7 @@ class FilterForm {
       ),
       several && choice("model", "Model", [["", "all"], ...models]),
       choice("evaluator", "Evaluator", [["", "all"], ...run.evaluators.map(({ id, name }) => [id, name])]),
-      choice("verdict", "Verdict", [["", "all"], ["failures", "any failure"], ...verdicts.map((name) => [name, name])]),
+      choice("verdict", "Verdict", [["", "all"], ["failures", "any failure"], ["missed", MISSED_WORDS], ...verdicts.map((name) => [name, name])]),
       run.categories.length > 0 && choice("tag", "Tag", [["", "all"], ...run.categories.map((name) => [name, name])]),
       choice("order", "Sort", [
         ["", "run order"],
@@ -161,7 +165,7 @@ function filterWords(run, filters) {
     model: (value) => `model: ${run.models.find(({ key }) => key === value)?.name ?? value}`,
     tag: (value) => `tag: ${value}`,
     evaluator: (value) => `evaluator: ${run.evaluators.find(({ id }) => id === value)?.name ?? value}`,
-    verdict: (value) => (value === "failures" ? "any failure" : `verdict: ${value}`),
+    verdict: (value) => ({ failures: "any failure", missed: MISSED_WORDS })[value] ?? `verdict: ${value}`,
     flips: () => "flips",
     change: (value) => `${CHANGE_NAMES[value] ?? value} since the baseline`,
     agree: (value) => AGREEMENTS[value] ?? value,

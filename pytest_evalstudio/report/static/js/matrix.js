@@ -139,7 +139,7 @@ class Matrix {
           el("span", {}, said(this.run.models[place].label)),
         ),
       ),
-      el("th", { scope: "col", class: "rest-cell" }, this.models.length < 3 ? "Failed by" : aside("Failed by")),
+      el("th", { scope: "col", class: "rest-cell" }, "Failed by"),
     ];
   }
 
@@ -158,11 +158,11 @@ class Matrix {
           { class: "line key" },
           flags & CHANGES.regressed ? el("span", { class: "badge-word regressed" }, "regressed") : null,
           flags & FLIPPED ? el("span", { class: "badge-word" }, "flip") : null,
-          said(line.key),
+          shortKey(line.key),
         ),
       ),
       ...this.models.map((model) => this.#cell(all.find((row) => run.modelOf[row] === model), rows)),
-      el("td", { role: "gridcell", class: "rest-cell" }, this.models.length < 3 ? this.#why(rows[0]) : null),
+      el("td", { role: "gridcell", class: "rest-cell" }, this.#why(rows)),
     ];
   }
 
@@ -194,10 +194,15 @@ class Matrix {
     );
   }
 
-  #why(row) {
+  /** The evaluators that fail any answer in view, each with the number of answers where there are several. */
+  #why(rows) {
     const { run, opinions } = this;
-    const failed = run.evaluators.filter((_, place) => ["failed", "error"].includes(run.meta.states[opinions[place].states[row]]));
-    return el("span", { class: "line quiet" }, said(failed.map(({ name }) => name).join(", ")));
+    const failing = new Set(["failed", "error"].map((name) => run.meta.states.indexOf(name)));
+    const parts = run.evaluators.flatMap(({ name }, place) => {
+      const count = rows.filter((row) => failing.has(opinions[place].states[row])).length;
+      return count ? [rows.length > 1 ? `${name} ${count}` : name] : [];
+    });
+    return el("span", { class: "line quiet", title: parts.join(", ") }, said(parts.join(", ")));
   }
 
   #sortByScore() {

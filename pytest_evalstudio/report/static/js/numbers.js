@@ -13,6 +13,12 @@ function counted(value) {
   return String(value).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 }
 
+/** A share as a whole percentage; only all is 100, only none is 0. */
+function shareText(share) {
+  const percent = Math.round(100 * share);
+  return `${share <= 0 ? 0 : share >= 1 ? 100 : Math.min(99, Math.max(1, percent))}\u202f%`;
+}
+
 /** A count with its noun. */
 function many(count, one, more = `${one}s`) {
   return `${counted(count)} ${count === 1 ? one : more}`;

@@ -52,11 +52,16 @@ class Panel {
 
   #key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("select, input")) return;
-    const acts = { Escape: () => this.router.back("#matrix"), j: () => this.#step(1), k: () => this.#step(-1) };
+    const acts = { Escape: () => this.#close(), j: () => this.#step(1), k: () => this.#step(-1) };
     if (!acts[event.key]) return;
     event.preventDefault();
     event.stopPropagation();
     acts[event.key]();
+  }
+
+  /** Return to where the case was opened from; a case that the address opened has the tab behind it. */
+  #close() {
+    this.router.back(`#${tabs.shown || "matrix"}`);
   }
 
   #step(by) {
@@ -129,7 +134,7 @@ class Panel {
         step(1, "›", "Next case (j)"),
         el(
           "button",
-          { type: "button", class: "close", "aria-label": "Close", title: "Close (Esc)", on: { click: () => this.router.back("#matrix") } },
+          { type: "button", class: "close", "aria-label": "Close", title: "Close (Esc)", on: { click: () => this.#close() } },
           "×",
         ),
       ),
@@ -204,7 +209,7 @@ class Panel {
     );
     return [
       ...(texts?.expected_output ? [["expected", "difference from the expected answer"]] : []),
-      ...(rows.length > 1 ? [["first", "difference from the first answer"]] : []),
+      ...(rows.length > 1 ? [["other", this.#hasOpposite(rows) ? "difference from the passing answer" : "difference from the first answer"]] : []),
       ...marking.map(({ id, name }) => [`by:${id}`, name]),
       ["none", "nothing"],
     ];
@@ -311,14 +316,28 @@ class Panel {
   #answerBox(row, texts, answer, mode, metric, fragments) {
     if (metric) return textBox(answer.text, fragments, metric);
     const [beginning, leftOut] = parted(answer.text);
-    const first = this.texts.get(this.row);
-    const base = mode === "expected" ? texts.expected_output : mode === "first" && row !== this.row ? first?.answers[0].text : null;
+    const base = mode === "expected" ? texts.expected_output : mode === "other" ? this.#counterpart(row) : null;
     if (!base) return textBox(answer.text);
     const [, added] = changedWords(parted(base)[0], beginning);
     return [
       textFrame(stretchNodes(added, "ins"), beginning.length),
       leftOut && el("p", { class: "left-out" }, `${many(leftOut, "more character")}; the results files hold all of them.`),
     ];
+  }
+
+  #hasOpposite(rows) {
+    return new Set(rows.map((row) => PASSING.has(this.run.verdict(row)))).size > 1;
+  }
+
+  /** The answer that another one is compared with: a passing one for an answer that fails, which is the one to be marked. */
+  #counterpart(row) {
+    const rows = [this.row, ...this.others];
+    const other = this.#hasOpposite(rows)
+      ? PASSING.has(this.run.verdict(row))
+        ? undefined
+        : rows.find((each) => PASSING.has(this.run.verdict(each)))
+      : rows.find((each) => each !== row && each === this.row);
+    return other === undefined ? null : this.texts.get(other)?.answers[0].text;
   }
 
   #context(texts, answer, fragments, metric) {

@@ -8,9 +8,11 @@ const LINE_PX = 15;
 const OUTER_CHARS = 20;
 const LABEL_PX = 14;
 let pen;
+let drawings = 0;
 
 /** The drawing of a level. `centre` is its middle: { title, note, act, hover }; a compact one has no outer labels. */
 function rings(level, centre, compact = false) {
+  drawings += 1; // names the pattern of this drawing: ids are unique in a page
   // Wider with more children, but not in proportion: a child with one of its own must still have room for its name.
   const weights = level.children.map(({ children }) => 1 + 0.35 * Math.max(0, children.length - 1));
   const whole = weights.reduce((sum, weight) => sum + weight, 0);
@@ -36,12 +38,26 @@ function rings(level, centre, compact = false) {
       role: "group",
       "aria-label": `${level.title}. Arrow keys move, Enter opens${compact ? "" : ", Escape goes back"}.`,
     },
+    hatching(),
     svg("g", { class: "segments", on: { keydown: (event) => roam(event, drawing) } }, nodes),
     compact || labels.length > MOST_LABELS ? null : svg("g", { class: "outer-labels", "aria-hidden": "true" }, outerLabels(labels)),
     middle(centre),
   );
   drawing.querySelector("[data-stop]")?.setAttribute("tabindex", "0");
   return drawing;
+}
+
+/** The pattern of a part whose mean meets the threshold while answers miss it. */
+function hatching() {
+  return svg(
+    "defs",
+    {},
+    svg(
+      "pattern",
+      { id: `hatch-${drawings}`, width: 9, height: 9, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
+      svg("rect", { class: "hatch-line", width: 3.5, height: 9 }),
+    ),
+  );
 }
 
 function middle({ title, note, act, hover }) {
@@ -79,12 +95,13 @@ function middle({ title, note, act, hover }) {
 
 function segment(child, [near, far], start, end, ring) {
   const parts = [svg("path", { class: "body", d: sector(near, far, start, end) })];
+  if (child.state === "partial") parts.push(svg("path", { class: "hatch", fill: `url(#hatch-${drawings})`, d: sector(near, far, start, end) }));
   if (child.fill !== undefined) {
     parts.push(svg("path", { class: "fill", d: sector(near, near + child.fill * (far - near), start, end) }));
   }
   if (ring === "inner") parts.push(innerLabel(child, near, far, start, end));
   const [radius, angle] = badgePlace(ring, near, far, start, end);
-  if (child.state === "misses" && (end - start) * radius > 11) parts.push(badge(child, radius, angle, (end - start) * radius < 23));
+  if ((child.state === "misses" || child.state === "partial") && (end - start) * radius > 11) parts.push(badge(child, radius, angle, (end - start) * radius < 23));
   return stop(spoken(child), child.act, svg("g", { class: `segment ${ring} ${child.state}` }, parts.flat().filter(Boolean)));
 }
 
@@ -107,12 +124,13 @@ function spoken(child) {
 
 function badge(child, radius, angle, narrow) {
   const [x, y] = at(radius, angle);
-  const count = child.count > 99 ? "99+" : child.count;
+  const isShare = child.state === "partial";
+  const count = isShare ? shareText(child.failing / child.answers) : child.count > 99 ? "99+" : child.count;
   return svg(
     "g",
     { class: "badge" },
-    narrow ? null : svg("circle", { cx: x, cy: y, r: 10.5 }),
-    svg("text", { class: narrow || child.count > 99 ? "narrow" : "", x, y: y + 4, "text-anchor": "middle" }, count),
+    narrow ? null : svg("circle", { cx: x, cy: y, r: isShare ? 13 : 10.5 }),
+    svg("text", { class: narrow || isShare || child.count > 99 ? "narrow" : "", x, y: y + 4, "text-anchor": "middle" }, count),
   );
 }
 

@@ -1,0 +1,127 @@
+"""Items that did not pass, with their reasons and texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from pytest_evalstudio.comparison.windows import Piece
+from pytest_evalstudio.core.codes import OutcomeCode
+from pytest_evalstudio.report.highlight import Segment
+from pytest_evalstudio.report.worddiff import Stretch
+
+Kind = Literal["failed", "error", "xfailed"]
+
+
+@dataclass(frozen=True, slots=True)
+class TermResult:
+    """A term of a condition, as its text, and whether the answer meets it."""
+
+    text: str
+    met: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedEvaluator:
+    """An evaluator that failed the item or could not judge it.
+
+    Attributes:
+        metric: name of the first metric that misses its threshold, "" for an error.
+        fault: which of several kinds of failure it is, "" where the evaluator tells no kinds apart.
+        part: "Retrieval: " where the retrieved context alone fails, else "".
+        score: None without a score.
+        threshold: in force for this case.
+        sign: ≥ or ≤.
+    """
+
+    evaluator: str
+    name: str
+    metric: str = ""
+    fault: str = ""
+    part: str = ""
+    score: float | None = None
+    threshold: float | None = None
+    sign: str = "≥"
+    boolean: bool = False
+    reason: str = ""
+
+    @property
+    def fact(self) -> str:
+        """Return what an evaluator without a score did not do, as the end of a sentence."""
+        is_of_judge = self.fault == OutcomeCode.JUDGE_FAILED
+        return "got no reply of its judge" if is_of_judge else "could not score it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailureTexts:
+    """Beginnings of the texts of an item, with what differs.
+
+    Attributes:
+        segments: the answer with the stretches that the first evaluator scored; empty without any.
+        snippet: the first bad stretch with the words around it; empty without one.
+        changes: since the answer of the baseline; empty without one, and where it is the same.
+        left_out: characters of the answer that are not shown.
+    """
+
+    question: str = ""
+    expected: tuple[Stretch, ...] = ()
+    terms: tuple[TermResult, ...] = ()
+    actual: tuple[Stretch, ...] = ()
+    segments: tuple[Segment, ...] = ()
+    snippet: tuple[Segment, ...] = ()
+    changes: tuple[Piece, ...] = ()
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedItem:
+    """An item that did not pass.
+
+    Attributes:
+        change: class in the comparison with the baseline, "" without one.
+        code: class of a failure that no evaluator decides or explains, e.g. "answer_empty", or "no_answer"
+            where the host failed; "" for others.
+        misses: the evaluators that failed it, those with an error last.
+        reason: of the whole item.
+        error: of the host, "" if there is an answer.
+    """
+
+    kind: Kind
+    nodeid: str
+    key: str
+    model: str
+    model_key: str
+    change: str = ""
+    flaky: bool = False
+    code: str = ""
+    misses: tuple[FailedEvaluator, ...] = ()
+    reason: str = ""
+    error: str = ""
+    repeats: int = 1
+    texts: FailureTexts = FailureTexts()
+
+    @property
+    def first(self) -> FailedEvaluator | None:
+        """Return the evaluator that failed the item first, None where none or no evaluator alone did."""
+        return self.misses[0] if self.misses and not self.code else None
+
+    @property
+    def further(self) -> tuple[FailedEvaluator, ...]:
+        """Return the evaluators that are named after the reason."""
+        if self.first is not None:
+            return self.misses[1:]
+        return tuple(miss for miss in self.misses if miss.fault != OutcomeCode.NO_ANSWER)
+
+
+def reason_of(item: FailedItem) -> str:
+    """Return the reason of a failure in one sentence: evaluator, score and threshold, or the error."""
+    miss = item.first
+    if miss is None:
+        return item.error or item.reason or "no reason was recorded"
+    if not miss.metric:
+        return f"{miss.name} {miss.fact}: {item.error or miss.reason}"
+    score = "no score" if miss.score is None else f"{miss.score:.4g}"
+    limit = "" if miss.threshold is None else f", threshold {miss.sign} {miss.threshold:.4g}"
+    metric = f"{miss.metric} " if miss.metric != miss.name else ""
+    figures = "" if miss.boolean and miss.reason else f"{metric}{score}{limit}"
+    return f"{miss.part}{miss.name}: {'; '.join(filter(None, (figures, miss.reason)))}"

@@ -1,0 +1,102 @@
+"""Leading models of a run: by arena ratings where there are any, else by the share of passing test cases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pytest_evalstudio.arena.results import Ratings
+from pytest_evalstudio.report.conclusions import ModelConclusion
+
+_NAMED = 3
+_FIT = ("fit", "fit with limits")
+
+
+def leaders(conclusions: Sequence[ModelConclusion]) -> list[ModelConclusion]:
+    """Return the model with the most passes and those that the data do not distinguish from it.
+
+    Models that miss their conditions do not count. The list is empty for fewer than two models, and where
+    the models were judged on different numbers of test cases.
+    """
+    fit = [model for model in conclusions if model.fitness in _FIT]
+    judged = {model.judged for model in conclusions}
+    if len(conclusions) < 2 or not fit or len(judged) != 1 or 0 in judged:
+        return []
+    low = fit[0].interval[0] if fit[0].interval is not None else 0.0
+    return [model for model in fit if model.interval is not None and model.interval[1] >= low]
+
+
+def leader_sentences(conclusions: Sequence[ModelConclusion], ratings: Ratings | None = None) -> Iterator[str]:
+    """Yield which model leads, or that the data cannot rank the first ones; nothing for a single model.
+
+    Args:
+        conclusions: the model with the highest share of passes first.
+        ratings: of the arena, None without one.
+    """
+    if len(conclusions) < 2:
+        return
+    if ratings is not None:
+        yield from _rated(conclusions, ratings)
+    else:
+        yield from _by_passes(conclusions)
+    is_judged = any(model.fitness != "not assessed" for model in conclusions)
+    if is_judged and not any(model.fitness in _FIT for model in conclusions):
+        yield "No model meets its conditions."
+
+
+def _by_passes(conclusions: Sequence[ModelConclusion]) -> Iterator[str]:
+    group = leaders(conclusions)
+    if not group or group[0].interval is None:
+        return
+    first, (low, high) = group[0], group[0].interval
+    figures = (
+        f"{_percent(first)} of {first.judged} test cases pass"
+        f" (95 % interval {100 * low:.0f}–{100 * high:.0f} %)"
+    )
+    fit = sum(model.fitness in _FIT for model in conclusions)
+    if fit == 1:
+        yield f"Only {first.label} meets its conditions: {figures}."
+    elif len(group) == 1:
+        best = (
+            "Best model"
+            if fit == len(conclusions)
+            else f"Best of the {fit} models that meet their conditions"
+        )
+        yield f"{best}: {first.label}, {figures}."
+    elif all(model.passed == model.judged for model in group):
+        names = _names([model.label for model in group])
+        yield f"{len(group)} models pass all; these data cannot rank them: {names}."
+    else:
+        names = _names([f"{model.label} ({_percent(model)})" for model in group])
+        yield f"These data cannot rank {len(group)} models, whose 95 % intervals of passes overlap: {names}."
+
+
+def _rated(conclusions: Sequence[ModelConclusion], ratings: Ratings) -> Iterator[str]:
+    """Yield the strongest models by rating; those that miss their conditions are named apart."""
+    unfit = {model.name for model in conclusions if model.fitness == "not fit"}
+    candidates = [rating for rating in ratings.models if rating.model not in unfit]
+    if not candidates or not ratings.games:
+        return
+    names = {rating.model for rating in candidates}
+    weaker = {pair.model_b for pair in ratings.pairs if pair.is_separable and pair.model_a in names}
+    strongest = [rating for rating in candidates if rating.model not in weaker]
+    first = strongest[0]
+    games = f"{ratings.games} games on {ratings.prompts} prompts"
+    if len(strongest) > 1:
+        tied = _names([rating.model for rating in strongest])
+        yield f"Arena: {games} cannot rank the first {len(strongest)} models: {tied}."
+    elif len(ratings.models) > 1:
+        interval = f"95 % interval {first.elo_low:.0f}–{first.elo_high:.0f}"
+        yield f"Best model by arena rating: {first.model}, Elo {first.elo_median:.0f} ({interval}, {games})."
+    above = [rating.model for rating in ratings.models if rating.model in unfit and rating.rank < first.rank]
+    if above:
+        verb = "misses its" if len(above) == 1 else "miss their"
+        yield f"Rated higher, but {verb} conditions: {_names(above)}."
+
+
+def _percent(model: ModelConclusion) -> str:
+    return f"{100 * (model.share or 0):.0f} %"
+
+
+def _names(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")

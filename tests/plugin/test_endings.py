@@ -1,0 +1,69 @@
+"""End of a run on the terminal: blocks of the first failures, then verdict, counts, command and report."""
+
+from __future__ import annotations
+
+from support.project import Project
+
+CASES = 14
+
+
+def suite(project: Project, failing: int) -> None:
+    project.suite(
+        *(
+            {
+                "key": f"k{number}",
+                "prompt": f"{number}+{number}?",
+                "condition": '"never"' if number < failing else 'NOT "never"',
+            }
+            for number in range(CASES)
+        )
+    )
+
+
+def blocks(text: str) -> int:
+    """Return the number of failures that are written out."""
+    return sum(line.startswith("question: ") for line in text.splitlines())
+
+
+def test_the_first_ten_failures_are_written_out_and_the_others_are_lines(project: Project) -> None:
+    suite(project, CASES)
+    text = project.run().stdout.str()
+    assert blocks(text) == 10
+    assert "4 more failures have a line below; -v writes them out" in text
+    assert text.count("\nFAILED sums_suite.json::k") == CASES
+
+
+def test_verbose_runs_write_out_all_failures(project: Project) -> None:
+    suite(project, CASES)
+    text = project.run("-v").stdout.str()
+    assert blocks(text) == CASES
+    assert "more failures have a line below" not in text
+
+
+def test_ten_failures_are_all_written_out(project: Project) -> None:
+    suite(project, 10)
+    text = project.run().stdout.str()
+    assert blocks(text) == 10
+    assert "more failures have a line below" not in text
+
+
+def test_the_run_ends_with_verdict_counts_command_and_report(project: Project) -> None:
+    suite(project, 2)
+    lines = project.run_with_cache().stdout.lines
+    start = next(number for number, line in enumerate(lines) if line.startswith("result: FAILED"))
+    assert lines[start : start + 4] == [
+        f"result: FAILED – 2 of {CASES} tests",
+        "failing answers: Text matching 2",
+        lines[start + 2],
+        "report: evalstudio-report/interpretation.html",
+    ]
+    assert lines[start + 2].startswith("rerun: pytest ")
+    assert lines[start + 2].endswith(" --lf")
+    assert lines[start + 4].startswith("=")
+
+
+def test_a_passing_run_ends_without_a_command(project: Project) -> None:
+    suite(project, 0)
+    lines = project.run().stdout.lines
+    assert f"result: PASSED – {CASES} of {CASES} tests" in lines
+    assert not any(line.startswith(("rerun:", "failing answers:")) for line in lines)

@@ -1,0 +1,85 @@
+"""The comparison with the baseline: what changed in an answer is read without a click."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pytest_evalstudio.comparison.compare import compare
+from pytest_evalstudio.comparison.sides import read_side
+from pytest_evalstudio.report.build import build_report
+from support.compared_runs import long_run
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="session")
+def compared(tmp_path_factory):
+    """The page of a run with long answers and of its baseline; not to be written to."""
+    folder = tmp_path_factory.mktemp("compared")
+    base, new = long_run(base=True), long_run(base=False)
+    comparison = compare(read_side(base.run, base.typed_items), read_side(new.run, new.typed_items))
+    return build_report(new.write(folder), folder / "report", {}, comparison=comparison).page
+
+
+def test_each_regressed_row_shows_its_change_between_marks_of_what_is_left_out(visit, compared):
+    page = visit(compared, "#compare")
+    rows = page.locator("#comparison .change")
+    assert rows.count() == 6
+    for row in rows.all():
+        window = row.locator(".windows")
+        assert len(window.inner_text()) < 500
+        assert re.fullmatch(r"\d\d\.00", window.locator("del").inner_text())
+        assert re.fullmatch(r"\d\d\.00", window.locator("ins").inner_text())
+        assert all(
+            re.fullmatch(r"\s*… \d+ words unchanged …\s*", text)
+            for text in window.locator(".gap").all_inner_texts()
+        )
+        assert row.inner_text().startswith("What does a ")
+        assert "1f2e3d4c-" not in row.inner_text()
+
+
+def test_the_whole_answers_are_one_click_away(visit, compared):
+    page = visit(compared, "#compare")
+    row = page.locator("#comparison .change").first
+    row.locator("summary", has_text="Both answers in full").click()
+    base, now = row.locator(".both .text").all_inner_texts()
+    assert min(len(base), len(now)) > 1_800
+    assert base.replace("£15.00", "£22.00") == now
+
+
+def test_still_failing_items_are_lines_below_the_regressed_ones(visit, compared):
+    page = visit(compared, "#compare")
+    lists = page.locator("#comparison .change-list")
+    assert [text.split("\n")[0] for text in lists.locator("summary").all_inner_texts()] == [
+        "Still failing 9",
+        "Fixed 6",
+    ]
+    last = page.locator("#comparison .change").last.bounding_box()
+    assert lists.first.bounding_box()["y"] >= last["y"] + last["height"]
+    lists.first.locator("summary").click()
+    assert all("\n" not in line for line in lists.first.locator("li").all_inner_texts())
+
+
+def test_only_regressed_failures_are_unfolded(visit, compared):
+    page = visit(compared, "#failures")
+    for item in page.locator("#failures .failed-item").all():
+        is_regressed = item.locator("summary .regressed").count() == 1
+        assert (item.get_attribute("open") is not None) == is_regressed
+        assert is_regressed or "still failing" in item.locator("summary").inner_text()
+
+
+def test_the_first_screen_shows_the_change_of_the_first_regressed_answer(visit, compared):
+    first = visit(compared).locator(".first-failure")
+    assert first.locator("del", has_text="15.00").last.is_visible()
+    assert first.locator("ins", has_text="22.00").is_visible()
+
+
+def test_the_matrix_shortens_keys_that_are_uuids(visit, compared):
+    page = visit(compared, "#matrix")
+    key = page.locator("#matrix .case-cell .key span[title]").first
+    assert (key.inner_text(), key.get_attribute("title")) == (
+        "1f2e3d4c",
+        "1f2e3d4c-0000-0000-0000-000000000000",
+    )
