@@ -48,7 +48,7 @@ def add_to(add: Adds) -> None:
     )
     signing.add_argument(
         "--conclusion",
-        metavar="fit|fit with limits|not fit",
+        metavar="fit|fit with limits|not fit|insufficient evidence",
         help="the decision (default: the report's conclusion)",
     )
     add_plugin_option(parser)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from pytest_evalstudio.calibration.fit.results import ExpectedUse
 from pytest_evalstudio.engine.analysis.run_info import evaluators_of
+from pytest_evalstudio.mrm.artifacts.conclusion import Conclusion
 from pytest_evalstudio.mrm.artifacts.fingerprints import Fingerprints, fingerprint_rows
 from pytest_evalstudio.mrm.artifacts.mapping import SIGN_OFF, Mapped, mapping
 from pytest_evalstudio.mrm.artifacts.sign_off import SignOffStatus
 from pytest_evalstudio.mrm.artifacts.summary import (
-    Conclusion,
     Quality,
     StepProblem,
     WorkflowSummary,

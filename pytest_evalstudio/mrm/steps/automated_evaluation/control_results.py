@@ -187,3 +187,37 @@ def read_controls(folder: Path) -> ControlFile:
     except (OSError, msgspec.DecodeError) as exc:
         raise DataError(f"cannot be read: {exc}; run automated_evaluation again", source=str(path)) from None
     return content
+
+
+def control_summary(results: ControlResults) -> str:
+    """Return the outcome of the controls in a sentence for people."""
+    if results.share is None:
+        return "no controls"
+    text = f"controls contradict {len(results.cases)} of {results.tested} test cases"
+    if results.thresholds:
+        text += f" and {len(results.thresholds)} threshold{'s' if len(results.thresholds) > 1 else ''}"
+    return text
+
+
+def control_notes(results: ControlResults) -> Iterator[str]:
+    """Yield the result of each control, and what does not count because of them."""
+    for count in results.counts:
+        word = "pass" if count.must_pass else "fail"
+        agreeing = count.tested - count.contradicted
+        yield f"control {count.control} must {word}: {agreeing} of {count.tested} do"
+    for metric, share in results.thresholds.items():
+        yield (
+            f"{metric} does not decide: its threshold fails {share:.0%} of the right control answers; set"
+            " another one, or calibrate it"
+        )
+    for key, controls in results.cases.items():
+        yield f"{key} does not count: contradicted by {', '.join(controls)}; correct its condition"
+    if results.repaired:
+        yield f"conditions are checked on the answer alone: {', '.join(results.repaired)}"
+    for evaluator, reason in results.not_controlled.items():
+        yield f"{evaluator} is not controlled: {reason}"
+    if results.refuses:
+        yield (
+            f"no conclusion: controls contradict {results.share:.0%} of the test cases, more than"
+            f" {MAX_CONTRADICTIONS:.0%}"
+        )

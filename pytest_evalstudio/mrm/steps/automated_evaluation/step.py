@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, ClassVar
@@ -17,8 +17,8 @@ from pytest_evalstudio.engine.evaluate import verdict_word
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.formats.suite import Test, TestSuite
 from pytest_evalstudio.mrm.steps.automated_evaluation.control_results import (
-    MAX_CONTRADICTIONS,
-    ControlResults,
+    control_notes,
+    control_summary,
     write_controls,
 )
 from pytest_evalstudio.mrm.steps.automated_evaluation.controls import Controlled, ControlScorer
@@ -127,40 +127,6 @@ class AutomatedEvaluation:
             context, context.config, plan.selected, self.thresholds, self.max_judged_controls
         )
         return scorer.control([case for _, case in suite.cases()], deciding)
-
-
-def control_summary(results: ControlResults) -> str:
-    """Return the outcome of the controls in a sentence for people."""
-    if results.share is None:
-        return "no controls"
-    text = f"controls contradict {len(results.cases)} of {results.tested} test cases"
-    if results.thresholds:
-        text += f" and {len(results.thresholds)} threshold{'s' if len(results.thresholds) > 1 else ''}"
-    return text
-
-
-def control_notes(results: ControlResults) -> Iterator[str]:
-    """Yield the result of each control, and what does not count because of them."""
-    for count in results.counts:
-        word = "pass" if count.must_pass else "fail"
-        agreeing = count.tested - count.contradicted
-        yield f"control {count.control} must {word}: {agreeing} of {count.tested} do"
-    for metric, share in results.thresholds.items():
-        yield (
-            f"{metric} does not decide: its threshold fails {share:.0%} of the right control answers; set"
-            " another one, or calibrate it"
-        )
-    for key, controls in results.cases.items():
-        yield f"{key} does not count: contradicted by {', '.join(controls)}; correct its condition"
-    if results.repaired:
-        yield f"conditions are checked on the answer alone: {', '.join(results.repaired)}"
-    for evaluator, reason in results.not_controlled.items():
-        yield f"{evaluator} is not controlled: {reason}"
-    if results.refuses:
-        yield (
-            f"no conclusion: controls contradict {results.share:.0%} of the test cases, more than"
-            f" {MAX_CONTRADICTIONS:.0%}"
-        )
 
 
 def _asked(suite: TestSuite, controlled: Controlled, folder: Path, to: Path) -> TestSuite:
