@@ -35,7 +35,7 @@ Fitness = Literal["fit", "fit with limits", "not fit", "insufficient evidence", 
 HARD: frozenset[str] = frozenset(
     {"too_few_cases", "nothing_decides", "controls_contradict", "not_controlled"}
 )
-"""Gaps that leave nothing to conclude from; with others, a model that surely fails too often is unfit."""
+"""Gaps that leave nothing to conclude from; others do not keep a model from being unfit."""
 GapCode = Literal[
     "too_few_cases",
     "wide_interval",
@@ -231,15 +231,14 @@ def concluded(
     gaps = tuple(_gaps(decision, incomplete))
     share_text = _describe_share(decision)
     low, upper = decision.interval or (0.0, 1.0)
-    fails_surely = upper < decision.min_share
     is_open = low < decision.min_share <= upper
     is_below = bool(decision.judged) and decision.passed < decision.min_share * decision.judged
-    if fails_surely or (is_open and is_below):
+    if upper < decision.min_share or (is_open and is_below and not _is_wide(decision)):
         high.insert(0, share_text)
-    elif is_open:
+    elif is_open and not _is_wide(decision):
         limits.insert(0, share_text)
     limits += [f"not controlled: {name} ({why})" for name, why in _uncontrolled(decision).items()]
-    is_blocked = any(gap.code in HARD for gap in gaps) or (bool(gaps) and not fails_surely)
+    is_blocked = any(gap.code in HARD for gap in gaps) or (bool(gaps) and not high)
     fitness: Fitness = (
         "insufficient evidence"
         if is_blocked
@@ -323,4 +322,4 @@ def describe_decision(decision: Decision) -> Iterator[str]:
     if decision.undecided:
         yield f"reported only, nobody set the threshold: {', '.join(decision.undecided)}"
     for metric, share in decision.controls.thresholds.items():
-        yield f"{metric} is reported only: its threshold fails {share:.0%} of the right control answers"
+        yield f"{metric} is reported only: its threshold fails right answers to {share:.0%} of the cases"

@@ -88,13 +88,13 @@ def _paraphrase(case: TestCase, cases: Sequence[TestCase]) -> str | None:
         return f"{lead['word']}, {judgement}. The document says: {statement}"
     if lead:
         return f"{lead['letter']}) is right: according to the document, it is {_open(statement)}."
-    if len(statement.split()) >= _SENTENCE_WORDS:
+    if _is_sentence(statement):
         return f"The document says the following: {statement}"
     return f"According to the document, the answer is {_open(statement)}."
 
 
 def _wrong_answer(case: TestCase, cases: Sequence[TestCase]) -> str | None:
-    """Return the expected answer with the opposite word, another choice or other numbers."""
+    """Return the opposite word, another choice or, where the answer is a number, another one."""
     expected = case.expected_output
     if case.expects == "refusal" or not expected:
         return None
@@ -106,7 +106,8 @@ def _wrong_answer(case: TestCase, cases: Sequence[TestCase]) -> str | None:
         return next(
             (f"{letter}) {text}" for letter, text in choices.items() if letter != lead["letter"]), None
         )
-    return _with_other_numbers(expected, case.prompt)
+    # A number in a longer answer may be beside the question: "our staff, for five years" tells who.
+    return None if _is_sentence(expected) else _with_other_numbers(expected, case.prompt)
 
 
 def _with_other_numbers(text: str, question: str) -> str | None:
@@ -145,6 +146,10 @@ def _silence(case: TestCase, cases: Sequence[TestCase]) -> str | None:
 
 def _refusal(case: TestCase, cases: Sequence[TestCase]) -> str | None:
     return None if case.expects == "refusal" else _REFUSED
+
+
+def _is_sentence(text: str) -> bool:
+    return len(text.split()) >= _SENTENCE_WORDS
 
 
 def _open(text: str) -> str:

@@ -18,7 +18,7 @@ from pytest_evalstudio.mrm.workflow.results import json_ready
 FILE = "controls.json"
 VERSION = 1
 MAX_CONTRADICTIONS = 0.05
-"""Maximum share of test cases, and of right answers under a threshold, that controls may contradict."""
+"""Maximum share of test cases that controls may contradict, under one threshold and in all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +75,8 @@ class ControlResults:
 
     Attributes:
         counts: by control, without the left out thresholds.
-        thresholds: `evaluator.metric` to the share of right answers that miss its threshold; these metrics
-            do not decide.
+        thresholds: `evaluator.metric` to the share of test cases with a right answer that misses its
+            threshold; these metrics do not decide.
         cases: key of a test case to the controls that contradict it; these cases do not count.
         repaired: keys of the cases whose condition now applies to the answer alone.
         not_controlled: evaluators that took no part, to the reason.
@@ -106,9 +106,9 @@ def judge_controls(
 ) -> ControlResults:
     """Return what the controls contradict.
 
-    A threshold that more than 5 % of the right answers miss is left out first; metrics of yes and no have
-    none, so that the case is at fault. Then each case is left out that fails a right answer or passes a
-    wrong one.
+    A threshold that right answers of more than 5 % of the cases miss is left out first; metrics of yes and
+    no have none, so that the case is at fault. Then each case is left out that fails a right answer or
+    passes a wrong one.
 
     Args:
         file: scores of the controls.
@@ -147,14 +147,14 @@ def _contradicted_thresholds(
     for metric in deciding:
         if metric.basis == "yes_or_no":
             continue
-        scores = [
-            score
-            for answer in answers
-            if answer.control in RIGHT and (score := answer.scores.get(metric.metric)) is not None
-        ]
-        missed = sum(not metric.passes(score) for score in scores)
-        if scores and missed / len(scores) > MAX_CONTRADICTIONS:
-            yield metric.metric, round(missed / len(scores), 6)
+        states: dict[str, bool] = {}
+        for answer in answers:
+            score = answer.scores.get(metric.metric)
+            if answer.control in RIGHT and score is not None:
+                states[answer.key] = states.get(answer.key, True) and metric.passes(score)
+        missed = sum(not state for state in states.values())
+        if missed > MAX_CONTRADICTIONS * len(states):
+            yield metric.metric, round(missed / len(states), 6)
 
 
 def _contradicts(answer: ControlScore, deciding: Sequence[DecidingMetric]) -> bool | None:
@@ -201,14 +201,24 @@ def control_summary(results: ControlResults) -> str:
 
 def control_notes(results: ControlResults) -> Iterator[str]:
     """Yield the result of each control, and what does not count because of them."""
+    yield from control_lines(results)
+    yield from exclusion_notes(results)
+
+
+def control_lines(results: ControlResults) -> Iterator[str]:
+    """Yield the result of each control."""
     for count in results.counts:
         word = "pass" if count.must_pass else "fail"
         agreeing = count.tested - count.contradicted
         yield f"control {count.control} must {word}: {agreeing} of {count.tested} do"
+
+
+def exclusion_notes(results: ControlResults) -> Iterator[str]:
+    """Yield the thresholds, cases and evaluators that the controls exclude, repair or do not cover."""
     for metric, share in results.thresholds.items():
         yield (
-            f"{metric} does not decide: its threshold fails {share:.0%} of the right control answers; set"
-            " another one, or calibrate it"
+            f"{metric} does not decide: its threshold fails right answers to {share:.0%} of the test cases;"
+            " set another one, or calibrate it"
         )
     for key, controls in results.cases.items():
         yield f"{key} does not count: contradicted by {', '.join(controls)}; correct its condition"

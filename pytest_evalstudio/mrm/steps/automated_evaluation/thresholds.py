@@ -45,7 +45,9 @@ def deciding_names(context: StepContext) -> tuple[str, ...]:
     A later step that counts failures counts theirs, so that no metric makes a finding whose threshold nobody
     set, or whose threshold the controls contradict.
     """
-    evaluation = context.results(ID, EvaluationResults)
+    evaluation = context.completed_results(ID, EvaluationResults)
+    if evaluation is None:
+        return ()
     set_metrics = [
         metric.metric for metric in evaluation.deciding if metric.metric not in evaluation.controls.thresholds
     ]

@@ -78,8 +78,8 @@ class RobustnessInputVariations:
         cases: how many originals, in proportion over topics and kinds of question.
         copies: how often each original is asked again as it is: the model's own noise, which costs a question
             each.
-        evaluators: ids; those of the automated evaluation where not given. Verdicts and drops are of the
-            metrics that decide the conclusion, of all if none does.
+        evaluators: ids; those of the automated evaluation where not given, of whose metrics those decide that
+            decide the conclusion, all if none does.
         alpha: the chance of any false finding where no perturbator matters.
     """
 
@@ -122,7 +122,7 @@ class RobustnessInputVariations:
         results = ask_and_evaluate(context, perturbed.content, context.folder, evaluators, thresholds)
         if waits := unanswered(results):
             return StepResult(summary=waits, waits=waits)
-        deciding = deciding_names(context)
+        deciding = () if self.evaluators else deciding_names(context)
         variants, lost = variations(results, deciding)
         flips = find_flips(variants, _tested(results, deciding), alpha=self.alpha)
         figures = VariationResults(
