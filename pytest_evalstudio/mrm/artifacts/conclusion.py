@@ -316,10 +316,8 @@ def _describe_share(decision: Decision) -> str:
 
 
 def describe_decision(decision: Decision) -> Iterator[str]:
-    """Yield what decides, the result, and what is reported without deciding, in words."""
+    """Yield the result, what decides, and the metrics that wait for a threshold, in words."""
     yield f"{_describe_share(decision)}; a decision needs {decision.min_cases} or more answers"
     yield f"deciding: {'; '.join(metric.text for metric in decision.metrics) or 'no metric'}"
     if decision.undecided:
         yield f"reported only, nobody set the threshold: {', '.join(decision.undecided)}"
-    for metric, share in decision.controls.thresholds.items():
-        yield f"{metric} is reported only: its threshold fails right answers to {share:.0%} of the cases"

@@ -37,7 +37,7 @@ _VERDICTS = {"passed": True, "xpassed": True, "failed": False, "xfailed": False}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quality:
-    """Evaluated test cases by verdict.
+    """Evaluated test cases by verdict of the deciding metrics; of all metrics if none decides.
 
     Attributes:
         judged: number of cases with a verdict.
@@ -100,6 +100,7 @@ class WorkflowSummary:
 
 def summarise(run: WorkflowRun) -> WorkflowSummary:
     """Return the summary of a workflow."""
+    decision = decide(run)
     steps = tuple(
         StepSummary(**msgspec.structs.asdict(step_entry(run, spec.id)), artifacts=_files(run, spec.id))
         for spec in run.specs
@@ -112,8 +113,8 @@ def summarise(run: WorkflowRun) -> WorkflowSummary:
         documents=tuple(safe_identifier(relative(document, run.path.parent)) for document in run.documents),
         seed=run.workflow.seed,
         completed=sum(step.status == "completed" for step in steps),
-        quality=_quality(run),
-        decision=decide(run),
+        quality=_quality(run, decision),
+        decision=decision,
         steps=steps,
         problems=_problems(steps, tuple(_written(run))),
         fingerprints=fingerprints(run),
@@ -236,12 +237,18 @@ def _files(run: WorkflowRun, id: str) -> tuple[str, ...]:
     return tuple(sorted(files))
 
 
-def _quality(run: WorkflowRun) -> Quality | None:
-    """Return the share of evaluated cases that pass; None if nothing is evaluated."""
+def _quality(run: WorkflowRun, decision: Decision | None) -> Quality | None:
+    """Return the share of answers that pass the deciding metrics, or all metrics if none decides.
+
+    None if nothing is evaluated.
+    """
     evaluation = run.completed_results(EVALUATION, EvaluationResults)
     if evaluation is None:
         return None
-    counts = evaluation.verdicts
+    counts = dict(evaluation.verdicts)
+    if decision is not None and decision.metrics:
+        others = {verdict: count for verdict, count in counts.items() if verdict not in _VERDICTS}
+        counts = {"failed": decision.judged - decision.passed, "passed": decision.passed, **others}
     passed = sum(count for verdict, count in counts.items() if _VERDICTS.get(verdict) is True)
     judged = sum(count for verdict, count in counts.items() if verdict in _VERDICTS)
     if not judged:
@@ -251,7 +258,7 @@ def _quality(run: WorkflowRun) -> Quality | None:
         judged=judged,
         share=passed / judged,
         interval=wilson_interval(passed, judged),
-        verdicts=dict(counts),
+        verdicts={verdict: count for verdict, count in counts.items() if count},
     )
 
 

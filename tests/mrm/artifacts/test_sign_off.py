@@ -175,7 +175,7 @@ def test_the_model_card_has_what_a_validator_asks_for(workflow: Path) -> None:
     assert all(len(prints[name]) == 64 for name in ("workflow", "suite", "configuration"))
     assert {"python", "platform", "pytest-evalstudio", "numpy"} <= prints["environment"].keys()
     assert set(prints["steps"]) == set(STEPS)
-    assert {"metric", "better", "threshold", "source"} == content["metrics"][0].keys()
+    assert {"metric", "better", "threshold", "decides", "source"} == content["metrics"][0].keys()
     text = (home(workflow) / "model_card.md").read_text(encoding="utf-8")
     for title in ("Scope", "Data", "Metrics", "Results", "Weaknesses", "Safety", "Monitoring", "Evidence"):
         assert f"\n## {title}" in text
