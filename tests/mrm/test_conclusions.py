@@ -45,6 +45,16 @@ def test_a_known_model_gets_its_conclusion(
     assert len(conclusion["decision"]["controls"]["counts"]) == 7
 
 
+def test_invented_sentences_beside_right_answers_need_an_evaluator_that_sees_them(project: Project) -> None:
+    write_subject(project, "padded", SEVEN)
+    project.run()
+    conclusion = card(project)
+    assert (conclusion["fitness"], gap_codes(conclusion)) == (
+        "insufficient evidence",
+        ["unsupported_sentences"],
+    )
+
+
 def test_few_cases_are_insufficient_evidence_also_for_the_signature(project: Project) -> None:
     write_subject(project, "perfect", ("held_out",), count=7)
     project.run()

@@ -46,6 +46,13 @@ def perfect(prompt):
     return {"answer": right(case), "context": [case.get("source_text", "")]}
 
 
+def padded(prompt):
+    """Add an invented sentence to each right answer, half of them in German."""
+    case, number = case_of(prompt), sum(map(ord, prompt))
+    answer = f"{right(case)} {INVENTED[number % len(INVENTED)]}"
+    return {"answer": answer, "context": [case.get("source_text", "")]}
+
+
 def faulty(prompt):
     """Answer one question in three right, invent a sentence for the others, half of them in German."""
     case, number = case_of(prompt), sum(map(ord, prompt))
@@ -61,7 +68,7 @@ def write_subject(
 
     Args:
         project: to write to.
-        model: "perfect" or "faulty".
+        model: "perfect", "faulty" or "padded".
         folders: of `tests/data/documents`.
         count: number of test cases.
         config: evaluators and their tables, in lines of TOML; text matching where not given.

@@ -9,6 +9,7 @@ from statistics import NormalDist
 from typing import Literal
 
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of
+from pytest_evalstudio.mrm.artifacts.unsupported import MAX_SHARE, has_unsupported_sentence
 from pytest_evalstudio.mrm.steps.automated_evaluation.control_results import (
     MAX_CONTRADICTIONS,
     ControlResults,
@@ -26,7 +27,7 @@ from pytest_evalstudio.mrm.workflow.calibration import ID as CALIBRATION
 from pytest_evalstudio.mrm.workflow.calibration import calibration_outcome
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 from pytest_evalstudio.record.reader import RecordReader
-from pytest_evalstudio.record.schema import Item
+from pytest_evalstudio.record.schema import Item, Row
 from pytest_evalstudio.record.writer import FILE
 from pytest_evalstudio.stats.intervals import wilson_interval
 from pytest_evalstudio.stats.types import LEVEL, Interval
@@ -44,6 +45,7 @@ GapCode = Literal[
     "not_tested",
     "controls_contradict",
     "not_controlled",
+    "unsupported_sentences",
 ]
 WIDE = 0.2
 """Width of an interval of a share that leaves the decision open if the required share is in it."""
@@ -74,6 +76,7 @@ class Decision:
         min_cases: minimum number of judged answers.
         controls: contradictions, by the thresholds in force.
         undecided: chosen metrics that do not decide, since nobody set their threshold.
+        unsupported: number of passing answers with a sentence that context and question do not support.
     """
 
     metrics: tuple[DecidingMetric, ...]
@@ -84,6 +87,7 @@ class Decision:
     min_cases: int
     controls: ControlResults
     undecided: tuple[str, ...]
+    unsupported: int = 0
 
     @property
     def deciding(self) -> frozenset[str]:
@@ -160,13 +164,14 @@ def decide(run: WorkflowRun) -> Decision | None:
         evaluation.controls.not_controlled,
     )
     deciding = tuple(metric for name, metric in metrics.items() if name not in controls.thresholds)
-    verdicts = [
-        verdict
-        for item in record.items()
-        if item.key not in controls.cases
-        and (verdict := case_passes(_response(item), _scores(item), deciding)) is not None
-    ]
-    passed, judged = sum(verdicts), len(verdicts)
+    passed = judged = unsupported = 0
+    for item in record.items():
+        verdict = case_passes(_response(item), _scores(item), deciding)
+        if verdict is None or item.key in controls.cases:
+            continue
+        judged += 1
+        passed += verdict
+        unsupported += verdict and any(map(_is_unsupported, item.rows))
     is_calibrated = run.is_completed(CALIBRATION)
     return Decision(
         metrics=deciding,
@@ -177,6 +182,7 @@ def decide(run: WorkflowRun) -> Decision | None:
         min_cases=min_cases(evaluation.min_pass_share),
         controls=controls,
         undecided=() if is_calibrated else evaluation.undecided,
+        unsupported=unsupported,
     )
 
 
@@ -197,6 +203,12 @@ def _response(item: Item) -> bool | None:
         return False
     expects_refusal = any(row.expects == "refusal" for row in item.rows)
     return True if expects_refusal and item.verdict in ("passed", "xpassed") else None
+
+
+def _is_unsupported(row: Row) -> bool:
+    """Report whether an answer invents a sentence; without context nothing tells."""
+    sources = (*row.context, row.input, row.expected_output)
+    return bool(row.context) and has_unsupported_sentence(row.actual_output, sources)
 
 
 def _scores(item: Item) -> dict[str, float | None]:
@@ -296,6 +308,13 @@ def _gaps(decision: Decision, incomplete: Mapping[str, str]) -> Iterator[Evidenc
             code="not_calibrated",
             text=f"{', '.join(decision.undecided)}: nobody set the threshold, and the human calibration is"
             " not completed; label the sample, set a threshold, or leave the evaluator out",
+        )
+    if decision.unsupported > MAX_SHARE * decision.passed:
+        yield EvidenceGap(
+            code="unsupported_sentences",
+            text=f"{decision.unsupported} of {decision.passed} passing answers have a sentence with hardly a"
+            " word of context or question, and no deciding metric fails them: choose an evaluator of"
+            " groundedness with a threshold that holds for the controls",
         )
     untested = [name for id, name in incomplete.items() if id != CALIBRATION]
     if untested:

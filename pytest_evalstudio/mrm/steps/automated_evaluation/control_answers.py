@@ -75,7 +75,7 @@ def _supporting_sentence(case: TestCase, cases: Sequence[TestCase]) -> str | Non
 
 
 def _paraphrase(case: TestCase, cases: Sequence[TestCase]) -> str | None:
-    """Return the expected answer in a sentence that a language model could write."""
+    """Return the expected answer in a full sentence, with an introduction as language models write it."""
     expected = case.expected_output
     if not expected:
         return None
@@ -86,11 +86,9 @@ def _paraphrase(case: TestCase, cases: Sequence[TestCase]) -> str | None:
     if lead and lead["word"]:
         judgement = "that is right" if lead["word"] == "Yes" else "that is not right"
         return f"{lead['word']}, {judgement}. The document says: {statement}"
-    if lead:
-        return f"{lead['letter']}) is right: according to the document, it is {_open(statement)}."
     if _is_sentence(statement):
-        return f"The document says the following: {statement}"
-    return f"According to the document, the answer is {_open(statement)}."
+        return f"The document says: {statement}"
+    return f"According to the document, the answer is {expected.rstrip().rstrip('.')}."
 
 
 def _wrong_answer(case: TestCase, cases: Sequence[TestCase]) -> str | None:
@@ -150,11 +148,6 @@ def _refusal(case: TestCase, cases: Sequence[TestCase]) -> str | None:
 
 def _is_sentence(text: str) -> bool:
     return len(text.split()) >= _SENTENCE_WORDS
-
-
-def _open(text: str) -> str:
-    """Return a text without its full stop."""
-    return text.rstrip().rstrip(".")
 
 
 _TEXTS: Mapping[str, Callable[[TestCase, Sequence[TestCase]], str | None]] = {
