@@ -231,7 +231,7 @@ def concluded(
     Args:
         decision: result of the deciding metrics; None if nothing is evaluated.
         findings: problems of the steps and of people.
-        incomplete: id to name of the steps that are not completed.
+        incomplete: id to name of the steps that are not completed, or asked nothing.
     """
     deciding = decision.deciding if decision is not None else frozenset()
     names = deciding | {metric.partition(".")[0] for metric in deciding}
@@ -318,7 +318,9 @@ def _gaps(decision: Decision, incomplete: Mapping[str, str]) -> Iterator[Evidenc
         )
     untested = [name for id, name in incomplete.items() if id != CALIBRATION]
     if untested:
-        yield EvidenceGap(code="not_tested", text=f"not completed: {', '.join(untested)}; run these steps")
+        yield EvidenceGap(
+            code="not_tested", text=f"not completed, or nothing was asked: {', '.join(untested)}"
+        )
 
 
 def _is_wide(decision: Decision) -> bool:

@@ -176,7 +176,8 @@ def conclude(summary: WorkflowSummary) -> Conclusion:
     return concluded(
         summary.decision,
         [_finding(problem) for problem in summary.problems],
-        {step.step: step.name for step in summary.steps if step.status != "completed"},
+        # A step that asked nothing is completed without results.
+        {step.step: step.name for step in summary.steps if step.status != "completed" or not step.figures},
     )
 
 

@@ -127,13 +127,15 @@ def _other(quantity: str) -> str:
 
 
 def _unrelated_sentence(case: TestCase, cases: Sequence[TestCase]) -> str | None:
-    """Return the evidence of another chunk with the fewest words of question and answer."""
+    """Return the evidence, else the answer, of another chunk's case with the fewest words in common."""
     words = set(content_words(f"{case.prompt} {case.expected_output} {evidence_of(case)}"))
     chunk = (case.model_extra or {}).get("source_chunk")
     sentences = dict.fromkeys(
-        evidence_of(other)
+        evidence_of(other) or other.expected_output
         for other in cases
-        if evidence_of(other) and (other.model_extra or {}).get("source_chunk") != chunk
+        if other.expects != "refusal"
+        and (evidence_of(other) or other.expected_output)
+        and (other.model_extra or {}).get("source_chunk") != chunk
     )
     return min(sentences, key=lambda text: len(words.intersection(content_words(text))), default=None)
 
