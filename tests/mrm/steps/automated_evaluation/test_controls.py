@@ -18,6 +18,7 @@ from pytest_evalstudio.mrm.steps.automated_evaluation.control_results import (
 from pytest_evalstudio.mrm.steps.automated_evaluation.deciding import DecidingMetric
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import EvaluationResults
 from pytest_evalstudio.mrm.steps.automated_evaluation.step import AutomatedEvaluation
+from support.rating_judges import Says
 from support.workbench import Bench
 
 STEP = "automated_evaluation"
@@ -44,9 +45,11 @@ AMOUNT = case("amount", "What is the annual fee?", "30 USD", '"30 USD"', FEE)
 WHO = case("who", "Who blocks lost cards?", "the night desk", '"night desk"', CHECK)
 
 
-def run(folder: Path, *cases: dict[str, Any], **parameters: Any) -> tuple[EvaluationResults, TestSuite]:
+def run(
+    folder: Path, *cases: dict[str, Any], config: dict[str, Any] | None = None, **parameters: Any
+) -> tuple[EvaluationResults, TestSuite]:
     """Return the results of the step, and the suite that it asked."""
-    bench = Bench(folder, {"fees.md": f"{FEE} {CHECK}"})
+    bench = Bench(folder, {"fees.md": f"{FEE} {CHECK}"}, config=config)
     suite = TestSuite.model_validate(
         {"name": "Fees", "tests": [{"documents": [str(folder / "fees.md")], "test_cases": list(cases)}]}
     )
@@ -150,6 +153,26 @@ def test_a_threshold_that_nobody_set_does_not_decide(tmp_path: Path) -> None:
     results, _ = run(tmp_path, AMOUNT, WHO, evaluators=["text_matching", "rouge"])
     assert [metric.metric for metric in results.deciding] == ["text_matching.model_passes"]
     assert results.undecided == ("rouge.rouge_l",)
+
+
+@pytest.mark.parametrize(("budget", "calls"), [(0, 0), (5, 5)])
+def test_a_judge_scores_as_many_controls_as_its_budget_allows(
+    tmp_path: Path, budget: int, calls: int
+) -> None:
+    judge = Says("yes")
+    results, _ = run(
+        tmp_path,
+        AMOUNT,
+        WHO,
+        config={"judge": {"host": "python", "target": judge}},
+        evaluators=["text_matching", "correctness_judge"],
+        thresholds={"correctness_judge": 0.5},
+        max_judged_controls=budget,
+    )
+    assert len(judge.prompts) == calls + 2, "and the two answers of the model"
+    reason = "its judge has no budget for controls (`max_judged_controls`)"
+    assert results.controls.not_controlled == ({} if budget else {"correctness_judge": reason})
+    assert results.controls.cases == {}
 
 
 def score(key: str, control: str, **scores: float) -> ControlScore:
