@@ -295,8 +295,8 @@ def _gaps(decision: Decision, incomplete: Mapping[str, str]) -> Iterator[Evidenc
         yield EvidenceGap(
             code="too_few_cases",
             text=f"{decision.judged} judged answers, and a required share of {decision.min_share:.0%} needs"
-            f" {decision.min_cases} or more: raise `count` of test_generation, add documents, or bring your own"
-            " questions (`suite`)",
+            f" {decision.min_cases} or more: raise `count` of test_generation, add documents, or bring your"
+            " own questions (`suite`)",
         )
     elif _is_wide(decision):
         yield EvidenceGap(
