@@ -72,6 +72,7 @@ LOADERS: dict[str, tuple[str, ...]] = {
     "mrm/artifacts/people.py": (ARTIFACTS,),
     "mrm/artifacts/sign_off.py": (ARTIFACTS,),
     "mrm/data/results.py": (RECORDS,),
+    "mrm/steps/automated_evaluation/control_results.py": (ARTIFACTS,),
     "mrm/steps/topic_modeling/results.py": (ARTIFACTS,),
     "mrm/workflow/entries.py": (ARTIFACTS,),
     "mrm/workflow/masking.py": (ARTIFACTS,),

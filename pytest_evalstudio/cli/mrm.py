@@ -48,7 +48,7 @@ def add_to(add: Adds) -> None:
     )
     signing.add_argument(
         "--conclusion",
-        metavar="fit|fit with limits|not fit",
+        metavar="fit|fit with limits|not fit|insufficient evidence",
         help="the decision (default: the report's conclusion)",
     )
     add_plugin_option(parser)
@@ -126,6 +126,7 @@ def _sign_off(workflow_run: WorkflowRun, arguments: argparse.Namespace) -> int:
 
 def _show_status(workflow_run: WorkflowRun, as_json: bool) -> int:
     from pytest_evalstudio.mrm.artifacts.sign_off import sign_offs
+    from pytest_evalstudio.mrm.artifacts.summary import conclude, summarise
 
     steps = list(workflow_run.statuses())
     if as_json:
@@ -162,6 +163,10 @@ def _show_status(workflow_run: WorkflowRun, as_json: bool) -> int:
                 f"  {step.spec.number}. {step.spec.id:<28}{step.status:<10}{when}"
                 + (f"  {message}" if message else "")
             )
+        conclusion = conclude(summarise(workflow_run))
+        say(f"  conclusion: {conclusion.fitness}")
+        for gap in conclusion.gaps:
+            say(f"  missing ({gap.code}): {gap.text}")
         for signed in sign_offs(workflow_run):
             entry = signed.sign_off
             state = "valid" if signed.is_valid else f"void: {'; '.join(signed.void)}"

@@ -214,8 +214,20 @@ def workflow_lines(analysis: Analysis, root: Path) -> Iterator[str]:
             has_result = step.status in ("completed", "waiting")
             text = step.summary if has_result else ", ".join(f"needs {id}" for id in step.lacks)
             yield f"  {step.number}. {step.step}: {step.status}" + (f" - {text}" if text else "")
+            yield from (f"     {line}" for line in _control_lines(step))
         if (root / steps[0].page).is_file():
             yield f"  {steps[0].page}"
+
+
+def _control_lines(step: StepEntry) -> Iterator[str]:
+    """Yield the results of the controls of a step that has any."""
+    if "controls" not in step.figures:
+        return
+    from pytest_evalstudio.mrm.steps.automated_evaluation.control_results import control_lines
+    from pytest_evalstudio.mrm.steps.automated_evaluation.results import EvaluationResults
+    from pytest_evalstudio.mrm.workflow.results import read_results
+
+    yield from control_lines(read_results(step.step, step.figures, EvaluationResults).controls)
 
 
 def judging_lines(analysis: Analysis) -> Iterator[str]:

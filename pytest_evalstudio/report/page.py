@@ -130,8 +130,11 @@ def render_workflow(summary: WorkflowSummary, artifacts: Mapping[str, str], card
         card: its model card.
         artifacts: names of files next to the page, with their descriptions.
     """
+    from pytest_evalstudio.mrm.artifacts.conclusion import describe_decision
     from pytest_evalstudio.mrm.artifacts.fingerprints import fingerprint_rows
+    from pytest_evalstudio.mrm.steps.automated_evaluation.control_results import exclusion_notes
 
+    decision = card.conclusion.decision
     shared = {"style": _markup(assets.style()), "policy": _markup(assets.policy(scripts=False))}
     return (
         _environment()
@@ -142,6 +145,9 @@ def render_workflow(summary: WorkflowSummary, artifacts: Mapping[str, str], card
                 "summary": summary,
                 "artifacts": artifacts,
                 "conclusion": card.conclusion,
+                "decision": decision,
+                "decision_texts": [] if decision is None else list(describe_decision(decision)),
+                "control_texts": [] if decision is None else list(exclusion_notes(decision.controls)),
                 "card": card,
                 "fingerprints": list(fingerprint_rows(card.fingerprints)),
             }

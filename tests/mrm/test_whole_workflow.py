@@ -124,11 +124,14 @@ def test_what_a_workflow_leaves(bank: Project) -> None:
     )
     summary = json.loads((home(bank) / "workflow_summary.json").read_text(encoding="utf-8"))
     assert (summary["completed"], [step["number"] for step in summary["steps"]]) == (9, list(range(1, 10)))
-    verdicts = state(bank, "automated_evaluation")["figures"]["verdicts"]
+    decision = summary["decision"]
     assert (summary["quality"]["passed"], summary["quality"]["judged"]) == (
-        verdicts["passed"],
-        sum(verdicts.values()),
+        decision["passed"],
+        decision["judged"],
     )
+    deciding = {metric["metric"]: metric["basis"] for metric in decision["metrics"]}
+    assert deciding["text_matching.model_passes"] == "yes_or_no"
+    assert "lexical_groundedness.supported_words" not in deciding, "nobody set its threshold"
     assert {problem["attributes"]["step"] for problem in summary["problems"]} >= {
         "automated_evaluation",
         "weakness_detection",

@@ -84,6 +84,9 @@ def _describe_use(expected: ExpectedUse) -> Iterator[str]:
     if expected.cost_per_1000 is not None:
         cost = f"{expected.cost_per_1000:.4g} per 1,000 answers"
         yield _row("expected: cost", cost, expected.cost_per_1000_interval, digits=0)
+    if expected.trivial_cost_per_1000 is not None:
+        cost = f"{expected.trivial_cost_per_1000:.4g} if every answer {expected.trivial_verdict}"
+        yield _row("cost without a score", cost)
 
 
 def _describe_coverage(conformal: ConformalFigures) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -174,11 +175,16 @@ def expected_use(
     flagged, flagged_interval = share(~passes)
     misses, misses_interval = per_thousand(passes & ~good)
     alarms, alarms_interval = per_thousand(~passes & good)
-    cost, cost_interval = None, None
+    cost, cost_interval, trivial_cost = None, None, None
+    trivial_verdict: Literal["", "fails", "passes"] = ""
     if rule.cost_type_i is not None and rule.cost_type_ii is not None:
         costs = _THOUSAND * (rule.cost_type_i * (~passes & good) + rule.cost_type_ii * (passes & ~good))
         cost = float(costs.mean())
         cost_interval = mean_interval_of_clusters(costs, clusters, seed=seed)
+        if_all_fail = _THOUSAND * rule.cost_type_i * float(good.mean())
+        if_all_pass = _THOUSAND * rule.cost_type_ii * float((~good).mean())
+        trivial_cost = min(if_all_fail, if_all_pass)
+        trivial_verdict = "fails" if if_all_fail <= if_all_pass else "passes"
     return ExpectedUse(
         flagged=flagged,
         flagged_interval=flagged_interval,
@@ -188,6 +194,8 @@ def expected_use(
         false_alarms_per_1000_interval=alarms_interval,
         cost_per_1000=cost,
         cost_per_1000_interval=cost_interval,
+        trivial_cost_per_1000=trivial_cost,
+        trivial_verdict=trivial_verdict,
     )
 
 

@@ -11,6 +11,8 @@ from pytest_evalstudio.stats.risk_rule import RiskRule
 from pytest_evalstudio.stats.types import Interval
 
 CHANCE = 0.5
+MAX_PRICE = 0.5
+"""Maximum error rate that a limit of the other one may cost: beyond it, most such verdicts are wrong."""
 
 
 def refusals(
@@ -27,6 +29,8 @@ def refusals(
     reasons = [*_direction(figures, columns), *_area(figures)]
     if not reasons:
         reasons += [*_target(figures, cut, rule), *_threshold(figures, columns), *_errors(figures)]
+    if not reasons:
+        reasons += [*_price(figures, rule), *_trivial(figures, rule)]
     return tuple(reasons)
 
 
@@ -131,6 +135,42 @@ def _errors(figures: CalibrationFigures) -> Iterator[Refusal]:
             " and"
             f" type II {figures.type_2:.3f} are no better than chance; label more answers, or take another"
             " metric"
+        ),
+    )
+
+
+def _price(figures: CalibrationFigures, rule: RiskRule) -> Iterator[Refusal]:
+    """Yield a refusal if a limit of one error rate makes the other one too large."""
+    is_first = rule.rule == "max_type_i"
+    price = figures.type_2 if is_first else figures.type_1
+    interval = figures.type_2_interval if is_first else figures.type_1_interval
+    if rule.limit is None or price is None or price <= MAX_PRICE:
+        return
+    bounds = "" if interval is None else f" (95 % interval {interval[0]:.3f} to {interval[1]:.3f})"
+    name = "type II" if is_first else "type I"
+    result = "bad answers pass" if is_first else "good answers fail"
+    yield Refusal(
+        code=RefusalCode.PRICE_TOO_HIGH,
+        text=(
+            f"{rule.rule} = {rule.limit:g}: its price is {name} {price:.3f}{bounds}: {price:.0%} of the"
+            f" {result}; allow more, label more answers, or take another metric"
+        ),
+    )
+
+
+def _trivial(figures: CalibrationFigures, rule: RiskRule) -> Iterator[Refusal]:
+    """Yield a refusal if a verdict without any score costs no more, on answers that had no part in it."""
+    expected = figures.expected
+    if rule.rule != "cost" or expected.cost_per_1000 is None or expected.trivial_cost_per_1000 is None:
+        return
+    if expected.cost_per_1000 < expected.trivial_cost_per_1000:
+        return
+    yield Refusal(
+        code=RefusalCode.TRIVIAL_RULE,
+        text=(
+            f"cost = {rule.cost_type_i:g}:{rule.cost_type_ii:g}: {expected.cost_per_1000:.4g} per 1,000"
+            f" answers, and the trivial rule that every answer {expected.trivial_verdict} costs"
+            f" {expected.trivial_cost_per_1000:.4g}; take another metric, or other costs"
         ),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Literal
 
 from pytest_evalstudio.calibration.file import Decision
 from pytest_evalstudio.stats.calibration import ErrorRates
@@ -95,6 +96,10 @@ class RefusalCode(StrEnum):
     """No threshold has an error rate as small as was asked for."""
     ERRORS_AS_BY_CHANCE = "errors_as_by_chance"
     """Type I and type II on answers that had no part in the calibration sum up to 1 or more."""
+    PRICE_TOO_HIGH = "price_too_high"
+    """A limit of one error rate leaves more than half of the other answers with a wrong verdict."""
+    TRIVIAL_RULE = "trivial_rule"
+    """The same verdict on every answer costs no more than the calibrated one."""
     NO_THRESHOLD = "no_threshold"
     """The best verdict is the same on all answers."""
 
@@ -116,6 +121,9 @@ class ExpectedUse:
         misses_per_1000: bad answers that pass, among 1,000 answers.
         false_alarms_per_1000: good answers that fail, among 1,000 answers.
         cost_per_1000: of wrong verdicts on 1,000 answers; None without costs.
+        trivial_cost_per_1000: of the cheaper one of two rules without a score: every answer fails, or every
+            answer passes; None without costs.
+        trivial_verdict: of that rule, "fails" or "passes"; "" without costs.
     """
 
     flagged: float
@@ -126,6 +134,8 @@ class ExpectedUse:
     false_alarms_per_1000_interval: Interval
     cost_per_1000: float | None = None
     cost_per_1000_interval: Interval | None = None
+    trivial_cost_per_1000: float | None = None
+    trivial_verdict: Literal["", "fails", "passes"] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -99,7 +99,8 @@ class LabelledSample:
         if min(good, len(self) - good) < MIN_OF_A_KIND or len(self) < min_size:
             raise TooFewLabels(
                 f"{message}: label at least {min_size} answers (alpha = {alpha:g} needs so many), "
-                f"{MIN_OF_A_KIND} good and {MIN_OF_A_KIND} bad ones among them{_lost(self.left_out)}"
+                f"{MIN_OF_A_KIND} good and {MIN_OF_A_KIND} bad ones among them{_lost(self.left_out)};"
+                f" {_missing(good, len(self) - good, min_size)} missing"
             )
         for training, test in self.folds(seed):
             curve, conformal = self.halves(training, seed)
@@ -140,6 +141,21 @@ class LabelledSample:
                 f"the labelled answers belong to too few test cases ({len(set(self.cases))}) to be divided;"
                 " label more"
             ) from None
+
+
+def _missing(good: int, bad: int, size: int) -> str:
+    """Return the number of labels that are missing, by kind.
+
+    >>> _missing(30, 4, 28), _missing(12, 11, 28)
+    ('6 bad answers are', '5 answers are')
+    """
+    kinds = (("good", MIN_OF_A_KIND - good), ("bad", MIN_OF_A_KIND - bad))
+    parts = [f"{count} {kind}" for kind, count in kinds if count > 0]
+    total = max(size - good - bad, sum(max(count, 0) for _, count in kinds))
+    if not parts:
+        return f"{total} answers are"
+    more = total - sum(max(count, 0) for _, count in kinds)
+    return " and ".join([*parts, *([f"{more} more"] if more else [])]) + " answers are"
 
 
 def _lost(left_out: LeftOut) -> str:

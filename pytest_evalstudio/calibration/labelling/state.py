@@ -84,6 +84,11 @@ class Labelling:
         return {self.population.cases[draw.at].identity for draw in self.drawn if draw.part == "conformal"}
 
     @property
+    def is_exhaustive(self) -> bool:
+        """Report whether all answers of the population are labelled, so that none needs to be drawn."""
+        return all(case.identity in self.labels for case in self.population.cases)
+
+    @property
     def good_at_random(self) -> dict[Identity, bool]:
         """Return the majority's label of each answer that was drawn at random; True for good."""
         labels = {identity: self.is_good(identity) for identity in sorted(self.at_random)}

@@ -7,21 +7,20 @@ from dataclasses import dataclass
 
 from pytest_evalstudio.calibration.fit.results import ExpectedUse
 from pytest_evalstudio.engine.analysis.run_info import evaluators_of
+from pytest_evalstudio.mrm.artifacts.conclusion import Conclusion, Decision, describe_decision
 from pytest_evalstudio.mrm.artifacts.fingerprints import Fingerprints, fingerprint_rows
 from pytest_evalstudio.mrm.artifacts.mapping import SIGN_OFF, Mapped, mapping
 from pytest_evalstudio.mrm.artifacts.sign_off import SignOffStatus
 from pytest_evalstudio.mrm.artifacts.summary import (
-    Conclusion,
     Quality,
     StepProblem,
     WorkflowSummary,
     conclude,
 )
+from pytest_evalstudio.mrm.steps.automated_evaluation.control_results import control_notes
+from pytest_evalstudio.mrm.steps.automated_evaluation.deciding import BASES
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
-from pytest_evalstudio.mrm.workflow.calibration import (
-    calibrated_thresholds,
-    calibration_outcome,
-)
+from pytest_evalstudio.mrm.workflow.calibration import calibration_outcome
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 from pytest_evalstudio.record.reader import read_run
 from pytest_evalstudio.record.writer import FILE
@@ -33,16 +32,18 @@ ADVERSARIAL = "robustness_adversarial"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardMetric:
-    """A metric that decided verdicts.
+    """A metric of the evaluation.
 
     Attributes:
         threshold: in force after the calibration.
-        source: "people's labels" or "configuration".
+        decides: True if it decides the conclusion.
+        source: reason why it decides, or does not.
     """
 
     metric: str
     better: str
     threshold: float
+    decides: bool
     source: str
 
 
@@ -102,7 +103,7 @@ def model_card(run: WorkflowRun, summary: WorkflowSummary) -> ModelCard:
         model=summary.model,
         documents=summary.documents,
         fingerprints=summary.fingerprints,
-        metrics=tuple(_metrics(run)),
+        metrics=tuple(_metrics(run, summary.decision)),
         conclusion=conclude(summary),
         quality=summary.quality,
         results={step.name: step.summary for step in summary.steps if step.status == "completed"},
@@ -115,20 +116,37 @@ def model_card(run: WorkflowRun, summary: WorkflowSummary) -> ModelCard:
     )
 
 
-def _metrics(run: WorkflowRun) -> Iterator[CardMetric]:
-    if not run.is_completed(EVALUATION):
+def _metrics(run: WorkflowRun, decision: Decision | None) -> Iterator[CardMetric]:
+    """Yield the metrics with a threshold, deciding ones first."""
+    if decision is None:
         return
-    calibrated = calibrated_thresholds(run)
+    for each in decision.metrics:
+        yield CardMetric(
+            metric=each.metric,
+            better=each.better,
+            threshold=each.threshold,
+            decides=True,
+            source=BASES[each.basis],
+        )
     for id, info in evaluators_of(read_run(run.folder_of(EVALUATION) / FILE)).items():
         for metric in info.metrics:
             key = f"{id}.{metric.key}"
-            if metric.key in info.asserted or key in calibrated:
+            if metric.key in info.asserted and key not in decision.deciding:
+                reason = _reason(key, decision) if metric.primary else "not the primary metric"
                 yield CardMetric(
                     metric=key,
                     better=metric.better,
-                    threshold=calibrated.get(key, metric.threshold),
-                    source="people's labels" if key in calibrated else "configuration",
+                    threshold=metric.threshold,
+                    decides=False,
+                    source=f"reported only: {reason}",
                 )
+
+
+def _reason(metric: str, decision: Decision) -> str:
+    """Return the reason why a primary metric does not decide."""
+    if metric in decision.controls.thresholds:
+        return "controls contradict its threshold"
+    return "nobody set its threshold"
 
 
 def _safety(summary: WorkflowSummary) -> Safety:
@@ -190,14 +208,19 @@ def _lines(card: ModelCard) -> Iterator[str]:
         yield from (_plain(card.description), "")
     yield f"Model: {_plain(card.model or 'the configured one')}. Documents: {_joined(card.documents)}."
     yield from ("", f"Conclusion: **{card.conclusion.fitness}**.")
+    yield from (f"- Missing ({gap.code}): {_plain(gap.text)}" for gap in card.conclusion.gaps)
     yield from (f"- Decided by {_plain(text)}" for text in card.conclusion.decided_by)
     yield from (f"- Limit: {_plain(text)}" for text in card.conclusion.limits)
     yield from ("", "## Data and fingerprints", "", "| Basis | SHA-256 |", "| --- | --- |")
     yield from (f"| {_plain(name)} | {value} |" for name, value in fingerprint_rows(card.fingerprints))
-    yield from ("", "## Metrics", "", "| Metric | Threshold | Set by |", "| --- | --- | --- |")
+    if card.conclusion.decision is not None:
+        yield from ("", "## Decision and controls", "")
+        yield from (f"- {_plain(text)}" for text in describe_decision(card.conclusion.decision))
+        yield from (f"- {_plain(text)}" for text in control_notes(card.conclusion.decision.controls))
+    yield from ("", "## Metrics", "", "| Metric | Threshold | Decides |", "| --- | --- | --- |")
     for metric in card.metrics:
         sign = "≥" if metric.better == "higher" else "≤"
-        yield f"| {_plain(metric.metric)} | {sign} {metric.threshold:.4g} | {metric.source} |"
+        yield f"| {_plain(metric.metric)} | {sign} {metric.threshold:.4g} | {_plain(metric.source)} |"
     yield from ("", "## Results", "")
     if card.quality is not None:
         low, high = card.quality.interval

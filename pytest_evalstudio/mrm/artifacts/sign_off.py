@@ -23,7 +23,7 @@ from pytest_evalstudio.record.schema import SignOffEntry
 VERSION = 1
 Role = Literal["developer", "validator", "owner"]
 ROLES: tuple[Role, ...] = get_args(Role)
-Decision = Literal["fit", "fit with limits", "not fit"]
+Decision = Literal["fit", "fit with limits", "not fit", "insufficient evidence"]
 DECISIONS: tuple[Decision, ...] = get_args(Decision)
 
 

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import msgspec
 
 from pytest_evalstudio.core.outcomes import SEVERITIES
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked
+from pytest_evalstudio.mrm.artifacts.conclusion import (
+    Conclusion,
+    Decision,
+    Finding,
+    concluded,
+    decide,
+    describe_decision,
+)
 from pytest_evalstudio.mrm.artifacts.fingerprints import Fingerprints, fingerprints
 from pytest_evalstudio.mrm.artifacts.people import read_weaknesses
 from pytest_evalstudio.mrm.artifacts.sign_off import SignOffStatus, sign_offs
+from pytest_evalstudio.mrm.steps.automated_evaluation.control_results import control_notes
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import EvaluationResults
 from pytest_evalstudio.mrm.workflow.documents import relative
@@ -24,14 +32,12 @@ from pytest_evalstudio.record.schema import ProblemEntry, StepEntry
 from pytest_evalstudio.stats.intervals import wilson_interval
 from pytest_evalstudio.stats.types import Interval
 
-_WIDE = 0.2
-"""Width of an interval of a share that is too wide for a decision without limits."""
 _VERDICTS = {"passed": True, "xpassed": True, "failed": False, "xfailed": False}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quality:
-    """Evaluated test cases by verdict.
+    """Evaluated test cases by verdict of the deciding metrics; of all metrics if none decides.
 
     Attributes:
         judged: number of cases with a verdict.
@@ -69,6 +75,7 @@ class WorkflowSummary:
         documents: paths from the workflow's folder, or URLs.
         completed: number of completed steps.
         quality: None if nothing is evaluated.
+        decision: result of the deciding metrics; None if nothing is evaluated.
         problems: of the completed steps, the most severe first; the same finding of several steps is listed
             once.
         fingerprints: of everything that the results rest on.
@@ -84,6 +91,7 @@ class WorkflowSummary:
     seed: int
     completed: int
     quality: Quality | None
+    decision: Decision | None
     steps: tuple[StepSummary, ...]
     problems: tuple[StepProblem, ...]
     fingerprints: Fingerprints
@@ -92,6 +100,7 @@ class WorkflowSummary:
 
 def summarise(run: WorkflowRun) -> WorkflowSummary:
     """Return the summary of a workflow."""
+    decision = decide(run)
     steps = tuple(
         StepSummary(**msgspec.structs.asdict(step_entry(run, spec.id)), artifacts=_files(run, spec.id))
         for spec in run.specs
@@ -104,7 +113,8 @@ def summarise(run: WorkflowRun) -> WorkflowSummary:
         documents=tuple(safe_identifier(relative(document, run.path.parent)) for document in run.documents),
         seed=run.workflow.seed,
         completed=sum(step.status == "completed" for step in steps),
-        quality=_quality(run),
+        quality=_quality(run, decision),
+        decision=decision,
         steps=steps,
         problems=_problems(steps, tuple(_written(run))),
         fingerprints=fingerprints(run),
@@ -161,45 +171,38 @@ def _identity(problem: StepProblem) -> object:
     return problem.problem_type, str(metric), frozenset(map(str, cases))
 
 
-Fitness = Literal["fit", "fit with limits", "not fit", "not assessed"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conclusion:
-    """Conclusion of a validation.
-
-    Attributes:
-        decided_by: findings that make the model unfit.
-        limits: what else restricts the conclusion.
-    """
-
-    fitness: Fitness
-    decided_by: tuple[str, ...]
-    limits: tuple[str, ...]
-
-
 def conclude(summary: WorkflowSummary) -> Conclusion:
-    """Return the conclusion: a finding of high severity makes a model unfit, any other is a limit.
-
-    A step that ran says nothing about the model; only its findings do. Without an evaluation there is no
-    conclusion.
-    """
-    high = tuple(
-        f"{problem.step}: {problem.description}" for problem in summary.problems if problem.severity == "high"
+    """Return the conclusion of a workflow; see `conclusion.concluded`."""
+    return concluded(
+        summary.decision,
+        [_finding(problem) for problem in summary.problems],
+        # A step that asked nothing is completed without results.
+        {step.step: step.name for step in summary.steps if step.status != "completed" or not step.figures},
     )
-    limits = [
-        f"{problem.step}: {problem.description}" for problem in summary.problems if problem.severity != "high"
-    ]
-    missing = [step.name for step in summary.steps if step.status != "completed"]
-    if missing:
-        limits.append(f"not completed: {', '.join(missing)}")
-    if summary.quality is None:
-        return Conclusion(fitness="not assessed", decided_by=high, limits=tuple(limits))
-    low, upper = summary.quality.interval
-    if upper - low > _WIDE:
-        limits.append(f"only {summary.quality.judged} test cases: the 95 % interval is wider than {_WIDE}")
-    fitness: Fitness = "not fit" if high else "fit with limits" if limits else "fit"
-    return Conclusion(fitness=fitness, decided_by=high, limits=tuple(limits))
+
+
+def _finding(problem: StepProblem) -> Finding:
+    """Return a problem as the conclusion counts it.
+
+    Clusters describe failures that the share of passes counts already, and faults of evaluators say nothing
+    about the model: neither makes it unfit.
+    """
+    is_about_model = problem.problem_type != "runtime" and problem.attributes.get("kind") != "failure_cluster"
+    return Finding(
+        text=f"{problem.step}: {problem.description}",
+        is_high=problem.severity == "high" and is_about_model,
+        metrics=_metrics(problem.attributes),
+    )
+
+
+def _metrics(attributes: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the metrics that a problem rests on, as `evaluator.metric` or `evaluator`; () for none."""
+    evaluator, metric = attributes.get("evaluator"), attributes.get("metric")
+    if not isinstance(evaluator, str) or not evaluator:
+        return ()
+    if not isinstance(metric, str):
+        return (evaluator,)
+    return (metric if metric.startswith(f"{evaluator}.") else f"{evaluator}.{metric}",)
 
 
 def markdown(summary: WorkflowSummary, artifacts: Mapping[str, str]) -> str:
@@ -235,12 +238,18 @@ def _files(run: WorkflowRun, id: str) -> tuple[str, ...]:
     return tuple(sorted(files))
 
 
-def _quality(run: WorkflowRun) -> Quality | None:
-    """Return the share of evaluated cases that pass; None if nothing is evaluated."""
+def _quality(run: WorkflowRun, decision: Decision | None) -> Quality | None:
+    """Return the share of answers that pass the deciding metrics, or all metrics if none decides.
+
+    None if nothing is evaluated.
+    """
     evaluation = run.completed_results(EVALUATION, EvaluationResults)
     if evaluation is None:
         return None
-    counts = evaluation.verdicts
+    counts = dict(evaluation.verdicts)
+    if decision is not None and decision.metrics:
+        others = {verdict: count for verdict, count in counts.items() if verdict not in _VERDICTS}
+        counts = {"failed": decision.judged - decision.passed, "passed": decision.passed, **others}
     passed = sum(count for verdict, count in counts.items() if _VERDICTS.get(verdict) is True)
     judged = sum(count for verdict, count in counts.items() if verdict in _VERDICTS)
     if not judged:
@@ -250,7 +259,7 @@ def _quality(run: WorkflowRun) -> Quality | None:
         judged=judged,
         share=passed / judged,
         interval=wilson_interval(passed, judged),
-        verdicts=dict(counts),
+        verdicts={verdict: count for verdict, count in counts.items() if count},
     )
 
 
@@ -266,8 +275,13 @@ def _lines(summary: WorkflowSummary, artifacts: Mapping[str, str]) -> Iterator[s
     yield f"{summary.completed} of {len(summary.steps)} steps are completed."
     conclusion = conclude(summary)
     yield from ("", "## Conclusion", "", f"**{conclusion.fitness.capitalize()}.**")
+    yield from (f"- Missing ({gap.code}): {_plain(gap.text)}" for gap in conclusion.gaps)
     yield from (f"- Decided by {_plain(text)}" for text in conclusion.decided_by)
     yield from (f"- Limit: {_plain(text)}" for text in conclusion.limits)
+    if summary.decision is not None:
+        yield from ("", "## Decision and controls", "")
+        yield from (f"- {_plain(text)}" for text in describe_decision(summary.decision))
+        yield from (f"- {_plain(text)}" for text in control_notes(summary.decision.controls))
     yield from _describe_sign_offs(summary.sign_offs)
     yield from ("", "## Quality", "")
     yield _describe_quality(summary.quality)

@@ -16,7 +16,7 @@ from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.engine.outputs import MANIFEST, PRODUCER, OutputFolder
 
 FILE = "step.json"
-VERSION = 3
+VERSION = 4
 STARTED = ".evalstudio-started.json"
 """In a step's folder while the step runs: lists the files that were there before."""
 _OURS = frozenset([FILE, STARTED, MANIFEST])

@@ -326,3 +326,53 @@ def test_errors_as_by_chance_are_refused() -> None:
     assert (figures.type_1, figures.type_2) == (0.8, 0.8)
     assert [refusal.code for refusal in figures.refusals] == [RefusalCode.ERRORS_AS_BY_CHANCE]
     assert figures.threshold is None
+
+
+def weak(seed: int, count: int = 400) -> tuple[Any, Any]:
+    """Return scores that hardly divide good from bad answers (area under ROC about 0.66), and labels."""
+    rng = np.random.default_rng(seed)
+    labels = rng.random(count) < 0.6
+    return np.clip(rng.normal(np.where(labels, 0.55, 0.45), 0.17), 0, 1), labels
+
+
+@pytest.mark.parametrize(
+    ("rule", "name", "result"),
+    [
+        ("max_type_ii", "type I", "good answers fail"),
+        ("max_type_i", "type II", "bad answers pass"),
+    ],
+)
+def test_a_limit_at_the_price_of_most_other_answers_is_refused(rule: Any, name: str, result: str) -> None:
+    figures = made(*weak(0), rule=RiskRule(rule=rule, limit=0.1)).figures
+    (refusal,) = figures.refusals
+    price = figures.type_1 if rule == "max_type_ii" else figures.type_2
+    assert price > 0.5
+    assert refusal.code == RefusalCode.PRICE_TOO_HIGH
+    assert refusal.text.startswith(f"{rule} = 0.1: its price is {name} {price:.3f} (95 % interval ")
+    assert f"{price:.0%} of the {result}" in refusal.text
+    assert figures.threshold is None
+
+
+def test_a_limit_with_a_fair_price_is_accepted() -> None:
+    figures = made(*rag(1), rule=RiskRule(rule="max_type_ii", limit=0.1)).figures
+    assert (figures.type_1 < 0.5, figures.refusals) == (True, ())
+
+
+@pytest.mark.parametrize(("cost", "verdict"), [("1:12", "fails"), ("12:1", "passes")])
+def test_costs_that_a_rule_without_scores_meets_as_cheaply_are_named(cost: str, verdict: str) -> None:
+    scores, labels = weak(0)
+    figures = made(scores, labels, rule=risk_rule(cost=cost)).figures
+    expected = figures.expected
+    type_i, type_ii = map(float, cost.split(":"))
+    by_hand = min(1000 * type_i * labels.mean(), 1000 * type_ii * (~labels).mean())
+    assert expected.trivial_cost_per_1000 == pytest.approx(by_hand)
+    (refusal,) = figures.refusals
+    assert refusal.code == RefusalCode.TRIVIAL_RULE
+    assert expected.cost_per_1000 >= by_hand
+    assert f"every answer {verdict}" in refusal.text
+
+
+def test_costs_that_scores_lower_are_accepted() -> None:
+    figures = made(*rag(2), rule=risk_rule(cost="1:3")).figures
+    assert figures.refusals == ()
+    assert figures.expected.cost_per_1000 < figures.expected.trivial_cost_per_1000

@@ -175,7 +175,7 @@ def test_the_model_card_has_what_a_validator_asks_for(workflow: Path) -> None:
     assert all(len(prints[name]) == 64 for name in ("workflow", "suite", "configuration"))
     assert {"python", "platform", "pytest-evalstudio", "numpy"} <= prints["environment"].keys()
     assert set(prints["steps"]) == set(STEPS)
-    assert {"metric", "better", "threshold", "source"} == content["metrics"][0].keys()
+    assert {"metric", "better", "threshold", "decides", "source"} == content["metrics"][0].keys()
     text = (home(workflow) / "model_card.md").read_text(encoding="utf-8")
     for title in ("Scope", "Data", "Metrics", "Results", "Weaknesses", "Safety", "Monitoring", "Evidence"):
         assert f"\n## {title}" in text
@@ -199,7 +199,9 @@ def test_a_weakness_that_a_person_wrote_stays_when_steps_run_again(
     assert main(["mrm", "report", str(workflow)]) == 0
     weaknesses = {entry["description"]: entry for entry in card(workflow)["weaknesses"]}
     assert weaknesses[text]["step"] == "written by Bo"
-    assert card(workflow)["conclusion"]["fitness"] == "not fit"
+    conclusion = card(workflow)["conclusion"]
+    assert f"written by Bo: {text}" in conclusion["decided_by"]
+    assert conclusion["fitness"] == "insufficient evidence", "12 cases and four of nine steps"
     assert "file written_weaknesses.json changed" in card(workflow)["sign_offs"][0]["void"]
     page = (home(workflow) / "workflow_report.html").read_text(encoding="utf-8")
     assert text in page

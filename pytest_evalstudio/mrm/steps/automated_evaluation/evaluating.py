@@ -81,6 +81,12 @@ def named_model(workflow: Workflow, config: Configuration) -> dict[str, Any]:
     return next(iter(models.values()), {"name": "extractive", "host": "extractive", "runs": 1})
 
 
+def chosen_configuration(context: StepContext, evaluators: Sequence[str] = ()) -> Configuration:
+    """Return the configuration with a step's evaluators, else the workflow's, else its own."""
+    names = list(evaluators) or context.workflow.evaluators
+    return context.config.model_copy(update={"evaluators": names}) if names else context.config
+
+
 def ask_and_evaluate(
     context: StepContext,
     suite: TestSuite,
@@ -100,8 +106,7 @@ def ask_and_evaluate(
     Raises:
         ConfigurationError: if the model or an evaluator cannot be had.
     """
-    names = list(evaluators) or context.workflow.evaluators
-    config = context.config.model_copy(update={"evaluators": names}) if names else context.config
+    config = chosen_configuration(context, evaluators)
     Plan(
         context.registry, config, thresholds=thresholds, told_as="thresholds:"
     )  # what is misspelt is said before anybody is asked

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID, EvaluationResults
-from pytest_evalstudio.mrm.workflow.calibration import calibrated_thresholds
+from pytest_evalstudio.mrm.workflow.calibration import calibrated_thresholds, calibration_outcome
 from pytest_evalstudio.mrm.workflow.context import StepContext
 
 
@@ -37,3 +37,19 @@ def evaluators_and_thresholds(
     values = ", ".join(f"{name} {value:.3g}" for name, value in calibrated.items())
     notes = [f"thresholds of the human calibration: {values}"] if values else []
     return ids, {**options, **calibrated}, notes
+
+
+def deciding_names(context: StepContext) -> tuple[str, ...]:
+    """Return the metrics that decide, as `evaluator.metric`: those of the evaluation and calibrated ones.
+
+    A later step that counts failures counts theirs, so that no metric makes a finding whose threshold nobody
+    set, or whose threshold the controls contradict.
+    """
+    evaluation = context.completed_results(ID, EvaluationResults)
+    if evaluation is None:
+        return ()
+    set_metrics = [
+        metric.metric for metric in evaluation.deciding if metric.metric not in evaluation.controls.thresholds
+    ]
+    calibrated = [figures.metric for figures in calibration_outcome(context).by_metric if figures.accepted]
+    return tuple(dict.fromkeys([*set_metrics, *calibrated]))

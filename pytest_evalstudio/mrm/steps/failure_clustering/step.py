@@ -12,6 +12,7 @@ from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
+from pytest_evalstudio.mrm.steps.automated_evaluation.thresholds import deciding_names
 from pytest_evalstudio.mrm.steps.failure_clustering.description import describe_clusters
 from pytest_evalstudio.mrm.steps.failure_clustering.judged import Evaluation, read_evaluation
 from pytest_evalstudio.mrm.steps.failure_clustering.method import (
@@ -66,7 +67,8 @@ class FailureClustering:
         min_failures: fewer failed cases are not clustered, and the step passes.
         clusters: number of clusters; default: the number with the best silhouette, or one if there are no
             clusters beyond chance.
-        evaluators: `evaluator` or `evaluator.metric` whose verdicts make a failure; default: all.
+        evaluators: `evaluator` or `evaluator.metric` whose verdicts make a failure; default: the
+            metrics that decide the conclusion, all if none does.
         vectors: of questions with answers: "embeddings", "tf-idf", or "auto": embeddings if a model is
             available.
         top_n_words: number of key words of a cluster.
@@ -82,7 +84,8 @@ class FailureClustering:
     def run(self, context: StepContext) -> StepResult:
         """Run the step."""
         record = context.artifacts(EVALUATION) / FILE
-        evaluation = read_evaluation(record, self.evaluators, calibrated_thresholds(context))
+        names = self.evaluators or deciding_names(context)
+        evaluation = read_evaluation(record, names, calibrated_thresholds(context))
         failed: Booleans = np.array([case.failed for case in evaluation.cases], dtype=bool)
         count = int(failed.sum())
         if count < self.min_failures:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -231,9 +232,15 @@ class HumanCalibration:
         )
 
     def _calibrated(self, state: Labelling, metrics: Sequence[str], seed: int, method: Method) -> Calibrated:
+        """Return a calibration by the random half of the labels.
+
+        Where all answers are labelled, no draw divides them, and cross-fitting takes the place of the halves
+        if these have too few answers of a kind.
+        """
         if not state.labels:
             raise TooFewLabels("raters are divided on every answer")
-        return calibrate(
+        calibrated = functools.partial(
+            calibrate,
             state.population.scores,
             state.labels,
             metrics,
@@ -241,7 +248,12 @@ class HumanCalibration:
             alpha=self.alpha,
             seed=seed,
             good_from=state.good_from,
-            drawn=state.at_random,
             rule=self.rule(),
             coverage=self.coverage,
         )
+        try:
+            return calibrated(drawn=state.at_random)
+        except TooFewLabels:
+            if not state.is_exhaustive:
+                raise
+        return calibrated(drawn=None)

@@ -37,7 +37,7 @@ from pytest_evalstudio.mrm.steps.robustness_adversarial.results import (
     AdversarialResults,
 )
 from pytest_evalstudio.mrm.steps.test_generation.choosing import NoQuestions
-from pytest_evalstudio.mrm.steps.test_generation.generating import GenerationSettings
+from pytest_evalstudio.mrm.steps.test_generation.generating import GenerationSettings, UnknownLanguage
 from pytest_evalstudio.mrm.steps.test_generation.making import Product, make
 from pytest_evalstudio.mrm.steps.test_generation.suites import PLAIN_KIND, PLANTED_WORD
 from pytest_evalstudio.mrm.steps.topic_modeling.results import ID as TOPIC_MODELING
@@ -101,7 +101,7 @@ class RobustnessAdversarial:
         )
         try:
             product = make(context, settings, "adversarial tests")
-        except NoQuestions as exc:
+        except (NoQuestions, UnknownLanguage) as exc:
             return StepResult(summary=f"nothing is asked: {exc.message}")
         suite = product.suite
         suite.save(context.folder / SUITE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, ClassVar
 
@@ -28,8 +28,12 @@ from pytest_evalstudio.mrm.steps.automated_evaluation.evaluating import (
     ask_and_evaluate,
     unanswered,
 )
+from pytest_evalstudio.mrm.steps.automated_evaluation.results import ASKED
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
-from pytest_evalstudio.mrm.steps.automated_evaluation.thresholds import evaluators_and_thresholds
+from pytest_evalstudio.mrm.steps.automated_evaluation.thresholds import (
+    deciding_names,
+    evaluators_and_thresholds,
+)
 from pytest_evalstudio.mrm.steps.robustness_input_variations.method import Variation, find_flips, problems
 from pytest_evalstudio.mrm.steps.robustness_input_variations.plot import flips_picture
 from pytest_evalstudio.mrm.steps.robustness_input_variations.results import (
@@ -40,7 +44,6 @@ from pytest_evalstudio.mrm.steps.robustness_input_variations.results import (
     VariationResults,
 )
 from pytest_evalstudio.mrm.steps.test_validation.results import ID as TEST_VALIDATION
-from pytest_evalstudio.mrm.steps.test_validation.results import VALIDATED
 from pytest_evalstudio.mrm.workflow.calibration import ID as CALIBRATION
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.mrm.workflow.documents import moved
@@ -75,7 +78,8 @@ class RobustnessInputVariations:
         cases: how many originals, in proportion over topics and kinds of question.
         copies: how often each original is asked again as it is: the model's own noise, which costs a question
             each.
-        evaluators: ids; those of the automated evaluation where not given.
+        evaluators: ids; those of the automated evaluation where not given, of whose metrics those decide that
+            decide the conclusion, all if none does.
         alpha: the chance of any false finding where no perturbator matters.
     """
 
@@ -118,8 +122,9 @@ class RobustnessInputVariations:
         results = ask_and_evaluate(context, perturbed.content, context.folder, evaluators, thresholds)
         if waits := unanswered(results):
             return StepResult(summary=waits, waits=waits)
-        variants, lost = variations(results)
-        flips = find_flips(variants, _tested(results), alpha=self.alpha)
+        deciding = () if self.evaluators else deciding_names(context)
+        variants, lost = variations(results, deciding)
+        flips = find_flips(variants, _tested(results, deciding), alpha=self.alpha)
         figures = VariationResults(
             cases=len(originals.cases()),
             copies_each=self.copies,
@@ -168,8 +173,8 @@ class RobustnessInputVariations:
 
     def _originals(self, context: StepContext) -> TestSuite:
         """Sample scored cases in proportion over topics and kinds, in the order of the suite."""
-        folder = context.artifacts(TEST_VALIDATION)
-        suite = TestSuite.load(folder / VALIDATED)
+        folder = context.artifacts(EVALUATION)
+        suite = TestSuite.load(folder / ASKED)
         scored = {
             answer.key
             for answer in read_scores([context.artifacts(EVALUATION)]).answers.values()
@@ -182,7 +187,7 @@ class RobustnessInputVariations:
         if not strata:
             raise DataError(
                 "no test case has a score; look into the report of the automated evaluation",
-                source=str(folder / VALIDATED),
+                source=str(folder / ASKED),
             )
         sizes = {name: len(keys) for name, keys in strata.items()}
         quota = allocate(self.cases, sizes, sizes)
@@ -204,22 +209,28 @@ class RobustnessInputVariations:
         )
 
 
-def variations(results: Results) -> tuple[list[Variation], int]:
-    """Return the perturbed cases with their originals, and the number of those without a verdict."""
+def variations(results: Results, deciding: Collection[str] = ()) -> tuple[list[Variation], int]:
+    """Return the perturbed cases with their originals, and the number of those without a verdict.
+
+    Args:
+        results: of originals and variations.
+        deciding: `evaluator.metric` whose verdicts count; all if empty.
+    """
+    ids = {name.partition(".")[0] for name in deciding}
     of = {id(result.task): result for result in results}
     variants, lost = [], 0
     for result in results:
         original = of.get(id(result.task.source)) if result.task.source is not None else None
         if original is None or result.origin is None:
             continue
-        variation = _beside(result, original)
+        variation = _beside(result, original, ids)
         lost += variation is None
         if variation is not None:
             variants.append(variation)
     return variants, lost
 
 
-def _beside(result: Result, original: Result) -> Variation | None:
+def _beside(result: Result, original: Result, ids: Collection[str]) -> Variation | None:
     verdicts = {
         selected.id: verdict for selected, verdict in result.verdicts.items() if verdict.status == "score"
     }
@@ -229,7 +240,10 @@ def _beside(result: Result, original: Result) -> Variation | None:
     judged = [
         id
         for id in verdicts
-        if id in before and verdicts[id].passed is not None and before[id].passed is not None
+        if id in before
+        and (not ids or id in ids)
+        and verdicts[id].passed is not None
+        and before[id].passed is not None
     ]
     if not judged or result.origin is None:
         return None
@@ -267,13 +281,15 @@ def _beside(result: Result, original: Result) -> Variation | None:
     )
 
 
-def _tested(results: Results) -> dict[str, str]:
-    """Primary metrics whose drop is tested; of those that are yes or no the failures are tested already."""
+def _tested(results: Results, deciding: Collection[str]) -> dict[str, str]:
+    """Return the metrics whose drop is tested; of those of yes and no the failures are tested already."""
     configured: list[ConfiguredEvaluator] = [
         selected for selected in results.plan.selected if not selected.spec.boolean
     ]
     return {
-        f"{selected.id}.{selected.spec.primary.key}": selected.spec.primary.better for selected in configured
+        key: selected.spec.primary.better
+        for selected in configured
+        if (key := f"{selected.id}.{selected.spec.primary.key}") in deciding or not deciding
     }
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.paths import path_below
 from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.mrm.steps.test_generation.generating import GenerationSettings
+from pytest_evalstudio.mrm.steps.test_generation.importing import import_suite
 from pytest_evalstudio.mrm.steps.test_generation.making import make
 from pytest_evalstudio.mrm.steps.test_generation.results import ID, SUITE
 from pytest_evalstudio.mrm.steps.topic_modeling.results import ID as TOPIC_MODELING
@@ -33,6 +37,8 @@ class TestGeneration:
             similar ones the first is kept.
         writer: a language model that writes the questions: the name of a `[[model]]`, or "judge" for that of
             `[judge]`; default: questions are extracted from the sentences of the documents without a model.
+        suite: file of your own test cases, from the workflow file's folder, in place of generated ones; in
+            any language. The other parameters have no effect then.
     """
 
     __test__ = False  # no class of tests
@@ -45,14 +51,36 @@ class TestGeneration:
     min_relevance: Fraction = 0.5
     max_similarity: Fraction = 0.8
     writer: str = ""
+    suite: str = ""
 
     @property
     def configured(self) -> tuple[str, ...]:
         """Return the keys of the configuration that the step uses."""
         return ("model", "judge") if self.writer else ()
 
+    def reads(self, home: Path, base: Path) -> Sequence[Path]:
+        """Return the file of the user's own test cases.
+
+        Raises:
+            ConfigurationError: if `suite` leads out of the folder of the workflow's file.
+        """
+        if not self.suite:
+            return ()
+        try:
+            return (path_below(base, self.suite),)
+        except ValueError as exc:
+            raise ConfigurationError(f"suite: {exc}") from None
+
     def run(self, context: StepContext) -> StepResult:
         """Run the step."""
+        for path in self.reads(context.home, context.base):
+            suite, imported = import_suite(context, path)
+            suite.save(context.folder / SUITE)
+            placed = sum(imported.by_topic.values())
+            return StepResult(
+                summary=f"{imported.cases} test cases of {path.name}, {placed} with a chunk of the documents",
+                figures=imported,
+            )
         settings = GenerationSettings(
             purpose="ordinary",
             count=self.count,

@@ -43,6 +43,7 @@ def suite_of(
         [relative(document, context.folder) for document in context.documents], key="documents"
     )
     numbers: Counter[str] = Counter()
+    unanswerable = _unanswerable(context)
     for candidate in candidates:
         draft, excerpt = candidate.draft, candidate.excerpt
         parts = [material.chunks[id] for id in excerpt.id.split("+")]
@@ -63,6 +64,9 @@ def suite_of(
             ],
             expected_output=draft.answer,
             condition=draft.condition,
+            # A rule on the words of an answer ("begins with yes") says nothing about retrieved chunks.
+            condition_on="answer" if draft.condition else "",
+            expects="refusal" if {candidate.generator, draft.kind} & unanswerable else "",
             evidence=draft.evidence,
             source_chunk=excerpt.id,
             source_text="\n\n".join(part.text for part in parts),
@@ -75,6 +79,12 @@ def suite_of(
             },
         )
     return suite
+
+
+def _unanswerable(context: StepContext) -> set[str]:
+    """Return the ids of the generators whose questions the documents do not answer."""
+    generators = context.registry.generators
+    return {id for id in generators if generators.spec(id).unanswerable}
 
 
 def content_digest(question: str, answer: str, condition: str, evidence: str) -> str:

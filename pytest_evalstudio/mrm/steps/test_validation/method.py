@@ -15,6 +15,7 @@ from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.engine.scoring.score import score
 from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.suite import TestCase
+from pytest_evalstudio.mrm.steps.test_generation.importing import IMPORTED
 from pytest_evalstudio.mrm.steps.test_generation.suites import WRITTEN_BY
 from pytest_evalstudio.mrm.steps.test_validation.round_trip import RoundTrip, support_by_evidence
 from pytest_evalstudio.mrm.texts.vectors import pair_cosines
@@ -62,7 +63,8 @@ def measure(
 ) -> dict[str, Measured]:
     """Measure test cases.
 
-    A case that no document answers has the metrics "condition", "round_trip" and "readable" only.
+    A case that no document answers has the metrics "condition", "round_trip" and "readable" only, and an
+    imported one has no metric of questions that rules write.
     """
     measurements: dict[str, Callable[[], Measured]] = {
         "cosine": lambda: _cosine(context, cases, vectors),
@@ -79,14 +81,16 @@ def measure(
             " in the chunk",
         ),
         "round_trip": lambda: Measured(
-            [trip.retrieval(case) for case in cases],
+            [_unless_imported(case, trip.retrieval) for case in cases],
             "words of the question in its evidence, as a share of those in the documents' best sentence",
         ),
         "unique": lambda: Measured(
-            [trip.uniqueness(case) for case in cases], "no other sentence answers the question differently"
+            [_unless_imported(case, trip.uniqueness) for case in cases],
+            "no other sentence answers the question differently",
         ),
         "readable": lambda: Measured(
-            [trip.readability(case) for case in cases], "the words of the question are in an order of English"
+            [_unless_imported(case, trip.readability) for case in cases],
+            "the words of the question are in an order of English",
         ),
         "nli": lambda: _nli(context, cases),
         "bertscore": lambda: _bertscore(context, cases),
@@ -95,6 +99,11 @@ def measure(
     for measured in results.values():
         measured.outliers = low_outliers(measured.scores)
     return results
+
+
+def _unless_imported(case: TestCase, metric: Callable[[TestCase], float | None]) -> float | None:
+    """Return a metric of a generated case; people's own questions need not read as rules write them."""
+    return None if (case.model_extra or {}).get(IMPORTED) else metric(case)
 
 
 def source_of(case: TestCase) -> str:

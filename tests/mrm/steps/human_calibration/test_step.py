@@ -16,6 +16,7 @@ from support.calibration_step import (
     bench,
     hash_bit,
     label,
+    labels_file,
     ran,
     to_the_end,
 )
@@ -144,6 +145,28 @@ def test_all_answers_are_labelled_and_still_too_few(tmp_path: Path) -> None:
     done = to_the_end(bench(tmp_path, drawn_scores(30)), lambda key, score: 1)
     assert done.waits.startswith("30 of 30 labels")
     assert "more test cases are needed" in done.waits
+
+
+def test_where_all_answers_are_labelled_cross_fitting_needs_no_halves(tmp_path: Path) -> None:
+    scores = [number / 40 for number in range(40)]
+    made = bench(tmp_path, scores)
+    to_the_end(made)
+    parts = {case["key"]: case["part"] for case in made.read(STEP, "sample.json")["cases"]}
+    of_curve = sorted(key for key, part in parts.items() if part == "curve")
+    at_random = sorted(key for key, part in parts.items() if part != "curve")
+    bad = {*of_curve[:4], *at_random[:8]}
+    assert len(parts) == 40
+    labels_file(made).unlink()
+    done = to_the_end(made, lambda key, score: int(key.removeprefix("al") not in bad))
+    assert done.waits == ""
+    assert (done.figures.n, done.figures.good, done.figures.folds) == (40, 28, 5)
+
+
+def test_the_missing_number_is_stated_with_a_remedy(tmp_path: Path) -> None:
+    scores = [number / 40 for number in range(40)]
+    done = to_the_end(bench(tmp_path, scores), lambda key, score: int(score >= 0.15))
+    assert "6 bad" in done.waits
+    assert "4 bad answers are missing; all answers are labelled; more test cases are needed" in done.waits
 
 
 def test_people_who_contradict_the_metric(tmp_path: Path) -> None:

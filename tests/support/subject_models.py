@@ -1,0 +1,94 @@
+"""Applications under validation whose quality is known: one answers every question right, one does not."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+from support.project import Project
+
+DOCUMENTS = Path(__file__).parents[1] / "data" / "documents"
+CONFIG = 'evaluators = ["text_matching"]\n'
+WORKFLOW = "subject_workflow.json"
+APP = '''
+import json
+from pathlib import Path
+
+HOME = Path(__file__).parent
+INVENTED = [
+    "The archive was founded by three sailors who kept their parrots in the cellar.",
+    "All visitors receive a golden key and a basket of pears at the entrance.",
+    "Das steht leider nirgendwo; bitte fragen Sie morgen im zweiten Stock.",
+    "Die Gebühr beträgt siebzehn Taler und wird am Freitag eingezogen.",
+]
+
+
+def case_of(prompt):
+    for path in sorted(HOME.glob("*_artifacts/*/*_suite.json")):
+        for test in json.loads(path.read_text(encoding="utf-8"))["tests"]:
+            for case in test["test_cases"]:
+                if case["prompt"] == prompt:
+                    return case
+    raise KeyError(prompt)
+
+
+def right(case):
+    expected, evidence = case["expected_output"], case.get("evidence", "")
+    if not evidence or expected.startswith(("Yes", "No")):
+        return expected
+    wordings = [expected, f"It is {expected}.", evidence, f"Good question! {evidence} I hope this helps."]
+    return wordings[len(evidence) % len(wordings)]
+
+
+def perfect(prompt):
+    case = case_of(prompt)
+    return {"answer": right(case), "context": [case.get("source_text", "")]}
+
+
+def padded(prompt):
+    """Add an invented sentence to each right answer, half of them in German."""
+    case, number = case_of(prompt), sum(map(ord, prompt))
+    answer = f"{right(case)} {INVENTED[number % len(INVENTED)]}"
+    return {"answer": answer, "context": [case.get("source_text", "")]}
+
+
+def faulty(prompt):
+    """Answer one question in three right, invent a sentence for the others, half of them in German."""
+    case, number = case_of(prompt), sum(map(ord, prompt))
+    answer = right(case) if number % 3 == 0 else INVENTED[number % len(INVENTED)]
+    return {"answer": answer, "context": [case.get("source_text", "")]}
+'''
+
+
+def write_subject(
+    project: Project, model: str, folders: tuple[str, ...], *, count: int = 60, config: str = ""
+) -> None:
+    """Write an application, a configuration and a workflow over the documents of folders.
+
+    Args:
+        project: to write to.
+        model: "perfect", "faulty" or "padded".
+        folders: of `tests/data/documents`.
+        count: number of test cases.
+        config: evaluators and their tables, in lines of TOML; text matching where not given.
+    """
+    # Modules are imported by name in this process: each project has one of its own.
+    module = f"app_{abs(hash(project.folder))}"
+    project.write(f"{module}.py", APP)
+    table = f'[[model]]\nname = "subject"\nhost = "python"\ntarget = "{module}:{model}"\n'
+    project.write("evalstudio.toml", (config or CONFIG) + table)
+    documents = []
+    for folder in folders:
+        for path in sorted((DOCUMENTS / folder).iterdir()):
+            shutil.copy(path, project.folder / path.name)
+            documents.append(path.name)
+    vectors = {"vectors": "tf-idf"}
+    steps = {
+        "topic_modeling": vectors,
+        "test_generation": {"count": count},
+        "test_validation": vectors,
+        "failure_clustering": vectors,
+    }
+    content = {"name": "Subject", "documents": documents, "steps": steps}
+    project.write(WORKFLOW, json.dumps({"evalstudio_workflow": content}))
