@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from pytest_evalstudio.core.errors import ConfigurationError
 
@@ -15,52 +15,77 @@ DEFAULT_CACHE = ".evalstudio"
 BATCH_ROWS = 1_000
 
 
-def _option(default: Any, /, **arguments: object) -> Any:
-    """Declare a field with the arguments of its command line option, whose default may be a text."""
-    return field(default=default, metadata={"default": default, **arguments})
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreOptions:
-    """Options of a scored table; the metadata of a field are the arguments of its command line option.
+    """Options of a scored table.
+
+    The metadata of a field are the arguments of its command line option, whose default may be a text.
 
     Raises:
         ConfigurationError: for a value that is not allowed, or that needs another option.
     """
 
-    engine: str = _option(
-        "local",
-        choices=("local", "ray"),
-        help="processes of this machine, or a Ray cluster (default: %(default)s)",
+    engine: str = field(
+        default="local",
+        metadata={
+            "choices": ("local", "ray"),
+            "help": "processes of this machine, or a Ray cluster (default: %(default)s)",
+        },
     )
-    workers: int | None = _option(
-        None, type=int, metavar="N", help="processes or actors (default: one per core)"
+    workers: int | None = field(
+        default=None,
+        metadata={"type": int, "metavar": "N", "help": "processes or actors (default: one per core)"},
     )
-    batch_rows: int = _option(
-        BATCH_ROWS, type=int, metavar="N", help="rows that are scored together (default: %(default)s)"
+    batch_rows: int = field(
+        default=BATCH_ROWS,
+        metadata={
+            "type": int,
+            "metavar": "N",
+            "help": "rows that are scored together (default: %(default)s)",
+        },
     )
-    address: str = _option(
-        "", metavar="URL", help="Ray cluster: auto or ray://HOST:PORT (default: this machine)"
+    address: str = field(
+        default="",
+        metadata={"metavar": "URL", "help": "Ray cluster: auto or ray://HOST:PORT (default: this machine)"},
     )
-    gpus_per_actor: float = _option(0.0, type=float, metavar="X", help="GPUs of each Ray actor (default: 0)")
-    sample: int | None = _option(None, type=int, metavar="N", help="score a random sample of N rows")
-    by: tuple[str, ...] = _option(
-        (), default="", metavar="NAME[,NAME...]", help="columns whose values make the sample's strata"
+    gpus_per_actor: float = field(
+        default=0.0,
+        metadata={"type": float, "metavar": "X", "help": "GPUs of each Ray actor (default: 0)"},
     )
-    seed: int = _option(0, type=int, help="of the sample (default: %(default)s)")
-    texts: TextsWord = _option(
-        "all",
-        choices=("all", "worst", "none"),
-        help="answers to keep, masked: of all rows, of the worst, or none (default: %(default)s)",
+    sample: int | None = field(
+        default=None,
+        metadata={"type": int, "metavar": "N", "help": "score a random sample of N rows"},
     )
-    cache: Path | None = _option(
-        None,
-        default=DEFAULT_CACHE,
-        metavar="DIR",
-        help="folder of judges' replies and budgets (default: %(default)s)",
+    by: tuple[str, ...] = field(
+        default=(),
+        metadata={
+            "default": "",
+            "metavar": "NAME[,NAME...]",
+            "help": "columns whose values make the sample's strata",
+        },
     )
-    resume: bool = _option(False, action="store_true", help="continue an incomplete table")
-    overwrite: bool = _option(False, action="store_true", help="replace an earlier table")
+    seed: int = field(default=0, metadata={"type": int, "help": "of the sample (default: %(default)s)"})
+    texts: TextsWord = field(
+        default="all",
+        metadata={
+            "choices": ("all", "worst", "none"),
+            "help": "answers to keep, masked: of all rows, of the worst, or none (default: %(default)s)",
+        },
+    )
+    cache: Path | None = field(
+        default=None,
+        metadata={
+            "default": DEFAULT_CACHE,
+            "metavar": "DIR",
+            "help": "folder of judges' replies and budgets (default: %(default)s)",
+        },
+    )
+    resume: bool = field(
+        default=False, metadata={"action": "store_true", "help": "continue an incomplete table"}
+    )
+    overwrite: bool = field(
+        default=False, metadata={"action": "store_true", "help": "replace an earlier table"}
+    )
 
     def __post_init__(self) -> None:
         for each in fields(ScoreOptions):

@@ -44,7 +44,7 @@ def score_table(
         by: columns whose values make the strata of the sample.
         plugin_modules: modules or files that register plugins.
         progress: called after each batch.
-        options: further ones of `evalstudio score`, with underscores, e.g. batch_rows=500; see `ScoreOptions`.
+        options: further ones of `evalstudio score`, with underscores, e.g. batch_rows=500.
 
     Raises:
         ConfigurationError: for a wrong option, an unknown evaluator, or a missing package.

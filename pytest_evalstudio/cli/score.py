@@ -55,7 +55,8 @@ def add_to(add: Adds) -> None:
     )
     parser.add_argument("--config", metavar="FILE", help="configuration (default: the nearest)")
     for option in fields(ScoreOptions):
-        parser.add_argument(f"--{option.name.replace('_', '-')}", **option.metadata)
+        flag = f"--{option.name.replace('_', '-')}"
+        parser.add_argument(flag, **{"default": option.default, **option.metadata})
     add_plugin_option(parser)
 
 

@@ -116,37 +116,40 @@ def build_report(
     record, output = Path(record), Path(output)
     run = read_run(record)
     known = registry or Registry()
-    evaluators = evaluators_of(run)
     target = OutputFolder(output)
     target.check(name for name in REPORT_FILES if name != FILE)
     _check_record(output, record, run)
-    ratings = _ratings(run)
     inputs = _Inputs(
         record=record,
         run=run,
-        evaluators=evaluators,
+        evaluators=evaluators_of(run),
         aggregates=aggregates_of(run, known) if aggregates is None else aggregates,
         storage_mb=storage_mb,
         more=more,
         registry=known,
         comparison=comparison,
         history=history,
-        ratings=ratings,
+        ratings=_ratings(run),
         population=population,
     )
     with target.building() as draft:
         content = _write_files(draft, inputs)
         target.publish(draft)
+    return _report(output, inputs, content)
+
+
+def _report(output: Path, inputs: _Inputs, content: Content) -> Report:
+    folders = _folders(output, inputs.run, inputs.evaluators)
     return Report(
         page=output / PAGE,
         data=output / DATA,
         summary=output / SUMMARY,
         archive=output / ARCHIVE,
-        explainers={id: folder.path for id, folder in _folders(output, run, evaluators).items()},
+        explainers={id: folder.path for id, folder in folders.items()},
         analysis=content.analysis,
         findings=tuple(content.findings),
         warnings=tuple(content.warnings),
-        ratings=ratings,
+        ratings=inputs.ratings,
     )
 
 
