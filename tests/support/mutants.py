@@ -1,10 +1,11 @@
 """Mutants of a package that its own tests do not notice, by the operators of cosmic-ray.
 
-    pip install --target /tmp/cosmic-ray cosmic-ray
-    PYTHONPATH=tests:/tmp/cosmic-ray python tests/support/mutants.py stats --sample 400
+    pip install --target /tmp/mutants cosmic-ray
+    PYTHONPATH=tests:/tmp/mutants python tests/support/mutants.py stats --sample 400
 
 Each mutant is a process that is forked after pytest and numpy are imported, and that imports the mutated
-source from memory; no file changes. The tests of the mutated module run first, then those of the package.
+source from memory; no file changes. The doctests and tests of the mutated module run first, then the tests of
+the package.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_loader
 from pathlib import Path
@@ -34,6 +35,8 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = "pytest_evalstudio"
 PRELOADED = ("numpy", "scipy.stats", "scipy.optimize", "scipy.special", "msgspec", "pydantic")
 TIMEOUT_S = 180
+BROKEN = "broken module"
+"""Control: no test may pass with it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +50,9 @@ class Mutant:
     column: int
 
     def source(self) -> str:
+        """Return the mutated source."""
+        if self.operator == BROKEN:
+            return f"raise AssertionError({BROKEN!r})"
         return mutate_code(
             self.path.read_text(encoding="utf-8"), get_operator(self.operator)(), self.occurrence
         )
@@ -110,11 +116,11 @@ def one_each(candidates: Sequence[Mutant], rng: random.Random) -> list[Mutant]:
 def survives(mutant: Mutant, tests: Path) -> bool:
     """Run the tests of the module, then those of the package; a mutant that hangs does not survive."""
     own = tests / f"test_{mutant.path.stem}.py"
-    paths = [own] if own.is_file() else []
-    return all(_passes(mutant, path) for path in [*paths, tests])
+    first = [mutant.path, own] if own.is_file() else [mutant.path]
+    return _passes(mutant, first) and _passes(mutant, [tests])
 
 
-def _passes(mutant: Mutant | None, tests: Path) -> bool:
+def _passes(mutant: Mutant | None, tests: Sequence[Path]) -> bool:
     process = os.fork()
     if process == 0:
         _run(mutant, tests)
@@ -129,7 +135,7 @@ def _passes(mutant: Mutant | None, tests: Path) -> bool:
     return False
 
 
-def _run(mutant: Mutant | None, tests: Path) -> None:
+def _run(mutant: Mutant | None, tests: Sequence[Path]) -> None:
     with open(os.devnull, "w") as nowhere:
         os.dup2(nowhere.fileno(), 1)
         os.dup2(nowhere.fileno(), 2)
@@ -138,7 +144,18 @@ def _run(mutant: Mutant | None, tests: Path) -> None:
         if mutant is not None:
             name = ".".join(mutant.path.relative_to(ROOT).with_suffix("").parts)
             sys.meta_path.insert(0, MutatedLoader(name, mutant))
-        status = int(pytest.main(["-q", "-x", "-p", "no:cacheprovider", "-p", "no:randomly", str(tests)]))
+        # pytest's rewriting of assertions would import the module from its file.
+        options = (
+            "-q",
+            "-x",
+            "--assert=plain",
+            "--doctest-modules",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:randomly",
+        )
+        status = int(pytest.main([*options, *map(str, tests)]))
     os._exit(status)
 
 
@@ -158,8 +175,10 @@ def main() -> None:
     population = one_each([mutant for path in paths for mutant in mutants(path)], rng)
     sample = rng.sample(population, min(options.sample, len(population)))
     tests = ROOT / "tests" / options.package
-    if not _passes(None, tests):
+    if not _passes(None, [tests]):
         sys.exit(f"{tests}: the tests fail without a mutant; mend them first")
+    if survives(replace(sample[0], operator=BROKEN), tests):
+        sys.exit(f"{sample[0].path}: the tests pass with a broken module: mutants are not imported")
     counts: Counter[str] = Counter()
     for mutant in sample:
         survivor = survives(mutant, tests)
