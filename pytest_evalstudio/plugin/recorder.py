@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 
 IMPORT_DELAY_S = 1.0
+"""Seconds until the report's modules are imported, so that the import does not delay the first questions."""
 COMPARISON = "evalstudio.comparison"
 """Property of the test suite in JUnit files."""
 
@@ -134,7 +135,6 @@ class Recorder:
             )
 
     def _opened(self) -> RecordWriter:
-        """Return the writer of a new record."""
         self.claim()
         settings = self._evals.settings
         shard = settings.shard

@@ -25,6 +25,7 @@ LEADERBOARD_FOLDERS: Mapping[str, str] = {
 PARQUET = f"global_llm_eval_results/{parquet.FOLDER}/explanation.parquet"
 """The only file of an evaluator that an installation may lack: it needs pyarrow."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
+"""Date of all entries, the earliest that ZIP has: the bytes of an archive depend on its files only."""
 _COMPRESSION_LEVEL = 1
 
 
