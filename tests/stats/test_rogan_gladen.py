@@ -176,3 +176,7 @@ def test_the_covariance_by_hand() -> None:
     errors = judge_errors([1, 1, 1], [1, 0, 1], [1, 1, 1], [1, 0, 0])
     # residuals (1/3, -2/3), (-2/3, 1/3), (1/3, 1/3): their products sum to -1/3; (-1/3) / (3 * 3) * 3 / 2
     assert errors.covariance == pytest.approx(-1 / 18)
+
+
+def test_one_question_has_no_covariance() -> None:
+    assert judge_errors([1], [1], [1], [0]).covariance == 0.0

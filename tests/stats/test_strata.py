@@ -175,3 +175,16 @@ def test_a_stratum_without_weight_or_members_gets_no_rows(
     weights: dict[str, int], sizes: dict[str, int]
 ) -> None:
     assert allocate(5, weights, sizes) == {"a": 0, "b": 3}
+
+
+@pytest.mark.parametrize(
+    ("count", "weights", "expected"),
+    [
+        (10, {"a": 1, "b": 1, "c": 1}, {"a": 4, "b": 3, "c": 3}),
+        (8, {"a": 5, "b": 3, "c": 2}, {"a": 4, "b": 2, "c": 2}),  # 4.0, 2.4, 1.6
+    ],
+)
+def test_the_largest_remainders_get_the_rest(
+    count: int, weights: dict[str, int], expected: dict[str, int]
+) -> None:
+    assert allocate(count, weights, dict.fromkeys(weights, 99)) == expected
