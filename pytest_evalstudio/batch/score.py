@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Unpack
 
 from pytest_evalstudio.batch.job import Progress, run_request
-from pytest_evalstudio.batch.request import BATCH_ROWS, ScoreRequest
+from pytest_evalstudio.batch.options import DEFAULT_CACHE, ScoreKeywords
+from pytest_evalstudio.batch.request import ScoreRequest
 from pytest_evalstudio.batch.table.reader import ScoredTable
 from pytest_evalstudio.formats.config import configuration
-from pytest_evalstudio.record.scored import TextsWord
-
-DEFAULT_CACHE = ".evalstudio"
 
 
 def score_table(
@@ -24,19 +23,10 @@ def score_table(
     keep: Sequence[str] | Mapping[str, str] = (),
     config: Mapping[str, object] | None = None,
     folder: str | os.PathLike[str] = ".",
-    engine: str = "local",
-    workers: int | None = None,
-    address: str = "",
-    gpus_per_actor: float = 0.0,
-    sample: int | None = None,
     by: Sequence[str] = (),
-    seed: int = 0,
-    texts: TextsWord = "all",
-    batch_rows: int = BATCH_ROWS,
-    resume: bool = False,
-    overwrite: bool = False,
     plugin_modules: Sequence[str] = (),
     progress: Progress | None = None,
+    **options: Unpack[ScoreKeywords],
 ) -> ScoredTable:
     """Score the answers of tables, and write the scores and their aggregates as a scored table.
 
@@ -51,45 +41,26 @@ def score_table(
         keep: columns by whose values the scores are also aggregated.
         config: configuration keys, e.g. {"evaluator": {"rouge": {"threshold": 0.3}}}.
         folder: where relative paths of the configuration start.
-        engine: "local" for processes of this machine, "ray" for a Ray cluster.
-        workers: processes or actors; one per core where not given.
-        address: of the Ray cluster; one on this machine where not given.
-        gpus_per_actor: GPUs that Ray reserves for each actor.
-        sample: number of rows to score, drawn at random.
         by: columns whose values make the strata of the sample.
-        seed: of the sample.
-        texts: answers to keep: "all", "worst" or "none".
-        batch_rows: maximum number of rows that are scored together.
-        resume: continue an incomplete table.
-        overwrite: replace an earlier table.
         plugin_modules: modules or files that register plugins.
         progress: called after each batch.
+        options: further ones of `evalstudio score`, with underscores, e.g. batch_rows=500.
 
     Raises:
         ConfigurationError: for a wrong option, an unknown evaluator, or a missing package.
         DataError: for a source that cannot be read.
     """
-    source_list = [sources] if isinstance(sources, str | os.PathLike) else sources
     base = Path(folder).absolute()
     settings = configuration({**(config or {}), "evaluators": list(evaluators)}, folder=base)
     request = ScoreRequest(
-        sources=tuple(map(str, source_list)),
+        sources=tuple(map(str, [sources] if isinstance(sources, str | os.PathLike) else sources)),
         output=str(output),
         config=settings,
         mapping=dict(mapping or {}),
         keep=dict(keep) if isinstance(keep, Mapping) else {name: name for name in keep},
-        engine=engine,
-        workers=workers,
-        address=address,
-        gpus_per_actor=gpus_per_actor,
-        sample=sample,
-        by=tuple(by),
-        seed=seed,
-        texts=texts,
-        batch_rows=batch_rows,
-        resume=resume,
-        overwrite=overwrite,
         plugin_modules=tuple(plugin_modules),
         cache=base / (settings.cache or DEFAULT_CACHE),
+        by=tuple(by),
+        **options,
     )
     return run_request(request, progress).table

@@ -10,8 +10,11 @@ from pytest_evalstudio.core.numbers import DEFAULT_SEED
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Collection
 
+    from pytest_evalstudio.calibration.fit.results import CalibrationFigures
     from pytest_evalstudio.cli.common import Adds
+    from pytest_evalstudio.formats.labels import Identity
 
 
 def add_to(add: Adds) -> None:
@@ -21,27 +24,7 @@ def add_to(add: Adds) -> None:
         run,
         "Calibrate metrics with human labels: threshold, probabilities, conformal sets, errors.",
     )
-    parser.add_argument(
-        "results",
-        nargs="+",
-        metavar="RESULTS",
-        help="explanation.json of an evaluator, record.jsonl, the folder of a report, or a scored table",
-    )
-    parser.add_argument(
-        "labels",
-        nargs="?",
-        metavar="LABELS",
-        help="CSV with the columns key, model_key, label (1 good, 0 bad, or levels, higher for better)",
-    )
-    parser.add_argument(
-        "--labels", dest="labels_file", metavar="FILE", help="the labels, in place of the last argument"
-    )
-    parser.add_argument(
-        "--metric",
-        required=True,
-        metavar="KEY[,KEY...]",
-        help="METRIC or EVALUATOR.METRIC; several are combined into one score",
-    )
+    _add_inputs(parser)
     parser.add_argument(
         "--method",
         default="logistic",
@@ -68,6 +51,49 @@ def add_to(add: Adds) -> None:
         metavar="N",
         help=f"of the division into folds and halves (default: {DEFAULT_SEED})",
     )
+    _add_rule_options(parser)
+    parser.add_argument(
+        "--coverage",
+        default="class",
+        metavar="class|marginal",
+        help="conformal sets hold people's label in 1 − alpha of the good and of the bad answers, or of all"
+        " together"
+        " (default: class)",
+    )
+    parser.add_argument("--json", action="store_true", help="for machines")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="write the calibration, for `calibration = FILE` in the configuration",
+    )
+
+
+def _add_inputs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "results",
+        nargs="+",
+        metavar="RESULTS",
+        help="explanation.json of an evaluator, record.jsonl, the folder of a report, or a scored table",
+    )
+    parser.add_argument(
+        "labels",
+        nargs="?",
+        metavar="LABELS",
+        help="CSV with the columns key, model_key, label (1 good, 0 bad, or levels, higher for better)",
+    )
+    parser.add_argument(
+        "--labels", dest="labels_file", metavar="FILE", help="the labels, in place of the last argument"
+    )
+    parser.add_argument(
+        "--metric",
+        required=True,
+        metavar="KEY[,KEY...]",
+        help="METRIC or EVALUATOR.METRIC; several are combined into one score",
+    )
+
+
+def _add_rule_options(parser: argparse.ArgumentParser) -> None:
     target = parser.add_mutually_exclusive_group()
     target.add_argument(
         "--max-type-i",
@@ -88,21 +114,6 @@ def add_to(add: Adds) -> None:
         metavar="A:B",
         help="costs of a good answer that fails and of a bad one that passes; the expected cost is smallest",
     )
-    parser.add_argument(
-        "--coverage",
-        default="class",
-        metavar="class|marginal",
-        help="conformal sets hold people's label in 1 − alpha of the good and of the bad answers, or of all"
-        " together"
-        " (default: class)",
-    )
-    parser.add_argument("--json", action="store_true", help="for machines")
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="write the calibration, for `calibration = FILE` in the configuration",
-    )
 
 
 def _labels(arguments: argparse.Namespace) -> Path:
@@ -118,11 +129,8 @@ def _labels(arguments: argparse.Namespace) -> Path:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
-    from dataclasses import asdict
-
     from pytest_evalstudio.calibration.fit.calibrate import calibrate
     from pytest_evalstudio.calibration.fit.decision import risk_rule
-    from pytest_evalstudio.calibration.fit.description import describe
     from pytest_evalstudio.calibration.labelling.outdated import without_outdated
     from pytest_evalstudio.cli.tables import as_records, with_keys
     from pytest_evalstudio.core.errors import ConfigurationError, DataError
@@ -157,21 +165,7 @@ def run(arguments: argparse.Namespace) -> int:
         rule=rule,
         coverage=arguments.coverage,
     )
-    if arguments.json:
-        print_json(
-            {
-                **asdict(calibration.figures),
-                "accepted": calibration.figures.is_accepted,
-                "divided": [list(identity) for identity in divided],
-                "outdated": outdated,
-            }
-        )
-    else:
-        if outdated:
-            say(f"left out: {outdated} labels of answers whose text has changed since")
-        if divided:
-            say(f"left out: {len(divided)} answers on which raters are divided")
-        say(*describe(calibration.figures))
+    _print_figures(calibration.figures, divided, outdated, as_json=arguments.json)
     if not calibration.figures.is_accepted:
         if arguments.output:
             say(f"{arguments.output}: not written, because the calibration is refused", error=True)
@@ -181,3 +175,27 @@ def run(arguments: argparse.Namespace) -> int:
         if not arguments.json:
             say(f"wrote {arguments.output}")
     return FINE
+
+
+def _print_figures(
+    figures: CalibrationFigures, divided: Collection[Identity], outdated: int, *, as_json: bool
+) -> None:
+    from dataclasses import asdict
+
+    from pytest_evalstudio.calibration.fit.description import describe
+
+    if as_json:
+        print_json(
+            {
+                **asdict(figures),
+                "accepted": figures.is_accepted,
+                "divided": [list(identity) for identity in divided],
+                "outdated": outdated,
+            }
+        )
+        return
+    if outdated:
+        say(f"left out: {outdated} labels of answers whose text has changed since")
+    if divided:
+        say(f"left out: {len(divided)} answers on which raters are divided")
+    say(*describe(figures))

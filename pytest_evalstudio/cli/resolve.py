@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     import argparse
 
     from pytest_evalstudio.cli.common import Adds
+    from pytest_evalstudio.engine.completing import CompletedRows
+    from pytest_evalstudio.formats.config import Configuration
+    from pytest_evalstudio.formats.lab import TestLab
 
 
 def add_to(add: Adds) -> None:
@@ -73,23 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     path = local(arguments.suite)
     content = read_whole(path, arguments.suite)
     config = configuration_for(arguments.suite, arguments.config)
-    runs = arguments.runs
-    tables = [
-        {
-            "name": table.name,
-            "runs": (table.runs or config.runs) if runs is None else runs,
-            "budget": table.budget,
-            **table.settings,
-        }
-        for table in config.model
-    ]
-    if not tables and not isinstance(content, TestLab):
-        tables = [{"name": "extractive", "host": "extractive", "runs": config.runs if runs is None else runs}]
-    names = [str(table["name"]) for table in tables]
-    for name in arguments.model:
-        if name not in names:
-            raise unknown_name("model", name, names, f"Configured here: {', '.join(names)}.")
-    selected = [table for table in tables if not arguments.model or table["name"] in arguments.model]
+    selected = _models(arguments, config, has_models=isinstance(content, TestLab))
     Path(arguments.output).parent.mkdir(parents=True, exist_ok=True)
     progress = _progress if sys.stderr.isatty() else None
     mark = UnfinishedRun(Path(arguments.output).with_name(f".{Path(arguments.output).name}.unfinished.json"))
@@ -100,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
     if run.is_continuation:
         with AnswerCache(Path(arguments.cache), read_only=True) as answers:
             say(continuation_line(run, answers.count(run.id)))
-    ways = {
+    options = {
         "folder": config.folder,
         "documents": base_of(path),
         "cache": arguments.cache,
@@ -111,25 +98,52 @@ def run(arguments: argparse.Namespace) -> int:
     if isinstance(content, TestLab):
         lab = content
         trust = LabTrust(is_trusted=arguments.trust_lab, option="--trust-lab")
-        completed = complete_lab(lab, selected, trust=trust, progress=progress, **ways)
+        completed = complete_lab(lab, selected, trust=trust, progress=progress, **options)
     else:
-        with LabBuilder(content, selected, **ways) as builder:
+        with LabBuilder(content, selected, **options) as builder:
             lab = builder.complete_dataset(progress)
         completed = CompletedRows(rows=lab.dataset.inputs, not_asked=builder.not_asked, stored=builder.stored)
-    asked_now, not_asked = completed.rows, completed.not_asked
-    keep_artifacts(asked_now, Path(arguments.output))
+    keep_artifacts(completed.rows, Path(arguments.output))
     lab.save(arguments.output)
-    if not not_asked:
+    if not completed.not_asked:
         mark.end()
-    failed = sum(bool(row.error) for row in asked_now)
-    more = " more" if isinstance(content, TestLab) else ""
+    return _print_result(arguments.output, lab, completed, more=" more" if content is lab else "")
+
+
+def _models(
+    arguments: argparse.Namespace, config: Configuration, *, has_models: bool
+) -> list[dict[str, object]]:
+    """Return the tables of the models to ask; by default of the extractive one, unless a lab has models."""
+    runs = arguments.runs
+    tables: list[dict[str, object]] = [
+        {
+            "name": table.name,
+            "runs": (table.runs or config.runs) if runs is None else runs,
+            "budget": table.budget,
+            **table.settings,
+        }
+        for table in config.model
+    ]
+    if not tables and not has_models:
+        tables = [{"name": "extractive", "host": "extractive", "runs": config.runs if runs is None else runs}]
+    names = [str(table["name"]) for table in tables]
+    for name in arguments.model:
+        if name not in names:
+            raise unknown_name("model", name, names, f"Configured here: {', '.join(names)}.")
+    return [table for table in tables if not arguments.model or table["name"] in arguments.model]
+
+
+def _print_result(output: str, lab: TestLab, completed: CompletedRows, *, more: str) -> int:
+    """Print the counts of a written lab; return the exit status."""
+    failed = sum(bool(row.error) for row in completed.rows)
+    not_asked = completed.not_asked
     say(
-        f"wrote {arguments.output}: {len(asked_now)}{more} answers of {len(lab.models)} models"
+        f"wrote {output}: {len(completed.rows)}{more} answers of {len(lab.models)} models"
         + (f", {completed.stored} of them stored by an earlier run" if completed.stored else "")
         + (f", {failed} failed" if failed else "")
         + (f", {len(not_asked)} not asked: {'; '.join(dict.fromkeys(not_asked))}" if not_asked else "")
     )
-    for reason in dict.fromkeys(row.error for row in asked_now if row.error):
+    for reason in dict.fromkeys(row.error for row in completed.rows if row.error):
         say(f"failed: {reason}", error=True)
     return FINDINGS if failed else FINE
 

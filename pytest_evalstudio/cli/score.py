@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_evalstudio.batch.options import ScoreOptions
 from pytest_evalstudio.cli.common import FINE, say
 from pytest_evalstudio.cli.plugin_modules import add_plugin_option
 from pytest_evalstudio.core.errors import ConfigurationError
@@ -52,54 +54,10 @@ def add_to(add: Adds) -> None:
         help="columns by whose values the scores are also aggregated; NAME=COLUMN renames one",
     )
     parser.add_argument("--config", metavar="FILE", help="configuration (default: the nearest)")
-    _add_engine_options(parser)
-    parser.add_argument("--sample", type=int, metavar="N", help="score a random sample of N rows")
-    parser.add_argument(
-        "--by", default="", metavar="NAME[,NAME...]", help="columns whose values make the sample's strata"
-    )
-    parser.add_argument("--seed", type=int, default=0, help="of the sample (default: %(default)s)")
-    parser.add_argument(
-        "--texts",
-        choices=("all", "worst", "none"),
-        default="all",
-        help="answers to keep, masked: of all rows, of the worst, or none (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--cache",
-        default=".evalstudio",
-        metavar="DIR",
-        help="folder of judges' replies and budgets (default: %(default)s)",
-    )
-    parser.add_argument("--resume", action="store_true", help="continue an incomplete table")
-    parser.add_argument("--overwrite", action="store_true", help="replace an earlier table")
+    for option in fields(ScoreOptions):
+        flag = f"--{option.name.replace('_', '-')}"
+        parser.add_argument(flag, **{"default": option.default, **option.metadata})
     add_plugin_option(parser)
-
-
-def _add_engine_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--engine",
-        choices=("local", "ray"),
-        default="local",
-        help="processes of this machine, or a Ray cluster (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--workers", type=int, metavar="N", help="processes or actors (default: one per core)"
-    )
-    parser.add_argument(
-        "--batch-rows",
-        type=int,
-        metavar="N",
-        help="rows that are scored together (default: 1000)",
-    )
-    parser.add_argument(
-        "--address",
-        default="",
-        metavar="URL",
-        help="Ray cluster: auto or ray://HOST:PORT (default: this machine)",
-    )
-    parser.add_argument(
-        "--gpus-per-actor", type=float, default=0.0, metavar="X", help="GPUs of each Ray actor (default: 0)"
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -121,31 +79,21 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _request(arguments: argparse.Namespace) -> ScoreRequest:
-    from pytest_evalstudio.batch.request import BATCH_ROWS, ScoreRequest
+    from pytest_evalstudio.batch.request import ScoreRequest
     from pytest_evalstudio.cli.common import configuration_for
 
     config = configuration_for(arguments.sources[0], arguments.config)
     if arguments.evaluators is not None:
         config = config.model_copy(update={"evaluators": tuple(listed(arguments.evaluators))})
+    options = {option.name: getattr(arguments, option.name) for option in fields(ScoreOptions)}
     return ScoreRequest(
         sources=tuple(arguments.sources),
         output=arguments.output,
         config=config,
         mapping=pairs(arguments.map, "--map"),
         keep=pairs(arguments.keep, "--keep", alone=True),
-        engine=arguments.engine,
-        workers=arguments.workers,
-        address=arguments.address,
-        gpus_per_actor=arguments.gpus_per_actor,
-        sample=arguments.sample,
-        by=tuple(listed(arguments.by)),
-        seed=arguments.seed,
-        texts=arguments.texts,
-        batch_rows=BATCH_ROWS if arguments.batch_rows is None else arguments.batch_rows,
-        resume=arguments.resume,
-        overwrite=arguments.overwrite,
         plugin_modules=tuple(arguments.plugin_modules),
-        cache=Path(arguments.cache),
+        **{**options, "by": tuple(listed(arguments.by)), "cache": Path(arguments.cache)},
     )
 
 

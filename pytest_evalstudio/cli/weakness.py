@@ -60,6 +60,10 @@ def add_to(add: Adds) -> None:
         metavar="N",
         help="cells with fewer cases are not tested (default: 5)",
     )
+    _add_output_options(parser)
+
+
+def _add_output_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--plots",
         metavar="DIR",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import msgspec
 
@@ -145,25 +146,7 @@ def read_side(
             keys = names.setdefault(evaluator, {})
             for metric, value in reached.scores.items():
                 scores[keys.get(metric) or keys.setdefault(metric, (evaluator, metric))] = value
-        answers: int | None = None
-        context: int | None = None
-        chunks: int | None = None
-        chars: float | None = None
-        tokens: float | None = None
-        if row is not None and len(rows) == 1:  # most items, without calls of functions
-            duration, cost = None if row.error else row.actual_duration, row.cost
-            if row.usage:
-                tokens = _mean_tokens(rows)
-            if has_texts and not row.error:
-                answers, chars = hash(row.actual_output), len(row.actual_output)
-                context, chunks = _context_digests(row)
-        else:
-            duration, cost, tokens = _mean_duration(rows), _mean_cost(rows), _mean_tokens(rows)
-            if has_texts and rows and not any(row.error for row in rows):
-                answers = hash(tuple(row.actual_output for row in rows))
-                chars = sum(len(row.actual_output) for row in rows) / len(rows)
-                digests = [_context_digests(row) for row in rows]
-                context, chunks = hash(tuple(digests)), hash(tuple(digest for _, digest in digests))
+        measures = _measures(rows, has_texts=has_texts)
         sides[file, item.key, renamed.get(label, label), item.part] = SideItem(
             nodeid=item.nodeid,
             outcome="error" if item.code == ItemCode.EXPECTED_ERROR else _OUTCOMES[verdict],
@@ -172,18 +155,52 @@ def read_side(
             scores=scores,
             case=case_digest(row),
             documents=documents.setdefault(row.corpus, row.corpus) if row else (),
-            duration_s=duration,
-            cost_usd=cost,
+            duration_s=measures.duration_s,
+            cost_usd=measures.cost_usd,
             reason=item.reason,
             answer=row.actual_output[:MAX_ANSWER_CHARS] if row and keeps_answer[verdict] else "",
             question=excerpt(row.input) if row and verdict != "passed" else "",
-            context=context,
-            chunks=chunks,
-            answers=answers,
-            answer_chars=chars,
-            tokens=tokens,
+            context=measures.context,
+            chunks=measures.chunks,
+            answers=measures.answers,
+            answer_chars=measures.answer_chars,
+            tokens=measures.tokens,
         )
     return side
+
+
+class _Measures(NamedTuple):
+    """Figures and digests of an item's rows, named as in `SideItem`."""
+
+    duration_s: float | None
+    cost_usd: float | None
+    tokens: float | None
+    answers: int | None = None
+    answer_chars: float | None = None
+    context: int | None = None
+    chunks: int | None = None
+
+
+def _measures(rows: Sequence[Row | RowOutline], *, has_texts: bool) -> _Measures:
+    if len(rows) == 1:  # most items: no lists and tuples for one row
+        (row,) = rows
+        duration = None if row.error else row.actual_duration
+        tokens = _mean_tokens(rows) if row.usage else None
+        if not has_texts or row.error:
+            return _Measures(duration, row.cost, tokens)
+        answer = row.actual_output
+        return _Measures(duration, row.cost, tokens, hash(answer), len(answer), *_context_digests(row))
+    means = _mean_duration(rows), _mean_cost(rows), _mean_tokens(rows)
+    if not has_texts or not rows or any(row.error for row in rows):
+        return _Measures(*means)
+    digests = [_context_digests(row) for row in rows]
+    return _Measures(
+        *means,
+        hash(tuple(row.actual_output for row in rows)),
+        sum(len(row.actual_output) for row in rows) / len(rows),
+        hash(tuple(digests)),
+        hash(tuple(digest for _, digest in digests)),
+    )
 
 
 def _disagrees(verdict: ItemVerdict | VerdictOutline) -> bool:

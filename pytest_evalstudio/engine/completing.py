@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_evalstudio.core.cases import Prompt
+from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
-from pytest_evalstudio.engine.asking.downloads import name_host
 from pytest_evalstudio.engine.asking.hosts import open_model
 from pytest_evalstudio.engine.asking.lab_models import UNTRUSTED, LabModel, LabTrust, settings_of_lab_model
 from pytest_evalstudio.engine.asking.prompts import prompt_of
 from pytest_evalstudio.engine.asking.resolve import ModelSession, Progress
 from pytest_evalstudio.engine.asking.runs import AskingRun, fixed_run
 from pytest_evalstudio.engine.asking.spending import budget_of
-from pytest_evalstudio.engine.labs import describe_session
+from pytest_evalstudio.engine.labs import describe_session, documents_location, host_settings
 from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.engine.scoring.answer_rows import complete_row
 from pytest_evalstudio.engine.scoring.tasks import resolved, turns_of
@@ -67,44 +66,25 @@ def complete_lab(
         trust: whether the lab's own description of a model may be used where no table has the model's name.
 
     Raises:
-        ConfigurationError: if one of the models is not configured, and its description in the lab may not be
-            used.
+        ConfigurationError: for a model without a table whose description in the lab may not be used.
     """
     plugins = registry or Registry()
     home = Path(folder).absolute()
-    location = (
-        documents
-        if isinstance(documents, str) and "://" in documents
-        else str(Path(documents or home).absolute())
-    )
-    if "://" in location:
-        name_host(location)
-    names = labels(lab.models)
+    location = documents_location(documents, home)
     waiting = missing_rows(lab)
-    model_keys = {row.model_key for row in waiting}
-    by_name = {str(table["name"]): table for table in tables}
-    ways = {
-        model.key: _table_of(model, names[model.key], by_name, plugins, trust)
-        for model in lab.models
-        if model.key in model_keys
-    }
+    model_tables = _tables_of(lab, {row.model_key for row in waiting}, tables, plugins, trust)
     questions = {
         (row.key, row.model_key): row.input for row in (*lab.raw_dataset.inputs, *lab.dataset.inputs)
     }
     source = fixed_run(run)
     store = AnswerCache(Path(cache)) if cache is not None else None
-    rows_done: list[Row] = []
-    not_asked: list[str] = []
-    stored = 0
+    completed: list[CompletedRows] = []
     try:
-        for key, table in ways.items():
+        for key, table in model_tables.items():
             rows = [row.model_copy(deep=True) for row in waiting if row.model_key == key]
-            settings = {
-                name: value for name, value in table.items() if name not in ("name", "runs", "budget")
-            }
             with open_model(
                 str(table["name"]),
-                settings,
+                host_settings(table),
                 plugins,
                 folder=home,
                 cache=store,
@@ -113,19 +93,47 @@ def complete_lab(
                 budget=budget_of(table),
             ) as session:
                 prompts = [_prompt(row, questions, location) for row in rows]
-                for row, answer in zip(rows, session.ask(prompts, progress=progress), strict=True):
-                    if answer.not_asked:
-                        not_asked.append(answer.error)
-                        continue
-                    stored += answer.stored_at is not None
-                    complete_row(row, answer, location)
-                    rows_done.append(row)
+                completed.append(_completed(rows, session.ask(prompts, progress=progress), location))
                 _describe(lab, key, session, location)
     finally:
         if store is not None:
             store.close()
-    lab.dataset.inputs += rows_done
-    return CompletedRows(rows=rows_done, not_asked=not_asked, stored=stored)
+    result = CompletedRows(
+        rows=[row for part in completed for row in part.rows],
+        not_asked=[reason for part in completed for reason in part.not_asked],
+        stored=sum(part.stored for part in completed),
+    )
+    lab.dataset.inputs += result.rows
+    return result
+
+
+def _completed(rows: Sequence[Row], answers: Sequence[Answer], location: str) -> CompletedRows:
+    """Write a model's answers into its rows."""
+    answered = [(row, answer) for row, answer in zip(rows, answers, strict=True) if not answer.not_asked]
+    for row, answer in answered:
+        complete_row(row, answer, location)
+    return CompletedRows(
+        rows=[row for row, _ in answered],
+        not_asked=[answer.error for answer in answers if answer.not_asked],
+        stored=sum(answer.stored_at is not None for _, answer in answered),
+    )
+
+
+def _tables_of(
+    lab: TestLab,
+    model_keys: Collection[str],
+    tables: Sequence[Mapping[str, object]],
+    registry: Registry,
+    trust: LabTrust,
+) -> dict[str, Mapping[str, object]]:
+    """Return the table of each model by its key."""
+    names = labels(lab.models)
+    by_name = {str(table["name"]): table for table in tables}
+    return {
+        model.key: _table_of(model, names[model.key], by_name, registry, trust)
+        for model in lab.models
+        if model.key in model_keys
+    }
 
 
 def _table_of(

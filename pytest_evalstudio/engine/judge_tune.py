@@ -113,22 +113,19 @@ def tune_judge(
     halves = {"fit": rest, "held_out": held_out}
     present = {name: scores.agreement(half, before, scores.threshold) for name, half in halves.items()}
     proposed = {name: scores.agreement(half, after, threshold) for name, half in halves.items()}
+    figures = {
+        name: {half: dataclasses.asdict(figure) for half, figure in agreements.items()}
+        for name, agreements in (("present", present), ("proposed", proposed))
+    }
     proposal = JudgeExamples(
         evaluator=evaluator,
         prompt=selected.prompt,
-        examples=[
-            JudgeExample(texts=_plain(example.texts), verdict=example.verdict)
-            for example in selected.examples
-        ],
+        examples=[JudgeExample(texts=_plain(each.texts), verdict=each.verdict) for each in selected.examples],
         threshold=threshold if threshold != scores.threshold else None,
-        figures={
-            name: {half: dataclasses.asdict(figure) for half, figure in figures.items()}
-            for name, figures in (("present", present), ("proposed", proposed))
-        },
+        figures=figures,
     )
-    return Tuning(
-        proposal=proposal, threshold=scores.threshold, present=present, proposed=proposed, note=note
-    )
+    threshold = scores.threshold
+    return Tuning(proposal=proposal, threshold=threshold, present=present, proposed=proposed, note=note)
 
 
 def describe(tuning: Tuning, file: str) -> Iterator[str]:

@@ -74,12 +74,7 @@ class LabBuilder:
         complete_keys(suite)
         self._suite = suite
         home = Path(folder).absolute()
-        self._documents = (
-            documents
-            if isinstance(documents, str) and "://" in documents
-            else str(Path(documents or home).absolute())
-        )
-        name_host(self._documents)
+        self._documents = documents_location(documents, home)
         self._cache = AnswerCache(Path(cache)) if cache is not None else None
         self._sessions: list[tuple[ModelSession, int]] = []
         self.lab = TestLab(name=suite.name, description=suite.description)
@@ -89,9 +84,6 @@ class LabBuilder:
         source = fixed_run(run)
         try:
             for table in models:
-                settings = {
-                    key: value for key, value in table.items() if key not in ("name", "runs", "budget")
-                }
                 if "name" not in table:
                     raise ConfigurationError("a model has no name; give each model a `name`")
                 name = str(table["name"])
@@ -99,7 +91,7 @@ class LabBuilder:
                     raise ConfigurationError(f"two models are named {name!r}; give each model a unique name")
                 session = open_model(
                     name,
-                    settings,
+                    host_settings(table),
                     plugins,
                     folder=home,
                     cache=self._cache,
@@ -211,6 +203,19 @@ class LabBuilder:
 
     def _questions(self, runs: int) -> list[tuple[Test, TestCase, int]]:
         return [(test, case, run) for test, case in self._suite.cases() for run in range(1, runs + 1)]
+
+
+def host_settings(table: Mapping[str, object]) -> dict[str, object]:
+    """Return the keys of a model's table that its host takes."""
+    return {key: value for key, value in table.items() if key not in ("name", "runs", "budget")}
+
+
+def documents_location(documents: str | Path | None, home: Path) -> str:
+    """Return the folder or URL where relative paths of documents start; remember a URL's host as named."""
+    if isinstance(documents, str) and "://" in documents:
+        name_host(documents)
+        return documents
+    return str(Path(documents or home).absolute())
 
 
 def _runs(name: str, value: object) -> int:

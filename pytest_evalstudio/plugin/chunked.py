@@ -123,13 +123,17 @@ class ItemChunk:
         return members
 
     def _inseparable(self, item: EvalItem) -> list[EvalItem]:
-        """Return an item and the unevaluated ones that it depends on, in the order of the run."""
+        """Return an item and the unevaluated ones that it depends on, in the order of the run.
+
+        The pipeline would ask for the answer of a linked task that is neither in the step nor evaluated, and
+        ask again when its own item runs. Links are followed to the end: a linked task may have some too.
+        """
         needed = {item.planned}
         open_tasks = [item.planned]
         while open_tasks:
             task = open_tasks.pop()
             linked = list(_links(task))
-            if self._by_question:
+            if self._by_question:  # an evaluator of groups scores all answers to a question at once
                 linked += [
                     other
                     for other in self._waiting

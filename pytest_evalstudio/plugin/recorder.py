@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 
 IMPORT_DELAY_S = 1.0
+"""Seconds until the report's modules are imported, so that the import does not delay the first questions."""
 COMPARISON = "evalstudio.comparison"
 """Property of the test suite in JUnit files."""
 
@@ -135,7 +136,6 @@ class Recorder:
             )
 
     def _opened(self) -> RecordWriter:
-        """Return the writer of a new record."""
         self.claim()
         settings = self._evals.settings
         shard = settings.shard

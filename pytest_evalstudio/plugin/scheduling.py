@@ -104,7 +104,7 @@ class _ChunkScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist ship
             return None
         first = next(iter(open_units.values()))
         crashed: str = next(nodeid for nodeid, done in first.items() if not done)
-        first[crashed] = True
+        first[crashed] = True  # done for the scheduler: xdist itself reports the crash
         self.workqueue.update({scope: unit for scope, unit in open_units.items() if not all(unit.values())})
         for other in self.assigned_work:
             self._reschedule(other)

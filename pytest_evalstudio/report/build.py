@@ -33,16 +33,12 @@ from pytest_evalstudio.report.data.blocks import PageData
 from pytest_evalstudio.report.data.columns import Columns
 from pytest_evalstudio.report.data.texts import TextStore
 from pytest_evalstudio.report.descriptions import describe_evaluator
-from pytest_evalstudio.report.exports import (
-    explanations_of,
-    interpretation,
-    write_descriptor,
-    write_explainer,
-)
+from pytest_evalstudio.report.explainer import OUTPUTS, write_explainer
+from pytest_evalstudio.report.exports import interpretation
 from pytest_evalstudio.report.failed_items import FailedItems
 from pytest_evalstudio.report.failures import FailureBook
 from pytest_evalstudio.report.findings import Finding, grouped
-from pytest_evalstudio.report.folders import Archive, ExplainerFolder, describe_format, tree
+from pytest_evalstudio.report.folders import Archive, ExplainerFolder, tree
 from pytest_evalstudio.report.labels import natural_key
 from pytest_evalstudio.report.results import ResultsWriter, open_text, write_json
 from pytest_evalstudio.report.thresholds import thresholds_in_force
@@ -118,38 +114,41 @@ def build_report(
     record, output = Path(record), Path(output)
     run = read_run(record)
     known = registry or Registry()
-    evaluators = evaluators_of(run)
     target = OutputFolder(output)
     target.check(name for name in REPORT_FILES if name != FILE)
     _check_record(output, record, run)
-    ratings = _ratings(run)
     inputs = _Inputs(
         record=record,
         run=run,
-        evaluators=evaluators,
+        evaluators=evaluators_of(run),
         aggregates=aggregates_of(run, known) if aggregates is None else aggregates,
         storage_mb=storage_mb,
         more=more,
         registry=known,
         comparison=comparison,
         history=history,
-        ratings=ratings,
+        ratings=_ratings(run),
         population=population,
     )
     with target.building() as draft:
         content = _write_files(draft, inputs)
         target.publish(draft)
+    return _report(output, inputs, content)
+
+
+def _report(output: Path, inputs: _Inputs, content: Content) -> Report:
+    folders = _folders(output, inputs.run, inputs.evaluators)
     return Report(
         page=output / PAGE,
         data=output / DATA,
         summary=output / SUMMARY,
         archive=output / ARCHIVE,
-        explainers={id: folder.path for id, folder in _folders(output, run, evaluators).items()},
+        explainers={id: folder.path for id, folder in folders.items()},
         analysis=content.analysis,
         verdict=content.verdict,
         findings=tuple(content.findings),
         warnings=tuple(content.warnings),
-        ratings=ratings,
+        ratings=inputs.ratings,
     )
 
 
@@ -173,7 +172,7 @@ def _ratings(run: Run) -> Ratings | None:
 
 
 def _folders(output: Path, run: Run, evaluators: Mapping[str, EvaluatorInfo]) -> dict[str, ExplainerFolder]:
-    return {id: ExplainerFolder(output, run.run_id, info) for id, info in evaluators.items()}
+    return {id: ExplainerFolder(output, run.run_id, info, OUTPUTS) for id, info in evaluators.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,7 +234,7 @@ def _write_files(output: Path, inputs: _Inputs) -> Content:
         )
         for id, folder in folders.items():
             with exports.of(f"evaluator {id}"):
-                _write_explainer(content, folder, rows=results.rows[id])
+                write_explainer(content, folder, rows=results.rows[id])
             _pack(archive, output, (path for path in tree(folder.path) if path not in packed))
         with exports.of(DATA, output / DATA):
             write_json(output / DATA, interpretation(analysis, folders, results.models))
@@ -347,24 +346,10 @@ def _results_writer(run: Run, folders: Mapping[str, ExplainerFolder]) -> Results
         {id: folder.info for id, folder in folders.items()},
         run.models,
         {
-            id: describe_evaluator(folder.info, explanations_of(folder), folder.log_name)
+            id: describe_evaluator(folder.info, folder.explanations(), folder.log_name)
             for id, folder in folders.items()
         },
     )
-
-
-def _write_explainer(content: Content, folder: ExplainerFolder, *, rows: int) -> None:
-    """Write all files of an evaluator except its results, which already exist."""
-    id = folder.info.id
-    _write_text(folder.fragment / "text_html" / "explanation.html", page.render_evaluator(content, id))
-    _write_text(
-        folder.leaderboard / "text_html" / "explanation.html",
-        page.render_leaderboard(content, content.analysis.leaderboards[id]),
-    )
-    describe_format(folder.fragment, "text_html", "text/html")
-    describe_format(folder.leaderboard, "text_html", "text/html")
-    write_explainer(folder, content.analysis, rows=rows)
-    write_descriptor(folder, content.analysis.run.run_id)
 
 
 def _write_text(path: Path, text: str) -> None:

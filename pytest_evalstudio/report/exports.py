@@ -14,18 +14,10 @@ from pytest_evalstudio.core.problems import AVID, Insight, Problem
 from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.engine.analysis.leaderboards import Cell, Leaderboard, Standing
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
-from pytest_evalstudio.engine.outputs import DESCRIPTOR, PRODUCER
 from pytest_evalstudio.record.schema import JsonObject
-from pytest_evalstudio.report import markdown, parquet, repeats
+from pytest_evalstudio.report import repeats
 from pytest_evalstudio.report.descriptions import describe_evaluator
-from pytest_evalstudio.report.folders import (
-    LEADERBOARD_MARKDOWN,
-    Archive,
-    ExplainerFolder,
-    describe_format,
-    tree,
-)
-from pytest_evalstudio.report.results import open_text, write_json
+from pytest_evalstudio.report.folders import ExplainerFolder
 
 SCHEMA_VERSION = 1
 ALL_METRICS = "ALL_METRICS"
@@ -103,7 +95,7 @@ def interpretation(
         "dataset": asdict(analysis.dataset),
         "evaluators": {
             id: {
-                **describe_evaluator(info, explanations_of(folders[id])),
+                **describe_evaluator(info, folders[id].explanations()),
                 "leaderboard": leaderboard_entry(analysis.leaderboards[id]),
                 "most_difficult_prompts": [asdict(case) for case in analysis.hardest[id]],
             }
@@ -139,66 +131,6 @@ def leaderboard_entry(board: Leaderboard) -> dict[str, object]:
     return {"type": board.evaluator.kind, "standings": [_standing(line) for line in board.standings]}
 
 
-def write_explainer(folder: ExplainerFolder, analysis: Analysis, *, rows: int) -> None:
-    """Write all files of an evaluator except its results and HTML pages.
-
-    Args:
-        rows: lines of its results.
-    """
-    board = analysis.leaderboards[folder.info.id]
-    describe_format(folder.results, "application_json", "application/json", rows=rows)
-    describe_format(folder.results, "text_csv", "text/csv", rows=rows)
-    if (folder.results / parquet.FOLDER).is_dir():
-        describe_format(folder.results, parquet.FOLDER, parquet.MIME, rows=rows)
-    _write_leaderboard(folder, board)
-    write_json(
-        folder.problems,
-        {
-            "problems": [
-                problem_entry(problem, analysis.evaluators)
-                for problem in of_evaluator(analysis.problems, folder.info.id)
-            ]
-        },
-    )
-    write_json(
-        folder.insights,
-        {
-            "insights": [
-                insight_entry(insight, analysis.evaluators)
-                for insight in of_evaluator(analysis.insights, folder.info.id)
-            ]
-        },
-    )
-    with open_text(folder.log) as log:
-        log.write("".join(f"{line}\n" for line in log_lines(analysis, board)))
-    write_json(folder.work / "leaderboard.json", leaderboard_entry(board))
-    for index, line in enumerate(line for line in board.standings if line.table):
-        write_json(
-            folder.work / f"model-wide-{index}.json",
-            {"model_key": line.model, "model_name": line.name, "table": line.table},
-        )
-    with Archive(folder.archive / "application_zip" / "explanation.zip") as archive:
-        for path in tree(folder.work):
-            archive.add(path, path.relative_to(folder.path).as_posix())
-    describe_format(folder.archive, "application_zip", "application/zip")
-
-
-def write_descriptor(folder: ExplainerFolder, run_id: str) -> None:
-    """Write the folder's descriptor, which marks it as written by this package; must be the last file."""
-    write_json(
-        folder.path / DESCRIPTOR,
-        {
-            "schema_version": SCHEMA_VERSION,
-            "producer": PRODUCER,
-            "run_id": run_id,
-            "id": folder.uuid,
-            "evaluator": {"id": folder.info.id, "name": folder.info.name, "type": folder.info.type},
-            "explanations": explanations_of(folder),
-            "files": [path.relative_to(folder.path).as_posix() for path in tree(folder.path)],
-        },
-    )
-
-
 def of_evaluator(entries: Sequence[Any], evaluator: str) -> list[Any]:
     """Return the problems or insights of one evaluator."""
     return [entry for entry in entries if entry.attributes.get("evaluator") == evaluator]
@@ -225,40 +157,56 @@ def log_lines(analysis: Analysis, board: Leaderboard) -> list[str]:
     return [*lines, f"{finished} {id}: {ending}"]
 
 
-def _write_leaderboard(folder: ExplainerFolder, board: Leaderboard) -> None:
-    info = board.evaluator
-    path = folder.leaderboard / "application_json"
-    meta = {entry["key"]: entry for entry in describe_evaluator(info, [])["metrics_meta"]}
-    groups = [] if info.boolean else [(metric.key, [metric.key]) for metric in info.metrics]
-    groups.append((ALL_METRICS, [metric.key for metric in info.metrics]))
-    files = {name: f"leaderboard_{number}.json" for number, (name, _) in enumerate(groups)}
-    for name, keys in groups:
-        data = {line.model: {key: line.cells[key].value for key in keys} for line in board.standings}
-        details = {line.model: _standing(line) for line in board.standings} if name == ALL_METRICS else {}
-        write_json(
-            path / files[name],
-            {
-                "data": data,
-                "metadata": {key: meta[key] for key in keys},
-                **({"standings": details} if details else {}),
-            },
-        )
-    write_json(
-        path / "explanation.json",
+def _metric_groups(info: EvaluatorInfo) -> list[tuple[str, list[str]]]:
+    """Return the name and the metric keys of each table of a leaderboard."""
+    single = [] if info.boolean else [(metric.key, [metric.key]) for metric in info.metrics]
+    return [*single, (ALL_METRICS, [metric.key for metric in info.metrics])]
+
+
+def leaderboard_index(board: Leaderboard) -> dict[str, object]:
+    """Return the file of each table of a leaderboard."""
+    groups = _metric_groups(board.evaluator)
+    return {
+        "files": {name: f"leaderboard_{n}.json" for n, (name, _) in enumerate(groups)},
+        "type": f"llm-{board.evaluator.kind}-leaderboard",
+        "models": {line.model: line.name for line in board.standings},
+    }
+
+
+def leaderboard_tables(board: Leaderboard) -> list[dict[str, object]]:
+    """Return a table per metric, and one of all metrics with all figures."""
+    meta = {entry["key"]: entry for entry in describe_evaluator(board.evaluator, [])["metrics_meta"]}
+    tables: list[dict[str, object]] = [
         {
-            "files": files,
-            "type": f"llm-{info.kind}-leaderboard",
-            "models": {x.model: x.name for x in board.standings},
-        },
-    )
-    describe_format(folder.leaderboard, "application_json", "application/json")
-    for name, mime in (
-        ("text_markdown", "text/markdown"),
-        (LEADERBOARD_MARKDOWN, "application/vnd.h2oai-evalstudio-leaderboard.markdown"),
-    ):
-        with open_text(folder.leaderboard / name / "explanation.md") as file:
-            file.write(markdown.leaderboard(board))
-        describe_format(folder.leaderboard, name, mime)
+            "data": {line.model: {key: line.cells[key].value for key in keys} for line in board.standings},
+            "metadata": {key: meta[key] for key in keys},
+        }
+        for _, keys in _metric_groups(board.evaluator)
+    ]
+    if board.standings:
+        tables[-1]["standings"] = {line.model: _standing(line) for line in board.standings}
+    return tables
+
+
+def model_wide_tables(board: Leaderboard) -> list[dict[str, object]]:
+    """Return the data behind each model-wide figure, such as a confusion matrix."""
+    return [
+        {"model_key": line.model, "model_name": line.name, "table": line.table}
+        for line in board.standings
+        if line.table
+    ]
+
+
+def problem_entries(analysis: Analysis, evaluator: str) -> dict[str, object]:
+    """Return the problems of an evaluator."""
+    problems = of_evaluator(analysis.problems, evaluator)
+    return {"problems": [problem_entry(problem, analysis.evaluators) for problem in problems]}
+
+
+def insight_entries(analysis: Analysis, evaluator: str) -> dict[str, object]:
+    """Return the insights of an evaluator."""
+    insights = of_evaluator(analysis.insights, evaluator)
+    return {"insights": [insight_entry(insight, analysis.evaluators) for insight in insights]}
 
 
 def _standing(line: Standing) -> dict[str, object]:
@@ -289,12 +237,3 @@ def _cell(cell: Cell) -> dict[str, object]:
         "rank": cell.rank,
         "passes": cell.passes,
     }
-
-
-def explanations_of(folder: ExplainerFolder) -> list[str]:
-    """Return the names of all explanations of an evaluator, as the documents write them.
-
-    The folder of `llm-eval-results` is `global_llm_eval_results`, and so on.
-    """
-    paths = (folder.results, folder.leaderboard, folder.fragment, folder.archive)
-    return [path.name.removeprefix("global_").replace("_", "-") for path in paths]

@@ -7,8 +7,9 @@ import re
 import shutil
 import uuid
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
@@ -21,9 +22,31 @@ LEADERBOARD_FOLDERS: Mapping[str, str] = {
     "bool": "global_llm_bool_leaderboard",
     "classification": "global_llm_classification_leaderboard",
 }
-LEADERBOARD_MARKDOWN = "application_vnd_h2oai_evalstudio_leaderboard_markdown"
+PARQUET = f"global_llm_eval_results/{parquet.FOLDER}/explanation.parquet"
+"""The only file of an evaluator that an installation may lack: it needs pyarrow."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
+"""Date of all entries, the earliest that ZIP has: the bytes of an archive depend on its files only."""
 _COMPRESSION_LEVEL = 1
+
+
+RESULTS = "global_llm_eval_results"
+LOG = "log/explainer_run_{uuid}.log"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputPath:
+    """A file of an evaluator's folder, or several with numbers.
+
+    Attributes:
+        path: below the folder; `{board}` is the folder of the leaderboard, `{uuid}` that of the evaluator in
+            the run, and `{n}` a number from 0 on.
+        title: of its link for readers of the report; "" for a file that only the descriptor lists.
+        mime: media type in the `.meta` file beside the file's folder; "" for a file without one.
+    """
+
+    path: str
+    title: str = ""
+    mime: str = ""
 
 
 class ExplainerFolder:
@@ -32,46 +55,47 @@ class ExplainerFolder:
     Args:
         output: the report's folder.
         run_id: of the record's header.
+        outputs: its files.
     """
 
-    def __init__(self, output: Path, run_id: str, info: EvaluatorInfo) -> None:
+    def __init__(self, output: Path, run_id: str, info: EvaluatorInfo, outputs: Sequence[OutputPath]) -> None:
         self.info = info
         self.uuid = explainer_uuid(run_id, info.id)
         self.name = f"{EXPLAINER_PREFIX}{re.sub(r'[^A-Za-z0-9_.-]', '_', info.id)}_{self.uuid}"
         self.path = output / self.name
-        self.results = self.path / "global_llm_eval_results"
-        self.leaderboard = self.path / LEADERBOARD_FOLDERS[info.kind]
-        self.fragment = self.path / "global_html_fragment"
-        self.archive = self.path / "global_work_dir_archive"
-        self.insights = self.path / "insights" / "insights_and_actions.json"
-        self.problems = self.path / "problems" / "problems_and_actions.json"
-        self.log = self.path / "log" / f"explainer_run_{self.uuid}.log"
+        self.results = self.path / RESULTS
         self.work = self.path / "work"
+        self._outputs = outputs
 
     @property
     def log_name(self) -> str:
         """Path of the log file in the folder."""
-        return self.log.relative_to(self.path).as_posix()
+        return LOG.format(uuid=self.uuid)
+
+    def path_of(self, output: OutputPath, n: int = 0) -> Path:
+        """Return the path of a file; of the nth one where there are several."""
+        board = LEADERBOARD_FOLDERS[self.info.kind]
+        return self.path / output.path.format(board=board, uuid=self.uuid, n=n)
 
     def files(self) -> list[tuple[str, str]]:
         """Return the exports to link: their titles, and their paths from the report's folder."""
-        paths = [
-            ("Results, JSON", self.results / "application_json" / "explanation.json"),
-            ("Results, CSV", self.results / "text_csv" / "explanation.csv"),
-            *(
-                [("Results, Parquet", table)]
-                if (table := self.results / parquet.FOLDER / "explanation.parquet").is_file()
-                else []
-            ),
-            ("Leaderboard, JSON", self.leaderboard / "application_json" / "explanation.json"),
-            ("Leaderboard, Markdown", self.leaderboard / "text_markdown" / "explanation.md"),
-            ("Leaderboard, HTML", self.leaderboard / "text_html" / "explanation.html"),
-            ("Problems, JSON", self.problems),
-            ("Insights, JSON", self.insights),
-            ("Work files, ZIP", self.archive / "application_zip" / "explanation.zip"),
-            ("Log", self.log),
+        return [
+            (output.title, path.relative_to(self.path.parent).as_posix())
+            for output in self._outputs
+            if output.title and ((path := self.path_of(output)).is_file() or output.path != PARQUET)
         ]
-        return [(what, path.relative_to(self.path.parent).as_posix()) for what, path in paths]
+
+    def explanations(self) -> list[str]:
+        """Return the names of all explanations of the evaluator, as the documents write them.
+
+        The folder of `llm-eval-results` is `global_llm_eval_results`, and so on.
+        """
+        folders = [self.path_of(output).relative_to(self.path).parts[0] for output in self._outputs]
+        return [
+            name.removeprefix("global_").replace("_", "-")
+            for name in dict.fromkeys(folders)
+            if name.startswith("global_")
+        ]
 
 
 def explainer_uuid(run_id: str, evaluator: str) -> str:

@@ -253,7 +253,6 @@ def _json(value: Any) -> tuple[bytes, str]:
 
 
 def _number(value: object) -> int:
-    """Return the number of a case."""
     text = str(value)
     if isinstance(value, bool) or not (text.isascii() and text.isdigit()) or len(text) > 9:
         raise _Refused(400, "expected the number of an answer")

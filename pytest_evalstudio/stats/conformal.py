@@ -44,6 +44,7 @@ def rank_of_quantile(count: int, alpha: float) -> int:
     >>> rank_of_quantile(9, 0.1), rank_of_quantile(8, 0.1)
     (9, 9)
     """
+    # Rounded first: 25 × (1 − 0.44) is 14.000000000000002 in floating point, whose ceiling is 15.
     return math.ceil(round((count + 1) * (1 - alpha), 9))
 
 

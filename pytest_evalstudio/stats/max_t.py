@@ -17,7 +17,7 @@ _TOLERANCE = 1e-9
 _MIN_UNITS, _MIN_COLUMNS = 5, 2
 """Smallest column, and smallest pool, whose variances are shrunk."""
 _MAX_EXPLAINED = 0.95
-"""Limit of the share of a column's variance that a cell explains."""
+"""Limit of the share of a column's variance that a cell explains; the logarithm of the rest stays finite."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,16 +137,20 @@ def _pooled(scaled: Floats, spread: Floats, units: LabelledUnits) -> Floats:
         members = members[(variances[members] > _TOLERANCE) & (sizes[members] >= _MIN_UNITS)]
         if len(members) < _MIN_COLUMNS:
             continue
+        # Logarithms: variances are scaled by factors, and their sampling error then hardly depends on them.
         logs = np.log(variances[members])
         shrinkage = _shrinkage(logs, 2 / (sizes[members] - 2))
         means = units.means[members]
         shifts = _shrinkage(means, variances[members] / sizes[members]) * (means - means.mean())
         for column, shift in zip(members.tolist(), shifts.tolist(), strict=True):
             cells = np.flatnonzero(columns == column)
+            # Without the part of the variance that a low cell itself causes; else it would hide itself.
+            # It is computed for each permutation alike, which keeps the test exact.
             explained = np.minimum(scaled[:, cells] ** 2 / (sizes[column] - 1), _MAX_EXPLAINED)
             deviation = shrinkage * (float(logs.mean()) - math.log(variances[column]))
             residual = (1 - shrinkage) * np.log1p(-explained)
             result[:, cells] *= np.exp(-(deviation + residual) / 2)
+            # The shift counts in the same unit as the cells: its column's shrunken deviation.
             result[:, cells] += shift / spread[cells] * math.exp(-deviation / 2)
     return result
 
@@ -166,6 +170,7 @@ def _adjusted(scaled: Floats) -> list[float]:
     order = np.argsort(scaled[0], kind="stable")
     ranked = scaled[:, order]
     smallest = np.minimum.accumulate(ranked[:, ::-1], axis=1)[:, ::-1]
+    # Step-down: a cell is compared with the smallest of those that are not below it, and p never falls.
     p_values = np.maximum.accumulate((smallest <= ranked[0] + 1e-6).mean(axis=0))
     adjusted = np.empty(len(order))
     adjusted[order] = p_values

@@ -75,11 +75,7 @@ def adjusted_effect(
     number = int(groups.max(initial=-1)) + 1
     if number < MIN_CLUSTERS:
         return None
-    games = np.arange(len(first_won))
-    design = np.zeros((len(first_won), players + 1))
-    np.add.at(design, (games, first), 1.0)
-    np.add.at(design, (games, second), -1.0)
-    design[:, players] = values
+    design = _design(first, second, values, players)
     if np.linalg.matrix_rank(design) == np.linalg.matrix_rank(design[:, :players]):
         return None
     weights, expected = _fitted(design, first_won)
@@ -99,6 +95,16 @@ def adjusted_effect(
         high=effect + reach,
         p=math.erfc(abs(effect) / spread / math.sqrt(2)),
     )
+
+
+def _design(first: Integers, second: Integers, values: Floats, players: int) -> Floats:
+    """Return the design matrix: 1 and −1 for the players of a game, and the property in the last column."""
+    games = np.arange(len(values))
+    design = np.zeros((len(values), players + 1))
+    np.add.at(design, (games, first), 1.0)
+    np.add.at(design, (games, second), -1.0)
+    design[:, players] = values
+    return design
 
 
 def _fitted(design: Floats, won: Floats) -> tuple[Floats, Floats]:

@@ -268,9 +268,18 @@ def test_what_moved_is_named() -> None:
     }
 
     assert {name: result.changed for name, result in changed.items()} == {name: (name,) for name in changed}
+    assert compare(plain, side(built())).changed == ()
     assert changed["case"].changed_cases == ("k0", "k1")
     assert changed["documents"].changed_documents == ("fees.md",)
     assert changed["documents"].document_cases == ("k0",)
+
+
+@pytest.mark.parametrize(("version", "changed"), [("0.1.0", ()), ("0.2.0", ("evaluator",))])
+def test_another_version_of_the_tool_is_a_change_of_its_evaluators(
+    version: str, changed: tuple[str, ...]
+) -> None:
+    new = record([1.0], tool={"name": "pytest-evalstudio", "version": version})
+    assert compare(side(record([1.0])), side(new)).changed == changed
 
 
 def test_another_threshold_is_said() -> None:

@@ -11,7 +11,7 @@ import pytest
 from pytest_evalstudio.cli import main
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.formats.config import configuration
+from pytest_evalstudio.formats.config import configuration, with_guardrails
 from pytest_evalstudio.formats.guardrails import REFERENCE, REFERENCE_IDS, Guardrails, read_guardrails
 
 OURS = {
@@ -125,6 +125,30 @@ def test_thresholds_that_labels_did_not_give_are_marked(tmp_path: Path) -> None:
     assert read_guardrails(tmp_path / "ours.json") == marked
     marked.save(tmp_path / "theirs.json", reference_ids=True)
     assert read_guardrails(tmp_path / "theirs.json").not_calibrated == {}
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        pytest.param({}, {"thresholds": {"toxicity": 0.2, "insult": 0.3}}, id="calibrated"),
+        pytest.param(
+            {"thresholds": {"toxicity": 0.9}},
+            {"thresholds": {"toxicity": 0.9, "insult": 0.3}},
+            id="one threshold of the user",
+        ),
+        pytest.param({"threshold": 0.9}, {"threshold": 0.9}, id="one threshold of the user for all"),
+        pytest.param(
+            {"calibration": "own.json"}, {"calibration": "own.json"}, id="another calibration of the user"
+        ),
+    ],
+)
+def test_the_user_s_threshold_comes_before_the_calibrated_one(
+    table: dict[str, object], expected: dict[str, object]
+) -> None:
+    guardrails = Guardrails(calibrated_thresholds={"toxicity": {"toxicity": 0.2, "insult": 0.3}})
+    config = configuration({"evaluator": {"toxicity": table}} if table else {})
+
+    assert with_guardrails(config, guardrails).evaluator["toxicity"] == expected
 
 
 def test_the_command_names_thresholds_that_are_not_calibrated(

@@ -96,6 +96,18 @@ def test_the_failed_ones_run_again_with_lf(echoing: Project) -> None:
     assert list(items) == ["city-qwerty-high-comma-high[app]"]
 
 
+def test_the_original_is_compared_with_perturbed_items_of_later_steps(echoing: Project) -> None:
+    result = echoing.run("--maxfail", "9", *PERTURB)
+
+    result.assert_outcomes(passed=5, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*model_passes flipped from pass to fail under qwerty:HIGH+comma:HIGH*",
+            "flips: 1 of 2 comparisons *",
+        ]
+    )
+
+
 @pytest.mark.slow
 def test_two_workers_make_the_same_record(echoing: Project) -> None:
     arguments = ("--evalstudio-perturb", "random_replacement:low,random_insert,word_swap:high,copy")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import fnmatch
 import hashlib
 import uuid
 import zipfile
+from pathlib import Path
 
 import pytest
 
 from pytest_evalstudio.report.build import build_report
+from pytest_evalstudio.report.explainer import OUTPUTS
 from support.records import RecordBuilder, evaluator, metric, score
 from support.small_run import RUN, Macro, explanation_of, read, small_run
 
@@ -242,3 +245,32 @@ def test_a_report_that_cannot_be_made_leaves_no_archive(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="the disk is full"):
         build_report(small_run().write(tmp_path), tmp_path / "report", {})
     assert not list(tmp_path.rglob("*.zip.tmp")) + list((tmp_path / "report").glob("*.zip"))
+
+
+@pytest.mark.parametrize("id", ["rouge", "text_matching", "classification"])
+def test_the_table_of_outputs_declares_all_files_of_an_evaluator(built, id):
+    folder = built.explainers[id]
+    files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    declared = {
+        output.path: {
+            name
+            for name in files
+            if fnmatch.fnmatch(name, output.path.format(board="global_*_leaderboard", uuid="*", n="*"))
+        }
+        for output in OUTPUTS
+    }
+    optional = {path for path in declared if "parquet" in path or "model-wide" in path}
+
+    assert {path for path, names in declared.items() if not names} <= optional
+    assert files - set().union(*declared.values()) == {
+        "result_descriptor.json",
+        *(name for name in files if name.endswith(".meta")),
+    }
+
+
+def test_the_documentation_names_all_outputs():
+    text = (Path(__file__).parents[2] / "docs/reference/report.md").read_text(encoding="utf-8")
+    for output in OUTPUTS:
+        *folders, name = output.path.split("/")
+        assert name.replace("{n}", "<n>").replace("{uuid}", "<uuid>") in text
+        assert all(folder in text for folder in folders if folder != "{board}")

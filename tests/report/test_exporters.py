@@ -12,7 +12,7 @@ from pytest_evalstudio.report.build import build_report
 from support.small_run import small_run
 
 EXPORTERS: dict[str, tuple[str, str]] = {
-    "evaluator rouge": ("pytest_evalstudio.report.build", "_write_explainer"),
+    "evaluator rouge": ("pytest_evalstudio.report.build", "write_explainer"),
     build.DATA: ("pytest_evalstudio.report.build", "interpretation"),
     build.SUMMARY: ("pytest_evalstudio.report.markdown", "summary"),
     build.PAGE: ("pytest_evalstudio.report.page", "page_pieces"),

@@ -82,3 +82,8 @@ def test_a_test_ends_after_its_last_repeat() -> None:
     assert ConfirmationTest(cases=500, max_runs=3).decision(0, 3) == "not confirmed"
     with pytest.raises(ValueError, match="1 or more"):
         ConfirmationTest(cases=0)
+
+
+def test_at_the_end_the_further_repeats_are_those_that_are_left() -> None:
+    test = ConfirmationTest(cases=50, max_runs=3)
+    assert [test.further(*counts) for counts in ((0, 0), (0, 1), (2, 0), (2, 1))] == [3, 2, 1, 0]

@@ -65,3 +65,10 @@ def test_exchanged_sides_with_equal_verdicts_show_no_effect() -> None:
     )
     assert effect is not None
     assert (effect.log_odds, effect.p) == (0.0, 1.0)
+
+
+def test_an_effect_without_any_spread_between_prompts_is_not_told_apart() -> None:
+    first = np.tile([0, 0, 0, 0, 1, 1, 1, 1], 20)
+    won = np.tile([1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0], 20)
+    prompts = np.repeat(np.arange(20), 8)
+    assert adjusted_effect(first, 1 - first, won, np.ones(160), prompts, 2) is None

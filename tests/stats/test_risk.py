@@ -98,3 +98,9 @@ def test_probabilities_take_the_place_of_labels() -> None:
     probabilities = np.linspace(0.01, 0.99, 99)
     cut = choose_cut(probabilities, probabilities, RiskRule())
     assert cut.probability == pytest.approx(0.5, abs=0.02), "at the share of good answers"
+
+
+def test_a_cut_that_passes_all_bad_answers_is_not_within_a_limit() -> None:
+    probabilities, good = np.array([0.3, 0.6, 0.8]), np.array([1, 1, 0])
+    cut = choose_cut(probabilities, good, RiskRule(rule="max_type_i", limit=0.5))
+    assert not cut.is_attained

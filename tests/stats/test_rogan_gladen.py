@@ -170,3 +170,13 @@ def test_the_interval_covers_the_share_of_good_answers(run: Sample, labelled: Sa
     counts = coverage(truth, run, labelled, simulations=1_500, seed=1)
     assert counts.covered / counts.corrected >= 0.94
     assert counts.raw_covered / 1_500 < 0.93, "the uncorrected rate does not"
+
+
+def test_the_covariance_by_hand() -> None:
+    errors = judge_errors([1, 1, 1], [1, 0, 1], [1, 1, 1], [1, 0, 0])
+    # residuals (1/3, -2/3), (-2/3, 1/3), (1/3, 1/3): their products sum to -1/3; (-1/3) / (3 * 3) * 3 / 2
+    assert errors.covariance == pytest.approx(-1 / 18)
+
+
+def test_one_question_has_no_covariance() -> None:
+    assert judge_errors([1], [1], [1], [0]).covariance == 0.0

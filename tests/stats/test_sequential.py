@@ -85,3 +85,10 @@ def test_a_design_that_cannot_work_is_refused(change, fact):
     numbers = {"max_runs": 20, "p0": 0.9, "p1": 0.7, "alpha": 0.05, "beta": 0.1, **change}
     with pytest.raises(ValueError, match=fact):
         Sprt(**numbers)
+
+
+def test_the_bounds_by_hand() -> None:
+    design = Sprt(max_runs=100, p0=0.9, p1=0.8, alpha=0.05, beta=0.1)
+    # log(0.1 / 0.95) / log(0.8 / 0.9) is 19.1 passes, log(0.9 / 0.05) / log(0.2 / 0.1) 4.2 failures
+    assert [design.decision(passed, 0) for passed in (19, 20)] == ["open", "pass"]
+    assert [design.decision(0, failed) for failed in (4, 5)] == ["open", "fail"]

@@ -13,7 +13,7 @@ from pytest_evalstudio.batch.figures.estimates import mean_of, pass_share_of, pe
 from pytest_evalstudio.record.scored import MetricAggregate, Sampling, Stratum, StratumMoments
 from pytest_evalstudio.record.sketches import sketch_of
 from pytest_evalstudio.stats.intervals import student_quantile
-from pytest_evalstudio.stats.strata import SampledStratum, stratified_mean, weighted_quantiles
+from pytest_evalstudio.stats.strata import SampledStratum, allocate, stratified_mean, weighted_quantiles
 
 
 def test_a_stratified_mean_is_cochrans() -> None:
@@ -166,3 +166,25 @@ def test_the_interval_of_a_percentile_covers_that_of_all_rows() -> None:
         low, high = percentile_of(aggregate, 0.7, sampling).interval or (0.0, 0.0)
         covered += low <= true <= high
     assert 0.92 <= covered / 400 <= 0.985
+
+
+@pytest.mark.parametrize(
+    ("weights", "sizes"), [({"a": 0, "b": 1}, {"a": 9, "b": 3}), ({"a": 1, "b": 1}, {"a": 0, "b": 3})]
+)
+def test_a_stratum_without_weight_or_members_gets_no_rows(
+    weights: dict[str, int], sizes: dict[str, int]
+) -> None:
+    assert allocate(5, weights, sizes) == {"a": 0, "b": 3}
+
+
+@pytest.mark.parametrize(
+    ("count", "weights", "expected"),
+    [
+        (10, {"a": 1, "b": 1, "c": 1}, {"a": 4, "b": 3, "c": 3}),
+        (8, {"a": 5, "b": 3, "c": 2}, {"a": 4, "b": 2, "c": 2}),  # 4.0, 2.4, 1.6
+    ],
+)
+def test_the_largest_remainders_get_the_rest(
+    count: int, weights: dict[str, int], expected: dict[str, int]
+) -> None:
+    assert allocate(count, weights, dict.fromkeys(weights, 99)) == expected

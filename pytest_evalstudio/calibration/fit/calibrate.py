@@ -5,7 +5,7 @@ Source: HCAT, section 5.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from pytest_evalstudio.calibration.fit.predictions import (
 )
 from pytest_evalstudio.calibration.fit.refusals import refusals
 from pytest_evalstudio.calibration.fit.results import CalibrationFigures
-from pytest_evalstudio.calibration.fit.sample import sample
+from pytest_evalstudio.calibration.fit.sample import LabelledSample, sample
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.numbers import DEFAULT_SEED
 from pytest_evalstudio.formats.labels import Labels
@@ -110,23 +110,11 @@ def calibrate(
     columns = _columns(scores, metrics)
     labelled = sample(scores, labels, columns, good_from=good_from, drawn=drawn)
     labelled.check(alpha, seed)
-    kinds = [column.metric for column in columns]
-
-    def fitted(rows: Integers) -> Fitted:
-        return fit(
-            method,
-            labelled.scores[rows],
-            labelled.labels[rows],
-            good_from=labelled.good_from,
-            metrics=kinds,
-            seed=seed,
-        )
-
     fitting = Fit(
         sample=labelled,
         columns=tuple(columns),
         method=method,
-        curve=fitted,
+        curve=_fit_of(labelled, columns, method, seed),
         alpha=alpha,
         coverage=coverage,
         rule=rule,
@@ -136,6 +124,25 @@ def calibrate(
     figures = calibration_figures(result, tested)
     figures = figures.with_refusals(refusals(figures, columns, cut, rule))
     return Calibrated(figures, result.saved(_saved_figures(figures)))
+
+
+def _fit_of(
+    labelled: LabelledSample, columns: Sequence[Column], method: Method, seed: int
+) -> Callable[[Integers], Fitted]:
+    """Return the function that fits the curve to some rows of the sample."""
+    metrics = [column.metric for column in columns]
+
+    def fitted(rows: Integers) -> Fitted:
+        return fit(
+            method,
+            labelled.scores[rows],
+            labelled.labels[rows],
+            good_from=labelled.good_from,
+            metrics=metrics,
+            seed=seed,
+        )
+
+    return fitted
 
 
 def _fitted(fitting: Fit, scores: Scores) -> tuple[FittedCalibration, Predictions, Cut]:

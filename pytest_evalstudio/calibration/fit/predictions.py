@@ -161,7 +161,6 @@ def _level_quantiles(fitting: Fit, curve: Fitted, rows: Integers) -> dict[int, f
 
 
 def _sets(curve: Fitted, conformal: Conformal, likely: Floats, scores: Floats) -> Iterator[ConformalSet]:
-    """Yield the conformal set of each answer."""
     saved = None if isinstance(curve, Trees) else curve
     for likelihood, row in zip(likely.tolist(), scores.tolist(), strict=True):
         yield conformal_set(conformal, likelihood, saved, row)

@@ -230,7 +230,6 @@ def sample(
 
 
 def _by_label(scores: Scores, labels: Labels) -> dict[tuple[str, str], TableAnswer]:
-    """Return the answer of each label."""
     answers: dict[tuple[str, str], TableAnswer] = {}
     for identity in scores.answers:
         case_id = identity[1:]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast, runtime_checkable
 
 from pytest_evalstudio.core.cases import Case
@@ -275,26 +275,33 @@ def evaluator(
             description=summary_of(cls),
             compares=compares,
             difference=difference,
-            aggregates=has_method(KIND, id, cls, "aggregate", "aggregate(self, rows) -> ModelScore"),
-            labels=has_method(
-                KIND, id, cls, "aggregate_labels", "aggregate_labels(self, counts) -> ModelScore"
-            ),
-            refines_applicability=has_method(
-                KIND, id, cls, "not_applicable", "not_applicable(self, case) -> str"
-            ),
-            path_options=path_options_of(KIND, id, cls),
-            prompts=names_in(KIND, id, cls, "prompts"),
-            dynamic_needs=has_property(KIND, id, cls, "needs", tuple),
-            dynamic_requirements=has_property(KIND, id, cls, "requires", tuple),
-            own_judge=has_property(KIND, id, cls, "own_judge", Mapping),
-            depends_on_chunk_order=bool(inspect.getattr_static(cls, "depends_on_chunk_order", False)),
-            applies_without_text=bool(inspect.getattr_static(cls, "applies_without_text", False)),
-            applies_to_refusals=bool(inspect.getattr_static(cls, "applies_to_refusals", False)),
-            measures_support=bool(inspect.getattr_static(cls, "measures_support", False)),
         )
-        return attach(cls, spec)
+        return attach(cls, _with_capabilities(spec, cls))
 
     return declare
+
+
+def _with_capabilities(spec: EvaluatorSpec, cls: type) -> EvaluatorSpec:
+    """Return the declaration with the optional capabilities of the class."""
+    return replace(
+        spec,
+        aggregates=has_method(KIND, spec.id, cls, "aggregate", "aggregate(self, rows) -> ModelScore"),
+        labels=has_method(
+            KIND, spec.id, cls, "aggregate_labels", "aggregate_labels(self, counts) -> ModelScore"
+        ),
+        refines_applicability=has_method(
+            KIND, spec.id, cls, "not_applicable", "not_applicable(self, case) -> str"
+        ),
+        path_options=path_options_of(KIND, spec.id, cls),
+        prompts=names_in(KIND, spec.id, cls, "prompts"),
+        dynamic_needs=has_property(KIND, spec.id, cls, "needs", tuple),
+        dynamic_requirements=has_property(KIND, spec.id, cls, "requires", tuple),
+        own_judge=has_property(KIND, spec.id, cls, "own_judge", Mapping),
+        depends_on_chunk_order=bool(inspect.getattr_static(cls, "depends_on_chunk_order", False)),
+        applies_without_text=bool(inspect.getattr_static(cls, "applies_without_text", False)),
+        applies_to_refusals=bool(inspect.getattr_static(cls, "applies_to_refusals", False)),
+        measures_support=bool(inspect.getattr_static(cls, "measures_support", False)),
+    )
 
 
 def _metrics_of(id: str, cls: type) -> tuple[Metric, ...]:

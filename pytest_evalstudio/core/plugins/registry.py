@@ -240,7 +240,6 @@ class Registry:
 
 
 def _installed(group: str) -> EntryPoints:
-    """Return the entry points of a group."""
     return _entry_points(group, tuple((folder, _changed_at(folder)) for folder in sys.path))
 
 

@@ -50,12 +50,14 @@ def cut(
         families.setdefault(position, []).append(together)
     chunks = []
     remaining = len(members)
+    # Small runs still give each worker a few chunks.
     smallest = max(1, min(SMALLEST, remaining // (workers * 2 * CHUNKS_PER_WORKER)))
     for groups in families.values():
         largest = SIZE if task_of(groups[0][0]).answered else SIZE_TO_ASK
         size = min(largest, _share(remaining, workers, smallest))
         current: list[T] = []
         for together in groups:
+            # A family is never divided; one that is larger than a chunk is a chunk by itself.
             if current and len(current) + len(together) > size:
                 chunks.append(current)
                 remaining -= len(current)

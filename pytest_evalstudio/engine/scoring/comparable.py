@@ -161,7 +161,6 @@ def _add_plain(part: str, at: int, pieces: list[str], starts: array[int]) -> Non
 
 
 def _add_marked(part: str, at: int, pieces: list[str], starts: array[int]) -> None:
-    """Add a character with its marks."""
     for begin in range(0, len(part), MAX_MARKS + 1):
         piece = part[begin : begin + MAX_MARKS + 1]
         composed = unicodedata.normalize("NFC", piece)

@@ -347,7 +347,6 @@ def is_selector(name: str) -> bool:
 
 
 def _values(spec: EvaluatorSpec, kind: str) -> tuple[str, ...]:
-    """Return the values of a property of an evaluator."""
     by_kind = {"method": spec.method, "domain": (spec.domain,), "tag": spec.keywords}
     return by_kind.get(kind, ())
 

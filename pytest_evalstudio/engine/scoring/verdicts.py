@@ -331,7 +331,6 @@ def _missed_in_repeats(selected: ConfiguredEvaluator, scored: Sequence[Outcome])
 
 
 def _repeats_line(selected: ConfiguredEvaluator, reached: Verdict) -> str:
-    """Return the line of a verdict that counts repeats."""
     passed, total = reached.repeats.count(True), len(reached.repeats) - reached.repeats.count(None)
     rule = "sequential test" if reached.stopped == "fail" else f'pass = "{reached.policy}"'
     means = ", ".join(

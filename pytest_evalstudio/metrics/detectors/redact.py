@@ -6,6 +6,7 @@ from pytest_evalstudio.metrics.detectors import pii, secrets
 from pytest_evalstudio.metrics.detectors.cards import CARD
 from pytest_evalstudio.metrics.detectors.spans import RawSpan, lazy, mask, merge_spans
 
+# Keys such as "report@v1.json" look like e-mail addresses, but are names of files.
 _DOCUMENT_ENDINGS = (
     ".json",
     ".jsonl",
@@ -74,6 +75,7 @@ def _is_certain(kind: str, value: str) -> bool:
     if kind == pii.EMAIL:
         return not value.lower().endswith(_DOCUMENT_ENDINGS)
     if kind in (CARD, pii.SSN):
+        # Bare digits are dates and numbers of documents here; those with dots are versions.
         return not value.isalnum() and "." not in value
     return kind == pii.IBAN or (kind == pii.PHONE and value.startswith("+"))
 

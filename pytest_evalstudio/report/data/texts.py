@@ -33,7 +33,7 @@ BUDGET = 12_000_000
 TEXT_CHARS = 20_000
 CHUNKS = 16
 _LEVEL = 1
-_GZIP = 31
+_GZIP = 31  # zlib's largest window, 15, and 16 for the header of gzip
 _WAITING = 2
 
 

@@ -93,6 +93,8 @@ def _units(
     groups: Mapping[str, str],
 ) -> LabelledUnits:
     fixed = _is_fixed(family.dimension, cases, groups)
+    # Cases of a chunk depend on each other. Where they share the category, only whole chunks can exchange
+    # theirs; else cases exchange theirs within their chunk (`_strata`).
     unit_names = [groups.get(key, f"case {key}") if fixed else f"case {key}" for key in keys]
     unit_of = np.unique(unit_names, return_inverse=True)[1]
     first: dict[int, str] = {}
@@ -125,6 +127,7 @@ def _units(
         cell_cases = [
             case for case in members if other is None or other[1] in case.categories.get(other[0], ())
         ]
+        # Pairs are compared without the part of a score that its chunk explains: see `without_shared_part`.
         by_key = scores_of[table] if other is None else within[table]
         scores = sign * np.array([by_key[case.key] for case in cell_cases])
         at = np.array([position[case.key] for case in cell_cases], dtype=np.int64)
