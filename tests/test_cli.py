@@ -257,7 +257,7 @@ def test_a_report_is_built_from_a_record_or_its_folder(capsys):
         (
             "later.jsonl",
             '{"kind": "run", "schema_version": 9}',
-            "later.jsonl:1:1: is a record of version 9; this version reads 1 to 2",
+            "later.jsonl:1:1: is a record of version 9; this version reads 1 to 3",
         ),
     ],
 )

@@ -53,7 +53,7 @@ def test_the_report_has_the_means_of_all_rows_and_says_so(
 
 @pytest.mark.parametrize(
     ("size", "listed", "words"),
-    [("0", 20, "80 cases, 20 of them listed"), ("100", 80, "80 cases")],
+    [("0", 20, "80 answers, 20 of them listed"), ("100", 80, "80 answers")],
     ids=["some", "all"],
 )
 def test_a_finding_says_how_many_of_its_cases_the_page_lists(
@@ -64,7 +64,7 @@ def test_a_finding_says_how_many_of_its_cases_the_page_lists(
     main(["report", str(tmp_path / "bad.parquet"), "-o", str(tmp_path / "page"), "--rows", size])
 
     page = (tmp_path / "page" / "interpretation.html").read_text()
-    assert f'<a href="#matrix?evaluator=rouge&amp;show=failures">show {words}</a>' in page
+    assert f'<a href="#matrix?evaluator=rouge&amp;show=missed">show {words}</a>' in page
     with zipfile.ZipFile(tmp_path / "page" / "evalstudio-report.zip") as archive:
         items = RecordReader(Path(archive.extract("record.jsonl", tmp_path))).items()
         assert sum(item.verdicts["rouge"].passed is False for item in items) == listed

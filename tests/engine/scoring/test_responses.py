@@ -277,7 +277,7 @@ CONTENT_BLIND = {
     *("toxicity", "fairness_bias", "sexism", "stereotypes", "safety_judge", "counterfactual_bias"),
     *("looping_detection", "json_schema", "perplexity", "agent_sanity_check", "language_mismatch"),
     *("guideline_adherence_judge", "global_guideline_adherence_judge", "custom_judge", "byop"),
-    *("document_recall", "tool_calls", "tool_rules", "effort"),
+    *("document_recall", "tool_calls", "tool_arguments", "tool_rules", "effort"),
 }
 
 
