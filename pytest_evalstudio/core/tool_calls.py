@@ -73,6 +73,21 @@ class ExpectedToolCall:
         return {**named, **({"other_arguments": self.other_arguments} if self.other_arguments else {})}
 
 
+def call_text(name: str, arguments: Mapping[str, Any], arguments_text: str = "") -> str:
+    """Return a call as people write it.
+
+    Args:
+        arguments_text: arguments that are no JSON object.
+
+    >>> call_text("search", {"query": "fee", "page": 2})
+    'search(query="fee", page=2)'
+    """
+    values = [
+        f"{key}={json.dumps(value, ensure_ascii=False, default=str)}" for key, value in arguments.items()
+    ]
+    return f"{name}({', '.join(values) or arguments_text})"
+
+
 def read_tool_calls(values: object) -> tuple[ToolCall, ...]:
     """Read calls in the form of any service, see `read_tool_call`.
 

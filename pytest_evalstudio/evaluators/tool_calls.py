@@ -13,7 +13,7 @@ from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
-from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
+from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall, call_text
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import keywords, listed, worst
 from pytest_evalstudio.metrics.matching import ABSENT
@@ -127,7 +127,7 @@ class ToolCalls:
     ) -> str:
         parts = []
         if self.mode != "subset":
-            missing = [described(expected[index]) for index in comparison.missing]
+            missing = [_shown(expected[index]) for index in comparison.missing]
             parts += [f"missing: {listed(missing, _SHOWN_CALLS)}"] if missing else []
         wrong = [
             f"{expected[pair.expected].name} (call {pair.actual + 1}): "
@@ -137,7 +137,7 @@ class ToolCalls:
         ]
         parts += [f"wrong arguments: {listed(wrong, _SHOWN_CALLS)}"] if wrong else []
         if self.mode not in ("superset", "in_order"):
-            others = [described(actual[index]) for index in comparison.unexpected]
+            others = [_shown(actual[index]) for index in comparison.unexpected]
             parts += [f"unexpected: {listed(others, _SHOWN_CALLS)}"] if others else []
         if not parts or (self.mode in ("exact", "in_order") and not comparison.in_order and not wrong):
             names = one_line(", ".join(call.name for call in expected))
@@ -151,14 +151,8 @@ def _fits(name: str, patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def described(call: ToolCall | ExpectedToolCall) -> str:
-    """Return a call for a message.
-
-    >>> described(ToolCall(name="search", arguments={"query": "fee"}))
-    'search(query="fee")'
-    """
-    values = ", ".join(f"{key}={_value(value)}" for key, value in call.arguments.items())
-    return one_line(f"{call.name}({values})")
+def _shown(call: ToolCall | ExpectedToolCall) -> str:
+    return one_line(call_text(call.name, call.arguments))
 
 
 def _value(value: object) -> str:

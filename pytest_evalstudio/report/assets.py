@@ -35,6 +35,7 @@ SCRIPTS = (
     "export",
     "matrix",
     "cards",
+    "calls",
     "panel",
     "failures",
     "robustness",

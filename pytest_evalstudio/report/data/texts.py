@@ -15,9 +15,10 @@ from typing import Any
 
 import msgspec
 
+from pytest_evalstudio.core.tool_calls import call_text
 from pytest_evalstudio.engine.quick_json import written
 from pytest_evalstudio.record.codec import portable
-from pytest_evalstudio.record.schema import Item, JsonObject, Mark, Row
+from pytest_evalstudio.record.schema import Item, JsonObject, Mark, RecordedToolCall, Row
 
 BLOCK_CHARS = 1 << 17
 BLOCK_ENTRIES = 1 << 10
@@ -32,6 +33,8 @@ BUDGET = 12_000_000
 
 TEXT_CHARS = 20_000
 CHUNKS = 16
+CALLS, CALL_CHARS = 200, 400
+"""Tool calls of an answer that the page lists, and characters of each part of one."""
 _LEVEL = 1
 _GZIP = 31  # zlib's largest window, 15, and 16 for the header of gzip
 _WAITING = 2
@@ -166,6 +169,10 @@ def _entry(item: Item, contexts: Sequence[JsonObject | None]) -> JsonObject:
     ):
         if text:
             entry[name] = _cut(text)
+    if first.expected_tool_calls is not None:
+        entry["expected_calls"] = [
+            _short(call_text(call.name, call.arguments)) for call in first.expected_tool_calls[:CALLS]
+        ]
     if first.corpus:
         entry["corpus"] = first.corpus
     if first.categories:
@@ -194,6 +201,10 @@ def _answer(row: Row) -> JsonObject:
         answer["retries"] = row.retries
     if row.usage:
         answer["usage"] = row.usage
+    if row.tool_calls:
+        answer["calls"] = [_call(call) for call in row.tool_calls[:CALLS]]
+    if len(row.tool_calls) > CALLS:
+        answer["calls_left_out"] = len(row.tool_calls) - CALLS
     marks = {
         id: [_mark(mark) for mark in outcome.fragments if mark.start < TEXT_CHARS]
         for id, outcome in row.outcomes.items()
@@ -202,6 +213,19 @@ def _answer(row: Row) -> JsonObject:
     if marks:
         answer["fragments"] = marks
     return answer
+
+
+def _call(call: RecordedToolCall) -> JsonObject:
+    entry: JsonObject = {"text": _short(call_text(call.name, call.arguments, call.arguments_text))}
+    if call.result:
+        entry["result"] = _short(call.result)
+    if call.error:
+        entry["error"] = _short(call.error)
+    return entry
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= CALL_CHARS else text[: CALL_CHARS - 1] + "…"
 
 
 def _mark(mark: Mark) -> JsonObject:

@@ -297,6 +297,7 @@ class Panel {
       repeats,
       answer.error && el("p", { class: "notice" }, "Error: ", said(answer.error)),
       beginning ? this.#answerBox(row, texts, answer, mode, metric, fragments) : el("p", { class: "quiet" }, "no answer"),
+      toolCalls(answer, texts.expected_calls),
       this.#context(texts, answer, fragments, metric),
     ]
       .flat()
