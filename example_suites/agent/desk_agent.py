@@ -13,7 +13,7 @@ CARDS = [("4417", "C-101", "active"), ("8820", "C-102", "active")]
 
 
 class Desk:
-    """Tools of one conversation; each call is noted as it was made."""
+    """Tools of one conversation; each call is recorded as it was made."""
 
     def __init__(self):
         self.db = sqlite3.connect(":memory:")
@@ -25,16 +25,16 @@ class Desk:
 
     def call(self, name, **arguments):
         start = time.perf_counter()
-        noted = {"name": name, "arguments": arguments}
+        record = {"name": name, "arguments": arguments}
         try:
-            noted["result"] = getattr(self, f"_{name}")(**arguments)
-            return noted["result"]
+            record["result"] = getattr(self, f"_{name}")(**arguments)
+            return record["result"]
         except LookupError as exc:
-            noted["error"] = str(exc)
+            record["error"] = str(exc)
             return None
         finally:
-            noted["duration_s"] = time.perf_counter() - start
-            self.calls.append(noted)
+            record["duration_s"] = time.perf_counter() - start
+            self.calls.append(record)
 
     def _find_account(self, owner):
         row = self.db.execute("SELECT id, balance FROM accounts WHERE owner = ?", (owner,)).fetchone()

@@ -122,10 +122,10 @@ def _anchors(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, int
     indices: list[int] = []
     before: list[int] = []
     for index, (_, position) in enumerate(pairs):
-        place = bisect_left(ends, position)
-        before.append(indices[place - 1] if place else -1)
-        ends[place : place + 1] = [position]
-        indices[place : place + 1] = [index]
+        length = bisect_left(ends, position)
+        before.append(indices[length - 1] if length else -1)
+        ends[length : length + 1] = [position]
+        indices[length : length + 1] = [index]
     chain = []
     index = indices[-1] if indices else -1
     while index >= 0:

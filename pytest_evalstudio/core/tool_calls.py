@@ -69,8 +69,8 @@ class ExpectedToolCall:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the expectation as JSON data."""
-        named = {"name": self.name, "arguments": dict(self.arguments)}
-        return {**named, **({"other_arguments": self.other_arguments} if self.other_arguments else {})}
+        data = {"name": self.name, "arguments": dict(self.arguments)}
+        return {**data, **({"other_arguments": self.other_arguments} if self.other_arguments else {})}
 
 
 def call_text(name: str, arguments: Mapping[str, Any], arguments_text: str = "") -> str:

@@ -108,9 +108,9 @@ def read_rule(table: object, index: int) -> Rule:
     Raises:
         ConfigurationError: for an unknown key or a value of a wrong type.
     """
-    place = f"rules[{index}]"
+    location = f"rules[{index}]"
     if not isinstance(table, Mapping):
-        raise ConfigurationError(f'{place}: expected a table, e.g. {{tool = "cancel_*", at_most = 1}}')
+        raise ConfigurationError(f'{location}: expected a table, e.g. {{tool = "cancel_*", at_most = 1}}')
     types: dict[str, type] = {
         "tool": str,
         "never": bool,
@@ -122,14 +122,18 @@ def read_rule(table: object, index: int) -> Rule:
     }
     for name, value in table.items():
         if name not in types:
-            raise ConfigurationError(f"{place}: a rule has no key {name!r}. {nearest(name, types)}".strip())
+            raise ConfigurationError(
+                f"{location}: a rule has no key {name!r}. {nearest(name, types)}".strip()
+            )
         if not isinstance(value, types[name]) or (isinstance(value, bool) and types[name] is int):
-            raise ConfigurationError(f"{place}.{name}: expected {types[name].__name__}, found {value!r}")
+            raise ConfigurationError(f"{location}.{name}: expected {types[name].__name__}, found {value!r}")
     if not table.get("tool"):
-        raise ConfigurationError(f'{place}: it names no tool; write tool = "*" for all')
+        raise ConfigurationError(f'{location}: it names no tool; write tool = "*" for all')
     if len(table) == 1:
         conditions = ", ".join(item.name for item in fields(Rule)[1:])
-        raise ConfigurationError(f"{place}: it says nothing about {table['tool']!r}; add one of {conditions}")
+        raise ConfigurationError(
+            f"{location}: it says nothing about {table['tool']!r}; add one of {conditions}"
+        )
     return Rule(**table)
 
 

@@ -52,8 +52,8 @@ def _expected_call(value: object) -> ExpectedToolCall:
     if not isinstance(value, Mapping):
         raise ValueError("expected an object with the name of a tool")
     if unknown := [key for key in value if key not in _KEYS]:
-        known = nearest(str(unknown[0]), _KEYS) or f"There are: {', '.join(_KEYS)}."
-        raise ValueError(f"{unknown[0]!r} is not a key of an expected call. {known}")
+        hint = nearest(str(unknown[0]), _KEYS) or f"There are: {', '.join(_KEYS)}."
+        raise ValueError(f"{unknown[0]!r} is not a key of an expected call. {hint}")
     name, arguments = value.get("name"), value.get("arguments")
     if not isinstance(name, str) or not name.strip():
         raise ValueError("it has no name of a tool")

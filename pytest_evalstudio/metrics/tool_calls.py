@@ -94,13 +94,13 @@ def compare_calls(
         EvaluationError: if a matcher cannot be evaluated.
 
     >>> calls = [ToolCall(name="search"), ToolCall(name="cancel", arguments={"id": 2})]
-    >>> wanted = [ExpectedToolCall(name="cancel", arguments={"id": 1})]
-    >>> compare_calls(calls, wanted, mode="superset", forbid_others=False).recall
+    >>> expectations = [ExpectedToolCall(name="cancel", arguments={"id": 1})]
+    >>> compare_calls(calls, expectations, mode="superset", forbid_others=False).recall
     0.0
     """
     pairs, greedy = _pairs(actual, expected, forbid_others)
     right = [pair for pair in pairs if not pair.faults]
-    paired = {pair.actual for pair in pairs}
+    call_indices = {pair.actual for pair in pairs}
     compared = sum(pair.arguments for pair in pairs)
     all_expected, none_else = len(right) == len(expected), len(right) == len(actual)
     in_order = _has_order(actual, expected, forbid_others)
@@ -116,7 +116,7 @@ def compare_calls(
         matches=verdicts[mode],
         pairs=tuple(pairs),
         missing=tuple(index for index in range(len(expected)) if index not in with_call),
-        unexpected=tuple(index for index in range(len(actual)) if index not in paired),
+        unexpected=tuple(index for index in range(len(actual)) if index not in call_indices),
         in_order=in_order,
         greedy=greedy,
         precision=len(right) / len(actual) if actual else None,
@@ -159,8 +159,8 @@ def _pairs(
     for index, call in enumerate(actual):
         calls_of[call.name].append(index)
     expected_of: defaultdict[str, list[int]] = defaultdict(list)
-    for index, wanted in enumerate(expected):
-        expected_of[wanted.name].append(index)
+    for index, expectation in enumerate(expected):
+        expected_of[expectation.name].append(index)
     pairs: list[CallPair] = []
     greedy = []
     for name, indices in expected_of.items():
@@ -251,8 +251,8 @@ def _has_order(actual: Sequence[ToolCall], expected: Sequence[ExpectedToolCall],
     remaining = iter(actual)  # each takes the earliest call that matches, which leaves most for the others
     return all(
         any(
-            call.name == wanted.name and not argument_faults(call, wanted, forbid_others=forbid)[1]
+            call.name == expectation.name and not argument_faults(call, expectation, forbid_others=forbid)[1]
             for call in remaining
         )
-        for wanted in expected
+        for expectation in expected
     )

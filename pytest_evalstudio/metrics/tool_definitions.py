@@ -52,7 +52,7 @@ def read_definitions(declared: object) -> dict[str, str]:
     return dict(_definition(item, f"{source}[{index}]") for index, item in enumerate(declared))
 
 
-def _definition(item: object, place: str) -> tuple[str, str]:
+def _definition(item: object, location: str) -> tuple[str, str]:
     definition = item
     if isinstance(item, Mapping):
         wrapped = (item[key] for key in _WRAPPERS if isinstance(item.get(key), Mapping))
@@ -60,7 +60,7 @@ def _definition(item: object, place: str) -> tuple[str, str]:
     name = definition.get("name") if isinstance(definition, Mapping) else None
     if not isinstance(definition, Mapping) or not isinstance(name, str) or not name:
         example = '{"name": "search", "parameters": {"type": "object"}}'
-        raise ConfigurationError(f"{place}: expected the definition of a tool, e.g. {example}")
+        raise ConfigurationError(f"{location}: expected the definition of a tool, e.g. {example}")
     schema = next((definition[key] for key in _SCHEMAS if isinstance(definition.get(key), Mapping)), None)
     if schema is not None and isinstance(schema.get("json"), Mapping):  # Bedrock
         schema = schema["json"]
@@ -116,16 +116,16 @@ def unsupported_values(calls: Sequence[ToolCall], texts: Sequence[str]) -> tuple
     >>> unsupported_values([ToolCall(name="get", arguments={"id": "E1234"})], ["Cancel e1234"])
     (1, [])
     """
-    known = {word for text in texts for word in _identifiers(text)}
+    earlier_words = {word for text in texts for word in _identifiers(text)}
     count, unsupported = 0, []
     for call in calls:
         for word in _identifiers(_joined(call.arguments)):
             count += 1
-            if word not in known:
+            if word not in earlier_words:
                 unsupported.append(word)
         if call.result is None and not call.error:
             break
-        known.update(_identifiers(call.result or ""))
+        earlier_words.update(_identifiers(call.result or ""))
     return count, unsupported
 
 

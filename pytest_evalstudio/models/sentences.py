@@ -93,8 +93,8 @@ def _simple_sentences(text: str, offset: int) -> Iterator[tuple[int, int]]:
     for end in _SIMPLE_END.finditer(text):
         sentence = text[start : end.end()]
         if stripped := sentence.strip():
-            left = offset + start + sentence.index(stripped)
-            yield left, left + len(stripped)
+            first = offset + start + sentence.index(stripped)
+            yield first, first + len(stripped)
         start = end.end()
 
 

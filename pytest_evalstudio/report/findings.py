@@ -212,12 +212,12 @@ class _Group:
     def _detections_title(self, info: EvaluatorInfo, answers: int, of: str) -> str:
         """Return failing answers first; detections are a second figure with its name."""
         kind = self._problems[0].problem_type.replace("_", " ")
-        found = f"{self._detections} {kind} detection{'' if self._detections == 1 else 's'}"
+        detections = f"{self._detections} {kind} detection{'' if self._detections == 1 else 's'}"
         if not answers:
-            return f"{info.name}: {found} in answers{of} that pass"
+            return f"{info.name}: {detections} in answers{of} that pass"
         verb = "fails" if answers == 1 else "fail"
         counted = f"{info.name}: {_answers_text(answers)}{of} {verb}"
-        return f"{counted}, {found}" if self._detections else counted
+        return f"{counted}, {detections}" if self._detections else counted
 
     def _mean_title(self, info: EvaluatorInfo) -> str:
         """Return the models beyond the threshold, with the range of the means of each metric."""

@@ -30,7 +30,7 @@ def import_suite(context: StepContext, path: Path) -> tuple[TestSuite, Generatio
     Raises:
         DataError: if the file is no suite, or has no test case.
     """
-    own = TestSuite.load(path)
+    source_suite = TestSuite.load(path)
     file = read_topics(context.artifacts(TOPIC_MODELING))
     names = {topic.id: topic_name(topic) for topic in file.topics}
     words = {chunk.id: frozenset(content_words(chunk.text)) for chunk in file.chunks}
@@ -38,16 +38,16 @@ def import_suite(context: StepContext, path: Path) -> tuple[TestSuite, Generatio
     suite = TestSuite(
         name=f"{context.workflow.name or 'Workflow'}: imported tests",
         description=f"Imported from {path.name} by the step {context.folder.name.lstrip('0123456789_')}.",
-        **{"pass": own.policy},
+        **{"pass": source_suite.policy},
     )
     test = suite.add_test(
         [relative(document, context.folder) for document in context.documents], key="documents"
     )
-    for part, case in own.cases():
+    for part, case in source_suite.cases():
         chunk = _chunk_of(case, file.chunks, words)
         if chunk is not None:
             topics[chunk.topic] += 1
-        test.test_cases.append(_imported(case, (*part.categories, *own.categories), chunk, names))
+        test.test_cases.append(_imported(case, (*part.categories, *source_suite.categories), chunk, names))
     if not test.test_cases:
         raise DataError("has no test case; write questions with expected answers", source=str(path))
     return suite, GenerationResults(
@@ -64,17 +64,17 @@ def _imported(
     case: TestCase, categories: Sequence[str], chunk: Chunk | None, names: Mapping[str, str]
 ) -> TestCase:
     """Return a case with the categories and the chunk that later steps need."""
-    named = list(dict.fromkeys([*case.categories, *categories]))
-    if not any(name.startswith("generator:") for name in named):
-        named.append(f"generator:{IMPORTED}")
-    if chunk is not None and not any(name.startswith("topic:") for name in named):
-        named.append(f"topic:{names[chunk.topic]}")
+    labels = list(dict.fromkeys([*case.categories, *categories]))
+    if not any(name.startswith("generator:") for name in labels):
+        labels.append(f"generator:{IMPORTED}")
+    if chunk is not None and not any(name.startswith("topic:") for name in labels):
+        labels.append(f"topic:{names[chunk.topic]}")
     source = (
         {}
         if chunk is None
         else {"source_chunk": chunk.id, "source_text": chunk.text, "source_document": chunk.document}
     )
-    return TestCase.model_validate({**source, **case.to_dict(), "categories": named, IMPORTED: True})
+    return TestCase.model_validate({**source, **case.to_dict(), "categories": labels, IMPORTED: True})
 
 
 def _chunk_of(case: TestCase, chunks: Sequence[Chunk], words: Mapping[str, frozenset[str]]) -> Chunk | None:
@@ -82,6 +82,8 @@ def _chunk_of(case: TestCase, chunks: Sequence[Chunk], words: Mapping[str, froze
     expected = frozenset(content_words(case.expected_output))
     if case.expects == "refusal" or not expected or not chunks:
         return None
-    asked = frozenset(content_words(case.prompt))
-    best = max(chunks, key=lambda chunk: 2 * len(expected & words[chunk.id]) + len(asked & words[chunk.id]))
+    question_words = frozenset(content_words(case.prompt))
+    best = max(
+        chunks, key=lambda chunk: 2 * len(expected & words[chunk.id]) + len(question_words & words[chunk.id])
+    )
     return best if len(expected & words[best.id]) >= MIN_SHARED * len(expected) else None
