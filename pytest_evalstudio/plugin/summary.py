@@ -84,16 +84,17 @@ def closing_lines(report: Report, start: Path, rerun: str = "") -> Iterator[str]
         rerun: command, "" where there is none.
     """
     yield f"result: {report.verdict.headline}"
+    is_broken = report.verdict.outcome in ("failed", "error")
     failures = [
         (sum(line.judged - line.passed for line in board.standings), board.evaluator.name)
         for board in report.analysis.leaderboards.values()
     ]
     failures = sorted((entry for entry in failures if entry[0]), reverse=True)
-    if failures:
+    if failures and is_broken:  # answers that are expected to fail break nothing
         more = f" and {len(failures) - ROWS} more evaluators" if len(failures) > ROWS else ""
         names = ", ".join(f"{name} {count:,}" for count, name in failures[:ROWS])
         yield f"failing answers: {names}{more}"
-    if rerun and report.verdict.outcome in ("failed", "error"):
+    if rerun and is_broken:
         yield f"rerun: {rerun}"
     yield f"report: {os.path.relpath(report.page if report.page.is_file() else report.archive, start)}"
 
