@@ -176,7 +176,11 @@ class ChatCompletions(OpenAIService):
                     "the answer was cut before its first word (finish_reason 'length'); raise max_tokens"
                 )
             usage["cut_at_length"] = 1
-        calls = _tool_calls(reply.choices[0].message)
+        try:
+            calls = _tool_calls(reply.choices[0].message)
+        except ValueError as exc:
+            fact = f"{self.url} sent tool calls that cannot be read: {quoted(str(exc), self._mask)}"
+            raise HostFault(f"{fact}; {CHECK_REPLY}") from None
         if not isinstance(text, str) and not calls:
             raise HostFault(
                 f"{self.url} sent a reply without a text: choices[0].message.content is null (finish_reason"
@@ -253,16 +257,17 @@ def _refuses_form(exc: APIStatusError) -> bool:
 
 
 def _tool_calls(message: Any) -> tuple[ToolCall, ...]:
-    """Return the called tools of a message, () where there are none or they are malformed."""
+    """Return the called tools of a message.
+
+    Raises:
+        ValueError: if one of them has no name of a tool.
+    """
     calls = getattr(message, "tool_calls", None)
     if not isinstance(calls, list):
         return ()
-    try:
-        return read_tool_calls(
-            call.model_dump(mode="json") if hasattr(call, "model_dump") else call for call in calls
-        )
-    except ValueError:
-        return ()
+    return read_tool_calls(
+        call.model_dump(mode="json") if hasattr(call, "model_dump") else call for call in calls
+    )
 
 
 def _text_of(reply: Any, name: str) -> str:

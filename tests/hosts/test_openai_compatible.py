@@ -46,6 +46,18 @@ def test_called_tools_are_kept_with_the_answer_and_without_a_text(chat, service)
     assert answer.tool_calls == (ToolCall(name="fee_of", arguments={"card": "gold"}, id="1"),)
 
 
+def test_a_call_without_a_name_is_a_fault_of_the_service(chat, service):
+    call = {"id": "1", "type": "function", "function": {"arguments": "{}"}}
+    message = {"role": "assistant", "content": "5 USD", "tool_calls": [call]}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    reply = {"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
+    service.default = Reply(body=json.dumps(reply).encode())
+
+    [answer] = chat().ask(ASK)
+
+    assert "sent tool calls that cannot be read: tool call 0: it has no name of a tool" in answer.error
+
+
 def test_without_prices_the_cost_is_unknown(chat):
     assert chat().ask(ASK)[0].cost_usd is None
 
