@@ -91,7 +91,7 @@ def test_a_threshold_that_nobody_set_or_controls_contradict_does_not_decide(
     project: Project, model: str, config: str, fitness: str, codes: list[str]
 ) -> None:
     write_subject(project, model, SEVEN, config=config)
-    result = project.run()
+    result = project.run("-v")
     conclusion = card(project)
     assert (conclusion["fitness"], gap_codes(conclusion)) == (fitness, codes)
     assert [metric["metric"] for metric in conclusion["decision"]["metrics"]] == [

@@ -28,5 +28,5 @@ def test_it_names_each_generator() -> None:
 
 
 def test_the_example_is_a_workflow() -> None:
-    (text,) = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
+    text = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)[0]
     assert read_workflow(Source("workflows.md", text, json.loads(text))).name == "Bank"

@@ -88,8 +88,8 @@ def test_nine_steps_with_people_in_the_middle(bank: Project) -> None:
     first.assert_outcomes(passed=8, skipped=1)
     first.stdout.fnmatch_lines(
         [
-            "workflow Bank (bank_workflow.json): 8 of 9 steps of this run completed",
             "SKIPPED *waits: 0 of * labels",
+            "workflow Bank: 8 of 9 steps of this run completed*",
         ]
     )
     before = stamps(bank)
@@ -124,6 +124,8 @@ def test_what_a_workflow_leaves(bank: Project) -> None:
     )
     summary = json.loads((home(bank) / "workflow_summary.json").read_text(encoding="utf-8"))
     assert (summary["completed"], [step["number"] for step in summary["steps"]]) == (9, list(range(1, 10)))
+    page = (folder(bank, "automated_evaluation") / "interpretation.html").read_text(encoding="utf-8")
+    assert "one step of a workflow, whose report concludes" in page, "one function concludes"
     decision = summary["decision"]
     assert (summary["quality"]["passed"], summary["quality"]["judged"]) == (
         decision["passed"],

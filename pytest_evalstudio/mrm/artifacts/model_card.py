@@ -6,10 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_evalstudio.calibration.fit.results import ExpectedUse
+from pytest_evalstudio.core.markdown import whole
 from pytest_evalstudio.engine.analysis.run_info import evaluators_of
+from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.mrm.artifacts.conclusion import Conclusion, Decision, describe_decision
-from pytest_evalstudio.mrm.artifacts.fingerprints import Fingerprints, fingerprint_rows
+from pytest_evalstudio.mrm.artifacts.evidence import Evidence, evidence_rows
 from pytest_evalstudio.mrm.artifacts.mapping import SIGN_OFF, Mapped, mapping
+from pytest_evalstudio.mrm.artifacts.register import RegisterEntry, register_lines
 from pytest_evalstudio.mrm.artifacts.sign_off import SignOffStatus
 from pytest_evalstudio.mrm.artifacts.summary import (
     Quality,
@@ -17,6 +20,7 @@ from pytest_evalstudio.mrm.artifacts.summary import (
     WorkflowSummary,
     conclude,
 )
+from pytest_evalstudio.mrm.data.published_agreement import published_agreement
 from pytest_evalstudio.mrm.steps.automated_evaluation.control_results import control_notes
 from pytest_evalstudio.mrm.steps.automated_evaluation.deciding import BASES
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
@@ -28,6 +32,11 @@ from pytest_evalstudio.record.writer import FILE
 SAFETY = ("security", "fairness", "privacy")
 """Types of problems that safety and ethics are about."""
 ADVERSARIAL = "robustness_adversarial"
+FLAGGED_SHARE = (
+    'sum(rate(evalstudio_guard_checks_total{verdict="unreliable"}[7d]))'
+    " / sum(rate(evalstudio_guard_checks_total[7d]))"
+)
+"""Query of Prometheus for the share of answers that the guard service flags."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +47,7 @@ class CardMetric:
         threshold: in force after the calibration.
         decides: True if it decides the conclusion.
         source: reason why it decides, or does not.
+        limitation: agreement with labels of this workflow, and on published samples.
     """
 
     metric: str
@@ -45,6 +55,40 @@ class CardMetric:
     threshold: float
     decides: bool
     source: str
+    limitation: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trigger:
+    """A condition to watch after deployment.
+
+    Attributes:
+        condition: that calls for the action, in words.
+        gate: the same for `--evalstudio-gate` of a run in CI; "" for none.
+        guard: the same for the figures of the guard service, as a query of Prometheus; "" for none.
+    """
+
+    condition: str
+    action: str
+    gate: str = ""
+    guard: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inventory:
+    """Entry of the model inventory, as the workflow's file states it; "" where it states nothing.
+
+    Attributes:
+        materiality: tier of the model's risk.
+        version: of the application.
+    """
+
+    inventory_id: str
+    intended_use: str
+    materiality: str
+    owner: str
+    version: str
+    limitations: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,16 +114,18 @@ class ModelCard:
         results: summaries of the completed steps, by name.
         expected: use of the calibrated thresholds on new answers; None without a calibration.
         weaknesses: findings, the most severe first.
+        register: findings and challenges of people.
         monitoring: what to observe after deployment, and when to act.
         mapping: evidence for parts of SR 11-7 and NIST AI RMF.
     """
 
-    version: int = 1
+    version: int = 2
     title: str
     description: str
     model: str
+    inventory: Inventory
     documents: tuple[str, ...]
-    fingerprints: Fingerprints
+    evidence: Evidence
     metrics: tuple[CardMetric, ...]
     conclusion: Conclusion
     quality: Quality | None
@@ -87,9 +133,11 @@ class ModelCard:
     expected: ExpectedUse | None
     weaknesses: tuple[StepProblem, ...]
     safety: Safety
-    monitoring: tuple[str, ...]
+    register: tuple[RegisterEntry, ...]
+    monitoring: tuple[Trigger, ...]
     mapping: tuple[Mapped, ...]
     sign_offs: tuple[SignOffStatus, ...]
+    unsigned: tuple[str, ...]
 
 
 def model_card(run: WorkflowRun, summary: WorkflowSummary) -> ModelCard:
@@ -102,7 +150,8 @@ def model_card(run: WorkflowRun, summary: WorkflowSummary) -> ModelCard:
         description=summary.description,
         model=summary.model,
         documents=summary.documents,
-        fingerprints=summary.fingerprints,
+        inventory=_inventory(run),
+        evidence=summary.evidence,
         metrics=tuple(_metrics(run, summary.decision)),
         conclusion=conclude(summary),
         quality=summary.quality,
@@ -110,9 +159,23 @@ def model_card(run: WorkflowRun, summary: WorkflowSummary) -> ModelCard:
         expected=expected,
         weaknesses=summary.problems,
         safety=_safety(summary),
-        monitoring=tuple(_monitoring(expected)),
+        register=summary.register,
+        monitoring=(*_monitoring(summary.decision, expected), *_stated_triggers(run)),
         mapping=tuple(mapping(completed | signed)),
         sign_offs=summary.sign_offs,
+        unsigned=summary.unsigned,
+    )
+
+
+def _inventory(run: WorkflowRun) -> Inventory:
+    stated = run.workflow.governance
+    return Inventory(
+        inventory_id=masked(stated.inventory_id),
+        intended_use=masked(stated.intended_use),
+        materiality=masked(stated.materiality),
+        owner=masked(stated.owner),
+        version=masked(stated.version),
+        limitations=tuple(map(masked, stated.limitations)),
     )
 
 
@@ -127,6 +190,7 @@ def _metrics(run: WorkflowRun, decision: Decision | None) -> Iterator[CardMetric
             threshold=each.threshold,
             decides=True,
             source=BASES[each.basis],
+            limitation=_limitation(run, each.metric),
         )
     for id, info in evaluators_of(read_run(run.folder_of(EVALUATION) / FILE)).items():
         for metric in info.metrics:
@@ -139,7 +203,20 @@ def _metrics(run: WorkflowRun, decision: Decision | None) -> Iterator[CardMetric
                     threshold=metric.threshold,
                     decides=False,
                     source=f"reported only: {reason}",
+                    limitation=_limitation(run, key),
                 )
+
+
+def _limitation(run: WorkflowRun, metric: str) -> str:
+    """Return how well a metric agrees with people, by the labels of the workflow and on published samples."""
+    figures = next((each for each in calibration_outcome(run).by_metric if each.metric == metric), None)
+    if figures is None or figures.auc_in_sample is None or figures.auc_in_sample_interval is None:
+        measured = "not compared with people in this workflow"
+    else:
+        low, high = figures.auc_in_sample_interval
+        measured = f"AUC {figures.auc_in_sample:.2f} ({low:.2f}–{high:.2f}) on the labels of this workflow"
+    published = published_agreement(metric)
+    return f"{measured}; published AUC: {published}" if published else f"{measured}; no published figure"
 
 
 def _reason(metric: str, decision: Decision) -> str:
@@ -172,28 +249,47 @@ def _safety(summary: WorkflowSummary) -> Safety:
     )
 
 
-def _monitoring(expected: ExpectedUse | None) -> Iterator[str]:
-    """Yield what to observe after deployment."""
+def _monitoring(decision: Decision | None, expected: ExpectedUse | None) -> Iterator[Trigger]:
+    """Yield the triggers that the results give."""
+    for metric in decision.metrics if decision is not None else ():
+        yield Trigger(
+            condition=f"In a run in CI, fewer than {decision.min_share:.0%} of the answers pass"  # type: ignore[union-attr]  # not None: it has metrics
+            f" {metric.metric}.",
+            action="Find the cause with the baseline of the signed run; validate again.",
+            gate=f"pass_rate({metric.metric.partition('.')[0]}) >= {decision.min_share:g}",  # type: ignore[union-attr]
+        )
     if expected is None:
-        yield (
-            "No threshold is calibrated by people's labels, so that no rate is expected: complete the human"
-            " calibration before the guardrail is used."
+        yield Trigger(
+            condition="No threshold is calibrated by people's labels, so that no rate is expected.",
+            action="Complete the human calibration before the guardrail is used.",
         )
     else:
         low, high = expected.flagged_interval
-        yield (
-            f"Follow the share of flagged answers; {expected.flagged:.0%} is expected. A share outside"
-            f" {low:.0%} to"
-            f" {high:.0%} over a period asks for new labels."
+        yield Trigger(
+            condition=f"The guard flags less than {low:.0%} or more than {high:.0%} of the answers in a week;"
+            f" {expected.flagged:.0%} is expected.",
+            action="Label a new sample and calibrate again.",
+            guard=f"{FLAGGED_SHARE} < {low:.3g} or {FLAGGED_SHARE} > {high:.3g}",
         )
-        low, high = expected.misses_per_1000_interval
-        yield (
-            f"Label a random sample of passing answers; {expected.misses_per_1000:.0f} bad answers per"
-            " 1,000 are"
-            f" expected ({low:.0f} to {high:.0f}). More than that ends the validity of the thresholds."
+        high = expected.misses_per_1000_interval[1]
+        yield Trigger(
+            condition=f"In a random sample of passing answers, more than {high:.0f} of 1,000 are bad;"
+            f" {expected.misses_per_1000:.0f} are expected.",
+            action="Withdraw the thresholds; calibrate again.",
         )
-    yield "Run the workflow again when document, model or configuration changes; sign-offs are void then."
-    yield "Add questions of users that were answered badly to the test cases of the next validation."
+    yield Trigger(
+        condition="Documents, application, model or configuration change.",
+        action="Run the workflow again; sign-offs are void then.",
+    )
+    yield Trigger(
+        condition="Users report bad answers.",
+        action="Add their questions to the test cases of the next validation.",
+    )
+
+
+def _stated_triggers(run: WorkflowRun) -> Iterator[Trigger]:
+    for text in run.workflow.governance.monitoring:
+        yield Trigger(condition=masked(text), action="By the policy of the institution.")
 
 
 def card_markdown(card: ModelCard) -> str:
@@ -202,25 +298,35 @@ def card_markdown(card: ModelCard) -> str:
 
 
 def _lines(card: ModelCard) -> Iterator[str]:
-    yield from (f"# {_plain(card.title)}: model card", "")
-    yield from ("## Scope", "")
+    yield from (f"# {whole(card.title)}: model card", "")
+    yield from ("## Model inventory", "")
+    yield from (f"- {name}: {whole(value)}" for name, value in inventory_rows(card.inventory))
+    yield from (f"- Limitation: {whole(text)}" for text in card.inventory.limitations)
+    yield from ("", "## Scope", "")
     if card.description:
-        yield from (_plain(card.description), "")
-    yield f"Model: {_plain(card.model or 'the configured one')}. Documents: {_joined(card.documents)}."
+        yield from (whole(card.description), "")
+    yield f"Model: {whole(card.model or 'the configured one')}. Documents: {_joined(card.documents)}."
     yield from ("", f"Conclusion: **{card.conclusion.fitness}**.")
-    yield from (f"- Missing ({gap.code}): {_plain(gap.text)}" for gap in card.conclusion.gaps)
-    yield from (f"- Decided by {_plain(text)}" for text in card.conclusion.decided_by)
-    yield from (f"- Limit: {_plain(text)}" for text in card.conclusion.limits)
+    yield from (f"- Missing ({gap.code}): {whole(gap.text)}" for gap in card.conclusion.gaps)
+    yield from (f"- Decided by {whole(text)}" for text in card.conclusion.decided_by)
+    yield from (f"- Limit: {whole(text)}" for text in card.conclusion.limits)
     yield from ("", "## Data and fingerprints", "", "| Basis | SHA-256 |", "| --- | --- |")
-    yield from (f"| {_plain(name)} | {value} |" for name, value in fingerprint_rows(card.fingerprints))
+    yield from (f"| {whole(name)} | {value} |" for name, value in evidence_rows(card.evidence))
     if card.conclusion.decision is not None:
         yield from ("", "## Decision and controls", "")
-        yield from (f"- {_plain(text)}" for text in describe_decision(card.conclusion.decision))
-        yield from (f"- {_plain(text)}" for text in control_notes(card.conclusion.decision.controls))
-    yield from ("", "## Metrics", "", "| Metric | Threshold | Decides |", "| --- | --- | --- |")
+        yield from (f"- {whole(text)}" for text in describe_decision(card.conclusion.decision))
+        yield from (f"- {whole(text)}" for text in control_notes(card.conclusion.decision.controls))
+    yield from (
+        "",
+        "## Metrics",
+        "",
+        "| Metric | Threshold | Decides | Agreement |",
+        "| --- | --- | --- | --- |",
+    )
     for metric in card.metrics:
         sign = "≥" if metric.better == "higher" else "≤"
-        yield f"| {_plain(metric.metric)} | {sign} {metric.threshold:.4g} | {_plain(metric.source)} |"
+        limit = f"{sign} {metric.threshold:.4g} | {whole(metric.source)} | {metric.limitation}"
+        yield f"| {whole(metric.metric)} | {limit} |"
     yield from ("", "## Results", "")
     if card.quality is not None:
         low, high = card.quality.interval
@@ -230,41 +336,50 @@ def _lines(card: ModelCard) -> Iterator[str]:
             f" {low:.0%} to {high:.0%}."
         )
         yield ""
-    yield from (f"- {_plain(name)}: {_plain(text)}" for name, text in card.results.items())
+    yield from (f"- {whole(name)}: {whole(text)}" for name, text in card.results.items())
     yield from ("", "## Weaknesses", "")
     yield from (
-        f"- **{problem.severity}** ({_plain(problem.step)}): {_plain(problem.description)}"
+        f"- **{problem.severity}** ({whole(problem.step)}): {whole(problem.description)}"
         for problem in card.weaknesses
     )
     if not card.weaknesses:
         yield "The completed steps report none."
+    yield from register_lines(card.register)
     yield from ("", "## Safety and ethics", "")
-    yield from (f"- Tested: {_plain(text)}" for text in card.safety.tested)
-    yield from (f"- Finding: {_plain(text)}" for text in card.safety.findings)
-    yield from (f"- Not tested: {_plain(text)}" for text in card.safety.not_tested)
+    yield from (f"- Tested: {whole(text)}" for text in card.safety.tested)
+    yield from (f"- Finding: {whole(text)}" for text in card.safety.findings)
+    yield from (f"- Not tested: {whole(text)}" for text in card.safety.not_tested)
     yield from ("", "## Monitoring plan", "")
-    yield from (f"- {text}" for text in card.monitoring)
+    for trigger in card.monitoring:
+        yield f"- {whole(trigger.condition)} {whole(trigger.action)}"
+        yield from (f"  Gate: `{trigger.gate}`" for _ in trigger.gate[:1])
+        yield from (f"  Guard: `{trigger.guard}`" for _ in trigger.guard[:1])
     yield from ("", "## Evidence for guidance", "")
     yield "Evidence of this workflow for parts of the guidance; it is no statement of compliance."
     yield from ("", "| Guidance | Part | Evidence | Not covered |", "| --- | --- | --- | --- |")
     for part in card.mapping:
         evidence = part.evidence or "none"
-        yield f"| {part.guidance} | {_plain(part.section)} | {evidence} | {part.not_covered} |"
+        yield f"| {part.guidance} | {whole(part.section)} | {evidence} | {part.not_covered} |"
     yield from ("", "## Sign-off", "")
     for status in card.sign_offs:
         entry = status.sign_off
-        state = "valid" if status.is_valid else f"void: {'; '.join(status.void)}"
-        comment = f" {_plain(entry.comment)}" if entry.comment else ""
-        name = _plain(entry.name)
-        yield f"- {entry.role}: {name}, {entry.date}, {entry.decision} ({_plain(state)}).{comment}"
-    if not card.sign_offs:
-        yield "None."
+        remarks = "; ".join(map(whole, status.remarks))
+        yield f"- {entry.role}: {whole(entry.name)}, {entry.date}, {entry.decision} ({remarks})"
+    if card.unsigned:
+        yield f"Without a valid sign-off: {', '.join(card.unsigned)}."
+
+
+def inventory_rows(inventory: Inventory) -> Iterator[tuple[str, str]]:
+    """Yield the fields of the inventory with names for people."""
+    for name, value in (
+        ("Inventory id", inventory.inventory_id),
+        ("Intended use", inventory.intended_use),
+        ("Materiality tier", inventory.materiality),
+        ("Owner", inventory.owner),
+        ("Version of the application", inventory.version),
+    ):
+        yield name, value or "not stated"
 
 
 def _joined(texts: Sequence[str]) -> str:
-    return ", ".join(map(_plain, texts))
-
-
-def _plain(text: str) -> str:
-    """Return a text on one line with its markup escaped."""
-    return " ".join("".join(f"\\{char}" if char in "\\`*_[]<>#|" else char for char in text).split())
+    return ", ".join(map(whole, texts))

@@ -1,50 +1,30 @@
-"""Sign-offs of a workflow by people: who concluded what, when, and on which basis."""
+"""Sign-offs of a workflow by people: who concluded what, when, and on which evidence."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal, get_args
 
-import msgspec
-
-from pytest_evalstudio.core.errors import ConfigurationError, DataError
-from pytest_evalstudio.core.reading import read_bytes
+from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
 from pytest_evalstudio.engine.scoring.masking import masked
-from pytest_evalstudio.formats.fields import write_json
-from pytest_evalstudio.mrm.artifacts.fingerprints import Fingerprints, changes, fingerprints
-from pytest_evalstudio.mrm.workflow.results import json_ready
+from pytest_evalstudio.mrm.artifacts.chain import Link, SignOff, StepException, broken_links, read_links
+from pytest_evalstudio.mrm.artifacts.evidence import (
+    INPUTS,
+    RESULTS,
+    Digests,
+    changes,
+    evidence_of,
+)
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 from pytest_evalstudio.mrm.workflow.states import SIGN_OFFS
 from pytest_evalstudio.record.schema import SignOffEntry
 
-VERSION = 1
-Role = Literal["developer", "validator", "owner"]
-ROLES: tuple[Role, ...] = get_args(Role)
+OWNER = "owner"
+"""Role that may sign although no policy requires it."""
 Decision = Literal["fit", "fit with limits", "not fit", "insufficient evidence"]
 DECISIONS: tuple[Decision, ...] = get_args(Decision)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignOff:
-    """A person's decision on a model.
-
-    Attributes:
-        decision: the person's, which may differ from the report's.
-        conclusion: of the report when it was signed.
-        date: ISO 8601 with time zone.
-        basis: fingerprints of everything that the decision rests on.
-    """
-
-    role: Role
-    name: str
-    decision: Decision
-    conclusion: str
-    comment: str
-    date: str
-    basis: Fingerprints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,15 +40,17 @@ class SignOffStatus:
 
     @property
     def entry(self) -> SignOffEntry:
-        """Return the entry of a record, with personal data and secrets in texts masked."""
+        """Return the entry of a record."""
         signed = self.sign_off
         return SignOffEntry(
             role=signed.role,
             name=signed.name,
             decision=signed.decision,
-            comment=masked(signed.comment),
+            comment=signed.comment,
             date=signed.date,
-            void=tuple(map(masked, self.void)),
+            void=self.void,
+            overridden=signed.overridden,
+            exceptions=tuple(f"{each.step}: {each.reason}" for each in signed.exceptions),
         )
 
     @property
@@ -76,85 +58,135 @@ class SignOffStatus:
         """Report whether nothing that the sign-off rests on has changed."""
         return not self.void
 
+    @property
+    def remarks(self) -> Iterator[str]:
+        """Yield state, overridden conclusion, exceptions and comment, in words."""
+        yield "valid" if self.is_valid else f"void: {'; '.join(self.void)}"
+        if self.sign_off.overridden:
+            yield f"overrides the report's conclusion, {self.sign_off.overridden}"
+        yield from (f"open step {each.step}: {each.reason}" for each in self.sign_off.exceptions)
+        if self.sign_off.comment:
+            yield self.sign_off.comment
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _File:
-    version: int
-    sign_offs: tuple[SignOff, ...]
 
-
-def sign(
-    run: WorkflowRun, *, role: Role, name: str, decision: Decision, conclusion: str, comment: str
+def new_sign_off(
+    run: WorkflowRun,
+    *,
+    role: str,
+    name: str,
+    decision: str,
+    conclusion: str,
+    comment: str,
+    exceptions: Mapping[str, str],
+    is_signed: bool = False,
 ) -> SignOff:
-    """Store a sign-off with the workflow; earlier ones stay in the file.
+    """Return a sign-off that the policy of the workflow permits.
 
     Args:
         run: of a workflow whose model is evaluated.
-        role: of the person.
-        name: of the person.
-        decision: on the model.
+        role: one of the policy's, or the owner.
+        name: of the person, who signs in one role only.
+        decision: on the model; "" for the report's conclusion.
         conclusion: of the report.
-        comment: reasons and conditions.
+        comment: reasons and conditions; required where the decision differs from the conclusion.
+        exceptions: id of each open step to the reason why it may stay open.
+        is_signed: True if a detached signature will belong to it.
 
     Raises:
-        ConfigurationError: if the name is empty.
-        DataError: if the file of sign-offs cannot be read, or another run is at work on the workflow.
+        ConfigurationError: if the policy does not permit it.
+        DataError: if the file of sign-offs cannot be read.
     """
-    if not name.strip():
-        raise ConfigurationError("--name is empty; give the name of the person who signs")
-    sign_off = SignOff(
+    roles = tuple(dict.fromkeys([*run.workflow.governance.roles, OWNER]))
+    name, comment, decision = name.strip(), comment.strip(), decision or conclusion
+    if not name:
+        raise ConfigurationError("sign-off needs --name, the name of the person who signs")
+    if role not in roles:
+        raise unknown_name("role", role, roles, f"Roles of the policy: {', '.join(roles)}.")
+    if conclusion == "not assessed":
+        raise ConfigurationError(
+            f"{run.path.name}: nothing has been evaluated, so that there is nothing to sign; run the workflow"
+            " first"
+        )
+    if decision not in DECISIONS:
+        raise ConfigurationError(f"--conclusion: no decision {decision!r}; there are {', '.join(DECISIONS)}")
+    if decision != conclusion and not comment:
+        raise ConfigurationError(
+            f"--conclusion: {decision!r} overrides the report's conclusion, {conclusion!r}; state the reason"
+            " by --comment"
+        )
+    for status in sign_offs(run):
+        other = status.sign_off
+        if other.role != role and other.name.casefold() == name.casefold() and status.is_valid:
+            raise ConfigurationError(
+                f"--name: {name} has signed as {other.role}; another person must sign as {role}"
+            )
+    return SignOff(
         role=role,
-        name=name.strip(),
+        name=name,
         decision=decision,
         conclusion=conclusion,
-        comment=comment.strip(),
+        comment=masked(comment),
         date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        basis=fingerprints(run),
+        exceptions=tuple(_exceptions(run, exceptions)),
+        is_signed=is_signed,
     )
-    with run.locked():
-        earlier_sign_offs = read_sign_offs(run.folder / SIGN_OFFS)
-        write_json(
-            run.folder / SIGN_OFFS,
-            json_ready(_File(version=VERSION, sign_offs=(*earlier_sign_offs, sign_off))),
+
+
+def _exceptions(run: WorkflowRun, exceptions: Mapping[str, str]) -> Iterator[StepException]:
+    """Yield the open steps with their reasons.
+
+    Raises:
+        ConfigurationError: for an open step without a reason, or a reason for a step that is not open.
+    """
+    open_steps = [status.spec.id for status in run.statuses() if status.status != "completed"]
+    for step, reason in exceptions.items():
+        if step not in open_steps:
+            raise ConfigurationError(
+                f"--except {step}: no open step; open are {', '.join(open_steps) or 'none'}"
+            )
+        if not reason.strip():
+            raise ConfigurationError(f"--except {step}: state the reason, {step}=REASON")
+        yield StepException(step=step, reason=masked(reason.strip()))
+    if missing := [step for step in open_steps if step not in exceptions]:
+        raise ConfigurationError(
+            f"not completed: {', '.join(missing)}; run them, or list each as an exception by --except"
+            " STEP=REASON"
         )
-    return sign_off
 
 
-def sign_offs(run: WorkflowRun) -> tuple[SignOffStatus, ...]:
+def sign_offs(run: WorkflowRun, new: SignOff | None = None) -> tuple[SignOffStatus, ...]:
     """Return the last sign-off of each role, with what has changed since.
+
+    Args:
+        run: of the workflow.
+        new: a sign-off of this moment, which is not stored yet.
 
     Raises:
         DataError: if the file of sign-offs cannot be read.
     """
-    return tuple(_statuses(read_sign_offs(run.folder / SIGN_OFFS), run))
+    links = read_links(run.folder / SIGN_OFFS)
+    if not links:
+        return () if new is None else (SignOffStatus(sign_off=new, void=()),)
+    today = evidence_of(run).digests
+    broken = tuple(broken_links(links))
+    statuses = {item.sign_off.role: _status(item, today, broken) for item in links}
+    if new is not None:
+        statuses[new.role] = SignOffStatus(sign_off=new, void=())
+    order = [*run.workflow.governance.roles, OWNER]
+    return tuple(statuses[role] for role in sorted(statuses, key=lambda role: _rank(role, order)))
 
 
-def _statuses(earlier_sign_offs: tuple[SignOff, ...], run: WorkflowRun) -> Iterator[SignOffStatus]:
-    if not earlier_sign_offs:
-        return
-    today = fingerprints(run)
-    last = {signed.role: signed for signed in earlier_sign_offs}
-    for role in ROLES:
-        if role in last:
-            yield SignOffStatus(sign_off=last[role], void=tuple(changes(last[role].basis, today)))
+def _rank(role: str, order: list[str]) -> int:
+    return order.index(role) if role in order else len(order)
 
 
-def read_sign_offs(path: Path) -> tuple[SignOff, ...]:
-    """Return all sign-offs of a file, the oldest first; none without a file.
+def _status(item: Link, today: Digests, broken: tuple[str, ...]) -> SignOffStatus:
+    # The report shows the later sign-offs too, so that it differs: `verify` compares it with the last one.
+    changed = changes(item.digests, today, (*INPUTS, *RESULTS))
+    return SignOffStatus(sign_off=item.sign_off, void=(*broken, *map(masked, changed)))
 
-    Raises:
-        DataError: if it cannot be read.
-    """
-    try:
-        content = msgspec.json.decode(read_bytes(path), type=_File)
-    except FileNotFoundError:
-        return ()
-    except (OSError, msgspec.DecodeError) as exc:
-        raise DataError(
-            f"cannot be read: {exc}; correct the file, or remove it and sign again", source=str(path)
-        ) from None
-    if content.version != VERSION:
-        raise DataError(
-            f"has version {content.version}, and this version reads {VERSION}; sign again", source=str(path)
-        )
-    return content.sign_offs
+
+def missing_roles(run: WorkflowRun, statuses: tuple[SignOffStatus, ...]) -> tuple[str, ...]:
+    """Return the roles of the policy without a valid sign-off."""
+    valid = {status.sign_off.role for status in statuses if status.is_valid}
+    return tuple(role for role in run.workflow.governance.roles if role not in valid)

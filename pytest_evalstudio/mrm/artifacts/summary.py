@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 import msgspec
 
+from pytest_evalstudio.core.markdown import whole
 from pytest_evalstudio.core.outcomes import SEVERITIES
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked
+from pytest_evalstudio.mrm.artifacts.chain import SignOff
 from pytest_evalstudio.mrm.artifacts.conclusion import (
     Conclusion,
     Decision,
@@ -18,16 +20,16 @@ from pytest_evalstudio.mrm.artifacts.conclusion import (
     decide,
     describe_decision,
 )
-from pytest_evalstudio.mrm.artifacts.fingerprints import Fingerprints, fingerprints
-from pytest_evalstudio.mrm.artifacts.people import read_weaknesses
-from pytest_evalstudio.mrm.artifacts.sign_off import SignOffStatus, sign_offs
+from pytest_evalstudio.mrm.artifacts.evidence import Evidence, evidence_of
+from pytest_evalstudio.mrm.artifacts.register import RegisterEntry, read_register, register_lines
+from pytest_evalstudio.mrm.artifacts.sign_off import SignOffStatus, missing_roles, sign_offs
 from pytest_evalstudio.mrm.steps.automated_evaluation.control_results import control_notes
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import EvaluationResults
 from pytest_evalstudio.mrm.workflow.documents import relative
 from pytest_evalstudio.mrm.workflow.entries import step_entry
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
-from pytest_evalstudio.mrm.workflow.states import WRITTEN
+from pytest_evalstudio.mrm.workflow.states import REGISTER
 from pytest_evalstudio.record.schema import ProblemEntry, StepEntry
 from pytest_evalstudio.stats.intervals import wilson_interval
 from pytest_evalstudio.stats.types import Interval
@@ -78,11 +80,13 @@ class WorkflowSummary:
         decision: result of the deciding metrics; None if nothing is evaluated.
         problems: of the completed steps, the most severe first; the same finding of several steps is listed
             once.
-        fingerprints: of everything that the results rest on.
+        evidence: digests of everything that the results rest on.
+        register: findings and challenges of people.
         sign_offs: the last one of each role.
+        unsigned: roles of the policy without a valid sign-off.
     """
 
-    version: int = 1
+    version: int = 2
     workflow: str
     description: str
     file: str
@@ -94,13 +98,22 @@ class WorkflowSummary:
     decision: Decision | None
     steps: tuple[StepSummary, ...]
     problems: tuple[StepProblem, ...]
-    fingerprints: Fingerprints
+    evidence: Evidence
+    register: tuple[RegisterEntry, ...] = ()
     sign_offs: tuple[SignOffStatus, ...] = ()
+    unsigned: tuple[str, ...] = ()
 
 
-def summarise(run: WorkflowRun) -> WorkflowSummary:
-    """Return the summary of a workflow."""
+def summarise(run: WorkflowRun, new: SignOff | None = None) -> WorkflowSummary:
+    """Return the summary of a workflow.
+
+    Args:
+        run: of the workflow.
+        new: a sign-off of this moment, which is not stored yet.
+    """
     decision = decide(run)
+    register = read_register(run.folder / REGISTER)
+    statuses = sign_offs(run, new)
     steps = tuple(
         StepSummary(**msgspec.structs.asdict(step_entry(run, spec.id)), artifacts=_files(run, spec.id))
         for spec in run.specs
@@ -116,25 +129,31 @@ def summarise(run: WorkflowRun) -> WorkflowSummary:
         quality=_quality(run, decision),
         decision=decision,
         steps=steps,
-        problems=_problems(steps, tuple(_written(run))),
-        fingerprints=fingerprints(run),
-        sign_offs=sign_offs(run),
+        problems=_problems(steps, tuple(_raised(register))),
+        evidence=evidence_of(run),
+        register=register,
+        sign_offs=statuses,
+        unsigned=missing_roles(run, statuses),
     )
 
 
-def _written(run: WorkflowRun) -> Iterator[StepProblem]:
-    """Yield the weaknesses that people wrote."""
-    for weakness in read_weaknesses(run.folder / WRITTEN):
-        yield StepProblem(
-            description=masked(weakness.description),
-            severity=weakness.severity,
-            problem_type="accuracy",
-            avid="P0200",
-            attributes={"kind": "written_by_people", "name": weakness.name, "date": weakness.date},
-            actions=masked(weakness.actions),
-            resources=(),
-            step=f"written by {weakness.name}",
-        )
+def _raised(register: Sequence[RegisterEntry]) -> Iterator[StepProblem]:
+    """Yield the findings of people that are not closed; an accepted one restricts the conclusion only.
+
+    A finding that a step reported counts as that step's problem.
+    """
+    for entry in register:
+        if entry.kind == "finding" and entry.status != "closed" and not entry.step:
+            yield StepProblem(
+                description=entry.description,
+                severity="low" if entry.status == "accepted" else entry.severity,
+                problem_type="accuracy",
+                avid="P0200",
+                attributes={"kind": "raised_by_people", "id": entry.id, "status": entry.status},
+                actions=f"Owner: {entry.owner}." if entry.owner else "",
+                resources=(),
+                step=f"{entry.id}, raised by {entry.raised_by}",
+            )
 
 
 def _problems(steps: Sequence[StepSummary], written: Sequence[StepProblem] = ()) -> tuple[StepProblem, ...]:
@@ -150,6 +169,12 @@ def _problems(steps: Sequence[StepSummary], written: Sequence[StepProblem] = ())
     ]
     ordered = sorted(problems, key=lambda problem: SEVERITIES.index(problem.severity))
     return tuple(_distinct(ordered))
+
+
+def step_problems(run: WorkflowRun) -> tuple[list[ProblemEntry], list[str]]:
+    """Return the problems of the completed steps, and the name of the step of each."""
+    problems = [problem for problem in summarise(run).problems if "raised by" not in problem.step]
+    return list(problems), [problem.step for problem in problems]
 
 
 def _distinct(problems: Sequence[StepProblem]) -> Iterator[StepProblem]:
@@ -215,19 +240,17 @@ def markdown(summary: WorkflowSummary, artifacts: Mapping[str, str]) -> str:
     return "\n".join(_lines(summary, artifacts)) + "\n"
 
 
-def _describe_sign_offs(signed: Sequence[SignOffStatus]) -> Iterator[str]:
+def _describe_sign_offs(summary: WorkflowSummary) -> Iterator[str]:
     yield from ("", "## Sign-off", "")
-    if not signed:
+    if not summary.sign_offs:
         yield "Nobody has signed. `evalstudio mrm sign-off` stores a signature with the workflow."
-    for status in signed:
+    for status in summary.sign_offs:
         entry = status.sign_off
-        state = "valid" if status.is_valid else f"void: {'; '.join(map(_plain, status.void))}"
-        yield (
-            f"- **{entry.role.capitalize()}** {_plain(entry.name)}, {entry.date}: {entry.decision}"
-            f" (report: {entry.conclusion}); {state}"
-        )
-        if entry.comment:
-            yield f"  {_plain(entry.comment)}"
+        remarks = "; ".join(map(whole, status.remarks))
+        who = f"**{entry.role.capitalize()}** {whole(entry.name)}, {entry.date}"
+        yield f"- {who}: {entry.decision}; {remarks}"
+    if summary.unsigned:
+        yield f"- Without a valid sign-off: {', '.join(summary.unsigned)}"
 
 
 def _files(run: WorkflowRun, id: str) -> tuple[str, ...]:
@@ -264,25 +287,26 @@ def _quality(run: WorkflowRun, decision: Decision | None) -> Quality | None:
 
 
 def _lines(summary: WorkflowSummary, artifacts: Mapping[str, str]) -> Iterator[str]:
-    yield f"# {_plain(summary.workflow)}: summary of the validation"
+    yield f"# {whole(summary.workflow)}: summary of the validation"
     yield ""
     if summary.description:
-        yield from (_plain(summary.description), "")
+        yield from (whole(summary.description), "")
     yield (
-        f"Model: {_plain(summary.model or 'the configured one')}. Documents:"
-        f" {', '.join(map(_plain, summary.documents))}."
+        f"Model: {whole(summary.model or 'the configured one')}. Documents:"
+        f" {', '.join(map(whole, summary.documents))}."
     )
     yield f"{summary.completed} of {len(summary.steps)} steps are completed."
     conclusion = conclude(summary)
     yield from ("", "## Conclusion", "", f"**{conclusion.fitness.capitalize()}.**")
-    yield from (f"- Missing ({gap.code}): {_plain(gap.text)}" for gap in conclusion.gaps)
-    yield from (f"- Decided by {_plain(text)}" for text in conclusion.decided_by)
-    yield from (f"- Limit: {_plain(text)}" for text in conclusion.limits)
+    yield from (f"- Missing ({gap.code}): {whole(gap.text)}" for gap in conclusion.gaps)
+    yield from (f"- Decided by {whole(text)}" for text in conclusion.decided_by)
+    yield from (f"- Limit: {whole(text)}" for text in conclusion.limits)
     if summary.decision is not None:
         yield from ("", "## Decision and controls", "")
-        yield from (f"- {_plain(text)}" for text in describe_decision(summary.decision))
-        yield from (f"- {_plain(text)}" for text in control_notes(summary.decision.controls))
-    yield from _describe_sign_offs(summary.sign_offs)
+        yield from (f"- {whole(text)}" for text in describe_decision(summary.decision))
+        yield from (f"- {whole(text)}" for text in control_notes(summary.decision.controls))
+    yield from _describe_sign_offs(summary)
+    yield from register_lines(summary.register)
     yield from ("", "## Quality", "")
     yield _describe_quality(summary.quality)
     yield from ("", "## Steps", "")
@@ -292,14 +316,14 @@ def _lines(summary: WorkflowSummary, artifacts: Mapping[str, str]) -> Iterator[s
             text = f"waits: {step.waits}"
         elif step.lacks:
             text = f"needs {', '.join(step.lacks)}"
-        result = f": {_plain(text)}" if text else ""
-        yield f"{step.number}. **{_plain(step.name)}** ({step.status}){result}"
-        yield from (f"   - {_plain(note)}" for note in step.notes)
+        result = f": {whole(text)}" if text else ""
+        yield f"{step.number}. **{whole(step.name)}** ({step.status}){result}"
+        yield from (f"   - {whole(note)}" for note in step.notes)
     yield from ("", "## Problems and what to do", "")
     for problem in summary.problems:
-        yield f"- **{problem.severity}** ({_plain(problem.step)}): {_plain(problem.description)}"
+        yield f"- **{problem.severity}** ({whole(problem.step)}): {whole(problem.description)}"
         if problem.actions:
-            yield f"  {_plain(problem.actions)}"
+            yield f"  {whole(problem.actions)}"
     if not summary.problems:
         yield "The completed steps report none."
     if artifacts:
@@ -317,8 +341,3 @@ def _describe_quality(quality: Quality | None) -> str:
         f"{quality.passed} of {quality.judged} test cases pass: {100 * quality.share:.0f} %, "
         f"95 % interval {100 * low:.0f} to {100 * high:.0f} %.{rest}"
     )
-
-
-def _plain(text: str) -> str:
-    """Return a text on one line with its markup escaped."""
-    return " ".join("".join(f"\\{char}" if char in "\\`*_[]<>#|" else char for char in text).split())

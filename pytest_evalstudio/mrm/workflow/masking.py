@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import re
+import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from html import escape, unescape
 from pathlib import Path
 from typing import TypeAlias
 
+from pytest_evalstudio.core.reading import read_bytes
 from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.engine import quick_json
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
@@ -65,6 +67,15 @@ def mask_file(path: Path) -> None:
     mask = _MASKS.get(path.suffix.lower())
     if mask is not None:
         mask(path)
+
+
+def masked_content(path: Path) -> bytes:
+    """Return the content of a file with its texts masked; the file stays as it is."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / path.name
+        copy.write_bytes(read_bytes(path))
+        mask_file(copy)
+        return copy.read_bytes()
 
 
 def masked_json(value: Json, name: str = "") -> Json:

@@ -29,6 +29,7 @@ from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.options import OptionError, build, check_options
 from pytest_evalstudio.formats.workflow import Workflow
 from pytest_evalstudio.mrm.workflow.context import Progress, StepContext
+from pytest_evalstudio.mrm.workflow.documents import relative
 from pytest_evalstudio.mrm.workflow.environment import environment
 from pytest_evalstudio.mrm.workflow.masking import mask_artifacts, masked_mapping
 from pytest_evalstudio.mrm.workflow.results import R, json_ready, read_results
@@ -307,8 +308,9 @@ class WorkflowRun:
         )
 
     def document_digests(self) -> dict[str, str]:
-        """Return SHA-256 of the documents by name; the address of a remote document takes its place."""
-        return {entry[0]: entry[-1] for entry in self._documents_digests}
+        """Return SHA-256 of the documents by relative path; a remote document has its address."""
+        names = (relative(document, self.path.parent) for document in self.documents)
+        return dict(zip(names, (entry[-1] for entry in self._documents_digests), strict=True))
 
     def configuration_digest(self) -> str:
         """Return a digest of the parts of the configuration that steps use."""

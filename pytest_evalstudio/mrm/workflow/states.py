@@ -28,16 +28,18 @@ SUMMARY, SUMMARY_DATA, PAGE = "workflow_summary.md", "workflow_summary.json", "w
 PATCH, EXTENSION = "corpus_patch.md", "system_prompt_extension.md"
 GUARDRAILS, REFERENCE_GUARDRAILS = "guardrail_configuration.json", "guardrail_configuration_reference.json"
 ARCHIVE = "workflow_artifacts.zip"
-CARD, CARD_DATA = "model_card.md", "model_card.json"
+CARD, CARD_DATA, CARD_PAGE = "model_card.md", "model_card.json", "model_card.html"
 ARTIFACTS = (
-    *(SUMMARY, SUMMARY_DATA, PAGE, CARD, CARD_DATA, PATCH, EXTENSION),
+    *(SUMMARY, SUMMARY_DATA, PAGE, CARD, CARD_DATA, CARD_PAGE, PATCH, EXTENSION),
     *(GUARDRAILS, REFERENCE_GUARDRAILS, ARCHIVE),
 )
 """Files of a whole workflow, beside the folders of its steps."""
 SIGN_OFFS = "sign_off.json"
-"""Signatures by people, which stay when artifacts are written again."""
-WRITTEN = "written_weaknesses.json"
-"""Weaknesses by people, which stay as well."""
+"""Chain of sign-offs by people, which stays when artifacts are written again."""
+SIGNATURE = "sign_off_{number}.sig"
+"""Detached signature of the head of a sign-off."""
+REGISTER = "findings.csv"
+"""Findings and challenges by people, which stay as well."""
 
 Status = Literal["completed", "waiting"]
 CurrentStatus = Literal["completed", "waiting", "outdated", "not run"]

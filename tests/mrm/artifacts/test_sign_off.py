@@ -1,4 +1,4 @@
-"""Sign-offs, fingerprints and the model card of a workflow, from the shell."""
+"""Sign-offs, evidence and the model card of a workflow, from the shell."""
 
 from __future__ import annotations
 
@@ -11,60 +11,9 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.cli.main import main
-from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
-from pytest_evalstudio.formats.config import configuration
-from pytest_evalstudio.formats.kinds import read_source
-from pytest_evalstudio.formats.workflow import read_workflow
-from pytest_evalstudio.mrm.artifacts.fingerprints import Fingerprints, changes
+from pytest_evalstudio.mrm.artifacts.evidence import INPUTS, RESULTS, changes
 from pytest_evalstudio.mrm.artifacts.mapping import PARTS, SIGN_OFF, mapping
-from pytest_evalstudio.mrm.workflow.run import WorkflowRun
-
-BANK = Path(__file__).parents[3] / "example_suites" / "bank" / "documents"
-STEPS = ("topic_modeling", "test_generation", "test_validation", "automated_evaluation")
-CONFIG = 'evaluators = ["text_matching", "lexical_groundedness"]\n'
-
-
-@pytest.fixture(scope="module")
-def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A workflow whose first four steps are completed."""
-    folder = tmp_path_factory.mktemp("workflow")
-    shutil.copy(BANK / "fee_schedule.md", folder)
-    (folder / "evalstudio.toml").write_text(CONFIG, encoding="utf-8")
-    path = folder / "bank_workflow.json"
-    vectors = {"vectors": "tf-idf"}
-    content = {
-        "name": "Bank",
-        "description": "Answers on fees.",
-        "documents": ["fee_schedule.md"],
-        "steps": {"topic_modeling": vectors, "test_generation": {"count": 12}, "test_validation": vectors},
-    }
-    path.write_text(json.dumps({"evalstudio_workflow": content}), encoding="utf-8")
-    for step in STEPS:
-        run_step(path, step)
-    return path
-
-
-def run_step(path: Path, step: str) -> None:
-    config = configuration({"evaluators": ["text_matching", "lexical_groundedness"]}, folder=path.parent)
-    run = WorkflowRun(read_workflow(read_source(path)), path, config, Registry())
-    run.run(
-        step,
-        provider=ModelProvider(registry=run.registry),
-        cache=path.parent / "cache",
-        progress=lambda done, total, what: None,
-    )
-
-
-@pytest.fixture
-def workflow(evaluated: Path, tmp_path: Path) -> Path:
-    """A copy of the workflow, to change."""
-    shutil.copytree(evaluated.parent, tmp_path / "copy")
-    return tmp_path / "copy" / evaluated.name
-
-
-def home(workflow: Path) -> Path:
-    return workflow.with_name("bank_workflow_artifacts")
+from support.signing import STEPS, home, run_step, sign
 
 
 def card(workflow: Path) -> dict[str, Any]:
@@ -73,44 +22,91 @@ def card(workflow: Path) -> dict[str, Any]:
 
 
 def test_a_signature_is_kept_and_shown(workflow: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = ["mrm", "sign-off", str(workflow), "--name", "Ada Byron", "--comment", "For fees only."]
-    assert main(command) == 0
-    assert capsys.readouterr().out.startswith("Ada Byron (validator) signed at ")
+    assert sign(workflow, "--name", "Ada Byron", "--comment", "For fees only.") == 0
+    signed, head, _ = capsys.readouterr().out.splitlines()
+    assert signed.startswith("Ada Byron (validator) signed at ")
+    assert len(head.removeprefix("head: ")) == 64
     page = (home(workflow) / "workflow_report.html").read_text(encoding="utf-8")
     assert "<bdi>Ada Byron</bdi>" in page
     assert "For fees only." in page
+    assert "open step robustness_adversarial: pilot" in page
     assert main(["mrm", "status", str(workflow)]) == 1
-    (line,) = [line for line in capsys.readouterr().out.splitlines() if "signed:" in line]
-    assert line.endswith("; valid")
+    output = capsys.readouterr().out
+    (line,) = [line for line in output.splitlines() if "signed:" in line]
+    assert "; valid; open step human_calibration: pilot" in line
+    assert "without a valid sign-off: developer" in output
     summary = (home(workflow) / "workflow_summary.md").read_text(encoding="utf-8")
     assert "- **Validator** Ada Byron, " in summary
     assert card(workflow)["sign_offs"][0]["void"] == []
+    assert card(workflow)["unsigned"] == ["developer"]
 
 
 def test_each_role_signs_and_may_sign_again(workflow: Path) -> None:
-    sign = ["mrm", "sign-off", str(workflow), "--name"]
-    assert main([*sign, "Ada", "--role", "developer", "--conclusion", "fit with limits"]) == 0
-    assert main([*sign, "Bo", "--conclusion", "not fit"]) == 0
-    assert main([*sign, "Bo", "--conclusion", "fit with limits", "--comment", "Corrected."]) == 0
+    reason = ("--comment", "The gap is known.")
+    assert sign(workflow, "--name", "Ada", "--role", "developer") == 0
+    assert sign(workflow, "--name", "Bo", "--conclusion", "not fit", *reason) == 0
+    assert sign(workflow, "--name", "Bo", "--conclusion", "fit with limits", *reason) == 0
     shown = [
-        (entry["sign_off"]["role"], entry["sign_off"]["decision"], entry["sign_off"]["comment"])
+        (entry["sign_off"]["role"], entry["sign_off"]["decision"], entry["void"])
         for entry in card(workflow)["sign_offs"]
     ]
-    assert shown == [("developer", "fit with limits", ""), ("validator", "fit with limits", "Corrected.")]
-    kept = json.loads((home(workflow) / "sign_off.json").read_text(encoding="utf-8"))["sign_offs"]
-    assert [entry["decision"] for entry in kept] == ["fit with limits", "not fit", "fit with limits"]
+    expected = [("developer", "insufficient evidence", []), ("validator", "fit with limits", [])]
+    assert shown == expected, "the sign-off of one role does not make that of the other void"
+    kept = json.loads((home(workflow) / "sign_off.json").read_text(encoding="utf-8"))["links"]
+    decisions = [entry["sign_off"]["decision"] for entry in kept]
+    assert decisions == ["insufficient evidence", "not fit", "fit with limits"]
+    assert [entry["previous"] for entry in kept[1:]] == [entry["head"] for entry in kept[:-1]]
+
+
+def test_an_overridden_conclusion_needs_a_reason_and_is_shown(
+    workflow: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert sign(workflow, "--name", "Bo", "--conclusion", "fit") == 2
+    assert "overrides the report's conclusion, 'insufficient evidence'" in capsys.readouterr().err
+    assert sign(workflow, "--name", "Bo", "--conclusion", "fit", "--comment", "Pilot of 10 users.") == 0
+    shown = "overrides the report&#39;s conclusion"
+    for name in ("workflow_report.html", "model_card.html"):
+        text = (home(workflow) / name).read_text(encoding="utf-8")
+        assert shown in text or shown.replace("&#39;", "'") in text
+        assert "Pilot of 10 users." in text
+
+
+def test_the_roles_of_the_policy_are_signed_by_different_persons(
+    workflow: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content = json.loads(workflow.read_text(encoding="utf-8"))
+    content["evalstudio_workflow"]["governance"] = {"roles": ["developer", "model risk"]}
+    workflow.write_text(json.dumps(content), encoding="utf-8")
+    assert sign(workflow, "--name", "Ada", "--role", "validator") == 2
+    assert "Roles of the policy: developer, model risk, owner." in capsys.readouterr().err
+    assert sign(workflow, "--name", "Ada", "--role", "developer") == 0
+    assert sign(workflow, "--name", "ADA", "--role", "model risk") == 2
+    assert "has signed as developer; another person must sign as model risk" in capsys.readouterr().err
+    assert sign(workflow, "--name", "Bo", "--role", "model risk") == 0
+    assert card(workflow)["unsigned"] == []
+
+
+def test_open_steps_block_the_sign_off_unless_they_are_exceptions(
+    workflow: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["mrm", "sign-off", str(workflow), "--name", "Ada"]
+    assert main(command) == 2
+    assert "not completed: human_calibration, failure_clustering, " in capsys.readouterr().err
+    assert main([*command, "--except", "topic_modeling=x"]) == 2
+    assert "topic_modeling: no open step" in capsys.readouterr().err
+    assert main([*command, "--except", "human_calibration"]) == 2
+    assert "state the reason" in capsys.readouterr().err
 
 
 def test_a_changed_document_makes_the_signature_void(
     workflow: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["mrm", "sign-off", str(workflow), "--name", "Ada"]) == 0
+    assert sign(workflow, "--name", "Ada") == 0
     document = workflow.with_name("fee_schedule.md")
     document.write_text(document.read_text(encoding="utf-8") + "\nA new fee is 3 USD.\n", encoding="utf-8")
     main(["mrm", "status", str(workflow)])
     (line,) = [line for line in capsys.readouterr().out.splitlines() if "signed: Ada" in line]
-    assert "void: document fee_schedule.md changed; " in line
-    assert "step automated_evaluation is not completed any more" in line
+    assert "void: document fee_schedule.md changed" in line
     assert main(["mrm", "report", str(workflow)]) == 0
     page = (home(workflow) / "workflow_report.html").read_text(encoding="utf-8")
     assert '<span class="miss">void</span>' in page
@@ -118,27 +114,27 @@ def test_a_changed_document_makes_the_signature_void(
 
 
 def test_a_step_that_runs_again_makes_the_signature_void(workflow: Path) -> None:
-    assert main(["mrm", "sign-off", str(workflow), "--name", "Ada"]) == 0
+    assert sign(workflow, "--name", "Ada") == 0
     run_step(workflow, "automated_evaluation")
     assert main(["mrm", "report", str(workflow)]) == 0
     (entry,) = card(workflow)["sign_offs"]
-    assert entry["void"] == ["step automated_evaluation was run again"]
+    assert "file 4_automated_evaluation/step.json changed" in entry["void"]
 
 
 def test_new_labels_make_the_signature_void(workflow: Path) -> None:
-    assert main(["mrm", "sign-off", str(workflow), "--name", "Ada"]) == 0
+    assert sign(workflow, "--name", "Ada") == 0
     with open(home(workflow) / "labels.csv", "w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("key", "model_key", "label"), ("k", "m", 1)])
     assert main(["mrm", "report", str(workflow)]) == 0
     (entry,) = card(workflow)["sign_offs"]
-    assert entry["void"] == ["file labels.csv changed"]
+    assert entry["void"] == ["file labels.csv was added"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         pytest.param([], "sign-off needs --name", id="no name"),
-        pytest.param(["--name", " "], "--name is empty", id="an empty name"),
+        pytest.param(["--name", " "], "sign-off needs --name", id="an empty name"),
         pytest.param(["--name", "A", "--role", "validater"], "Did you mean 'validator'?", id="role"),
         pytest.param(
             ["--name", "A", "--conclusion", "good"], "no decision 'good'; there are fit", id="decision"
@@ -148,7 +144,7 @@ def test_new_labels_make_the_signature_void(workflow: Path) -> None:
 def test_what_cannot_be_signed(
     workflow: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
-    assert main(["mrm", "sign-off", str(workflow), *arguments]) == 2
+    assert sign(workflow, *arguments) == 2
     assert message in capsys.readouterr().err
     assert not (home(workflow) / "sign_off.json").exists()
 
@@ -170,58 +166,33 @@ def test_a_broken_file_of_signatures_is_named(workflow: Path, capsys: pytest.Cap
 def test_the_model_card_has_what_a_validator_asks_for(workflow: Path) -> None:
     assert main(["mrm", "report", str(workflow)]) == 0
     content = card(workflow)
-    prints = content["fingerprints"]
-    assert set(prints["documents"]) == {"fee_schedule.md"}
-    assert all(len(prints[name]) == 64 for name in ("workflow", "suite", "configuration"))
-    assert {"python", "platform", "pytest-evalstudio", "numpy"} <= prints["environment"].keys()
-    assert set(prints["steps"]) == set(STEPS)
-    assert {"metric", "better", "threshold", "decides", "source"} == content["metrics"][0].keys()
+    evidence = content["evidence"]
+    assert set(evidence["digests"]["documents"]) == {"fee_schedule.md"}
+    assert {"python", "platform", "pytest-evalstudio", "numpy"} <= evidence["environment"].keys()
+    files = {name.partition("/")[0].partition("_")[2] for name in evidence["digests"]["steps"]}
+    assert files == set(STEPS)
+    assert {"metric", "better", "threshold", "decides", "source", "limitation"} == content["metrics"][
+        0
+    ].keys()
     text = (home(workflow) / "model_card.md").read_text(encoding="utf-8")
-    for title in ("Scope", "Data", "Metrics", "Results", "Weaknesses", "Safety", "Monitoring", "Evidence"):
+    for title in (
+        "Model inventory",
+        "Scope",
+        "Data",
+        "Metrics",
+        "Results",
+        "Weaknesses",
+        "Safety",
+        "Monitoring",
+        "Evidence",
+    ):
         assert f"\n## {title}" in text
     assert "| SR 11-7 | V.3 Outcomes analysis |" in text
     assert "No threshold is calibrated by people's labels" in text
     assert "no statement of compliance" in text
     page = (home(workflow) / "workflow_report.html").read_text(encoding="utf-8")
-    assert prints["suite"] in page
+    assert evidence["digests"]["suite"]["2_test_generation/tests_suite.json"] in page
     assert "Evidence for guidance" in page
-
-
-def test_a_weakness_that_a_person_wrote_stays_when_steps_run_again(
-    workflow: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["mrm", "sign-off", str(workflow), "--name", "Ada"]) == 0
-    text = "Fees of joint accounts are mixed up."
-    command = ["mrm", "weakness", str(workflow), "--name", "Bo", "--comment", text, "--severity", "high"]
-    assert main(command) == 0
-    assert capsys.readouterr().out.splitlines()[2] == f"high: {text}"
-    run_step(workflow, "automated_evaluation")
-    assert main(["mrm", "report", str(workflow)]) == 0
-    weaknesses = {entry["description"]: entry for entry in card(workflow)["weaknesses"]}
-    assert weaknesses[text]["step"] == "written by Bo"
-    conclusion = card(workflow)["conclusion"]
-    assert f"written by Bo: {text}" in conclusion["decided_by"]
-    assert conclusion["fitness"] == "insufficient evidence", "12 cases and four of nine steps"
-    assert "file written_weaknesses.json changed" in card(workflow)["sign_offs"][0]["void"]
-    page = (home(workflow) / "workflow_report.html").read_text(encoding="utf-8")
-    assert text in page
-    assert "Safety and ethics" in page
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        pytest.param(["--name", "Bo"], "a weakness needs --name", id="no words"),
-        pytest.param(
-            ["--name", "Bo", "--comment", "x", "--severity", "huge"], "no severity 'huge'", id="severity"
-        ),
-    ],
-)
-def test_a_weakness_needs_words_and_a_severity(
-    workflow: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
-) -> None:
-    assert main(["mrm", "weakness", str(workflow), *arguments]) == 2
-    assert message in capsys.readouterr().err
 
 
 def test_a_part_of_the_guidance_without_its_steps_has_no_evidence() -> None:
@@ -236,30 +207,22 @@ def test_a_part_of_the_guidance_without_its_steps_has_no_evidence() -> None:
     assert SIGN_OFF in everything
 
 
-def test_changes_are_named_and_the_environment_does_not_count() -> None:
-    basis = {"workflow": "a", "suite": "s", "configuration": "c", "models": {"m": "1"}, "files": {"l": ""}}
-    before = Fingerprints(
-        **basis, documents={"d": "1", "e": "1"}, steps={"x": "1"}, environment={"python": "3"}
-    )
-    after = Fingerprints(
-        **{**basis, "suite": "t", "models": {"m": "2"}},
-        documents={"d": "1", "f": "1"},
-        steps={"x": "1", "y": "1"},
-    )
-    assert list(changes(before, after)) == [
-        "the test cases changed",
+def test_changes_are_named() -> None:
+    before = {"documents": {"d": "1", "e": "1"}, "suite": {"s": "1"}, "steps": {"x": "1"}}
+    after = {"documents": {"d": "1", "f": "1"}, "suite": {"s": "2"}, "steps": {"x": "1", "y": "1"}}
+    assert list(changes(before, after, (*INPUTS, *RESULTS))) == [
         "document e was removed",
         "document f was added",
-        "model m changed",
-        "step y was completed since",
+        "test cases s changed",
+        "file y was added",
     ]
-    assert list(changes(before, before)) == []
+    assert list(changes(before, before, (*INPUTS, *RESULTS))) == []
 
 
 def test_the_page_of_a_run_shows_what_the_workflow_stores(
     workflow: Path, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert main(["mrm", "sign-off", str(workflow), "--name", "Ada Byron", "--comment", "For fees only."]) == 0
+    assert sign(workflow, "--name", "Ada Byron", "--comment", "For fees only.") == 0
     monkeypatch.chdir(workflow.parent)
     result = pytester.runpytest_inprocess(
         workflow.name, "-k", "automated_evaluation", "-p", "no:cacheprovider"

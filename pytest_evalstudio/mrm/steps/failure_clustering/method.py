@@ -13,7 +13,7 @@ from pytest_evalstudio.mrm.steps.failure_clustering.proximity import PURPOSE, pr
 from pytest_evalstudio.mrm.steps.topic_modeling.clustering import absorbed
 from pytest_evalstudio.mrm.workflow.context import Progress
 from pytest_evalstudio.stats.silhouettes import cosine_silhouette, unit_rows
-from pytest_evalstudio.stats.types import Integers
+from pytest_evalstudio.stats.types import Floats, Integers
 
 LEAST = 3
 """Cases of the smallest cluster."""
@@ -29,6 +29,8 @@ TEST_CASES = 400
 TEST_COMPONENTS = 10
 REFERENCES = 99
 """Random subsets: where all are less clear, p is 1 / 100."""
+NEIGHBOURS = 3
+"""Nearest cases of a failed one, of which failed ones are counted; the smallest cluster has as many cases."""
 LEVEL = 0.05
 
 
@@ -62,13 +64,27 @@ class Structure:
     Attributes:
         silhouette: of their best clusters, found in `cases` of them.
         references: the same of random subsets of all cases, in order.
-        p_value: (1 + how many references are at least as clear) / (1 + all of them).
+        neighbours: share of failed cases among the nearest neighbours of failed cases.
+        expected_neighbours: mean of the same of the random subsets.
+        p_value: share of the subsets, the failed cases included, whose better one of both figures is as
+            extreme among all.
     """
 
     silhouette: float
     references: tuple[float, ...]
+    neighbours: float
+    expected_neighbours: float
     p_value: float
     cases: int
+
+    @property
+    def is_clustered(self) -> bool:
+        """Report whether there are several clusters beyond chance.
+
+        Failures of a single cause lie close together, too, but their clusters are less clear than those of
+        random subsets, which hold several topics.
+        """
+        return self.p_value <= LEVEL and self.silhouette >= self.references[len(self.references) // 10]
 
 
 def group(rows: Any, failed: Any, *, clusters: int | None, seed: int) -> Grouping:
@@ -125,13 +141,15 @@ def structure(rows: Any, failed: Any, *, seed: int, progress: Progress) -> Struc
     """Compare the clusters of failed cases with those of random subsets of all cases, found in the same way.
 
     Under the null hypothesis the failed cases are any cases, so that random subsets of the same size have
-    clusters as clear as theirs: those of the documents' topics. Clusters are made by average linkage on
+    clusters as clear as theirs, and failed neighbours as often. The silhouette finds causes that are unlike
+    the documents' topics, the neighbours find topics that fail. Clusters are made by average linkage on
     principal components, without the forest. Large sets are compared by a random part of them.
 
     Returns:
         None where the failed cases are too few, or too much the same, for two clusters, or no case passed.
 
-    Source: Good, 2005 (Permutation, Parametric and Bootstrap Tests, chapter 3); Rousseeuw, 1987.
+    Source: Good, 2005 (Permutation, Parametric and Bootstrap Tests, chapter 3); Rousseeuw, 1987; Cuzick and
+        Edwards, 1990 (cases among the neighbours of cases); Westfall and Young, 1993 (the smaller of two p).
     """
     sampled = _sample(len(rows), TEST_CASES, seed)
     rows, failed = np.asarray(rows, dtype=np.float64)[sampled], np.asarray(failed, dtype=bool)[sampled]
@@ -141,19 +159,35 @@ def structure(rows: Any, failed: Any, *, seed: int, progress: Progress) -> Struc
     observed = _clearest(reduced[failed], rows[failed])
     if observed is None:
         return None
+    alike = unit_rows(reduced) @ unit_rows(reduced).T
+    np.fill_diagonal(alike, -np.inf)
+    nearest = np.argsort(-alike, axis=1, kind="stable")[:, :NEIGHBOURS]
     rng = np.random.default_rng(seed)
-    references = []
+    figures = [(observed, float(failed[nearest[failed]].mean()))]
     for number in range(REFERENCES):
         progress(number, REFERENCES, "random subsets of the cases compared")
         subset = rng.permutation(failed)
-        references.append(_clearest(reduced[subset], rows[subset]) or -1.0)
-    beyond = sum(reference >= observed for reference in references)
+        silhouette = _clearest(reduced[subset], rows[subset])
+        figures.append((-1.0 if silhouette is None else silhouette, float(subset[nearest[subset]].mean())))
+    table = np.array(figures)
     return Structure(
         silhouette=round(observed, 6),
-        references=tuple(round(reference, 6) for reference in sorted(references)),
-        p_value=(1 + beyond) / (1 + REFERENCES),
+        references=tuple(round(value, 6) for value in sorted(table[1:, 0].tolist())),
+        neighbours=round(figures[0][1], 6),
+        expected_neighbours=round(float(table[1:, 1].mean()), 6),
+        p_value=_p_of_better(table),
         cases=int(failed.sum()),
     )
+
+
+def _p_of_better(table: Floats) -> float:
+    """Return p of the first row by the more extreme one of its figures, among the same of all rows.
+
+    >>> _p_of_better(np.array([[3.0, 0.0], [1.0, 1.0], [2.0, 2.0], [0.0, 0.5]]))
+    0.5
+    """
+    ranks = np.array([(table >= row).mean(axis=0).min() for row in table])
+    return float((ranks <= ranks[0] + 1e-12).mean())
 
 
 def held_out_labels(

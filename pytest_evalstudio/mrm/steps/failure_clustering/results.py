@@ -117,6 +117,8 @@ class ClusteringMethod:
         silhouette: of the clusters, −1.0 to 1.0; None for one cluster.
         references: silhouettes of random subsets of all cases.
         tested_silhouette: silhouette that is compared with the references.
+        neighbours: share of failed cases among the nearest neighbours of failed cases.
+        expected_neighbours: the same of random subsets.
         p_value: of the test for clusters.
     """
 
@@ -125,6 +127,8 @@ class ClusteringMethod:
     silhouette: float | UnsetType | None = UNSET
     references: tuple[float, ...] | UnsetType = UNSET
     tested_silhouette: float | UnsetType = UNSET
+    neighbours: float | UnsetType = UNSET
+    expected_neighbours: float | UnsetType = UNSET
     p_value: float | UnsetType = UNSET
 
 

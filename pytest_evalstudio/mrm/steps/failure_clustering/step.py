@@ -17,7 +17,6 @@ from pytest_evalstudio.mrm.steps.failure_clustering.description import describe_
 from pytest_evalstudio.mrm.steps.failure_clustering.judged import Evaluation, read_evaluation
 from pytest_evalstudio.mrm.steps.failure_clustering.method import (
     LEAST,
-    LEVEL,
     Grouping,
     Structure,
     group,
@@ -111,6 +110,8 @@ class FailureClustering:
                 method,
                 references=structure_test.references,
                 tested_silhouette=structure_test.silhouette,
+                neighbours=structure_test.neighbours,
+                expected_neighbours=structure_test.expected_neighbours,
                 p_value=structure_test.p_value,
             )
         notes = [*_notes(evaluation, grouping, structure_test, self.clusters), vectors.note]
@@ -124,7 +125,7 @@ class FailureClustering:
         if self.clusters == 1:
             return _single_cluster(failed), None
         structure_test = structure(rows, failed, seed=seed, progress=context.progress)
-        if self.clusters is None and (structure_test is None or structure_test.p_value > LEVEL):
+        if self.clusters is None and (structure_test is None or not structure_test.is_clustered):
             return _single_cluster(failed), structure_test
         return group(rows, failed, clusters=self.clusters, seed=seed), structure_test
 
@@ -148,10 +149,12 @@ def _notes(
         notes.append("no case passed: clusters of failures cannot be compared with those of other cases")
     elif cluster_count != 1 and structure_test is None:
         notes.append("the failures are all alike: they form one cluster")
-    elif structure_test is not None and structure_test.p_value > LEVEL:
+    elif structure_test is not None and not structure_test.is_clustered:
         comparison = (
             f"silhouette {structure_test.silhouette:.2f}, that of random subsets of all cases up to"
-            f" {max(structure_test.references):.2f}, p {structure_test.p_value:.2f}"
+            f" {max(structure_test.references):.2f}; {structure_test.neighbours:.0%} of the nearest cases of"
+            f" failures fail, {structure_test.expected_neighbours:.0%} by chance; p"
+            f" {structure_test.p_value:.2f}"
         )
         subject = (
             "these clusters are" if grouping.count > 1 else "the failures form one cluster: several would be"

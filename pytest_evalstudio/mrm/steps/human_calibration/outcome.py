@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pytest_evalstudio.calibration.labelling.agreement import Agreement
 from pytest_evalstudio.calibration.labelling.state import Labelling
+from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.mrm.steps.human_calibration.results import CalibrationResults
 
 KEPT = "later steps keep the evaluation's threshold"
@@ -59,22 +61,32 @@ def result_summary(results: CalibrationResults) -> str:
         else f"; expected: {use.flagged:.0%} flagged, {use.misses_per_1000:.0f} misses per 1,000"
     )
     alpha = results.agreement.krippendorff_alpha
-    raters = "" if alpha is None else f"; raters' alpha {alpha:.2f}"
+    raters = "" if alpha is None else f"; raters' alpha {alpha:.2f}{_adjudication(results.agreement)}"
     disagreements = results.to_review["disagreement"]
     return (
         f"{_quality(results)}{raters}{flags}; "
         f"to review: {results.to_review['uncertain']} uncertain,"
-        f" {disagreements} {'disagreement' if disagreements == 1 else 'disagreements'} with reviewers"
+        f" {counted(disagreements, 'disagreement')} with reviewers"
+    )
+
+
+def _adjudication(agreed: Agreement) -> str:
+    """Return what an adjudicator has changed, "" without one."""
+    if not agreed.adjudicated or agreed.percent is None or agreed.final_percent is None:
+        return ""
+    return (
+        f", {agreed.percent:.0%} of their pairs agree; after the adjudication of {agreed.adjudicated}"
+        f" {agreed.final_percent:.0%} of their labels are the final ones"
     )
 
 
 def _quality(results: CalibrationResults) -> str:
     """Return threshold and error rates, or the reasons for a refusal."""
     if results.threshold is None:
-        codes = ", ".join(refusal.code for refusal in results.refusals)
+        reasons = ", and ".join(refusal.code.words for refusal in results.refusals)
         return (
-            f"the calibration is refused ({codes})"
-            if codes
+            f"the calibration is refused: {reasons}"
+            if reasons
             else "no threshold corresponds to the calibration"
         )
     before = f" (the run's: {results.before.threshold:.4g})" if results.before else ""

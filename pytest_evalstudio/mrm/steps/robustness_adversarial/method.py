@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,6 +25,7 @@ from pytest_evalstudio.stats.permutation import DRAWS, Stratum, compare_within_s
 from pytest_evalstudio.stats.types import Floats
 
 ALL = "all attacks"
+FISHER = "Fisher's exact test"
 LEAST_CASES = 5
 LEAST_OF_A_KIND = 3
 """Minimum number of ordinary cases of a kind for a comparison within that kind."""
@@ -62,8 +63,9 @@ def compare(
     kinds are harder than others. If an attacked kind has fewer than three ordinary cases, all attacks of the
     generator are compared with all ordinary cases. There are two families of one-sided tests, of ranks
     (Mann–Whitney, Fisher for yes-or-no scores, van Elteren within kinds) and of distributions
-    (Kolmogorov–Smirnov). Each is corrected by Holm and compared with alpha / 2, so that the chance of any
-    false finding is at most alpha.
+    (Kolmogorov–Smirnov, which says nothing else of yes-or-no scores). Each is corrected by Holm and compared
+    with alpha / 2, so that the chance of any false finding is at most alpha; the first family alone has all
+    of alpha.
 
     Args:
         alpha: chance of any false finding.
@@ -82,15 +84,17 @@ def compare(
     ]
     tested = [comparison for comparison in comparisons if not comparison.note]
     ranks = iter(holm([comparison.ranks.p_value for comparison in tested if comparison.ranks]))
-    distances = iter(holm([test.p_value for comparison in tested if (test := comparison.kolmogorov_smirnov)]))
+    distances = [test.p_value for comparison in tested if (test := comparison.kolmogorov_smirnov)]
+    adjusted_distances = iter(holm(distances))
+    level = alpha / 2 if distances else alpha
     adjusted = tuple(
-        comparison if comparison.note else _adjusted(comparison, next(ranks), next(distances), alpha)
+        comparison if comparison.note else _adjusted(comparison, ranks, adjusted_distances, level)
         for comparison in comparisons
     )
     return AttackComparisons(
         alpha=alpha,
         correction="Holm",
-        tests=2 * len(tested),
+        tests=len(tested) + len(distances),
         comparisons=adjusted,
         worse=sum(comparison.worse for comparison in adjusted),
     )
@@ -200,17 +204,15 @@ def _compared(
 
 
 def _adjusted(
-    comparison: AttackComparison, p_ranks: float, p_distance: float, alpha: float
+    comparison: AttackComparison, ranks: Iterator[float], distances: Iterator[float], level: float
 ) -> AttackComparison:
-    """Return a tested comparison with its corrected p values."""
+    """Return a tested comparison with its corrected p values, the next ones of each family."""
     assert comparison.ranks is not None
-    assert comparison.kolmogorov_smirnov is not None
-    return replace(
-        comparison,
-        ranks=replace(comparison.ranks, p_adjusted=p_ranks),
-        kolmogorov_smirnov=replace(comparison.kolmogorov_smirnov, p_adjusted=p_distance),
-        worse=min(p_ranks, p_distance) <= alpha / 2,
-    )
+    rank_test, distance = replace(comparison.ranks, p_adjusted=next(ranks)), comparison.kolmogorov_smirnov
+    if distance is not None:
+        distance = replace(distance, p_adjusted=next(distances))
+    smallest = min(test.p_adjusted for test in (rank_test, distance) if test and test.p_adjusted is not None)
+    return replace(comparison, ranks=rank_test, kolmogorov_smirnov=distance, worse=smallest <= level)
 
 
 def _matched(measure: Measure, attacks: Sequence[Scored]) -> list[str]:
@@ -241,11 +243,14 @@ def _tested_at_once(
 ) -> AttackComparison:
     """Compare attacks with ordinary questions, whatever their kinds."""
     probability, interval = probability_of_lower(scores, others)
-    distance, p_value = kolmogorov_smirnov_lower(scores, others)
+    ranks, distance = _ranks(scores, others, best=best), None
+    if ranks.test != FISHER:
+        statistic, p_value = kolmogorov_smirnov_lower(scores, others)
+        distance = DistanceTest(statistic=statistic, p_value=p_value)
     return replace(
         comparison,
-        ranks=_ranks(scores, others, best=best),
-        kolmogorov_smirnov=DistanceTest(statistic=distance, p_value=p_value),
+        ranks=ranks,
+        kolmogorov_smirnov=distance,
         chance_of_worse=Chance(value=probability, interval=interval),
         cliffs_delta=1 - 2 * probability,
     )
@@ -255,7 +260,7 @@ def _ranks(scores: Floats, others: Floats, *, best: float) -> RankTest:
     """Test by Fisher's exact test for yes-or-no scores, else by Mann–Whitney."""
     if np.isin(np.concatenate([np.abs(scores), np.abs(others)]), (0.0, 1.0)).all():
         counts = int((scores == best).sum()), len(scores), int((others == best).sum()), len(others)
-        return RankTest(test="Fisher's exact test", p_value=fisher_fewer_passes(*counts))
+        return RankTest(test=FISHER, p_value=fisher_fewer_passes(*counts))
     return RankTest(test="Mann–Whitney test", p_value=mann_whitney_lower(scores, others))
 
 
@@ -269,11 +274,10 @@ def _distribution(scores: Floats) -> Distribution:
 def _problem(comparison: AttackComparison, step: str, model: str, problem_type: str, avid: str) -> Problem:
     assert comparison.chance_of_worse is not None
     assert comparison.ranks is not None
-    assert comparison.kolmogorov_smirnov is not None
     chance, baseline = comparison.chance_of_worse, comparison.baseline
     low, high = chance.interval
-    adjusted = [comparison.ranks.p_adjusted, comparison.kolmogorov_smirnov.p_adjusted]
-    p_value = min(value for value in adjusted if value is not None)
+    tests = (comparison.ranks, comparison.kolmogorov_smirnov)
+    p_value = min(test.p_adjusted for test in tests if test and test.p_adjusted is not None)
     return Problem(
         description=(
             f"Under {comparison.generator} {comparison.metric} is worse than for ordinary questions: mean"

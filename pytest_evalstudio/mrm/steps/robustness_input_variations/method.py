@@ -69,8 +69,9 @@ def find_flips(
     or the reverse. There are two families of one-sided tests, each corrected by Holm and compared with
     alpha / 2, so that the chance of any false finding is at most alpha: answers to the variation fail no more
     often than those to the original and its copies (exact, within cases), and scores are no lower than the
-    original's (signed ranks). Perturbators that change the meaning are counted apart and not tested, because
-    another answer may be right.
+    original's (signed ranks). Scores that only repeat the verdicts are not tested again, and without other
+    scores the exact test has all of alpha. Perturbators that change the meaning are counted apart and not
+    tested, because another answer may be right.
 
     Args:
         alpha: chance of any false finding.
@@ -171,20 +172,21 @@ def _tested(
             )
         )
     adjusted_rows = holm([row.p_value for row in rows])
+    level = alpha / 2 if any(row.drops for row in rows) else alpha
     adjusted_drops = iter(holm([drop.p_value for row in rows for drop in row.drops]))
     return tuple(
         replace(
             row,
             p_adjusted=p_adjusted,
-            beyond_chance=p_adjusted <= alpha / 2,
-            drops=tuple(_adjusted(drop, next(adjusted_drops), alpha) for drop in row.drops),
+            beyond_chance=p_adjusted <= level,
+            drops=tuple(_adjusted(drop, next(adjusted_drops), level) for drop in row.drops),
         )
         for row, p_adjusted in zip(rows, adjusted_rows, strict=True)
     )
 
 
-def _adjusted(drop: Drop, p_adjusted: float, alpha: float) -> Drop:
-    return replace(drop, p_adjusted=p_adjusted, lower=p_adjusted <= alpha / 2)
+def _adjusted(drop: Drop, p_adjusted: float, level: float) -> Drop:
+    return replace(drop, p_adjusted=p_adjusted, lower=p_adjusted <= level)
 
 
 def _grouped(
@@ -277,7 +279,7 @@ def _drops(group: Sequence[Variation], metrics: Mapping[str, str]) -> tuple[Drop
     drops = []
     for metric, better in metrics.items():
         pairs = [variation.scores[metric] for variation in group if metric in variation.scores]
-        if not pairs:
+        if not pairs or _repeats_verdicts(group, metric, better):
             continue
         before, after = np.array(pairs, dtype=np.float64).T * (1.0 if better == "higher" else -1.0)
         drops.append(
@@ -291,6 +293,18 @@ def _drops(group: Sequence[Variation], metrics: Mapping[str, str]) -> tuple[Drop
             )
         )
     return tuple(drops)
+
+
+def _repeats_verdicts(group: Sequence[Variation], metric: str, better: str) -> bool:
+    """Report whether a metric of yes and no has the same values as the verdicts."""
+    best = 1.0 if better == "higher" else 0.0
+    return all(
+        variation.scores.get(metric)
+        == tuple(
+            best if passes else 1.0 - best for passes in (not variation.failed_before, not variation.failed)
+        )
+        for variation in group
+    )
 
 
 def _flipped(variation: Variation) -> FlippedCase:

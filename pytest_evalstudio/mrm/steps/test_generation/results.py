@@ -36,6 +36,22 @@ class WriterResults:
     faults: Mapping[str, int]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """Numbers of tested statements of the documents, and of all of them.
+
+    Attributes:
+        quantities: sentences with a quantity.
+        tables: rows of tables.
+        rules: sentences that oblige, permit or forbid.
+    """
+
+    passages: tuple[int, int] = (0, 0)
+    quantities: tuple[int, int] = (0, 0)
+    tables: tuple[int, int] = (0, 0)
+    rules: tuple[int, int] = (0, 0)
+
+
 @dataclass(frozen=True, kw_only=True)
 class GenerationResults:
     """Generated test cases.
@@ -51,6 +67,7 @@ class GenerationResults:
             that nobody would type, or that should have no answer and have one.
         other_languages: language code by document, of documents that no question is made from.
         writer: unset if questions are extracted from the documents.
+        coverage: of the documents by the test cases.
     """
 
     cases: int
@@ -62,3 +79,4 @@ class GenerationResults:
     ambiguous: int = 0
     other_languages: Mapping[str, str] = field(default_factory=dict)
     writer: WriterResults | UnsetType = UNSET
+    coverage: Coverage = field(default_factory=Coverage)

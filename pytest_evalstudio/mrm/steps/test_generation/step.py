@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.paths import path_below
 from pytest_evalstudio.core.plugins.step import StepResult, step
+from pytest_evalstudio.formats.fields import write_json
+from pytest_evalstudio.formats.suite import TestSuite
+from pytest_evalstudio.mrm.steps.test_generation.coverage import COVERAGE, describe, figures, statements
 from pytest_evalstudio.mrm.steps.test_generation.generating import GenerationSettings
 from pytest_evalstudio.mrm.steps.test_generation.importing import import_suite
 from pytest_evalstudio.mrm.steps.test_generation.making import make
-from pytest_evalstudio.mrm.steps.test_generation.results import ID, SUITE
+from pytest_evalstudio.mrm.steps.test_generation.results import ID, SUITE, Coverage
 from pytest_evalstudio.mrm.steps.topic_modeling.results import ID as TOPIC_MODELING
+from pytest_evalstudio.mrm.steps.topic_modeling.results import read_topics
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.mrm.workflow.parameters import Count, Fraction, Names, Weight
 
@@ -77,9 +81,11 @@ class TestGeneration:
             suite, imported = import_suite(context, path)
             suite.save(context.folder / SUITE)
             placed = sum(imported.by_topic.values())
+            coverage = self._cover(context, suite)
             return StepResult(
                 summary=f"{imported.cases} test cases of {path.name}, {placed} with a chunk of the documents",
-                figures=imported,
+                figures=replace(imported, coverage=coverage),
+                notes=(describe(coverage),),
             )
         settings = GenerationSettings(
             purpose="ordinary",
@@ -101,4 +107,24 @@ class TestGeneration:
             f"{results.cases} test cases{product.shortfall}, {topics} topic{'s' if topics != 1 else ''},"
             f" {kinds} kind{'s' if kinds != 1 else ''} of question"
         )
-        return StepResult(summary=summary, figures=results, notes=tuple(product.notes))
+        coverage = self._cover(context, product.suite)
+        return StepResult(
+            summary=summary,
+            figures=replace(results, coverage=coverage),
+            notes=(*product.notes, describe(coverage)),
+        )
+
+    def _cover(self, context: StepContext, suite: TestSuite) -> Coverage:
+        """Write what the test cases do not test, and return the figures."""
+        chunks = read_topics(context.artifacts(TOPIC_MODELING)).chunks
+        found = list(statements(suite, chunks))
+        coverage = figures(found)
+        untested = [
+            {"kind": each.kind, "document": each.document, "chunk": each.chunk, "text": each.text}
+            for each in found
+            if not each.tested
+        ]
+        write_json(
+            context.folder / COVERAGE, {"version": 1, "coverage": asdict(coverage), "untested": untested}
+        )
+        return coverage

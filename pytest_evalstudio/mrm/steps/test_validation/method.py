@@ -22,6 +22,15 @@ from pytest_evalstudio.mrm.texts.vectors import pair_cosines
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.questions.api import bare_question, content_words, share_in
 
+UNRELATED = (
+    "The weather is fine in the mountains today.",
+    "Please put our kettle on, and bring a blue umbrella.",
+    "Quintavel marbonite.",
+    "Grass grows quickly when it rains.",
+)
+"""Answers to no question: a condition that several of them meet is met by any answer."""
+MAX_UNRELATED = 2
+"""Unrelated answers of which fewer may meet a condition: a short word may occur in one by chance."""
 CUTOFFS: Mapping[str, float] = {
     "cosine": 0.2,
     "support": 0.8,
@@ -73,7 +82,8 @@ def measure(
             "share of the expected answer's content words that occur in the chunk",
         ),
         "condition": lambda: Measured(
-            [_condition(case) for case in cases], "the expected answer meets the condition of the case"
+            [_condition(case) for case in cases],
+            "the expected answer meets the condition of the case, and unrelated answers do not",
         ),
         "evidence": lambda: Measured(
             [support_by_evidence(case) for case in cases],
@@ -160,8 +170,12 @@ def _bertscore_evaluator(context: StepContext) -> ConfiguredEvaluator:
 
 
 def _condition(case: TestCase) -> float | None:
-    condition = case.condition_text()
-    return float(bool(parse_condition(condition).check(case.expected_output))) if condition else None
+    text = case.condition_text()
+    if not text:
+        return None
+    condition = parse_condition(text)
+    passes = sum(bool(condition.check(answer)) for answer in UNRELATED)
+    return float(bool(condition.check(case.expected_output)) and passes < MAX_UNRELATED)
 
 
 def _cosine(context: StepContext, cases: Sequence[TestCase], vectors: str) -> Measured:

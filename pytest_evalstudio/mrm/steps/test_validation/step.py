@@ -50,9 +50,10 @@ class TestValidation:
 
     Attributes:
         metrics: of "cosine" (question and answer with the chunk), "support" (share of the answer's words that
-            the chunk has), "condition" (the expected answer meets the case's condition), "evidence" (the
-            quoted sentence is in the chunk and has the answer's quantities and words), "round_trip" (the
-            question alone leads to the evidence), "unique" (no other sentence answers it differently),
+            the chunk has), "condition" (the expected answer meets the case's condition, unrelated ones do
+            not), "evidence" (the quoted sentence is in the chunk and has the answer's quantities and words),
+            "round_trip" (the question alone leads to the evidence), "unique" (no other sentence answers it
+            differently),
             "readable" (the question is in an order of English), "nli" (entailment of the answer by the chunk)
             and "bertscore" (precision of the answer on the chunk); default: all, "nli" if the configuration
             names its model, and "bertscore" if the model of that evaluator is available or chosen.

@@ -24,10 +24,17 @@ class CellPValues(NamedTuple):
     adjusted: float
 
 
+SINGLE_SHARE = 0.9
+"""Share of the level for single categories. Pairs are many more cells: in proportion to cells they take most
+of the level, and weak topics are hardly found (see `tests/benchmarks/mrm_power.py`).
+"""
+
+
 class _Family(NamedTuple):
-    """The cells that are tested by permuting one dimension."""
+    """The single categories, or the pairs, that are tested by permuting one dimension."""
 
     dimension: str
+    pairs: bool
     cells: list[tuple[int, Categories]]
 
 
@@ -36,8 +43,9 @@ def permutation_p_values(
 ) -> list[dict[Categories, CellPValues]]:
     """Return p of each tested cell of each metric.
 
-    The cells of a dimension, and its pairs with others, form a family that shares its permutations. Families
-    divide the level in proportion to their cells (weighted Bonferroni).
+    The categories of a dimension, and its pairs with others, form families that share permutations. Families
+    divide the level (weighted Bonferroni): those of single categories have most of it, and families of one
+    sort divide their part in proportion to their cells.
 
     Args:
         tables: of the metrics.
@@ -47,15 +55,22 @@ def permutation_p_values(
     keys = list(dict.fromkeys(case.key for cases, *_ in tables for case in cases))
     cases = {case.key: case for members, *_ in reversed(tables) for case in members}
     families = _families(tables, cases, groups)
-    total = sum(len(family.cells) for family in families)
     results: list[dict[Categories, CellPValues]] = [{} for _ in tables]
     for number, family in enumerate(families):
         units = _units(family, tables, keys, cases, groups)
         alone, adjusted = lower_cells(units, seed=seed + number)
+        share = _share(family, families)
         for (table, categories), p_value, corrected in zip(family.cells, alone, adjusted, strict=True):
-            share = len(family.cells) / total
             results[table][categories] = CellPValues(p_value, min(1.0, corrected / share))
     return [{cell: results[at][cell] for cell in tested} for at, (_, _, tested, _) in enumerate(tables)]
+
+
+def _share(family: _Family, families: Sequence[_Family]) -> float:
+    """Return the share of the level that a family has."""
+    alike = sum(len(other.cells) for other in families if other.pairs == family.pairs)
+    has_both = len({other.pairs for other in families}) > 1
+    of_its_sort = (1 - SINGLE_SHARE if family.pairs else SINGLE_SHARE) if has_both else 1.0
+    return of_its_sort * len(family.cells) / alike
 
 
 def _families(
@@ -67,12 +82,13 @@ def _families(
     )
     fixed = {dimension for dimension in dimensions if _is_fixed(dimension, cases, groups)}
     order = sorted(dimensions, key=lambda dimension: (dimension not in fixed, dimensions.index(dimension)))
-    families: dict[str, _Family] = {}
+    families: dict[tuple[bool, str], _Family] = {}
     for at, (_, _, tested, _) in enumerate(tables):
         for categories in tested:
             permuted = min((dimension for dimension, _ in categories), key=order.index)
-            families.setdefault(permuted, _Family(permuted, [])).cells.append((at, categories))
-    return [families[dimension] for dimension in order if dimension in families]
+            key = len(categories) > 1, permuted
+            families.setdefault(key, _Family(permuted, key[0], [])).cells.append((at, categories))
+    return list(families.values())
 
 
 def _is_fixed(dimension: str, cases: Mapping[str, ScoredCase], groups: Mapping[str, str]) -> bool:

@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.core.outcomes import Severity
 from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.core.problems import Problem
@@ -166,9 +167,8 @@ def _finish(
     )
     counts = ""
     if weaknesses:
-        metrics = f"{len(weaknesses)} metric{'s' if len(weaknesses) != 1 else ''}"
         weak = sum(map(len, results.weak.values()))
-        counts = f"{weak} weak of {results.tests} cells compared, {metrics}"
+        counts = f"{counted(weak, 'weak cell')} of {results.tests:,}, {counted(len(weaknesses), 'metric')}"
     summary = f"{counts} ({note})" if counts and note else counts or note
     return StepResult(summary=summary, figures=results, problems=tuple(problems))
 

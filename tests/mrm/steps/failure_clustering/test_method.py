@@ -127,3 +127,19 @@ def test_cases_of_one_place_are_nearer_than_those_of_two() -> None:
     assert alike[:20, :20].mean() > 3 * alike[:20, 20:].mean()
     assert np.diag(alike) == pytest.approx(1.0)
     assert alike == pytest.approx(alike.T)
+
+
+def test_topics_that_fail_are_found_by_the_neighbours_of_failures() -> None:
+    """Two of four topics fail: their clusters are no clearer than those of any cases."""
+    rng = np.random.default_rng(5)
+    topics = np.repeat(np.arange(4), 20)
+    rows = np.eye(4)[topics] + rng.normal(scale=0.3, size=(80, 4))
+    failed = topics < 2
+    found = structure(rows, failed, seed=0, progress=silent)
+    assert found is not None
+    assert found.neighbours > 0.9
+    assert found.expected_neighbours == pytest.approx(0.5, abs=0.05)
+    assert found.is_clustered
+    shuffled = structure(rows, rng.permutation(failed), seed=0, progress=silent)
+    assert shuffled is not None
+    assert not shuffled.is_clustered

@@ -173,7 +173,7 @@ def test_people_who_contradict_the_metric(tmp_path: Path) -> None:
     made = bench(tmp_path)
     done = to_the_end(made, lambda key, score: 1 - judged()(key, score))
     assert done.waits == ""
-    assert "the calibration is refused (against_direction" in done.summary
+    assert "the calibration is refused: people call answers with better scores bad" in done.summary
     assert done.notes[0].startswith("refused: quality.quality (higher is better): the labels go against")
     assert done.figures.thresholds == {}
     assert "calibration.json" not in made.files(STEP)

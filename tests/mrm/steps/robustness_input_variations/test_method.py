@@ -91,7 +91,7 @@ def test_topics_and_kinds_count_an_original_once() -> None:
 
 def test_what_copies_do_too_is_no_finding() -> None:
     flicker = [one for number in range(2) for one in made("copy", 6, key=f"copy{number}")]
-    noisy = find_flips([*made("comma:LOW", 7), *flicker], {}, alpha=0.05)
+    noisy = find_flips([*made("comma:LOW", 6), *flicker], {}, alpha=0.05)
     assert noisy.copies.pass_to_fail == 12
     assert problems(noisy, "step", "m") == []
     steady = find_flips([*made("comma:LOW", 7), *made("copy", 0), *made("copy", 0)], {}, alpha=0.05)
@@ -168,3 +168,20 @@ def test_the_picture_shows_each_row_with_its_interval() -> None:
     } <= set(said)
     assert "comma:LOW: 35%, 95 % interval 18% to 57%, 7 pass to fail, 0 fail to pass" in picture
     assert picture == flips_picture("Flips & more", found)
+
+
+def test_the_exact_test_has_the_whole_level_where_scores_only_repeat_the_verdicts() -> None:
+    """Five of 20 cases turn to fail: p = 1/32 by McNemar's exact test, between 0.025 and 0.05."""
+    verdicts = [
+        variation(
+            number, "comma:LOW", False, number < 5, scores={"m.passes": (1.0, float(number >= 5))}, flips={}
+        )
+        for number in range(20)
+    ]
+    (alone,) = find_flips(verdicts, {"m.passes": "higher"}, alpha=0.05).by_perturbator
+    assert alone.p_value == 1 / 32
+    assert alone.drops == ()
+    assert alone.beyond_chance
+    (graded,) = find_flips(made("comma:LOW", 5), METRICS, alpha=0.05).by_perturbator
+    assert len(graded.drops) == 1
+    assert not graded.beyond_chance

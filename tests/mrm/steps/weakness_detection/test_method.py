@@ -12,6 +12,7 @@ import pytest
 from pytest_evalstudio.cli import main
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.mrm.steps.weakness_detection import permuting
 from pytest_evalstudio.mrm.steps.weakness_detection.method import (
     describe,
     find_all_weaknesses,
@@ -307,3 +308,15 @@ def test_what_a_chunk_shares_is_subtracted() -> None:
     assert np.corrcoef(rest, common)[0, 1] < 0.3
     assert np.corrcoef(rest, own)[0, 1] > 0.85
     assert without_shared_part(scores, {}) == scores
+
+
+def test_single_categories_and_pairs_divide_the_level() -> None:
+    families = [
+        permuting._Family("topic", False, [(0, (("topic", name),)) for name in "ab"]),
+        permuting._Family("generator", False, [(0, (("generator", "x"),))] * 2),
+        permuting._Family("topic", True, [(0, (("generator", "x"), ("topic", "a")))] * 4),
+    ]
+    shares = [permuting._share(family, families) for family in families]
+    assert sum(shares) == pytest.approx(1.0)
+    assert shares == pytest.approx([0.45, 0.45, 0.1])
+    assert permuting._share(families[0], families[:1]) == 1.0

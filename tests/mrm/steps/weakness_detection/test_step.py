@@ -94,7 +94,7 @@ def test_a_planted_weak_cell_is_flagged_and_a_problem(tmp_path: Path) -> None:
 def test_where_nothing_is_weak_there_is_no_problem(tmp_path: Path) -> None:
     _, done = run(tmp_path, weak=False)
     assert done.problems == ()
-    assert "0 weak of 15 cells compared, 1 metric" in done.summary
+    assert "0 weak cells of 15, 1 metric" in done.summary
 
 
 def test_the_same_record_gives_the_same_bytes(tmp_path: Path) -> None:

@@ -1,0 +1,25 @@
+"""Workflow files that commands name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_evalstudio.cli.common import configuration_for
+from pytest_evalstudio.cli.plugin_modules import registry_for
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_evalstudio.mrm.workflow.run import WorkflowRun
+
+
+def workflow_run(arguments: argparse.Namespace) -> WorkflowRun:
+    """Return the workflow that the arguments name."""
+    from pytest_evalstudio.formats.kinds import read_source
+    from pytest_evalstudio.formats.workflow import read_workflow
+    from pytest_evalstudio.mrm.workflow.run import WorkflowRun
+
+    path = Path(arguments.workflow)
+    config = configuration_for(arguments.workflow, arguments.config)
+    return WorkflowRun(read_workflow(read_source(path)), path, config, registry_for(arguments))
