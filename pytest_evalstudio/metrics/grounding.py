@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
+from pytest_evalstudio.core.text_cache import cached_by_text
 from pytest_evalstudio.metrics.function_words import FUNCTION_WORDS
 
 _UNITS = (
@@ -36,11 +37,15 @@ _SCALE = re.compile(
 )
 MAX_STEMMED_CHARS = 100
 """Longest word that is stemmed; the longest words of dictionaries have half of it."""
+MAX_CACHED_CHARS = 40
+"""Longest part of a text without blanks that is cached: most parts of texts are the same words."""
+CACHED_PARTS = 16_384
+_SCALED_PARTS = re.compile(r"[0-9] -?[bkmt]", re.IGNORECASE)
+"""A text without it has no number whose scale, such as "million", is another part."""
 _FACTORS = {"k": 3, "mn": 6, "bn": 9, "tn": 12}
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """Content word or number of a text.
 
     Attributes:
@@ -55,6 +60,34 @@ class Token:
     keys: tuple[str, ...]
     start: int
     end: int
+
+    def moved(self, position: int) -> Token:
+        """Return the token of a part in the text that has the part at a position."""
+        return Token(self.kind, self.keys, position + self.start, position + self.end)
+
+
+class TextPart(NamedTuple):
+    """Content words and numbers of a part of a text that a space ends.
+
+    Attributes:
+        tokens: with positions in the part.
+        keys: first key of each token.
+        all_keys: all keys of all tokens.
+        words: stems of words.
+        numbers: values of numbers and numerals.
+        capitals: whether each token begins with a capital letter.
+        size: number of characters.
+        ends_in_number: a number is the end of the part, so that "million" may follow.
+    """
+
+    tokens: tuple[Token, ...]
+    keys: tuple[str, ...]
+    all_keys: tuple[str, ...]
+    words: tuple[str, ...]
+    numbers: tuple[str, ...]
+    capitals: tuple[bool, ...]
+    size: int
+    ends_in_number: bool
 
 
 @dataclass(slots=True)
@@ -104,18 +137,12 @@ def _vocabulary(text: str) -> tuple[frozenset[str], frozenset[str], frozenset[tu
     """Return words, numbers and pairs of a text; chunks of a corpus are the sources of many answers."""
     words: set[str] = set()
     numbers: set[str] = set()
-    tokens = _keys_of(text)
-    for is_number, keys in tokens:
-        if is_number:
-            numbers.update(keys)
-        else:
-            words.add(keys[0])
-            numbers.update(keys[1:])
-    return frozenset(words), frozenset(numbers), frozenset(_pairs(tokens))
-
-
-def _pairs(tokens: Sequence[tuple[bool, tuple[str, ...]]]) -> list[tuple[str, str]]:
-    return [(first[0], second[0]) for (_, first), (_, second) in pairwise(tokens)]
+    keys: list[str] = []
+    for part in text_parts(text):
+        words.update(part.words)
+        numbers.update(part.numbers)
+        keys += part.keys
+    return frozenset(words), frozenset(numbers), frozenset(pairwise(keys))
 
 
 def bigram_support(sentence: str, source: SourceVocabulary) -> tuple[int, int]:
@@ -131,8 +158,8 @@ def bigram_support(sentence: str, source: SourceVocabulary) -> tuple[int, int]:
     >>> bigram_support("Rates rose quickly.", read_source(["Rates rose."]))
     (1, 2)
     """
-    pairs = _pairs(_keys_of(sentence))
-    return sum(pair in source.bigrams for pair in pairs), len(pairs)
+    keys = [key for part in text_parts(sentence) for key in part.keys]
+    return sum(map(source.bigrams.__contains__, pairwise(keys))), max(0, len(keys) - 1)
 
 
 def tokens_of(text: str) -> list[Token]:
@@ -147,31 +174,75 @@ def tokens_of(text: str) -> list[Token]:
     >>> [token.keys[0] for token in tokens_of("The company's revenues grew by 12.50% to $1.5 million.")]
     ['compani', 'revenu', 'grew', '12.5', '1500000']
     """
-    return [
-        Token("number" if is_number else "word", keys, start, end)
-        for is_number, keys, start, end in _found(text)
-    ]
+    tokens: list[Token] = []
+    position = 0
+    for part in text_parts(text):
+        tokens += [token.moved(position) for token in part.tokens]
+        position += part.size + 1
+    return tokens
 
 
-def _keys_of(text: str) -> list[tuple[bool, tuple[str, ...]]]:
-    return [(is_number, keys) for is_number, keys, _, _ in _found(text)]
+@cached_by_text
+def text_parts(text: str) -> Sequence[TextPart]:
+    """Split a text at its spaces, and each part into content words and numbers.
+
+    >>> [part.keys for part in text_parts("The bank lends 5 million.")]
+    [(), ('bank',), ('lend',), ('5000000',)]
+    """
+    strings = text.split(" ")
+    read = _cached_part if max(map(len, strings)) <= MAX_CACHED_CHARS else _part
+    if not _SCALED_PARTS.search(text):
+        return list(map(read, strings))
+    parts: list[TextPart] = []
+    start = position = 0
+    for string in strings:
+        if parts and parts[-1].ends_in_number and _SCALE.match(text, position - 1):
+            string = text[start : position + len(string)]
+            parts.pop()
+        else:
+            start = position
+        parts.append(_part(string))
+        position = start + len(string) + 1
+    return parts
 
 
-def _found(text: str) -> Iterator[tuple[bool, tuple[str, ...], int, int]]:
-    """Return for each token whether it is a number, its keys, its start and its end."""
+def _part(text: str) -> TextPart:
+    return _cached_part(text) if len(text) <= MAX_CACHED_CHARS else _new_part(text)
+
+
+def _new_part(text: str) -> TextPart:
+    tokens = tuple(_scanned(text))
+    words = [token for token in tokens if token.kind == "word"]
+    numbers = [key for token in tokens for key in token.keys[token.kind == "word" :]]
+    return TextPart(
+        tokens=tokens,
+        keys=tuple(token.keys[0] for token in tokens),
+        all_keys=tuple(key for token in tokens for key in token.keys),
+        words=tuple(token.keys[0] for token in words),
+        numbers=tuple(numbers),
+        capitals=tuple(text[token.start].isupper() for token in tokens),
+        size=len(text),
+        ends_in_number=bool(tokens) and tokens[-1].kind == "number" and tokens[-1].end == len(text),
+    )
+
+
+_cached_part = functools.lru_cache(maxsize=CACHED_PARTS)(_new_part)
+
+
+def _scanned(text: str) -> Iterator[Token]:
     reached = 0
     for match in (_ASCII_TOKEN if text.isascii() else _TOKEN).finditer(text):
         start, end = match.span()
         if match["number"]:
             keys, scaled = _values(match["number"], text, match.end("number"))
             reached = max(scaled, end)
-            yield True, keys, start, reached
+            yield Token("number", keys, start, reached)
         elif start >= reached:
             word = match[0].casefold()
             # A cache of long words would keep gigabytes.
             keys = _new_word_keys(word) if len(word) > MAX_STEMMED_CHARS else _word_keys(word)
             if keys:
-                yield False, keys, start, end
+                yield Token("word", keys, start, end)
 
 
 def _new_word_keys(word: str) -> tuple[str, ...]:
@@ -195,11 +266,12 @@ def stem(word: str) -> str:
     >>> stem("revenues")
     'revenu'
     """
-    return word if len(word) > MAX_STEMMED_CHARS else _stemmed(word)
+    return word if len(word) > MAX_STEMMED_CHARS else stem_of_short(word)
 
 
 @functools.lru_cache(maxsize=65_536)
-def _stemmed(word: str) -> str:
+def stem_of_short(word: str) -> str:
+    """Return the stem of a word of at most `MAX_STEMMED_CHARS` characters."""
     return str(_stemmer().stemWord(word))
 
 
@@ -270,23 +342,32 @@ def lexical_support(text: str, spans: Sequence[tuple[int, int]], source: SourceV
     >>> lexical_support("The bank cut its rate to 5.25.", [(0, 30)], source).supported_words
     0.6666666666666667
     """
-    tokens = tokens_of(text)
-    words = [token for token in tokens if token.kind == "word"]
-    numbers = [token for token in tokens if token.kind == "number"]
+    words = numbers = position = 0
+    unknown: list[Token] = []
+    wrong: list[Token] = []
+    for part in text_parts(text):
+        for token in part.tokens:
+            if token.kind == "word":
+                words += 1
+                if not source.has_word(token):
+                    unknown.append(token.moved(position))
+            else:
+                numbers += 1
+                if not source.has_number(token):
+                    wrong.append(token.moved(position))
+        position += part.size + 1
     if not words and not numbers:
         return None
-    unknown = tuple(token for token in words if not source.has_word(token))
-    wrong = tuple(token for token in numbers if not source.has_number(token))
     bigrams = [bigram_support(text[start:end], source) for start, end in spans]
     counted = [(hits, total, index) for index, (hits, total) in enumerate(bigrams) if total]
     all_bigrams = sum(total for _, total, _ in counted)
     worst = min(counted, key=lambda item: item[0] / item[1], default=None)
     is_marked = worst is not None and worst[0] < worst[1] and len(counted) > 1
     return Support(
-        unsupported_words=unknown,
-        unsupported_numbers=wrong,
-        supported_words=1 - len(unknown) / len(words) if words else 1 - len(wrong) / len(numbers),
-        supported_numbers=1 - len(wrong) / len(numbers) if numbers else None,
+        unsupported_words=tuple(unknown),
+        unsupported_numbers=tuple(wrong),
+        supported_words=1 - len(unknown) / words if words else 1 - len(wrong) / numbers,
+        supported_numbers=1 - len(wrong) / numbers if numbers else None,
         supported_bigrams=sum(hits for hits, _, _ in counted) / all_bigrams if all_bigrams else None,
         worst_sentence_bigrams=worst[0] / worst[1] if worst else None,
         worst_sentence=worst[2] if worst and is_marked else None,

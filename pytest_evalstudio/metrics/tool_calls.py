@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Literal
 
-from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
+from pytest_evalstudio.core.tool_calls import NO_ARGUMENTS, ExpectedToolCall, ToolCall
 from pytest_evalstudio.metrics.assignment import best_assignment
 from pytest_evalstudio.metrics.matching import ABSENT, matches
 
 Mode = Literal["exact", "in_order", "any_order", "subset", "superset"]
+Defaults = Mapping[str, Mapping[str, Any]]
+"""Tool to the default of each optional argument."""
+NO_DEFAULTS: Defaults = MappingProxyType({})
 MAX_ASSIGNED = 200
 """Calls of one tool up to which the best assignment is searched; its time is cubic."""
 
@@ -28,6 +32,19 @@ class ArgumentFault:
     name: str
     expected: Any
     actual: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArgumentRules:
+    """Rules for arguments that an expectation does not name.
+
+    Attributes:
+        forbid_others: whether they are wrong, where the expectation does not say.
+        defaults: by tool; an argument with its default counts as absent.
+    """
+
+    forbid_others: bool
+    defaults: Defaults
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +92,12 @@ class CallComparison:
 
 
 def compare_calls(
-    actual: Sequence[ToolCall], expected: Sequence[ExpectedToolCall], *, mode: Mode, forbid_others: bool
+    actual: Sequence[ToolCall],
+    expected: Sequence[ExpectedToolCall],
+    *,
+    mode: Mode,
+    forbid_others: bool,
+    defaults: Defaults = NO_DEFAULTS,
 ) -> CallComparison:
     """Compare calls with expected calls.
 
@@ -89,6 +111,7 @@ def compare_calls(
             may stand between them; any_order = these calls and no other; subset = no call that is not
             expected; superset = these calls, others are allowed.
         forbid_others: whether arguments that an expectation does not name are wrong, where it does not say.
+        defaults: of optional arguments; one with its default counts as absent.
 
     Raises:
         EvaluationError: if a matcher cannot be evaluated.
@@ -98,12 +121,13 @@ def compare_calls(
     >>> compare_calls(calls, expectations, mode="superset", forbid_others=False).recall
     0.0
     """
-    pairs, greedy = _pairs(actual, expected, forbid_others)
+    rules = ArgumentRules(forbid_others=forbid_others, defaults=defaults)
+    pairs, greedy = _pairs(actual, expected, rules)
     right = [pair for pair in pairs if not pair.faults]
     call_indices = {pair.actual for pair in pairs}
     compared = sum(pair.arguments for pair in pairs)
     all_expected, none_else = len(right) == len(expected), len(right) == len(actual)
-    in_order = _has_order(actual, expected, forbid_others)
+    in_order = _has_order(actual, expected, rules)
     verdicts = {
         "exact": all_expected and none_else and in_order,
         "in_order": in_order,
@@ -126,7 +150,7 @@ def compare_calls(
 
 
 def argument_faults(
-    call: ToolCall, expected: ExpectedToolCall, *, forbid_others: bool
+    call: ToolCall, expected: ExpectedToolCall, rules: ArgumentRules
 ) -> tuple[int, tuple[ArgumentFault, ...]]:
     """Compare the arguments of a call.
 
@@ -134,15 +158,20 @@ def argument_faults(
         Number of arguments that were compared, and those that differ. Arguments that are no JSON object
         differ in each.
     """
-    forbids = (expected.other_arguments or ("forbid" if forbid_others else "allow")) == "forbid"
+    forbids = (expected.other_arguments or ("forbid" if rules.forbid_others else "allow")) == "forbid"
+    defaults = rules.defaults.get(call.name, NO_ARGUMENTS)
     faults = [
         ArgumentFault(name=name, expected=value, actual=call.arguments.get(name, ABSENT))
         for name, value in expected.arguments.items()
-        if not matches(call.arguments.get(name, ABSENT), value)
+        if not any(matches(actual, value) for actual in _equivalents(call.arguments, name, defaults))
     ]
     compared = len(expected.arguments)
     if forbids:
-        others = [name for name in call.arguments if name not in expected.arguments]
+        others = [
+            name
+            for name in call.arguments
+            if name not in expected.arguments and ABSENT not in _equivalents(call.arguments, name, defaults)
+        ]
         faults += [ArgumentFault(name=name, expected=ABSENT, actual=call.arguments[name]) for name in others]
         compared += len(others)
     if call.arguments_text and (forbids or expected.arguments) and not faults:
@@ -151,8 +180,18 @@ def argument_faults(
     return compared, tuple(faults)
 
 
+def _equivalents(arguments: Mapping[str, Any], name: str, defaults: Mapping[str, Any]) -> list[Any]:
+    """Return the values that an argument stands for: with its default it may as well be absent."""
+    actual = arguments.get(name, ABSENT)
+    if name not in defaults:
+        return [actual]
+    if actual is ABSENT:
+        return [ABSENT, defaults[name]]
+    return [actual, ABSENT] if matches(actual, defaults[name]) else [actual]
+
+
 def _pairs(
-    actual: Sequence[ToolCall], expected: Sequence[ExpectedToolCall], forbid_others: bool
+    actual: Sequence[ToolCall], expected: Sequence[ExpectedToolCall], rules: ArgumentRules
 ) -> tuple[list[CallPair], tuple[str, ...]]:
     """Return the pairs, and the tools whose calls are too many for the best assignment."""
     calls_of: defaultdict[str, list[int]] = defaultdict(list)
@@ -169,16 +208,20 @@ def _pairs(
             continue
         if max(len(calls), len(indices)) > MAX_ASSIGNED:
             greedy.append(name)
-            pairs += _in_sequence(actual, expected, calls, indices, forbid_others)
+            pairs += _in_sequence(actual, expected, calls, indices, rules)
         else:
-            pairs += _assigned(actual, expected, calls, indices, forbid_others)
+            pairs += _assigned(actual, expected, calls, indices, rules)
     return sorted(pairs, key=lambda pair: pair.expected), tuple(greedy)
 
 
 def _pair(
-    actual: Sequence[ToolCall], expected: Sequence[ExpectedToolCall], call: int, index: int, forbid: bool
+    actual: Sequence[ToolCall],
+    expected: Sequence[ExpectedToolCall],
+    call: int,
+    index: int,
+    rules: ArgumentRules,
 ) -> CallPair:
-    compared, faults = argument_faults(actual[call], expected[index], forbid_others=forbid)
+    compared, faults = argument_faults(actual[call], expected[index], rules)
     return CallPair(expected=index, actual=call, arguments=compared, faults=faults)
 
 
@@ -187,12 +230,12 @@ def _assigned(
     expected: Sequence[ExpectedToolCall],
     calls: list[int],
     indices: list[int],
-    forbid: bool,
+    rules: ArgumentRules,
 ) -> list[CallPair]:
-    pairs = _first_matches(actual, expected, calls, indices, forbid)
+    pairs = _first_matches(actual, expected, calls, indices, rules)
     if len(pairs) == min(len(calls), len(indices)):  # nothing is better, and most agents do as expected
         return pairs
-    candidates = [[_pair(actual, expected, call, index, forbid) for call in calls] for index in indices]
+    candidates = [[_pair(actual, expected, call, index, rules) for call in calls] for index in indices]
     # A pair that matches outweighs all arguments of all other pairs together.
     costs = [[_cost(pair, len(indices)) for pair in row] for row in candidates]
     return [candidates[row][column] for row, column in best_assignment(costs)]
@@ -203,14 +246,14 @@ def _first_matches(
     expected: Sequence[ExpectedToolCall],
     calls: list[int],
     indices: list[int],
-    forbid: bool,
+    rules: ArgumentRules,
 ) -> list[CallPair]:
     """Pair each expected call with the first free call that matches; leave out those without any."""
     free = list(calls)
     pairs = []
     for index in indices:
         for call in free:
-            pair = _pair(actual, expected, call, index, forbid)
+            pair = _pair(actual, expected, call, index, rules)
             if not pair.faults:
                 pairs.append(pair)
                 free.remove(call)
@@ -229,29 +272,31 @@ def _in_sequence(
     expected: Sequence[ExpectedToolCall],
     calls: list[int],
     indices: list[int],
-    forbid: bool,
+    rules: ArgumentRules,
 ) -> list[CallPair]:
     """Pair calls in their order: the next one if it matches, else the first one that is free at the end."""
     free = list(calls)
     pairs, waiting = [], []
     for index in indices:
-        pair = _pair(actual, expected, free[0], index, forbid) if free else None
+        pair = _pair(actual, expected, free[0], index, rules) if free else None
         if pair is not None and not pair.faults:
             pairs.append(pair)
             free.pop(0)
         else:
             waiting.append(index)
     return pairs + [
-        _pair(actual, expected, call, index, forbid) for index, call in zip(waiting, free, strict=False)
+        _pair(actual, expected, call, index, rules) for index, call in zip(waiting, free, strict=False)
     ]
 
 
-def _has_order(actual: Sequence[ToolCall], expected: Sequence[ExpectedToolCall], forbid: bool) -> bool:
+def _has_order(
+    actual: Sequence[ToolCall], expected: Sequence[ExpectedToolCall], rules: ArgumentRules
+) -> bool:
     """Return whether the expected calls are a subsequence of the calls."""
     remaining = iter(actual)  # each takes the earliest call that matches, which leaves most for the others
     return all(
         any(
-            call.name == expectation.name and not argument_faults(call, expectation, forbid_others=forbid)[1]
+            call.name == expectation.name and not argument_faults(call, expectation, rules)[1]
             for call in remaining
         )
         for expectation in expected

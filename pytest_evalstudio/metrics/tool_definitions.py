@@ -67,6 +67,25 @@ def _definition(item: object, location: str) -> tuple[str, str]:
     return name, "" if schema is None else read_schema(schema, ".")
 
 
+def default_arguments(definitions: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """Return the defaults that the definitions of tools give to arguments, by tool.
+
+    >>> default_arguments({"search": '{"properties": {"page": {"default": 1}, "query": {}}}'})
+    {'search': {'page': 1}}
+    """
+    return {name: _defaults(schema) for name, schema in definitions.items()}
+
+
+def _defaults(schema: str) -> dict[str, Any]:
+    properties = json.loads(schema).get("properties") if schema else None
+    parameters = properties.items() if isinstance(properties, Mapping) else ()
+    return {
+        name: parameter["default"]
+        for name, parameter in parameters
+        if isinstance(parameter, Mapping) and "default" in parameter
+    }
+
+
 def call_fault(call: ToolCall, definitions: Mapping[str, str]) -> str:
     """Return what is wrong with a call, "" if nothing is.
 

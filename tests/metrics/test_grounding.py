@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_evalstudio.metrics.grounding import tokens_of
+from pytest_evalstudio.metrics.grounding import _scanned, tokens_of
 
 
 def test_words_are_compared_by_their_stems() -> None:
@@ -35,3 +35,12 @@ _PIECES = (
 @given(st.lists(st.sampled_from(_PIECES), max_size=12).map("".join))
 def test_an_ascii_text_has_the_tokens_that_it_has_beside_other_scripts(text: str) -> None:
     assert tokens_of(text) == tokens_of(f"{text} ’ 中")[:-1]
+
+
+@given(
+    st.lists(st.sampled_from((*_PIECES, " ", " ", "\n", " billion", "ies", "Bank", "中")), max_size=20).map(
+        "".join
+    )
+)
+def test_tokens_of_parts_are_those_of_the_whole_text(text: str) -> None:
+    assert tokens_of(text) == list(_scanned(text))

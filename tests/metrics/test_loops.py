@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_evalstudio.metrics.loops import (
-    _Windows,
+    _Hashes,
     compression_ratio,
     longest_repeat,
     repeat_share,
@@ -44,7 +44,7 @@ def test_hashes_of_long_texts_find_the_same(text: str, length: int) -> None:
         ),
         -1,
     )
-    assert _Windows(text).first_repeat(length) == naive
+    assert _Hashes(text).first_repeat(length) == naive
 
 
 @pytest.mark.parametrize("text", ["a" * 9, "Mississippi", "see the sea", ""])

@@ -157,7 +157,13 @@ _PIECES = (
 )
 
 
-@given(st.lists(st.sampled_from(_PIECES), max_size=12).map("".join))
+_SPACED_PIECES = (*_PIECES, *[" "] * 20, "'tis", ".' ", ".) ", "``", "''", "\x1c")
+
+
+@given(
+    st.lists(st.sampled_from(_PIECES), max_size=12).map("".join)
+    | st.lists(st.sampled_from(_SPACED_PIECES), max_size=30).map("".join)
+)
 def test_words_are_those_of_the_whole_tokenizer(sentence: str) -> None:
     from nltk.tokenize.destructive import NLTKWordTokenizer
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
+from pytest_evalstudio.core.tools import Tools
+from pytest_evalstudio.evaluators.tool_calls import ToolCalls
 from pytest_evalstudio.metrics.tool_calls import MAX_ASSIGNED, Mode, compare_calls
+from pytest_evalstudio.metrics.tool_definitions import default_arguments, read_definitions
 
 MODES: tuple[Mode, ...] = ("exact", "in_order", "any_order", "subset", "superset")
 
@@ -104,3 +110,52 @@ def test_ten_thousand_calls_are_compared() -> None:
     text = "s " * 10_000
     result = compare_calls(calls(text), wanted(text), mode="any_order", forbid_others=False)
     assert (result.matches, result.greedy) == (True, ("s",))
+
+
+DEFAULTS = {"search": {"page": 1, "exact": False}}
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "matches"),
+    [
+        ({"q": "fee"}, {"q": "fee", "page": 1}, True),
+        ({"q": "fee"}, {"q": "fee", "page": 2}, False),
+        ({"q": "fee", "page": 1}, {"q": "fee"}, True),
+        ({"q": "fee", "page": 2}, {"q": "fee"}, False),
+        ({"q": "fee", "page": {"$absent": True}}, {"q": "fee", "page": 1.0}, True),
+        ({"q": "fee", "exact": {"$one_of": [True]}}, {"q": "fee", "exact": False}, False),
+        ({"q": "fee"}, {"q": "fee", "exact": 0}, False),
+    ],
+)
+def test_an_argument_with_its_default_counts_as_absent(expected: Any, actual: Any, matches: bool) -> None:
+    comparison = compare_calls(
+        [ToolCall(name="search", arguments=actual)],
+        [ExpectedToolCall(name="search", arguments=expected)],
+        mode="exact",
+        forbid_others=True,
+        defaults=DEFAULTS,
+    )
+    assert comparison.matches is matches
+
+
+def test_the_defaults_come_from_the_definitions_of_the_tools() -> None:
+    definition = {
+        "name": "search",
+        "parameters": {
+            "type": "object",
+            "properties": {"q": {}, "page": {"default": 1}, "exact": {"default": False}},
+        },
+    }
+    assert default_arguments(read_definitions([definition, {"name": "ping"}])) == {**DEFAULTS, "ping": {}}
+    case = Case(
+        key="k",
+        question="q",
+        answer=Answer(tool_calls=(ToolCall(name="search", arguments={"q": "fee", "page": 1}),)),
+        expected_tool_calls=(ExpectedToolCall(name="search", arguments={"q": "fee"}),),
+    )
+    judged = ToolCalls(other_arguments="forbid", tools=(definition,)), ToolCalls(other_arguments="forbid")
+    tools = Tools(split_sentences=str.splitlines)
+    assert [evaluator.score([case], tools)[0].scores["tool_calls_match"] for evaluator in judged] == [
+        1.0,
+        0.0,
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pytest_evalstudio.core.text_cache import cached_by_text
 from pytest_evalstudio.metrics.detectors import pii, secrets
 from pytest_evalstudio.metrics.detectors.cards import CARD
 from pytest_evalstudio.metrics.detectors.spans import RawSpan, lazy, mask, merge_spans
@@ -23,6 +24,7 @@ _DOCUMENT_ENDINGS = (
 _URL_LOGIN = lazy(r"(?<=://)[^/@\s]+(?=@)")
 
 
+@cached_by_text
 def redact(text: str) -> str:
     """Mask all personal data and secrets of a text.
 
@@ -33,7 +35,8 @@ def redact(text: str) -> str:
         text: any text; time is linear in its length.
 
     Returns:
-        A text of the same length, so that spans into it stay valid.
+        A text of the same length, so that spans into it stay valid. It is kept for a while: scores, reasons,
+        record and report mask the same answers and contexts.
 
     >>> redact("Write to jane@example.com, SSN 219-09-9999.")
     'Write to ****@*******.***, SSN ***-**-****.'

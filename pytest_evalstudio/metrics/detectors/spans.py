@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+import string
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -14,6 +15,8 @@ RawSpans = Iterator[RawSpan]
 HYPHEN = "[-‐‑–]"
 """Pattern of hyphens in model output: ASCII, U+2010, non-breaking U+2011, en dash."""
 _ALPHANUMERIC = re.compile(r"[^\W_]")
+_ASCII_MASK = str.maketrans(dict.fromkeys(string.ascii_letters + string.digits, "*"))
+"""The same for ASCII texts, in a fraction of the time."""
 _SHOWN_CHARS = 40
 
 
@@ -81,7 +84,7 @@ def mask(text: str) -> str:
     >>> mask("4111-1111 a.b@c.de")
     '****-**** *.*@*.**'
     """
-    return _ALPHANUMERIC.sub("*", text)
+    return text.translate(_ASCII_MASK) if text.isascii() else _ALPHANUMERIC.sub("*", text)
 
 
 def describe(hit: Hit) -> str:

@@ -6,18 +6,23 @@ import math
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
+from pytest_evalstudio.core.text_cache import cached_by_text
 from pytest_evalstudio.metrics.groundedness.opposites import is_negation
-from pytest_evalstudio.metrics.grounding import Token, stem, tokens_of
+from pytest_evalstudio.metrics.grounding import (
+    MAX_STEMMED_CHARS,
+    stem_of_short,
+    text_parts,
+)
 
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _MAX_POSTINGS = 50
 """Sentences that are remembered per word; bounds the time for a text that repeats a word."""
 _RELATED = 3
-_MAX_WORD_CHARS = 100
+_MAX_WORD_CHARS = MAX_STEMMED_CHARS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,30 +60,41 @@ class ContextIndex:
     pairs: frozenset[tuple[str, str]]
     phrases: frozenset[tuple[str, str, str]]
 
-    def has(self, token: Token) -> bool:
+    def has(self, keys: tuple[str, ...]) -> bool:
         """Return True if the context contains the stem, or any value, of a token."""
-        return any(key in self.frequencies for key in token.keys)
+        return any(key in self.frequencies for key in keys)
 
     def weights(self, keys: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], float]:
         """Return the inverse sentence frequency of tokens by their keys (BM25's idf).
 
         An unsupported token is the rarest.
         """
-        size = len(self.sentences)
-        counts = {
-            key: max((self.frequencies.get(stem, 0) for stem in key), default=0)
-            for key in dict.fromkeys(keys)
-        }
-        return {key: math.log(1 + (size - count + 0.5) / (count + 0.5)) for key, count in counts.items()}
+        size, frequencies = len(self.sentences), self.frequencies
+        weights: dict[tuple[str, ...], float] = {}
+        for key in dict.fromkeys(keys):
+            count = frequencies.get(key[0], 0)
+            if len(key) > 1:
+                count = max(count, *(frequencies.get(stem, 0) for stem in key[1:]))
+            weights[key] = math.log(1 + (size - count + 0.5) / (count + 0.5))
+        return weights
 
-    def covered(self, tokens: Sequence[Token]) -> list[tuple[int, float]]:
-        """Return the sentences that share most with the tokens, with the idf weight, best first."""
-        weights: defaultdict[int, float] = defaultdict(float)
-        repeats = Counter(token.keys for token in tokens)
-        for keys, weight in self.weights(repeats).items():
-            for sentence in {sentence for key in keys for sentence in self.postings.get(key, ())}:
-                weights[sentence] += repeats[keys] * weight
-        return sorted(weights.items(), key=lambda item: (-item[1], item[0]))[:_RELATED]
+    def covered(
+        self, tokens: Iterable[tuple[str, ...]], weights: Mapping[tuple[str, ...], float]
+    ) -> list[tuple[int, float]]:
+        """Return the sentences that share most with tokens, given by their keys, with the idf weight."""
+        sums: defaultdict[int, float] = defaultdict(float)
+        postings = self.postings
+        for keys, repeats in Counter(tokens).items():
+            weight = repeats * weights[keys]
+            if len(keys) == 1:
+                sentences: Iterable[int] = postings.get(keys[0], ())
+            else:
+                sentences = {sentence for key in keys for sentence in postings.get(key, ())}
+            for sentence in sentences:
+                sums[sentence] += weight
+        least = min(sorted(sums.values())[-_RELATED:], default=0.0)
+        best = [(index, total) for index, total in sums.items() if total >= least]
+        return sorted(best, key=lambda item: (-item[1], item[0]))[:_RELATED]
 
     def sentences_at(self, positions: Iterable[int]) -> list[int]:
         """Return the sentences in which most of the character positions lie, the most frequent first."""
@@ -104,18 +120,18 @@ def index_context(text: str, spans: Sequence[tuple[int, int]]) -> ContextIndex:
     postings: defaultdict[str, list[int]] = defaultdict(list)
     pairs: set[tuple[str, str]] = set()
     for position, (start, end) in enumerate(spans):
-        tokens, words = tokens_of(text[start:end]), words_of(text[start:end])
-        keys = dict.fromkeys(key for token in tokens for key in token.keys)
+        parts, words = text_parts(text[start:end]), read_words(text[start:end])
+        keys = dict.fromkeys(chain.from_iterable(part.all_keys for part in parts))
         for key in keys:
             frequencies[key] += 1
             if len(postings[key]) < _MAX_POSTINGS:
                 postings[key].append(position)
-        pairs.update(key_pairs(tokens))
+        pairs.update(pairwise(chain.from_iterable(part.keys for part in parts)))
         sentences.append(
             ContextSentence(
-                words=frozenset(words),
-                stems=frozenset(map(stem, words)),
-                negations=count_negations(words),
+                words=frozenset(words.words),
+                stems=frozenset(words.stems),
+                negations=words.negations,
             )
         )
     return ContextIndex(
@@ -124,29 +140,40 @@ def index_context(text: str, spans: Sequence[tuple[int, int]]) -> ContextIndex:
         frequencies=dict(frequencies),
         postings=dict(postings),
         pairs=frozenset(pairs),
-        phrases=frozenset(triples(words_of(text))),
+        phrases=frozenset(triples(read_words(text).words)),
     )
 
 
-def words_of(text: str) -> list[str]:
-    """Return all words of a text in lower case, with straight apostrophes.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordList:
+    """All words of a text.
 
-    >>> words_of("It isn’t 5.25 percent.")
+    Attributes:
+        words: in lower case, with straight apostrophes.
+        stems: stem of each word.
+        negations: number of negations.
+    """
+
+    words: Sequence[str]
+    stems: Sequence[str]
+    negations: int
+
+
+@cached_by_text
+def read_words(text: str) -> WordList:
+    """Return all words of a text.
+
+    >>> read_words("It isn’t 5.25 percent.").words
     ['it', "isn't", '5', '25', 'percent']
     """
-    return [word[:_MAX_WORD_CHARS].replace("’", "'") for word in _WORD.findall(text.lower())]
+    words = _WORD.findall(text.lower().replace("’", "'"))
+    if max(map(len, words), default=0) > _MAX_WORD_CHARS:
+        words = [word[:_MAX_WORD_CHARS] for word in words]
+    return WordList(
+        words=words, stems=list(map(stem_of_short, words)), negations=sum(map(is_negation, words))
+    )
 
 
-def key_pairs(tokens: Sequence[Token]) -> list[tuple[str, str]]:
-    """Return the pairs of adjacent content words and numbers."""
-    return [(first.keys[0], second.keys[0]) for first, second in pairwise(tokens)]
-
-
-def triples(words: Sequence[str]) -> list[tuple[str, str, str]]:
+def triples(words: Sequence[str]) -> Iterator[tuple[str, str, str]]:
     """Return the triples of adjacent words."""
-    return list(zip(words, words[1:], words[2:], strict=False))
-
-
-def count_negations(words: Collection[str]) -> int:
-    """Return the number of negations among words in lower case."""
-    return sum(map(is_negation, words))
+    return zip(words, words[1:], words[2:], strict=False)

@@ -91,6 +91,7 @@ def opposites(word: str) -> frozenset[str]:
     return _table().get(word, frozenset()) | derived
 
 
+@functools.lru_cache(maxsize=65_536)
 def is_negation(word: str) -> bool:
-    """Return True for a negation in lower case, such as "never" or "isn't"."""
+    """Return True for a negation in lower case, such as "never" or "isn't", of at most 100 characters."""
     return word.endswith("n't") or word.replace("'", "") in NEGATIONS

@@ -5,18 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, compress, pairwise
 
 from pytest_evalstudio.core.tools import TokenMatch
 from pytest_evalstudio.metrics.groundedness.context import (
     ContextIndex,
-    count_negations,
-    key_pairs,
+    WordList,
+    read_words,
     triples,
-    words_of,
 )
 from pytest_evalstudio.metrics.groundedness.opposites import RESTRICTIONS, opposites
-from pytest_evalstudio.metrics.grounding import Token, stem, tokens_of
+from pytest_evalstudio.metrics.grounding import TextPart, Token, text_parts, tokens_of
 
 _FIRST_PERSON = frozenset(
     [
@@ -119,29 +118,31 @@ def lexical_signals(sentence: str, index: ContextIndex) -> dict[str, float] | No
     >>> signals["opposites"], signals["numbers"] < 0, signals["statement"]
     (-1.0, True, 1.0)
     """
-    tokens = tokens_of(sentence)
+    parts = text_parts(sentence)
+    tokens = [token for part in parts for token in part.tokens]
     if not tokens:
         return None
-    supported = [index.has(token) for token in tokens]
-    weight_of = index.weights(token.keys for token in tokens)
-    weights = [weight_of[token.keys] for token in tokens]
+    keys = [token.keys for token in tokens]
+    weight_of = index.weights(keys)
+    is_supported = {key: index.has(key) for key in weight_of}
+    weights = list(map(weight_of.__getitem__, keys))
+    supported = list(map(is_supported.__getitem__, keys))
     total = math.fsum(weights)
-    word_support = (
-        math.fsum(weight for weight, is_supported in zip(weights, supported, strict=True) if is_supported)
-        / total
-    )
-    words, pairs = words_of(sentence), key_pairs(tokens)
-    phrases = triples(words)
-    related = index.covered(tokens)
+    word_support = math.fsum(compress(weights, supported)) / total
+    words = read_words(sentence)
+    pairs = pairwise(chain.from_iterable(part.keys for part in parts))
+    phrases = triples(words.words)
+    related = index.covered(keys, weight_of)
+    numbers, names = _unsupported(parts, tokens, supported)
     return {
         "word_support": word_support,
-        "pair_support": _share([pair in index.pairs for pair in pairs], word_support),
-        "phrase_support": _share([phrase in index.phrases for phrase in phrases], word_support),
-        "numbers": -math.log1p(_missing(tokens, supported, "number")),
-        "names": -math.log1p(_missing(_names(sentence, tokens), supported, "word")),
+        "pair_support": _share([*map(index.pairs.__contains__, pairs)], word_support),
+        "phrase_support": _share([*map(index.phrases.__contains__, phrases)], word_support),
+        "numbers": -math.log1p(numbers),
+        "names": -math.log1p(names),
         "unsupported_span": -math.log1p(_longest_run(supported)),
         "sentence_support": related[0][1] / total if related else 0.0,
-        "third_person": 1.0 - sum(word in _FIRST_PERSON for word in words) / max(1, len(words)),
+        "third_person": 1.0 - sum(map(_FIRST_PERSON.__contains__, words.words)) / max(1, len(words.words)),
         "statement": float("?" not in sentence),
         **_polarity(words, index, [position for position, _ in related], ""),
     }
@@ -167,7 +168,7 @@ def alignment_signals(
     unsupported = [
         value
         for token, value in zip(tokens, similarities, strict=True)
-        if value is not None and not index.has(token)
+        if value is not None and not index.has(token.keys)
     ]
     steps = [abs(second.place - first.place) <= _MAX_STEP for first, second in pairwise(matches)]
     aligned = index.sentences_at(match.position for match in matches)
@@ -176,7 +177,7 @@ def alignment_signals(
         "min_alignment": min(values),
         "unsupported_word_alignment": min(unsupported, default=1.0),
         "order": _share(steps, 1.0),
-        **_polarity(words_of(sentence), index, aligned, "aligned_"),
+        **_polarity(read_words(sentence), index, aligned, "aligned_"),
     }
 
 
@@ -202,6 +203,12 @@ def aggregate_signals(sentences: Sequence[Mapping[str, float]], weights: Sequenc
     >>> aggregate_signals([{"names": 0.0}, {"names": -1.0}], [3, 1])
     {'names.mean': -0.25, 'names.min': -1.0}
     """
+    if len(sentences) == 1:  # its sums are its values; 0.0 makes -0.0 positive, as a sum does
+        return {
+            f"{key}.{name}": value + 0.0 if name == "mean" else value
+            for key, value in sentences[0].items()
+            for name in ("mean", "min")
+        }
     total = math.fsum(weights)
     result: dict[str, float] = {}
     for key in sentences[0]:
@@ -213,20 +220,19 @@ def aggregate_signals(sentences: Sequence[Mapping[str, float]], weights: Sequenc
 
 
 def _polarity(
-    words: Sequence[str], index: ContextIndex, positions: Sequence[int], prefix: str
+    words: WordList, index: ContextIndex, positions: Sequence[int], prefix: str
 ) -> dict[str, float]:
     """Compare negations, restrictions and opposites of a sentence with some sentences of the context."""
     others = [index.sentences[position] for position in positions]
     negations = max((other.negations for other in others), default=0)
-    restrictions = [
-        word for word in words if word in RESTRICTIONS and not any(word in other.words for other in others)
-    ]
-    unknown = [key for key in map(stem, words) if not any(key in other.stems for other in others)]
+    other_words = frozenset().union(*(other.words for other in others))
+    other_stems = frozenset().union(*(other.stems for other in others))
+    restrictions = [word for word in words.words if word in RESTRICTIONS and word not in other_words]
     contrary = [
-        key for key in unknown if any(word in other.stems for word in opposites(key) for other in others)
+        key for key in words.stems if key not in other_stems and not other_stems.isdisjoint(opposites(key))
     ]
     return {
-        f"{prefix}negation": -float(max(0, count_negations(words) - negations)),
+        f"{prefix}negation": -float(max(0, words.negations - negations)),
         f"{prefix}restriction": -float(len(restrictions)),
         f"{prefix}opposites": -float(len(contrary)),
     }
@@ -236,16 +242,23 @@ def _share(values: Sequence[bool], default: float) -> float:
     return sum(values) / len(values) if values else default
 
 
-def _missing(tokens: Sequence[Token | None], supported: Sequence[bool], kind: str) -> int:
-    return sum(
-        token is not None and token.kind == kind and not is_supported
-        for token, is_supported in zip(tokens, supported, strict=True)
+def _unsupported(
+    parts: Sequence[TextPart], tokens: Sequence[Token], supported: Sequence[bool]
+) -> tuple[int, int]:
+    """Return the number of unsupported numbers, and of capitalised words but the first of the sentence."""
+    if all(supported):
+        return 0, 0
+    capitals = chain.from_iterable(part.capitals for part in parts)
+    unsupported = [
+        (token.kind, is_capital)
+        for token, is_capital, has in zip(tokens, capitals, supported, strict=True)
+        if not has
+    ]
+    begins_with_name = parts[0].tokens[:1] == (tokens[0],) and not tokens[0].start and parts[0].capitals[0]
+    names = unsupported.count(("word", True)) - (
+        begins_with_name and tokens[0].kind == "word" and not supported[0]
     )
-
-
-def _names(sentence: str, tokens: Sequence[Token]) -> list[Token | None]:
-    """Return the capitalised words inside a sentence; None for other tokens."""
-    return [token if token.start > 0 and sentence[token.start].isupper() else None for token in tokens]
+    return sum(kind == "number" for kind, _ in unsupported), names
 
 
 def _longest_run(supported: Sequence[bool]) -> int:

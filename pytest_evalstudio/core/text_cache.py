@@ -1,0 +1,50 @@
+"""Results for texts that several evaluators read, kept for about one batch of cases."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from threading import Lock
+from typing import TypeVar, cast
+
+MAX_CHARS = 4_000_000
+"""Characters of the texts whose results are kept: a thousand cases with answers, contexts and references."""
+
+T = TypeVar("T")
+
+
+def cached_by_text(function: Callable[[str], T]) -> Callable[[str], T]:
+    """Return a function of a text that keeps its latest results, oldest first dropped.
+
+    Unlike that of `functools.lru_cache`, its memory is bounded by the length of the texts, not by their
+    number.
+
+    Args:
+        function: its results are never changed by those who read them.
+
+    >>> lengths = cached_by_text(len)
+    >>> lengths("abc"), lengths("abc")
+    (3, 3)
+    """
+    results: dict[str, object] = {}
+    lock, missing = Lock(), object()
+    chars = 0
+
+    @functools.wraps(function)
+    def cached(text: str) -> T:
+        nonlocal chars
+        result = results.get(text, missing)
+        if result is not missing:
+            return cast(T, result)
+        result = function(text)
+        with lock:
+            if text not in results:
+                results[text] = result
+                chars += len(text)
+            while chars > MAX_CHARS:
+                oldest = next(iter(results))
+                del results[oldest]
+                chars -= len(oldest)
+        return result
+
+    return cached
