@@ -18,6 +18,7 @@ STYLES = (
     "eye",
     "matrix",
     "panel",
+    "workflow",
     "media",
 )
 SCRIPTS = (
@@ -36,6 +37,8 @@ SCRIPTS = (
     "matrix",
     "cards",
     "calls",
+    "conversation",
+    "others",
     "panel",
     "failures",
     "robustness",
@@ -63,11 +66,22 @@ def script() -> str:
     return '(() => {\n"use strict";\n' + "\n".join(_text("js", f"{name}.js") for name in SCRIPTS) + "})();"
 
 
-def policy(*, scripts: bool) -> str:
-    """Return a Content-Security-Policy that allows only the embedded styles, scripts and pictures."""
+@cache
+def card_style() -> str:
+    """Return the style sheet of pages for paper."""
+    return _text("css", "card.css")
+
+
+def policy(*, scripts: bool, css: str | None = None) -> str:
+    """Return a Content-Security-Policy that allows only the embedded styles, scripts and pictures.
+
+    Args:
+        scripts: True for a page with the script.
+        css: style sheet of the page, if it is not the common one.
+    """
     allowed = f"script-src {_hash(MARK)} {_hash(script())}; " if scripts else ""
     return (
-        f"default-src 'none'; {allowed}style-src {_hash(style())}; img-src data:; base-uri 'none';"
+        f"default-src 'none'; {allowed}style-src {_hash(css or style())}; img-src data:; base-uri 'none';"
         " form-action 'none'"
     )
 

@@ -21,6 +21,8 @@ from pytest_evalstudio.engine.analysis.analyse import Analysis, analyse
 from pytest_evalstudio.engine.analysis.population import Population
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of
 from pytest_evalstudio.engine.outputs import PAGE, REPORT_FILES, OutputFolder
+from pytest_evalstudio.mrm.workflow.states import is_artifact
+from pytest_evalstudio.plots.labels import natural_key
 from pytest_evalstudio.record.reader import read_run
 from pytest_evalstudio.record.schema import Item, Run
 from pytest_evalstudio.record.writer import FILE
@@ -39,7 +41,6 @@ from pytest_evalstudio.report.failed_items import FailedItems
 from pytest_evalstudio.report.failures import FailureBook
 from pytest_evalstudio.report.findings import Finding, grouped
 from pytest_evalstudio.report.folders import Archive, ExplainerFolder, tree
-from pytest_evalstudio.report.labels import natural_key
 from pytest_evalstudio.report.results import ResultsWriter, open_text, write_json
 from pytest_evalstudio.report.thresholds import thresholds_in_force
 from pytest_evalstudio.report.verdict import RunVerdict, verdict_of
@@ -215,7 +216,7 @@ def _write_files(output: Path, inputs: _Inputs) -> Content:
         # The largest files first: they are packed while the others are written.
         packed = dict.fromkeys(path for folder in folders.values() for path in tree(folder.results))
         _pack(archive, output, packed)
-        conclusions = conclude(analysis)
+        conclusions = conclude(analysis, is_step=is_artifact(inputs.record))
         content = Content(
             analysis,
             verdict=verdict_of(analysis, conclusions, inputs.comparison, inputs.ratings),

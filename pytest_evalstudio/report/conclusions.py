@@ -6,16 +6,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.engine.analysis.analyse import Analysis, ModelFigures
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
-from pytest_evalstudio.engine.analysis.wording import rounded
+from pytest_evalstudio.plots.labels import natural_key, short_labels
 from pytest_evalstudio.report.assessment import Assessment, assess
-from pytest_evalstudio.report.labels import natural_key, short_labels
 from pytest_evalstudio.stats.intervals import wilson_interval
 from pytest_evalstudio.stats.types import Interval
 
 Fitness = Literal["fit", "fit with limits", "not fit", "not assessed"]
 FITNESS: tuple[Fitness, ...] = ("fit", "fit with limits", "not assessed", "not fit")
+WHOLE = 1_000
+"""Characters of a name that are never cut."""
+OF_WORKFLOW = "one step of a workflow, whose report concludes by its deciding metrics and all steps"
+"""Limit in the report of a step, which concludes nothing itself: two conclusions could differ."""
 FEW_CASES = 20
 """Below so many judged test cases a share of passes has an interval wider than 0.4."""
 
@@ -36,6 +40,7 @@ class ModelConclusion:
 
     Attributes:
         label: short name for charts and tables.
+        long_label: the same without a limit of its length.
         passed, judged: test cases that passed, of those with a verdict; expected failures count as failures.
         decided_by: conditions that it does not meet; each is enough for "not fit".
         limits: what else restricts the conclusion.
@@ -45,6 +50,7 @@ class ModelConclusion:
     key: str
     name: str
     label: str
+    long_label: str
     fitness: Fitness
     passed: int
     judged: int
@@ -55,15 +61,21 @@ class ModelConclusion:
     cells: tuple[ScoredCell, ...]
 
 
-def conclude(analysis: Analysis) -> list[ModelConclusion]:
+def conclude(analysis: Analysis, *, is_step: bool = False) -> list[ModelConclusion]:
     """Return the conclusions, the highest share of passes first; equal ones in natural order of their names.
 
     A model is not fit if it misses a gate, if an answer is unsafe, or if all answers are empty. A mean below
     its threshold makes it not fit, too, but with gates the user decided what counts, and it is a limit.
+
+    Args:
+        analysis: of the record.
+        is_step: True for a step of a workflow, which is not assessed by itself.
     """
-    labels = short_labels([model.name for model in analysis.models])
+    names = [model.name for model in analysis.models]
+    labels = zip(short_labels(names), short_labels(names, WHOLE), strict=True)
     conclusions = [
-        _conclusion(analysis, model, label) for model, label in zip(analysis.models, labels, strict=True)
+        _conclusion(analysis, model, label, is_step)
+        for model, label in zip(analysis.models, labels, strict=True)
     ]
     return sorted(
         conclusions,
@@ -71,7 +83,9 @@ def conclude(analysis: Analysis) -> list[ModelConclusion]:
     )
 
 
-def _conclusion(analysis: Analysis, model: ModelFigures, label: str) -> ModelConclusion:
+def _conclusion(
+    analysis: Analysis, model: ModelFigures, labels: tuple[str, str], is_step: bool
+) -> ModelConclusion:
     verdicts = model.verdicts
     passed = verdicts["passed"] + verdicts["xpassed"]
     judged = passed + verdicts["failed"] + verdicts["xfailed"]
@@ -83,10 +97,13 @@ def _conclusion(analysis: Analysis, model: ModelFigures, label: str) -> ModelCon
     fitness: Fitness = "not fit" if decided else "fit with limits" if limits else "fit"
     if not _is_silent(model) and not any(cell.assessment.state in ("meets", "misses") for cell in cells):
         fitness = "not assessed"
+    if is_step:
+        fitness, decided, limits = "not assessed", [], [OF_WORKFLOW, *decided, *limits]
     return ModelConclusion(
         key=model.key,
         name=model.name,
-        label=label,
+        label=labels[0],
+        long_label=labels[1],
         fitness=fitness,
         passed=passed,
         judged=judged,
@@ -123,7 +140,7 @@ def _gates(analysis: Analysis, model: str) -> Iterator[str]:
     for gate in analysis.gates:
         if model in gate.missed:
             value = gate.values[model]
-            yield f"gate {gate.gate.text} not met ({'no scored row' if value is None else rounded(value)})"
+            yield f"gate {gate.gate.text} not met ({'no scored row' if value is None else figure(value)})"
 
 
 def _unsafe(cells: Sequence[ScoredCell]) -> Iterator[str]:
@@ -140,7 +157,7 @@ def _missed(cells: Sequence[ScoredCell]) -> Iterator[str]:
         verdict = cell.assessment
         if verdict.state == "misses" and not verdict.worst_case and verdict.value is not None:
             sign = "≥" if cell.board.evaluator.primary.better == "higher" else "≤"
-            figures = f"{rounded(verdict.value)}, threshold {sign} {rounded(verdict.threshold)}"
+            figures = f"{figure(verdict.value)}, threshold {sign} {figure(verdict.threshold)}"
             yield f"{cell.board.evaluator.name}: {figures}"
 
 

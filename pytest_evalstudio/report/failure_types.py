@@ -7,6 +7,7 @@ from typing import Literal
 
 from pytest_evalstudio.comparison.windows import Piece
 from pytest_evalstudio.core.codes import OutcomeCode
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.report.highlight import Segment
 from pytest_evalstudio.report.worddiff import Stretch
 
@@ -120,8 +121,8 @@ def reason_of(item: FailedItem) -> str:
         return item.error or item.reason or "no reason was recorded"
     if not miss.metric:
         return f"{miss.name} {miss.fact}: {item.error or miss.reason}"
-    score = "no score" if miss.score is None else f"{miss.score:.4g}"
-    limit = "" if miss.threshold is None else f", threshold {miss.sign} {miss.threshold:.4g}"
+    score = "no score" if miss.score is None else figure(miss.score)
+    limit = "" if miss.threshold is None else f", threshold {miss.sign} {figure(miss.threshold)}"
     metric = f"{miss.metric} " if miss.metric != miss.name else ""
     figures = "" if miss.boolean and miss.reason else f"{metric}{score}{limit}"
     return f"{miss.part}{miss.name}: {'; '.join(filter(None, (figures, miss.reason)))}"

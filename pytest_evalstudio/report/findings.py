@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from pytest_evalstudio.core.figures import counted, figure, plural
 from pytest_evalstudio.core.outcomes import SEVERITIES, Metric, Severity
 from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.engine.analysis.leaderboards import Standing
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
-from pytest_evalstudio.engine.analysis.wording import rounded
+from pytest_evalstudio.plots.labels import natural_key
 from pytest_evalstudio.report.data.columns import Columns
-from pytest_evalstudio.report.labels import natural_key
 
 _NEARLY_ALL = 0.9
 _MANY = 10
@@ -207,23 +207,23 @@ class _Group:
         if code == "not_scored":
             return f"{info.name}: {_answers_text(answers)}{of} without a score"
         rows = f" in {_answers_text(answers)}{of}" if answers else of
-        return f"{info.name}: {len(problems)} {problems[0].problem_type.replace('_', ' ')} problems{rows}"
+        kind = problems[0].problem_type.replace("_", " ")
+        return f"{info.name}: {counted(len(problems), f'{kind} problem')}{rows}"
 
     def _detections_title(self, info: EvaluatorInfo, answers: int, of: str) -> str:
         """Return failing answers first; detections are a second figure with its name."""
         kind = self._problems[0].problem_type.replace("_", " ")
-        detections = f"{self._detections} {kind} detection{'' if self._detections == 1 else 's'}"
+        detections = counted(self._detections, f"{kind} detection")
         if not answers:
             return f"{info.name}: {detections} in answers{of} that pass"
-        verb = "fails" if answers == 1 else "fail"
-        counted = f"{info.name}: {_answers_text(answers)}{of} {verb}"
-        return f"{counted}, {detections}" if self._detections else counted
+        title = f"{info.name}: {_answers_text(answers)}{of} {plural(answers, 'fails', 'fail')}"
+        return f"{title}, {detections}" if self._detections else title
 
     def _mean_title(self, info: EvaluatorInfo) -> str:
         """Return the models beyond the threshold, with the range of the means of each metric."""
         metrics = [metric for metric in info.metrics if self._of_metric(metric)]
         limits = {float(problem.attributes["threshold"]) for problem in self._problems}
-        limit = rounded(limits.pop()) if len(limits) == 1 else "their thresholds"
+        limit = figure(limits.pop()) if len(limits) == 1 else "their thresholds"
         beyond = "below" if metrics[0].better == "higher" else "above"
         if len({metric.better for metric in metrics}) > 1:
             beyond, limit = "beyond", "their thresholds"
@@ -239,7 +239,7 @@ class _Group:
 
     def _spread(self, metric: Metric) -> str:
         scores = sorted(float(problem.attributes["score"]) for problem in self._of_metric(metric))
-        return rounded(scores[0]) if scores[0] == scores[-1] else f"{scores[0]:.2f}–{scores[-1]:.2f}"
+        return figure(scores[0]) if scores[0] == scores[-1] else f"{figure(scores[0])}–{figure(scores[-1])}"
 
     def _action(self, answers: int) -> str:
         """Return the next step; where nearly all answers miss a threshold, the question is the threshold."""
@@ -265,4 +265,4 @@ def _keys(problems: Iterable[Problem]) -> Iterator[str]:
 
 
 def _answers_text(count: int) -> str:
-    return f"{count:,} {'answer' if count == 1 else 'answers'}"
+    return counted(count, "answer")

@@ -8,6 +8,7 @@ from heapq import heappop, heappush
 from itertools import pairwise
 from typing import Literal
 
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.record.schema import Mark
 
@@ -94,7 +95,7 @@ def _segment(text: str, mark: Mark | None, metric: Metric) -> Segment:
     if mark is None:
         return Segment(text)
     score = mark.scores.get(metric.key)
-    notes = [f"{metric.name} {score:.4g}" if score is not None else "", mark.message]
+    notes = [f"{metric.name} {figure(score)}" if score is not None else "", mark.message]
     return Segment(text, _level(mark, metric), ": ".join(filter(None, notes)), mark.scores, mark.message)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pytest_evalstudio.arena.results import Ratings
+from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.report.conclusions import ModelConclusion
 
 _NAMED = 3
@@ -49,7 +50,7 @@ def _by_passes(conclusions: Sequence[ModelConclusion]) -> Iterator[str]:
         return
     first, (low, high) = group[0], group[0].interval
     figures = (
-        f"{_percent(first)} of {first.judged} test cases pass"
+        f"{_percent(first)} of {counted(first.judged, 'test case')} pass"
         f" (95 % interval {100 * low:.0f}–{100 * high:.0f} %)"
     )
     fit = sum(model.fitness in _FIT for model in conclusions)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from pytest_evalstudio.comparison.markdown import comparison_markdown, windows_markdown
+from pytest_evalstudio.comparison.markdown import comparison_details, windows_markdown
+from pytest_evalstudio.core.figures import counted, figure, percent
 from pytest_evalstudio.core.markdown import code, escaped
+from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.text import short_key
 from pytest_evalstudio.engine.analysis.leaderboards import Cell, Leaderboard, Standing
 from pytest_evalstudio.engine.analysis.repeats import RepeatAnalysis
-from pytest_evalstudio.engine.analysis.wording import rounded
 from pytest_evalstudio.report.commands import pytest_command
 from pytest_evalstudio.report.conclusions import ScoredCell
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.failed_items import FailedItems
-from pytest_evalstudio.report.failure_types import reason_of
+from pytest_evalstudio.report.failure_types import FailedItem, reason_of
 from pytest_evalstudio.report.findings import Finding
 from pytest_evalstudio.report.repeats import FLAKY_HEAD, HEAD, flaky_rows, repeat_rows, stopping_lines
 from pytest_evalstudio.report.verdict import run_name
@@ -30,37 +31,44 @@ _KNOWN = ("still_failing", "still_error")
 
 
 def summary(content: Content) -> str:
-    """Summarise the run on one screen, with the same verdict, reasons and diffs as the page."""
+    """Summarise the run on one screen, with the same verdict, reasons and diffs as the page.
+
+    Sections that explain the verdict are written out; the others are folded.
+    """
     analysis, run = content.analysis, content.analysis.run
     lines = [f"# {escaped(content.verdict.sign)} {escaped(content.verdict.headline)}", ""]
     about = [run_name(analysis), *([f"commit {run.commit[:7]}"] if run.commit else []), run.branch]
     lines += [" · ".join(escaped(part) for part in about if part), ""]
-    lines += [escaped(fact) for fact in content.verdict.facts]
-    if content.comparison is not None:
-        lines += ["", comparison_markdown(content.comparison, level=2, lists_regressed=False).rstrip()]
+    lines += [f"- {escaped(fact)}" for fact in content.verdict.facts]
     if content.failed.total["failed"] or content.failed.total["error"]:
         lines += ["", "## Failures", "", *_failures(content.failed)]
-    if analysis.gates:
-        lines += [
-            "",
-            "## Gates",
-            "",
-            *(f"- {'✓' if gate.met else '✗'} {escaped(gate.text)}" for gate in analysis.gates),
-        ]
+    missed = [gate for gate in analysis.gates if not gate.met]
+    if missed:
+        lines += ["", "## Gates that are not met", "", *(f"- ✗ {escaped(gate.text)}" for gate in missed)]
     if analysis.leaderboards and content.conclusions:
         lines += ["", "## Models", "", *_overview(content)]
+    if content.findings:
+        lines += _folded("Findings", _findings(content.findings))
+    if content.comparison is not None:
+        lines += _folded("Comparison with the baseline", [comparison_details(content.comparison).rstrip()])
+    met = [gate for gate in analysis.gates if gate.met]
+    if met:
+        lines += _folded("Gates that are met", [f"- ✓ {escaped(gate.text)}" for gate in met])
     lines += _repeats(analysis.repeats)
     if analysis.confirmations.not_confirmed:
-        lines += ["", "## Regressions that were not confirmed", ""]
-        lines += [f"- {escaped(line)}" for line in analysis.confirmations.lines(FLAKY_SHOWN)]
+        unconfirmed = [f"- {escaped(line)}" for line in analysis.confirmations.lines(FLAKY_SHOWN)]
+        lines += _folded("Regressions that were not confirmed", unconfirmed)
     if content.ratings is not None:
         from pytest_evalstudio.arena.text import ratings_markdown
 
         lines += ["", ratings_markdown(content.ratings, level=2).rstrip()]
-    if content.findings:
-        lines += ["", "## Findings", "", *_findings(content.findings)]
     lines += ["", f"Run `{run.run_id}`, {run.created}. Full report: interpretation.html.", ""]
     return "\n".join(lines)
+
+
+def _folded(title: str, lines: Iterable[str]) -> list[str]:
+    """Return a section that a click opens; GitHub and GitLab read Markdown after the blank line."""
+    return ["", "<details>", f"<summary>{title}</summary>", "", *lines, "", "</details>"]
 
 
 def leaderboard(board: Leaderboard) -> str:
@@ -69,7 +77,7 @@ def leaderboard(board: Leaderboard) -> str:
     head = [
         "Rank",
         "Model",
-        *(_heading(board, metric.key) for metric in info.metrics),
+        *(_heading(board, metric) for metric in board.columns),
         "Scored",
         "Errors",
         "Not applicable",
@@ -79,7 +87,7 @@ def leaderboard(board: Leaderboard) -> str:
         [
             _rank(line.cells[info.primary.key]),
             escaped(line.name),
-            *(figure(line.cells[metric.key], boolean=info.boolean) for metric in info.metrics),
+            *(cell_text(line.cells[metric.key], boolean=info.boolean) for metric in board.columns),
             str(line.scored),
             str(line.errors),
             str(line.not_applicable),
@@ -98,42 +106,53 @@ def leaderboard(board: Leaderboard) -> str:
     return "\n".join([*parts, ""])
 
 
-def figure(cell: Cell, *, boolean: bool) -> str:
+def cell_text(cell: Cell, *, boolean: bool) -> str:
     """Return a cell as text: value with interval; for a boolean metric, count and percentage."""
     if cell.value is None:
         return "–"
-    between = f" ({rounded(cell.interval[0])}–{rounded(cell.interval[1])})" if cell.interval else ""
+    between = f" ({figure(cell.interval[0])}–{figure(cell.interval[1])})" if cell.interval else ""
     mark = {True: " ✓", False: " ✗", None: ""}[cell.passes]
     if boolean:
-        return f"{cell.total:g} of {cell.n}, {100 * cell.value:.1f} %{mark}"
-    return f"{rounded(cell.value)}{between}{mark}"
+        return f"{cell.total:g} of {cell.n}, {percent(cell.value)}{mark}"
+    return f"{figure(cell.value)}{between}{mark}"
 
 
 def _failures(failed: FailedItems) -> Iterator[str]:
-    """Yield the first failures: reason, question, expected words, answer, and command."""
+    """Yield the first failures, those that the baseline has too folded, in a line each."""
     items = [*failed.items("failed"), *failed.items("error")]
-    for item in items[:FAILURES_SHOWN]:
-        mark = "**" if item.change in ("regressed", "error_now") else "" if item.change in _KNOWN else None
-        change = "" if mark is None else f"{mark}{item.change.replace('_', ' ')}{mark} "
-        title = f"{escaped(item.texts.question, TITLE_CHARS)} (" if item.texts.question else "("
-        source = f"{title}{escaped(item.model)}, {escaped(short_key(item.key))})"
-        yield f"- {change}{source}: {escaped(reason_of(item))}"
-        if item.change in _KNOWN:
-            continue
-        missing = [term.text for term in item.texts.terms if not term.met]
-        if missing:
-            yield f"  - Not met: {' '.join(code(_one_line(text)) for text in missing)}"
-        if item.texts.expected:
-            yield f"  - Expected: {_marked(item.texts.expected)}"
-        if item.texts.actual:
-            yield f"  - Answer: {_marked(item.texts.actual)}"
-        if item.texts.changes:
-            yield f"  - Since the baseline: {windows_markdown(item.texts.changes)}"
-        command = pytest_command(item.nodeid)
-        yield f"  - {code(command)}" if command else f"  - {escaped(item.nodeid)}"
-    hidden = failed.total["failed"] + failed.total["error"] - min(len(items), FAILURES_SHOWN)
+    fresh = [item for item in items if item.change not in _KNOWN]
+    known = [item for item in items if item.change in _KNOWN]
+    for item in fresh[:FAILURES_SHOWN]:
+        yield from _failure(item)
+    hidden = failed.total["failed"] + failed.total["error"] - min(len(fresh), FAILURES_SHOWN) - len(known)
     if hidden > 0:
-        yield f"- … and {hidden} more, in interpretation.html"
+        yield f"- … and {hidden:,} more, in interpretation.html"
+    if known:
+        yield from _folded(f"Still failing: {counted(len(known), 'test')}", map(_title, known))
+
+
+def _title(item: FailedItem) -> str:
+    mark = "**" if item.change in ("regressed", "error_now") else ""
+    change = f"{mark}{item.change.replace('_', ' ')}{mark} " if mark else ""
+    title = f"{escaped(item.texts.question, TITLE_CHARS)} (" if item.texts.question else "("
+    source = f"{title}{escaped(item.model)}, {escaped(short_key(item.key))})"
+    return f"- {change}{source}: {escaped(reason_of(item))}"
+
+
+def _failure(item: FailedItem) -> Iterator[str]:
+    """Yield a failure: reason, question, expected words, answer, and command."""
+    yield _title(item)
+    missing = [term.text for term in item.texts.terms if not term.met]
+    if missing:
+        yield f"  - Not met: {' '.join(code(_one_line(text)) for text in missing)}"
+    if item.texts.expected:
+        yield f"  - Expected: {_marked(item.texts.expected)}"
+    if item.texts.changes:
+        yield f"  - Since the baseline: {windows_markdown(item.texts.changes)}"
+    elif item.texts.actual:
+        yield f"  - Answer: {_marked(item.texts.actual)}"
+    command = pytest_command(item.nodeid)
+    yield f"  - {code(command)}" if command else f"  - {escaped(item.nodeid)}"
 
 
 def _repeats(repeats: RepeatAnalysis) -> Iterator[str]:
@@ -198,8 +217,8 @@ def assessed(cell: ScoredCell) -> str:
     if verdict.worst_case:
         return f"{verdict.failing} of {verdict.judged} miss{mark}"
     if cell.board.evaluator.boolean:
-        return f"{100 * verdict.value:.1f} %{mark}"
-    return f"{rounded(verdict.value)}{mark}"
+        return f"{percent(verdict.value)}{mark}"
+    return f"{figure(verdict.value)}{mark}"
 
 
 def _findings(findings: Sequence[Finding]) -> Iterator[str]:
@@ -209,17 +228,18 @@ def _findings(findings: Sequence[Finding]) -> Iterator[str]:
         yield f"- … and {len(findings) - FINDINGS_SHOWN} more, in interpretation.html"
 
 
-def _heading(board: Leaderboard, key: str) -> str:
-    metric = next(metric for metric in board.evaluator.metrics if metric.key == key)
+def _heading(board: Leaderboard, metric: Metric) -> str:
+    if metric not in board.evaluator.judged_metrics:
+        return escaped(metric.name)
     sign = "≥" if metric.better == "higher" else "≤"
-    return f"{escaped(metric.name)} ({sign} {rounded(metric.threshold)})"
+    return f"{escaped(metric.name)} ({sign} {figure(metric.threshold)})"
 
 
 def _share(line: Standing) -> str:
     if line.pass_rate is None:
         return "–"
     doubt = f", {line.uncertain} uncertain" if line.uncertain else ""
-    return f"{line.passed} of {line.judged}, {100 * line.pass_rate:.1f} %{doubt}{_corrected(line)}"
+    return f"{line.passed} of {line.judged}, {percent(line.pass_rate)}{doubt}{_corrected(line)}"
 
 
 def _corrected(line: Standing) -> str:
@@ -230,7 +250,7 @@ def _corrected(line: Standing) -> str:
     if corrected.value is None or corrected.interval is None:
         return f"; not corrected: {escaped(corrected.reason)}"
     low, high = corrected.interval
-    return f"; corrected {100 * corrected.value:.1f} % ({100 * low:.1f}–{100 * high:.1f} %)"
+    return f"; corrected {percent(corrected.value)} ({percent(low)} – {percent(high)})"
 
 
 def _rank(cell: Cell) -> str:
@@ -251,7 +271,7 @@ def _positive(line: Standing) -> list[str]:
     positive = line.table.get("positive")
     if not positive:
         return []
-    figures = ", ".join(f"{name} {positive[name]:.4f}" for name in ("precision", "recall", "f1"))
+    figures = ", ".join(f"{name} {figure(positive[name])}" for name in ("precision", "recall", "f1"))
     return ["", f"Positive label {escaped(str(positive['label']))}: {figures}."]
 
 

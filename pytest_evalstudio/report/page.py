@@ -15,13 +15,13 @@ from urllib.parse import quote, urlencode
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from pytest_evalstudio.core.figures import counted, figure, percent
 from pytest_evalstudio.core.outcomes import SEVERITIES, Severity
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.plugins.section import TABS, SectionSpec
 from pytest_evalstudio.core.problems import AVID
 from pytest_evalstudio.core.text import short_key
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
-from pytest_evalstudio.engine.analysis.wording import rounded
 from pytest_evalstudio.report import assets
 from pytest_evalstudio.report.assessment import assess
 from pytest_evalstudio.report.bytecode import TemplateBytecode
@@ -131,7 +131,8 @@ def render_workflow(summary: WorkflowSummary, artifacts: Mapping[str, str], card
         artifacts: names of files next to the page, with their descriptions.
     """
     from pytest_evalstudio.mrm.artifacts.conclusion import describe_decision
-    from pytest_evalstudio.mrm.artifacts.fingerprints import fingerprint_rows
+    from pytest_evalstudio.mrm.artifacts.evidence import evidence_rows
+    from pytest_evalstudio.mrm.artifacts.model_card import inventory_rows
     from pytest_evalstudio.mrm.steps.automated_evaluation.control_results import exclusion_notes
 
     decision = card.conclusion.decision
@@ -149,10 +150,29 @@ def render_workflow(summary: WorkflowSummary, artifacts: Mapping[str, str], card
                 "decision_texts": [] if decision is None else list(describe_decision(decision)),
                 "control_texts": [] if decision is None else list(exclusion_notes(decision.controls)),
                 "card": card,
-                "fingerprints": list(fingerprint_rows(card.fingerprints)),
+                "inventory": list(inventory_rows(card.inventory)),
+                "fingerprints": list(evidence_rows(card.evidence)),
             }
         )
     )
+
+
+def render_card(card: ModelCard) -> str:
+    """Render a model card as a page for paper: a browser prints it, or saves it as PDF."""
+    from pytest_evalstudio.mrm.artifacts.conclusion import describe_decision
+    from pytest_evalstudio.mrm.artifacts.evidence import evidence_rows
+    from pytest_evalstudio.mrm.artifacts.model_card import inventory_rows
+
+    decision = card.conclusion.decision
+    values = {
+        "style": _markup(assets.card_style()),
+        "policy": _markup(assets.policy(scripts=False, css=assets.card_style())),
+        "card": card,
+        "decision_texts": [] if decision is None else list(describe_decision(decision)),
+        "inventory": list(inventory_rows(card.inventory)),
+        "evidence": list(evidence_rows(card.evidence)),
+    }
+    return _environment().get_template("model_card.html").render(values)
 
 
 def confusion_heat(count: int, of: int, right: bool) -> str:
@@ -200,11 +220,11 @@ def _environment() -> Environment:
         bytecode_cache=TemplateBytecode("trimmed"),
     )
     filters: dict[str, Callable[..., str]] = {
-        "num": _number,
+        "num": figure,
         "fixed": _fixed,
-        "percent": _percent,
+        "percent": percent,
         "count": _count,
-        "many": _many,
+        "many": counted,
         "short_key": short_key,
         "pretty": _pretty,
         "address": _address,
@@ -233,10 +253,6 @@ def _failure_list(part: Mapping[str, Any]) -> Markup:
     return rendered[info.id]
 
 
-def _number(value: Any) -> str:
-    return "–" if value is None else rounded(value)
-
-
 def _fixed(value: float | None) -> str:
     """Return a number with the same number of decimals as others in its column.
 
@@ -244,7 +260,7 @@ def _fixed(value: float | None) -> str:
     ('0.5000', '48.25')
     """
     if value is None or not math.isfinite(value):
-        return _number(value)
+        return figure(value)
     return f"{value:.4f}" if abs(value) < 10 else f"{value:.2f}"
 
 
@@ -283,26 +299,13 @@ def _finding_filter(finding: Finding) -> str:
     return urlencode(finding.filters)
 
 
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f} %"
-
-
 def _count(value: float) -> str:
-    """Return a count with thin spaces between thousands.
+    """Return a count with separators of thousands.
 
     >>> _count(12345)
-    '12\u202f345'
+    '12,345'
     """
-    return f"{value:,.0f}".replace(",", "\u202f")
-
-
-def _many(count: int, noun: str, plural: str = "") -> str:
-    """Return a count with its noun.
-
-    >>> _many(1, "more model is", "more models are"), _many(2, "line")
-    ('1 more model is', '2 lines')
-    """
-    return f"{_count(count)} {noun if count == 1 else plural or noun + 's'}"
+    return f"{value:,.0f}"
 
 
 def _address(text: str) -> str:

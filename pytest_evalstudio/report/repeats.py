@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
+from pytest_evalstudio.core.figures import counted, figure, percent
 from pytest_evalstudio.engine.analysis.repeats import (
     FlakyCase,
     MeanEstimate,
@@ -28,15 +29,15 @@ def repeat_rows(repeats: RepeatAnalysis) -> Iterator[Sequence[str]]:
 def flaky_rows(repeats: RepeatAnalysis) -> Iterator[Sequence[str]]:
     """Yield the cells below `FLAKY_HEAD`."""
     for case in repeats.flaky:
-        yield case.nodeid, f"{case.failed} of {case.total} {case.over}", f"{100 * case.rate:.0f} %"
+        yield case.nodeid, f"{case.failed} of {case.total} {case.over}", percent(case.rate)
 
 
 def estimate(value: MeanEstimate | None) -> str:
     """Return a mean with its 95 % interval."""
     if value is None:
         return "–"
-    between = f" [{value.interval[0]:.3f}, {value.interval[1]:.3f}]" if value.interval else ""
-    return f"{value.value:.3f}{between}"
+    between = f" [{figure(value.interval[0])}, {figure(value.interval[1])}]" if value.interval else ""
+    return f"{figure(value.value)}{between}"
 
 
 def stopping_lines(figures: StoppingFigures) -> Iterator[str]:
@@ -47,14 +48,15 @@ def stopping_lines(figures: StoppingFigures) -> Iterator[str]:
         f" {design.p1:g}, alpha {design.alpha:g}, beta {design.beta:g}"
     )
     yield (
-        f"exact error rates: a case of pass rate {design.p0:g} fails with probability {good.failed:.4f}"
-        f" (undecided {good.undecided:.4f}, mean {good.mean_runs:.1f}), one of {design.p1:g} passes"
-        f" with probability {bad.passed:.4f} (undecided {bad.undecided:.4f}, mean {bad.mean_runs:.1f})"
+        f"exact error rates: a case of pass rate {design.p0:g} fails with probability {figure(good.failed)}"
+        f" (undecided {figure(good.undecided)}, mean {figure(good.mean_runs)}), one of {design.p1:g} passes"
+        f" with probability {figure(bad.passed)} (undecided {figure(bad.undecided)}, mean"
+        f" {figure(bad.mean_runs)})"
     )
-    items = figures.items
+    items, repeats = figures.items, counted(figures.asked, "repeat")
     yield (
-        f"{items['pass']} items decided to pass, {items['fail']} to fail, {items['inconclusive']}"
-        f" inconclusive; {figures.asked:,} repeats, {figures.saved:,} saved"
+        f"{counted(items['pass'], 'item')} decided to pass, {items['fail']:,} to fail,"
+        f" {items['inconclusive']:,} inconclusive; {repeats}, {figures.saved:,} saved"
     )
 
 
@@ -83,7 +85,7 @@ def terminal_lines(repeats: RepeatAnalysis, listed: int) -> Iterator[str]:
     if cases:
         yield f"flaky: {_counted(cases)} passed in some repeats and failed in others"
         for case in cases[:listed]:
-            yield f"  {case.nodeid}: {case.failed} of {case.total} repeats failed ({100 * case.rate:.0f} %)"
+            yield f"  {case.nodeid}: {case.failed} of {case.total} repeats failed ({percent(case.rate)})"
         if len(cases) > listed:
             yield f"  ... and {len(cases) - listed} more in the report"
 
@@ -110,4 +112,4 @@ def _runs(figures: RepeatFigures) -> str:
 
 
 def _counted(cases: Sequence[FlakyCase]) -> str:
-    return "1 test case" if len(cases) == 1 else f"{len(cases)} test cases"
+    return counted(len(cases), "test case")

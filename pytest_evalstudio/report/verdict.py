@@ -9,11 +9,12 @@ from typing import Literal
 from pytest_evalstudio.arena.results import Ratings
 from pytest_evalstudio.comparison.results import Comparison
 from pytest_evalstudio.comparison.sentences import summary_of
+from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.report.conclusions import ModelConclusion
 from pytest_evalstudio.report.leaders import leader_sentences
 
-Outcome = Literal["passed", "failed", "error", "incomplete"]
+Outcome = Literal["passed", "failed", "error", "incomplete", "completed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +34,7 @@ class RunVerdict:
 
     @property
     def sign(self) -> str:
-        return {"passed": "✓", "failed": "✗", "error": "!", "incomplete": "…"}[self.outcome]
+        return {"passed": "✓", "failed": "✗", "error": "!", "incomplete": "…", "completed": "•"}[self.outcome]
 
 
 def run_name(analysis: Analysis) -> str:
@@ -67,13 +68,13 @@ def verdict_of(
     missed = [gate for gate in analysis.gates if not gate.met]
     total = analysis.dataset.items
     if failed or errors:
-        parts = [f"{failed} of {total} {_tests(total)}"] if failed else []
-        parts += [f"{errors} {_plural(errors, 'error')}"] if errors else []
+        parts = [f"{failed:,} of {counted(total, 'test')}"] if failed else []
+        parts += [counted(errors, "error")] if errors else []
         outcome: Outcome = "failed" if failed else "error"
         headline = f"{'FAILED' if failed else 'ERROR'} – {', '.join(parts)}"
-        short = f"{failed} failed" if failed else f"{errors} {_plural(errors, 'error')}"
+        short = f"{failed:,} failed" if failed else counted(errors, "error")
     elif missed:
-        outcome, short = "failed", f"{len(missed)} {_plural(len(missed), 'gate')} not met"
+        outcome, short = "failed", f"{counted(len(missed), 'gate')} not met"
         headline = f"FAILED – {short}"
     elif analysis.run.steps and not total:
         outcome, headline = _of_workflows(analysis)
@@ -82,14 +83,15 @@ def verdict_of(
         outcome, short = "incomplete", "interrupted" if analysis.run.interrupted else "nothing evaluated"
         headline = f"INCOMPLETE – {short}"
     elif counts["not_run"]:
-        outcome, short = "incomplete", f"{counts['not_run']} of {total} {_tests(total)} not run"
+        outcome, short = "incomplete", f"{counts['not_run']:,} of {counted(total, 'test')} not run"
         headline = f"INCOMPLETE – {short}"
     else:
-        outcome, short = "passed", f"{counts['passed']} passed"
-        headline = f"PASSED – {counts['passed']} of {total} {_tests(total)}"
+        outcome, short = "passed", f"{counts['passed']:,} passed"
+        headline = f"PASSED – {counts['passed']:,} of {counted(total, 'test')}"
     facts = (
         *_facts(analysis, comparison, interrupted=outcome != "incomplete"),
         *leader_sentences(conclusions, ratings),
+        *analysis.note,
     )
     verdict = RunVerdict(outcome=outcome, headline=headline, facts=facts, title="")
     return RunVerdict(
@@ -106,14 +108,15 @@ def _of_workflows(analysis: Analysis) -> tuple[Outcome, str]:
     failed = sum(step.verdict == "failed" for step in steps)
     completed = sum(step.status == "completed" for step in steps)
     high = sum(problem.severity == "high" for step in steps for problem in step.problems)
-    text = f"{completed} of {len(steps)} steps completed"
+    text = f"{completed} of {counted(len(steps), 'step')} completed"
     text += f", {failed} failed" if failed else ""
-    text += f", {high} {_plural(high, 'finding')} of high severity" if high else ""
-    return "failed" if failed or high else "incomplete", text
+    text += f", {counted(high, 'finding')} of high severity" if high else ""
+    if failed:
+        return "failed", text
+    return "completed" if completed == len(steps) else "incomplete", text
 
 
 def _facts(analysis: Analysis, comparison: Comparison | None, *, interrupted: bool) -> Iterator[str]:
-    yield from analysis.note
     if comparison is not None:
         yield f"Since the baseline: {summary_of(comparison)}"
     if analysis.run.shards is not None:
@@ -125,27 +128,19 @@ def _facts(analysis: Analysis, comparison: Comparison | None, *, interrupted: bo
         yield f"Gates not met: {'; '.join(missed)}." if missed else "Gates met."
     expected = analysis.verdicts["xfailed"]
     if expected:
-        yield f"{expected} expected {_plural(expected, 'failure')}."
+        yield f"{counted(expected, 'expected failure')}."
     if analysis.confirmations.sentence:
         yield analysis.confirmations.sentence
     if analysis.stored.count:
         yield analysis.stored.sentence
     empty = sum(model.empty for model in analysis.models)
     if empty:
-        yield f"No answer: {empty} {_plural(empty, 'answer is', 'answers are')} empty."
+        yield f"No answer: {counted(empty, 'answer is', 'answers are')} empty."
     refused = sum(model.access_refused for model in analysis.models)
     over_budget = analysis.verdicts["not_run"] - refused
     if refused:
-        yield f"{refused} {_tests(refused)} not run: the service of a model refused access."
+        yield f"{counted(refused, 'test')} not run: the service of a model refused access."
     if over_budget:
-        yield f"{over_budget} {_tests(over_budget)} not run: the budget of a model is used up."
+        yield f"{counted(over_budget, 'test')} not run: the budget of a model is used up."
     if analysis.flaky:
-        yield f"{analysis.flaky} flaky."
-
-
-def _tests(count: int) -> str:
-    return _plural(count, "test")
-
-
-def _plural(count: int, noun: str, several: str = "") -> str:
-    return noun if count == 1 else several or f"{noun}s"
+        yield f"{analysis.flaky:,} flaky."

@@ -7,23 +7,26 @@ from pathlib import Path
 
 import msgspec
 
+from pytest_evalstudio.core.reading import file_sha256
 from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.engine.analysis.run_info import evaluators_of
 from pytest_evalstudio.formats.fields import encoded, write_json
 from pytest_evalstudio.formats.guardrails import REFERENCE_IDS
 from pytest_evalstudio.mrm.artifacts.accepted import accepted_answers
+from pytest_evalstudio.mrm.artifacts.chain import SignOff, encoded_links, link, read_links
 from pytest_evalstudio.mrm.artifacts.corpus_patch import corpus_patch
+from pytest_evalstudio.mrm.artifacts.evidence import REPORT, archive_files, evidence_of, report_files
 from pytest_evalstudio.mrm.artifacts.guardrails import guardrails
 from pytest_evalstudio.mrm.artifacts.model_card import card_markdown, model_card
 from pytest_evalstudio.mrm.artifacts.prompt_extension import choose_rules, prompt_extension
+from pytest_evalstudio.mrm.artifacts.signature import sign_head
 from pytest_evalstudio.mrm.artifacts.summary import StepSummary, markdown, summarise
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
-from pytest_evalstudio.mrm.steps.automated_evaluation.results import LAB
 from pytest_evalstudio.mrm.workflow.calibration import (
     calibrated_thresholds,
     calibration_outcome,
 )
-from pytest_evalstudio.mrm.workflow.masking import mask_file
+from pytest_evalstudio.mrm.workflow.masking import masked_content
 from pytest_evalstudio.mrm.workflow.results import json_ready
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 from pytest_evalstudio.mrm.workflow.states import (
@@ -31,27 +34,29 @@ from pytest_evalstudio.mrm.workflow.states import (
     ARTIFACTS,
     CARD,
     CARD_DATA,
+    CARD_PAGE,
     EXTENSION,
     GUARDRAILS,
     PAGE,
     PATCH,
     REFERENCE_GUARDRAILS,
     SIGN_OFFS,
+    SIGNATURE,
     SUMMARY,
     SUMMARY_DATA,
-    WRITTEN,
 )
 from pytest_evalstudio.record.reader import read_run
 from pytest_evalstudio.record.writer import FILE
-from pytest_evalstudio.report.folders import Archive, tree
-from pytest_evalstudio.report.page import render_workflow
+from pytest_evalstudio.report.folders import Archive
+from pytest_evalstudio.report.page import render_card, render_workflow
 
-__all__ = ["PAGE", "write_workflow_artifacts"]
+__all__ = ["PAGE", "write_signed_artifacts", "write_workflow_artifacts"]
 
 _WHAT = {
     SUMMARY: "the summary, to read",
-    CARD: "the model card: scope, data, metrics, results, weaknesses, monitoring, evidence for guidance",
+    CARD: "the model card: inventory, data, metrics, results, findings, monitoring, evidence for guidance",
     CARD_DATA: "the model card for machines",
+    CARD_PAGE: "the model card as a page to print, or to save as PDF",
     SUMMARY_DATA: (
         "the same for machines, with the problems that each rule of the system prompt extension answers"
     ),
@@ -60,7 +65,6 @@ _WHAT = {
     GUARDRAILS: "evaluators and thresholds that check answers at run time",
     REFERENCE_GUARDRAILS: "the same with the evaluator ids of the reference engine",
 }
-_PACKED = ".zip"
 
 
 def write_workflow_artifacts(run: WorkflowRun) -> Path:
@@ -82,10 +86,31 @@ def write_workflow_artifacts(run: WorkflowRun) -> Path:
         return _write_artifacts(run)
 
 
-def _write_artifacts(run: WorkflowRun) -> Path:
+def write_signed_artifacts(run: WorkflowRun, sign_off: SignOff, key: Path | None = None) -> str:
+    """Write a workflow's artifacts with a new sign-off, which covers all of them.
+
+    Args:
+        run: of the workflow.
+        sign_off: of this moment.
+        key: private key for a detached signature.
+
+    Returns:
+        The head of the chain.
+
+    Raises:
+        ConfigurationError: if the external command does not sign.
+        DataError: as `write_workflow_artifacts`.
+    """
+    run.claim()
+    with run.locked():
+        _write_artifacts(run, sign_off, key)
+        return read_links(run.folder / SIGN_OFFS)[-1].head
+
+
+def _write_artifacts(run: WorkflowRun, sign_off: SignOff | None = None, key: Path | None = None) -> Path:
     for name in (PAGE, *ARTIFACTS):
         (run.folder / name).unlink(missing_ok=True)
-    summary = summarise(run)
+    summary = summarise(run, sign_off)
     rules = choose_rules(summary.problems)
     entries = accepted_answers(run)
     if entries:
@@ -96,7 +121,7 @@ def _write_artifacts(run: WorkflowRun) -> Path:
     artifacts = {
         name: what
         for name, what in _WHAT.items()
-        if name in (SUMMARY, SUMMARY_DATA, CARD, CARD_DATA) or (run.folder / name).is_file()
+        if name in (SUMMARY, SUMMARY_DATA, CARD, CARD_DATA, CARD_PAGE) or (run.folder / name).is_file()
     }
     machine_readable = {
         **json_ready(summary),
@@ -108,9 +133,12 @@ def _write_artifacts(run: WorkflowRun) -> Path:
     card = model_card(run, summary)
     write_json(run.folder / CARD_DATA, json_ready(card))
     _write_text(run.folder / CARD, card_markdown(card))
+    _write_text(run.folder / CARD_PAGE, render_card(card))
     _write_text(run.folder / SUMMARY, markdown(summary, artifacts))
     draft = run.folder / f".{PAGE}.new"
     _write_text(draft, render_workflow(summary, artifacts, card))
+    if sign_off is not None:
+        _append_link(run, sign_off, draft, key)
     _pack(run, draft)
     os.replace(draft, run.folder / PAGE)
     return run.folder / PAGE
@@ -135,34 +163,31 @@ def _without_pictures(step: StepSummary) -> dict[str, object]:
     return {**msgspec.to_builtins(step), "pictures": list(step.pictures)}
 
 
-def _pack(run: WorkflowRun, page: Path) -> None:
-    """Pack the workflow's file, its artifacts and the files of the steps, without their archives and labs.
+def _append_link(run: WorkflowRun, sign_off: SignOff, page: Path, key: Path | None) -> None:
+    """Store a sign-off whose link covers the evidence and the report that shows it."""
+    links = read_links(run.folder / SIGN_OFFS)
+    report = {name: file_sha256(path) for name, path in (report_files(run) | {PAGE: page}).items()}
+    digests = {**evidence_of(run).digests, REPORT: report}
+    new = link(links[-1].head if links else "", sign_off, digests)
+    if key is not None:
+        signature = sign_head(new.head, key)
+        write_whole(run.folder / SIGNATURE.format(number=len(links) + 1), signature)
+    write_whole(run.folder / SIGN_OFFS, encoded_links([*links, new]))
 
-    The workflow's file is masked as the artifacts are.
-    """
+
+def _pack(run: WorkflowRun, page: Path) -> None:
+    """Pack the masked file of the workflow, its artifacts, sign-offs and the files of the steps."""
     copy = run.folder / f".masked_{run.path.name}"
-    copy.write_bytes(run.path.read_bytes())
+    copy.write_bytes(masked_content(run.path))
+    names = [SIGN_OFFS, *(path.name for path in sorted(run.folder.glob(SIGNATURE.format(number="*"))))]
+    signed = {name: run.folder / name for name in names if (run.folder / name).is_file()}
+    files = {run.path.name: copy, **report_files(run), PAGE: page, **signed, **archive_files(run)}
     try:
-        mask_file(copy)
-        _write_archive(run, page, copy)
+        with Archive(run.folder / ARCHIVE) as archive:
+            for name, path in files.items():
+                archive.add(path, name)
     finally:
         copy.unlink()
-
-
-def _write_archive(run: WorkflowRun, page: Path, workflow: Path) -> None:
-    with Archive(run.folder / ARCHIVE) as archive:
-        archive.add(workflow, run.path.name)
-        for name in ARTIFACTS:
-            path = page if name == PAGE else run.folder / name
-            if name != ARCHIVE and path.is_file():
-                archive.add(path, name)
-        for name in (SIGN_OFFS, WRITTEN):
-            if (run.folder / name).is_file():
-                archive.add(run.folder / name, name)
-        for spec in run.specs:
-            for path in tree(run.folder_of(spec.id)):
-                if path.suffix != _PACKED and path.name != LAB:
-                    archive.add(path, path.relative_to(run.folder).as_posix())
 
 
 def _write_text(path: Path, text: str) -> None:

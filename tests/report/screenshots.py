@@ -23,9 +23,12 @@ from rich.console import Console
 from rich.text import Text
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from pytest_evalstudio.comparison.history import history_of
+from pytest_evalstudio.comparison.sides import read_side
 from pytest_evalstudio.record.reader import record_path
 from pytest_evalstudio.report.build import build_report
-from support.pages import tutorials
+from support.pages import examples, tutorials
+from support.records import RecordBuilder, evaluator, score
 from support.report_runs import lab_run, varied_run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,8 +43,9 @@ ENVIRONMENT = {
 METRIC = "lexical_groundedness.supported_words"
 """Labelled on the review page."""
 SCHEMES = ("light", "dark")
-WIDTHS = (1280, 390)
+WIDTHS = (1920, 1280, 390)
 COLOURS = 128
+RUN_HEIGHT = 470
 
 
 def picture(
@@ -50,6 +54,7 @@ def picture(
     *,
     scheme: str,
     width: int = 1280,
+    height: int = 900,
     whole: bool = False,
     ready: str = "html.ready",
 ) -> bytes:
@@ -59,7 +64,7 @@ def picture(
         ready: element that is there when the page can be shown.
     """
     page = browser.new_page(
-        viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
+        viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce"
     )
     page.goto(address)
     page.wait_for_selector(ready, state="attached")
@@ -94,6 +99,7 @@ def write_for_docs(browser: Browser) -> None:
         (DOCS / "terminal.svg").write_text(drawn(terminal), encoding="utf-8")
         compared = bot / "evalstudio-report" / "interpretation.html"
         workflow = run_workflow(folder / "workflow")
+        runs = first_runs(folder / "fees")
         for scheme in SCHEMES:
             for part, address in (
                 ("page", page.as_uri()),
@@ -103,6 +109,11 @@ def write_for_docs(browser: Browser) -> None:
                 ("comparison", compared.as_uri() + "#compare"),
             ):
                 (DOCS / f"{part}-{scheme}.png").write_bytes(picture(browser, address, scheme=scheme))
+            for name, report in runs.items():
+                shot = picture(browser, report.as_uri(), scheme=scheme, width=900, height=RUN_HEIGHT)
+                (DOCS / f"run-{name}-{scheme}.png").write_bytes(shot)
+            history = lab_history(folder / f"history-{scheme}").as_uri() + "#compare"
+            (DOCS / f"history-{scheme}.png").write_bytes(picture(browser, history, scheme=scheme))
             (DOCS / f"workflow-{scheme}.png").write_bytes(
                 picture(browser, workflow.as_uri(), scheme=scheme, ready="body")
             )
@@ -110,6 +121,57 @@ def write_for_docs(browser: Browser) -> None:
                 (DOCS / f"review-{scheme}.png").write_bytes(
                     picture(browser, address, scheme=scheme, ready="main")
                 )
+
+
+def first_runs(folder: Path) -> dict[str, Path]:
+    """Run the suite of the landing page with a wrong and with a right condition, and return the pages."""
+    folder.mkdir()
+    example = examples()["fees"]
+    for name, content in example.files.items():
+        (folder / name).write_text(content, encoding="utf-8")
+    suite = folder / "fees_suite.json"
+    pages = {}
+    for name in ("failed", "passed"):
+        out = folder / name
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "--evalstudio-output",
+            str(out),
+        ]
+        subprocess.run([*command, suite.name], cwd=folder, env=ENVIRONMENT, capture_output=True, check=False)
+        pages[name] = out / "interpretation.html"
+        suite.write_text(suite.read_text().replace("12 USD", "15 USD"), encoding="utf-8")
+    return pages
+
+
+def lab_history(folder: Path) -> Path:
+    """Return the page of the last of six runs of three models, of which one gets worse."""
+    sides = []
+    for day in range(1, 7):
+        builder = RecordBuilder(
+            evaluator("quality"),
+            models=("assistant", "assistant-large", "assistant-small"),
+            created=f"2026-11-{day:02}T08:00:00+00:00",
+            run_id=f"{day}",
+            commit=f"{day}f9c2ab",
+        )
+        for place, model in enumerate(("assistant", "assistant-large", "assistant-small")):
+            for case in range(60):
+                good = (case * 7 + day * 3) % 60 >= 6 + 6 * place + (5 * day if place == 2 else 0)
+                row = {
+                    "outcomes": {"quality": score(0.9 if good else 0.2)},
+                    "cost": 0.002 * (1.5, 4, 0.6)[place] * (1 + case % 5 / 10),
+                    "actual_duration": (1.4, 2.6, 0.8)[place] * (1 + (case + day) % 7 / 10),
+                }
+                builder.add(f"q-{case}", model, row)
+        sides.append(read_side(builder.run, builder.typed_items))
+    folder.mkdir()
+    return build_report(builder.write(folder), folder / "report", {}, history=history_of(sides)).page
 
 
 def follow_tutorial(folder: Path) -> str:
@@ -186,7 +248,8 @@ def write_all(browser: Browser, record: str, out: str) -> None:
 def main(*arguments: str) -> None:
     with sync_playwright() as driver:
         browser = driver.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
+            executable_path=shutil.which("chromium-headless-shell") or shutil.which("chromium"),
+            args=["--no-sandbox", "--disable-gpu"],
         )
         if arguments:
             write_all(browser, *arguments)

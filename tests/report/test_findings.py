@@ -32,7 +32,7 @@ def test_two_detections_in_one_answer_are_one_failing_answer(tmp_path):
 
 def test_metrics_of_one_evaluator_are_one_finding(tmp_path):
     rouge = finding(built(long_run(base=False), tmp_path), "rouge")
-    assert rouge.title == "ROUGE: 2 of 2 models below 0.75 (ROUGE-L 0.31; ROUGE-1 0.42; ROUGE-2 0.20–0.21)"
+    assert rouge.title == "ROUGE: 2 of 2 models below 0.75 (ROUGE-L 0.31; ROUGE-1 0.42; ROUGE-2 0.2–0.21)"
 
 
 def test_findings_name_questions_instead_of_keys(tmp_path):

@@ -66,7 +66,7 @@ def test_steps_that_ran_are_no_model_that_passed(tmp_path):
     }
     builder = RecordBuilder(files=[], steps={"bank_workflow.json::weakness": step})
     text = page(builder, tmp_path)
-    assert title(text) == "✗ 1 of 1 steps completed, 1 finding of high severity – Bank"
+    assert title(text) == "• 1 of 1 step completed, 1 finding of high severity – Bank"
     assert "<td>completed</td>" in text
     assert "✓ completed" not in text
 
@@ -93,7 +93,7 @@ def test_with_a_baseline_regressed_cases_come_first_with_the_earlier_answer(tmp_
     comparison = compare(side(base), side(new))
     report = build_report(new.write(tmp_path), tmp_path / "report", {}, comparison=comparison)
     text = report.page.read_text(encoding="utf-8")
-    assert "Since the baseline: regressed: 1 of 4 cases (listed); fixed: 1. Whether other" in text
+    assert "Since the baseline: 1 of 4 cases regressed; 1 fixed. Whether other" in text
     first = text.partition('class="first-failure"')[2].partition("</article>")[0]
     assert "regressed" in first
     assert "<bdi>k2</bdi>" in first
@@ -110,7 +110,7 @@ def test_findings_of_a_lab_are_grouped_over_its_models(tmp_path):
     builder = lab_run(cases=20)
     text = page(builder, tmp_path)
     findings = text.partition('id="problems"')[2].partition("</section>")[0]
-    assert re.search(r"ROUGE: 16 of 16 models below 0.75 \(0.\d\d–0.\d\d\)", findings)
+    assert re.search(r"ROUGE: 16 of 16 models below 0.75 \(0.\d+–0.\d+\)", findings)
     assert "320 of 320 answers miss it: is the threshold right for this data?" in findings
     assert findings.count('<li class="card') < 12
     assert all(step.strip() for step in re.findall("Next step</span> <bdi>(.*?)</bdi>", findings, re.DOTALL))

@@ -18,7 +18,15 @@ import msgspec
 from pytest_evalstudio.core.tool_calls import call_text
 from pytest_evalstudio.engine.quick_json import written
 from pytest_evalstudio.record.codec import portable
-from pytest_evalstudio.record.schema import Item, JsonObject, Mark, RecordedToolCall, Row
+from pytest_evalstudio.record.schema import (
+    ExpectedCall,
+    Item,
+    JsonObject,
+    Mark,
+    RecordedAnswer,
+    RecordedToolCall,
+    Row,
+)
 
 BLOCK_CHARS = 1 << 17
 BLOCK_ENTRIES = 1 << 10
@@ -35,6 +43,8 @@ TEXT_CHARS = 20_000
 CHUNKS = 16
 CALLS, CALL_CHARS = 200, 400
 """Tool calls of an answer that the page lists, and characters of each part of one."""
+TURN_CHARS = 4_000
+"""Characters of each text of a turn."""
 _LEVEL = 1
 _GZIP = 31  # zlib's largest window, 15, and 16 for the header of gzip
 _WAITING = 2
@@ -93,6 +103,7 @@ class TextStore:
             return NOWHERE, NOWHERE
         contexts = [_contexts(row) if row.context else None for row in rows]
         texts = ENTRY_CHARS + len(rows[0].input) + len(rows[0].actual_output) * len(rows)
+        texts += sum(len(turn.prompt) + len(turn.answer.actual_output) for row in rows for turn in row.turns)
         context = sum(sum(map(len, row.context)) for row in rows)
         if notable:
             return self._add("notable", _entry(item, contexts), min(BLOCK_CHARS, texts + context)), NOWHERE
@@ -170,9 +181,7 @@ def _entry(item: Item, contexts: Sequence[JsonObject | None]) -> JsonObject:
         if text:
             entry[name] = _cut(text)
     if first.expected_tool_calls is not None:
-        entry["expected_calls"] = [
-            _short(call_text(call.name, call.arguments)) for call in first.expected_tool_calls[:CALLS]
-        ]
+        entry["expected_calls"] = _expected(first.expected_tool_calls)
     if first.corpus:
         entry["corpus"] = first.corpus
     if first.categories:
@@ -201,10 +210,10 @@ def _answer(row: Row) -> JsonObject:
         answer["retries"] = row.retries
     if row.usage:
         answer["usage"] = row.usage
-    if row.tool_calls:
-        answer["calls"] = [_call(call) for call in row.tool_calls[:CALLS]]
-    if len(row.tool_calls) > CALLS:
-        answer["calls_left_out"] = len(row.tool_calls) - CALLS
+    if row.turns:
+        answer["turns"] = [_turn(row, number) for number in range(1, len(row.turns) + 1)]
+    else:
+        answer |= _calls(row)
     marks = {
         id: [_mark(mark) for mark in outcome.fragments if mark.start < TEXT_CHARS]
         for id, outcome in row.outcomes.items()
@@ -213,6 +222,46 @@ def _answer(row: Row) -> JsonObject:
     if marks:
         answer["fragments"] = marks
     return answer
+
+
+def _turn(row: Row, number: int) -> JsonObject:
+    """Return a turn of a conversation with its verdicts; texts are shorter than those of a single answer."""
+    turn = row.turns[number - 1]
+    states = {
+        id: each.passed
+        for id, outcome in row.outcomes.items()
+        for each in outcome.turns
+        if each.turn == number and each.passed is not None
+    }
+    entry: JsonObject = {
+        "prompt": _short(turn.prompt, TURN_CHARS),
+        "text": _short(turn.answer.actual_output, TURN_CHARS),
+    }
+    entry |= _calls(turn.answer)
+    if turn.expected_tool_calls is not None:
+        entry["expected_calls"] = _expected(turn.expected_tool_calls)
+    for name in ("expected_output", "output_condition"):
+        if text := getattr(turn, name):
+            entry[name] = _short(text, TURN_CHARS)
+    if turn.answer.error:
+        entry["error"] = turn.answer.error
+    if states:
+        entry["failed"] = [id for id, passed in states.items() if not passed]
+    return entry
+
+
+def _calls(answer: RecordedAnswer) -> JsonObject:
+    """Return the calls of an answer that are shown, and the number of the others."""
+    entry: JsonObject = {}
+    if answer.tool_calls:
+        entry["calls"] = [_call(call) for call in answer.tool_calls[:CALLS]]
+    if len(answer.tool_calls) > CALLS:
+        entry["calls_left_out"] = len(answer.tool_calls) - CALLS
+    return entry
+
+
+def _expected(calls: Sequence[ExpectedCall]) -> list[str]:
+    return [_short(call_text(call.name, call.arguments)) for call in calls[:CALLS]]
 
 
 def _call(call: RecordedToolCall) -> JsonObject:
@@ -224,8 +273,8 @@ def _call(call: RecordedToolCall) -> JsonObject:
     return entry
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= CALL_CHARS else text[: CALL_CHARS - 1] + "…"
+def _short(text: str, limit: int = CALL_CHARS) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def _mark(mark: Mark) -> JsonObject:

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.plots.interval_chart import IntervalChart, Mean, interval_chart
+from pytest_evalstudio.plots.labels import short_labels
 from pytest_evalstudio.plots.radar import Radar, radar
 from pytest_evalstudio.report.assessment import assess
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.exports import log_lines, of_evaluator
-from pytest_evalstudio.report.labels import short_labels
 from pytest_evalstudio.report.sections import section
 from pytest_evalstudio.report.standards import by_standard, methods_of, standards_of
 from pytest_evalstudio.report.weak_points import weak_points

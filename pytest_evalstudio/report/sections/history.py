@@ -6,13 +6,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_evalstudio.report.content import Content
-from pytest_evalstudio.report.history import pictures
+from pytest_evalstudio.report.history import drawn_models, models_of, pictures
 from pytest_evalstudio.report.sections import section
 
 
-@section("history", title="History", order=20, tab="compare")
+@section("history", title="History", order=5, tab="compare")
 def history(content: Content) -> Mapping[str, Any] | None:
-    """Show each metric over the runs of the history; nothing for fewer than two runs."""
+    """Show pass rate, cost, seconds and metrics over the runs of the history; nothing for less than two."""
     if content.history is None or len(content.history.runs) < 2:
         return None
-    return {"history": content.history, "pictures": list(pictures(content.history).values())}
+    drawn = pictures(content.history)
+    operations = {series.name for series in content.history.operations}
+    return {
+        "history": content.history,
+        "operations": [svg for name, svg in drawn.items() if name in operations],
+        "metrics": [svg for name, svg in drawn.items() if name not in operations],
+        "models": len(models_of(content.history)),
+        "drawn": len(drawn_models(content.history)),
+    }

@@ -6,15 +6,18 @@ from collections import Counter
 from collections.abc import Mapping
 
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
+from pytest_evalstudio.plots.labels import short_labels
 from pytest_evalstudio.report.assessment import is_safety
 from pytest_evalstudio.report.conclusions import FITNESS
 from pytest_evalstudio.report.content import Content
-from pytest_evalstudio.report.labels import short_labels
 from pytest_evalstudio.report.sections import section
 from pytest_evalstudio.report.sign_offs import sign_offs_of
 
 FINDINGS = 3
 LABEL_CHARS = 22
+FEW_MODELS = 8
+"""Models from which on the brief has one reason for each, so that all of them fit on two pages."""
+FIT = ("fit", "fit with limits")
 
 
 def _rank(board: Leaderboard) -> tuple[bool, bool]:
@@ -38,6 +41,11 @@ def summary(content: Content) -> Mapping[str, object]:
         "sign_offs": sign_offs_of(analysis.run),
         "boards": boards,
         "places": sorted(range(len(boards)), key=lambda index: _rank(boards[index])),
+        "worst_first": sorted(
+            content.conclusions,
+            key=lambda model: (model.fitness in FIT, model.share if model.share is not None else 2),
+        ),
+        "reasons_shown": 1 if len(content.conclusions) > FEW_MODELS else 3,
         "labels": short_labels([board.evaluator.name for board in boards], LABEL_CHARS),
         "top": content.findings[:FINDINGS],
         "more_findings": max(0, len(content.findings) - FINDINGS),

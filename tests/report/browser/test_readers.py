@@ -116,7 +116,7 @@ CLIPPED = """(root) => [...root.querySelectorAll('td, text, .item-value')]
 
 def test_with_16_models_no_number_is_clipped_and_no_two_labels_are_equal(visit, lab):
     page = visit(lab)
-    labels = page.locator("#heatmap tbody th bdi").all_text_contents()
+    labels = page.locator("#heatmap tbody th .brief-name").all_text_contents()
     assert len(set(labels)) == len(LAB_MODELS)
     assert page.locator("main").evaluate(CLIPPED) == []
     page.get_by_role("link", name="Matrix").click()
@@ -176,7 +176,7 @@ def test_every_count_of_answers_opens_exactly_these_answers(visit, lab):
     assert len(counts) >= 5
     for address, count in counts.items():
         page.evaluate("(hash) => { location.hash = hash }", address)
-        text = rf", {count:,} answers? of".replace(",", "\u202f").replace("\u202f ", ", ", 1)
+        text = rf", {count:,} answers? of"
         shown = page.locator("#matrix .matrix-line [role=status]")
         shown.filter(has_text=re.compile(text)).wait_for(timeout=5_000)
 

@@ -4,6 +4,12 @@ function copyButton(text, label) {
   return el("button", { type: "button", class: "copy", "data-copy": text }, label);
 }
 
+/** A key; of a UUID its first digits, and all of it on the clipboard. */
+function keyButton(key) {
+  if (!UUID_KEY.test(key)) return said(key);
+  return el("button", { type: "button", class: "link key-copy", "data-copy": key, title: `Copy ${key}` }, key.slice(0, 8));
+}
+
 async function copy(button) {
   const text = button.dataset.copy;
   const label = button.textContent;

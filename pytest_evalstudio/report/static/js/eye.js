@@ -78,7 +78,7 @@ class Eye {
             { type: "button", class: "link", on: { click: () => this.go([evaluator.domain, evaluator.id, ...(this.path.length ? [metric.key] : [])]) } },
             said(pairs.every(([other]) => other === evaluator) ? metric.name : evaluator.name),
           ),
-          el("span", { class: "quiet" }, ` ${said(metric.name).textContent}, ${ruled(metric)}${evaluator.safety && metric.primary ? ", worst case" : ""}`),
+          el("span", { class: "quiet" }, ` ${metric.name === evaluator.name ? "" : `${said(metric.name).textContent}, `}${ruled(metric)}${evaluator.safety && metric.primary ? ", worst case" : ""}`),
         ),
         rankedPlot(this.run, evaluator, metric, (place) => this.go([evaluator.domain, evaluator.id, metric.key, this.run.models[place].key])),
       ),

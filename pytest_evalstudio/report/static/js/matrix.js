@@ -130,13 +130,14 @@ class Matrix {
 
   #heads() {
     const upright = this.models.length > 5;
+    this.table.grid.classList.toggle("narrow", this.models.length > 12 && !this.filters.evaluator);
     return [
       el("th", { scope: "col", class: "case-cell" }, "Question"),
       ...this.models.map((place) =>
         el(
           "th",
           { scope: "col", class: upright ? "model-cell upright" : "model-cell", title: this.run.models[place].name },
-          el("span", {}, said(this.run.models[place].label)),
+          el("span", {}, said(this.run.models[place][upright ? "label" : "name"])),
         ),
       ),
       el("th", { scope: "col", class: "rest-cell" }, "Failed by"),

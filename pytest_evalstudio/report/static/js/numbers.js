@@ -1,16 +1,17 @@
 // Numbers for people, and where they lie on a metric's scale.
 
-/** Four significant digits, as in the tables. */
+/** Four significant digits, and commas between thousands, as in the tables. */
 function shown(value) {
   if (value === null || value === undefined || Number.isNaN(Number(value))) return "–";
   const number = Number(value);
   if (!Number.isFinite(number)) return number > 0 ? "∞" : "−∞";
+  if (Math.abs(number) >= 1000) return counted(Math.round(number)).replace("-", "−");
   return String(Number(number.toPrecision(4))).replace("-", "−");
 }
 
-/** A count with thin spaces between thousands. */
+/** A count with commas between thousands. */
 function counted(value) {
-  return String(value).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+  return String(value).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /** A share as a whole percentage; only all is 100, only none is 0. */

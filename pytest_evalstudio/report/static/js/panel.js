@@ -2,6 +2,7 @@
 
 const MOST_ANSWERS = 4;
 const BETWEEN_PX = 300;
+const TITLE_CHARS = 80;
 
 class Panel {
   /** `list` gives the rows that "previous" and "next" lead to. */
@@ -24,6 +25,7 @@ class Panel {
     const texts = new Map([[row, await this.run.texts(row)]]);
     if (turn !== this.turn) return;
     if (!this.isOpen) this.opener = document.activeElement;
+    if (!this.isOpen) this.unfolded = false;
     const same = this.row !== undefined && this.run.caseOf[this.row] === this.run.caseOf[row];
     this.row = row;
     this.opinions = opinions;
@@ -35,7 +37,16 @@ class Panel {
     this.root.hidden = false;
     document.documentElement.classList.add("case-open");
     this.root.scrollTop = 0;
+    this.#showFirstMark();
     this.root.focus({ preventScroll: true });
+  }
+
+  /** Scroll long answers to their first mark, as far as the answer has a frame of its own. */
+  #showFirstMark() {
+    for (const frame of this.root.querySelectorAll(".answer-column .text.long")) {
+      const mark = frame.querySelector("mark.bad, ins, del");
+      if (mark) frame.scrollTop = Math.max(0, mark.offsetTop - frame.offsetTop - frame.clientHeight / 3);
+    }
   }
 
   /** Hide the view without a change of the address. */
@@ -138,8 +149,8 @@ class Panel {
           "×",
         ),
       ),
-      el("p", { class: "key" }, said(line.key), " · ", said(run.meta.files[line.file])),
-      el("h2", { id: "panel-title", class: "question", dir: "auto" }, question.slice(0, 400) || line.key),
+      el("p", { class: "key" }, keyButton(line.key), " · ", said(run.meta.files[line.file])),
+      el("h2", { id: "panel-title", class: "question", dir: "auto", title: question.slice(0, 400) }, question.slice(0, 400) || shortKey(line.key)),
       this.#tools(texts),
     );
   }
@@ -156,29 +167,16 @@ class Panel {
           this.highlight = value;
           this.#draw();
         }),
-      siblings.length > 0 &&
-        el(
-          "div",
-          { class: "others", role: "group", "aria-label": "Other models" },
-          el("span", { class: "field-name" }, "Other models"),
-          siblings.map((other) => {
-            const on = this.others.includes(other);
-            return el(
-              "button",
-              {
-                type: "button",
-                class: "plain other",
-                "aria-pressed": String(on),
-                disabled: !on && this.others.length >= MOST_ANSWERS - 1,
-                title: run.models[run.modelOf[other]].name,
-                on: { click: () => this.#toggle(other) },
-              },
-              verdictMark(run.verdict(other), true),
-              " ",
-              said(run.models[run.modelOf[other]].label),
-            );
-          }),
-        ),
+      otherModels(run, siblings, {
+        shown: this.others,
+        room: this.others.length < MOST_ANSWERS - 1,
+        isOpen: this.unfolded,
+        toggle: (other) => this.#toggle(other),
+        unfold: () => {
+          this.unfolded = true;
+          this.#draw();
+        },
+      }),
       el(
         "p",
         { class: "highlights" },
@@ -228,13 +226,13 @@ class Panel {
   #pinned(texts) {
     if (!texts) return el("p", { class: "notice" }, "The texts of this case are in the results files only: the page would have become too large.");
     const answer = parted(texts.answers[0].text)[0];
-    const full = parted(texts.input)[0].length > 400;
+    const full = parted(texts.input)[0].length > TITLE_CHARS;
     return [
+      texts.reason && panelPart("Reason", textBox(texts.reason)),
       full && panelPart("Question", textBox(texts.input)),
       texts.expected_output && panelPart("Expected", this.#expected(texts.expected_output, answer)),
       texts.expects === "refusal" && panelPart("Expects", textBox("a refusal")),
       texts.output_condition && panelPart(texts.condition_on ? `Condition on ${texts.condition_on}` : "Condition", [el("code", { class: "condition", dir: "auto" }, parted(texts.output_condition)[0])]),
-      texts.reason && panelPart("Reason", textBox(texts.reason)),
       texts.flips &&
         panelPart("Flips", [
           el(
@@ -274,7 +272,7 @@ class Panel {
     return el(
       "article",
       { class: "answer-column", "aria-label": model.name },
-      el("h3", { class: "answer-model", title: model.name }, verdictMark(run.verdict(row)), " ", said(model.label)),
+      el("h3", { class: "answer-model", title: model.name }, verdictMark(run.verdict(row)), " ", said(model.name)),
       body,
       this.#scores(row, texts),
       texts ? this.#foot(row, texts) : null,
@@ -296,8 +294,10 @@ class Panel {
     return [
       repeats,
       answer.error && el("p", { class: "notice" }, "Error: ", said(answer.error)),
+      conversationTurns(this.run, answer),
+      answer.turns && el("p", { class: "field-name" }, "Last answer"),
       beginning ? this.#answerBox(row, texts, answer, mode, metric, fragments) : el("p", { class: "quiet" }, "no answer"),
-      toolCalls(answer, texts.expected_calls),
+      (!answer.turns || texts.expected_calls) && toolCalls(wholeAnswer(answer), texts.expected_calls),
       this.#context(texts, answer, fragments, metric),
     ]
       .flat()

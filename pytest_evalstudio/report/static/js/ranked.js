@@ -1,6 +1,6 @@
 // Ranked dot plot: all models on one metric, the best first, with intervals and the threshold.
 
-const RANKED = { label: 190, right: 84, wide: 560, row: 22, top: 8 };
+const RANKED = { label: 205, right: 84, wide: 575, row: 22, top: 8 };
 
 /** The plot of a metric; `open` is called with the place of a model. */
 function rankedPlot(run, evaluator, metric, open) {

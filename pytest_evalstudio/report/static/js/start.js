@@ -3,6 +3,8 @@
 async function wake() {
   watchCopyButtons();
   sortableHeatmap();
+  fullNames();
+  addEventListener("resize", fullNames);
   addEventListener("beforeprint", () => openAll(true));
   addEventListener("afterprint", () => openAll(false));
   const parts = {};

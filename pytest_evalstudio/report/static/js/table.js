@@ -8,6 +8,7 @@ class Table {
   constructor(cells, open) {
     this.rows = [];
     this.active = -1;
+    this.column = 0; // 0 is the line itself
     this.cells = cells;
     this.open = open;
     this.head = el("tr", { "aria-rowindex": "1" });
@@ -64,7 +65,12 @@ class Table {
     const line = this.active >= 0 ? document.getElementById(`row-${this.active}`) : null;
     line?.classList.add("active");
     line?.setAttribute("aria-selected", "true");
-    if (line) this.grid.setAttribute("aria-activedescendant", line.id);
+    this.body.querySelector(".current")?.classList.remove("current");
+    const cell = this.column > 0 ? line?.cells[this.column] : null;
+    cell?.classList.add("current");
+    cell?.setAttribute("id", `cell-${this.active}-${this.column}`);
+    cell?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    if (line) this.grid.setAttribute("aria-activedescendant", (cell ?? line).id);
     else this.grid.removeAttribute("aria-activedescendant");
   }
 
@@ -84,9 +90,14 @@ class Table {
       event.preventDefault();
       this.active = Math.min(this.rows.length - 1, Math.max(0, this.active + moves[event.key]));
       this.#reveal();
+    } else if ((event.key === "ArrowRight" || event.key === "ArrowLeft") && this.active >= 0) {
+      event.preventDefault();
+      const last = this.head.cells.length - 2; // before the column of failing evaluators
+      this.column = Math.min(last, Math.max(0, this.column + (event.key === "ArrowRight" ? 1 : -1)));
+      this.#point();
     } else if ((event.key === "Enter" || event.key === " ") && this.active >= 0) {
       event.preventDefault();
-      this.open(this.rows[this.active], this.rows, {});
+      this.open(this.rows[this.active], this.rows, this.body.querySelector(".current")?.dataset ?? {});
     }
   }
 

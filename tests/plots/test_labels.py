@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_evalstudio.report.labels import MAX_CHARS, natural_key, short_labels
+from pytest_evalstudio.plots.labels import MAX_CHARS, natural_key, short_labels
 from support.report_runs import LAB_MODELS
 
 

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 MAX_CHARS = 24
 """Characters of a label; longer names are cut in the middle, so that version numbers at the end stay."""
-_LONG = 20
 _NUMBER = re.compile(r"(\d+)")
 _LETTER = re.compile(r"[^\W\d_]")
 
@@ -34,8 +33,10 @@ def short_labels(names: Sequence[str], limit: int = MAX_CHARS) -> list[str]:
     ['gpt-4o', 'gpt-4-turbo']
     >>> short_labels(["mixtral-8x7b-instruct-v0.1", "gpt-4o"], 15)
     ['mixtral…ct-v0.1', 'gpt-4o']
+    >>> short_labels(["h2oai/h2ogpt-70b-chat", "meta-llama/llama-2-70b-chat", "gpt-4o"])
+    ['h2ogpt-70b-chat', 'llama-2-70b-chat', 'gpt-4o']
     """
-    stripped = _without_prefix(names)
+    stripped = _without_vendors(_without_prefix(names, limit), limit)
     labels = [middle_cut(name, limit) for name in stripped]
     counts = Counter(labels)
     return [
@@ -57,16 +58,23 @@ def middle_cut(text: str, limit: int = MAX_CHARS) -> str:
     return f"{text[:head]}…{text[len(text) - tail :]}"
 
 
-def _without_prefix(names: Sequence[str]) -> list[str]:
+def _without_prefix(names: Sequence[str], limit: int) -> list[str]:
     """Strip the common first words; parts before "-", "_", "/" or ":" only from long names."""
     if len(set(names)) < 2:
         return list(names)
     shared = _common_start(min(names), max(names))
     cut = shared.rfind(" ") + 1
-    if max(len(name) - cut for name in names) > _LONG:
+    if max(len(name) - cut for name in names) > limit:
         cut = max(cut, *(shared.rfind(sign) + 1 for sign in "-_/:"))
     rests = [name[cut:] for name in names]
     return rests if all(_LETTER.search(rest) for rest in rests) else list(names)
+
+
+def _without_vendors(names: Sequence[str], limit: int) -> list[str]:
+    """Strip the part before the last "/" where a name is too long and the rests differ."""
+    rests = [name.rpartition("/")[2] for name in names]
+    is_needed = any(len(name) > limit for name in names)
+    return rests if is_needed and len(set(rests)) == len(set(names)) and all(rests) else list(names)
 
 
 def _common_start(first: str, last: str) -> str:

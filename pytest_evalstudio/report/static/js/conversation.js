@@ -1,0 +1,40 @@
+// Turns of a conversation: message, answer, calls and expectations, with the evaluators that fail each turn.
+
+/** Returns nothing for the answer to a single question. */
+function conversationTurns(run, answer) {
+  if (!answer.turns) return null;
+  const first = answer.turns.findIndex(({ failed, error }) => failed?.length || error);
+  return el(
+    "section",
+    { class: "turns", "aria-label": "Conversation" },
+    el("p", { class: "field-name" }, `Conversation: ${many(answer.turns.length, "turn")}`),
+    answer.turns.map((turn, place) => oneTurn(run, turn, place + 1, first < 0 || place >= first)),
+  );
+}
+
+/** An answer with the calls of all turns. */
+function wholeAnswer(answer) {
+  return answer.turns ? { ...answer, calls: answer.turns.flatMap(({ calls }) => calls ?? []) } : answer;
+}
+
+function oneTurn(run, turn, number, open) {
+  const names = (turn.failed ?? []).map((id) => run.evaluators.find((evaluator) => evaluator.id === id)?.name ?? id);
+  const verdict = turn.error ? "error" : names.length ? "failed" : turn.failed ? "passed" : "";
+  return el(
+    "details",
+    { class: "turn", open },
+    el(
+      "summary",
+      {},
+      verdict && verdictMark(verdict),
+      ` Turn ${number}`,
+      names.length > 0 && `: fails ${names.join(", ")}`,
+      el("span", { class: "turn-message", dir: "auto" }, said(turn.prompt)),
+    ),
+    turn.error && el("p", { class: "notice" }, "Error: ", said(turn.error)),
+    el("p", { class: "turn-answer", dir: "auto" }, said(turn.text) || "no text"),
+    turn.expected_output && el("p", { class: "turn-expected" }, "Expected: ", said(turn.expected_output)),
+    turn.output_condition && el("p", { class: "turn-expected" }, "Condition: ", el("code", { dir: "auto" }, said(turn.output_condition))),
+    toolCalls(turn, turn.expected_calls),
+  );
+}
