@@ -133,6 +133,11 @@ COMMANDS = {
     "baseline": [["save", "run"], ["show", NASTY], ["accept", "run", "-o", NASTY]],
     "compare": [["run", NASTY], ["lab.json", "run"], ["run", "--models", NASTY, "b"]],
     "history": [["run"], [NASTY]],
+    "freeze": [
+        ["run", "-o", "frozen.json"],
+        ["run", "--case", NASTY, "--model", NASTY, "-o", "out.json"],
+        [NASTY, "-o", NASTY],
+    ],
     "merge": [["run", "-o", "out"], [NASTY, "-o", "out"]],
     "report": [["run"], [NASTY], ["workflow.json"]],
     "schema": [["suite"], [NASTY]],

@@ -68,9 +68,11 @@ LOADERS: dict[str, tuple[str, ...]] = {
     "importers/promptfoo.py": (PROMPTFOO,),
     "metrics/json_schema.py": (SCHEMAS,),
     "metrics/tool_definitions.py": (SCHEMAS,),
-    "mrm/artifacts/fingerprints.py": (ARTIFACTS,),
-    "mrm/artifacts/people.py": (ARTIFACTS,),
-    "mrm/artifacts/sign_off.py": (ARTIFACTS,),
+    "mrm/artifacts/chain.py": (ARTIFACTS,),
+    "mrm/artifacts/evidence.py": (ARTIFACTS, WORKFLOWS),
+    "mrm/artifacts/register.py": (ARTIFACTS,),
+    "mrm/artifacts/signature.py": (ARTIFACTS,),
+    "mrm/artifacts/verification.py": (ARTIFACTS,),
     "mrm/data/results.py": (RECORDS,),
     "mrm/steps/automated_evaluation/control_results.py": (ARTIFACTS,),
     "mrm/steps/topic_modeling/results.py": (ARTIFACTS,),
@@ -85,7 +87,7 @@ LOADERS: dict[str, tuple[str, ...]] = {
     "report/workflow.py": (WORKFLOWS,),
     **dict.fromkeys(("cli/arena.py", "cli/common.py", "cli/validate.py"), (SUITES, LABS)),
     "cli/importing.py": (SUITES, LABS),
-    "cli/mrm.py": (WORKFLOWS,),
+    "cli/workflow_files.py": (WORKFLOWS,),
     "cli/review.py": (WORKFLOWS, LABELS),
 }
 """Modules that read files of strangers, with the rows of the table that describe them."""

@@ -60,12 +60,30 @@ class Desk:
         return {"status": "frozen"}
 
 
-def answer(prompt, conversation=()):
-    """Answer the last message of a customer."""
-    desk = Desk()
-    text = " ".join([turn["content"] for turn in conversation if turn["role"] == "user"] + [prompt])
-    reply = freeze(desk, text) if "card" in text.lower() else pay(desk, text, prompt)
-    return {"answer": reply, "tool_calls": desk.calls}
+class Agent:
+    """One conversation with a customer; the data base is its own."""
+
+    def __init__(self):
+        self.desk = Desk()
+        self.said = []
+
+    def __call__(self, prompt, conversation=()):
+        earlier = [turn["content"] for turn in conversation if turn["role"] == "user"]
+        said = self.said or earlier
+        self.said = [*said, prompt]
+        self.desk.calls = []
+        topic = next((text for text in reversed(self.said) if "card" in text.lower() or "£" in text), prompt)
+        if "card" in topic.lower():
+            reply = freeze(self.desk, " ".join(self.said[self.said.index(topic) :]))
+        else:
+            reply = pay(self.desk, " ".join(self.said), prompt)
+        return {"answer": reply, "tool_calls": self.desk.calls}
+
+    def state(self):
+        """Return the data base."""
+        accounts = self.desk.db.execute("SELECT id, balance FROM accounts").fetchall()
+        cards = self.desk.db.execute("SELECT last_digits, status FROM cards").fetchall()
+        return {"balances": dict(accounts), "cards": dict(cards)}
 
 
 def pay(desk, text, prompt):

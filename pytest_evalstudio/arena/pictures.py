@@ -5,14 +5,18 @@ from __future__ import annotations
 from pytest_evalstudio.arena.results import Ratings
 from pytest_evalstudio.plots.dots import Dot, dot_plot
 from pytest_evalstudio.plots.heatmap import heatmap
+from pytest_evalstudio.plots.labels import short_labels
 
 
 def pictures(ratings: Ratings) -> dict[str, str]:
     """Return SVG pictures by name: the ratings with their intervals, and the win rates."""
-    elo = [Dot(model.model, model.elo_median, model.elo_low, model.elo_high) for model in ratings.models]
-    names = [model.model for model in ratings.models]
+    names = short_labels([model.model for model in ratings.models])
+    elo = [
+        Dot(name, model.elo_median, model.elo_low, model.elo_high)
+        for name, model in zip(names, ratings.models, strict=True)
+    ]
     return {
-        "ratings": dot_plot("Elo, median and 95% interval", elo),
+        "ratings": dot_plot("Elo, median and 95 % interval", elo),
         "win_rates": heatmap("Win rate of the row against the column", names, names, win_table(ratings)),
     }
 

@@ -7,10 +7,21 @@ from collections.abc import Iterator, Sequence
 from pytest_evalstudio.arena.pictures import win_table
 from pytest_evalstudio.arena.replacement import replacements
 from pytest_evalstudio.arena.results import Bias, ModelRating, Ratings
+from pytest_evalstudio.core.figures import counted, percent
 from pytest_evalstudio.core.markdown import escaped
 
 LONGEST_NAME = 32
-_HEADINGS = ("rank", "model", "Elo", "95% interval", "Bradley-Terry", "95% interval", "games", "wins", "ties")
+_HEADINGS = (
+    "rank",
+    "model",
+    "Elo",
+    "95 % interval",
+    "Bradley-Terry",
+    "95 % interval",
+    "games",
+    "wins",
+    "ties",
+)
 
 
 def rating_lines(ratings: Ratings) -> Iterator[str]:
@@ -31,10 +42,11 @@ def rating_lines(ratings: Ratings) -> Iterator[str]:
 def findings(ratings: Ratings) -> Iterator[str]:
     """Yield what the games allow to say, one sentence each."""
     judges = ", ".join(name for name in ratings.judges if name) or "not named"
-    yield f"{ratings.games} games on {ratings.prompts} prompts, {ratings.ties:.1%} ties; judged by: {judges}"
+    games = f"{counted(ratings.games, 'game')} on {counted(ratings.prompts, 'prompt')}"
+    yield f"{games}, {percent(ratings.ties)} ties; judged by: {judges}"
     for new in replacements(ratings):
-        interval = f"95% interval {new.low:.1%} to {new.high:.1%}, ties count by half"
-        wins = f"it wins {new.win_rate:.1%} of {new.games} games ({interval})"
+        interval = f"95 % interval {percent(new.low)} to {percent(new.high)}, ties count by half"
+        wins = f"it wins {percent(new.win_rate)} of {new.games} games ({interval})"
         yield f"{new.model} against its baseline: {new.verdict}; {wins}"
     separable = sum(pair.is_separable for pair in ratings.pairs)
     yield f"{separable} of {len(ratings.pairs)} pairs of models differ in strength (Holm-adjusted p <= 0.05)"
@@ -49,11 +61,11 @@ def findings(ratings: Ratings) -> Iterator[str]:
             f" times in {orders.first_twice}, the second in {orders.second_twice} (p = {orders.p:.3g})"
         )
     if ratings.contradictions:
-        yield f"{ratings.contradictions:.1%} of the verdicts contradict their own scores"
+        yield f"{percent(ratings.contradictions)} of the verdicts contradict their own scores"
     if ratings.humans is not None:
         humans = ratings.humans
         kappa = "" if humans.kappa is None else f", Cohen's kappa {humans.kappa:.3f}"
-        yield f"people: {humans.agreement:.1%} equal verdicts on {humans.games} games{kappa}"
+        yield f"people: {percent(humans.agreement)} equal verdicts on {humans.games} games{kappa}"
     for note in ratings.notes:
         yield f"note: {note}"
 
@@ -94,7 +106,8 @@ def _row(model: ModelRating) -> tuple[str, ...]:
 
 def _rate(bias: Bias) -> str:
     verdict = f"p = {bias.p:.3g}" if bias.p >= 0.001 else "p < 0.001"
-    return f"{bias.win_rate:.1%} of the games (95% interval {bias.low:.1%} to {bias.high:.1%}, {verdict})"
+    interval = f"95 % interval {percent(bias.low)} to {percent(bias.high)}"
+    return f"{percent(bias.win_rate)} of the games ({interval}, {verdict})"
 
 
 def _short(name: str) -> str:

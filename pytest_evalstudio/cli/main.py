@@ -14,6 +14,7 @@ from pytest_evalstudio.cli import (
     compare,
     convert,
     evaluators,
+    freeze,
     generate,
     generators,
     guard,
@@ -44,7 +45,7 @@ from pytest_evalstudio.core.errors import EvalStudioError
 
 COMMANDS = (
     *(evaluators, hosts, perturbators, generators, steps, sections),
-    *(validate, init, generate, library, perturb, importing, convert, resolve, score),
+    *(validate, init, generate, library, perturb, importing, convert, freeze, resolve, score),
     *(judge_check, judge_tune, calibrate, weakness, mrm, review, guard),
     *(baseline, compare, history, merge, arena),
     *(report, schema),

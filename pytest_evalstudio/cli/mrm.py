@@ -2,173 +2,230 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, print_json, say
-from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
+from pytest_evalstudio.cli.common import FINDINGS, FINE, print_json, say
+from pytest_evalstudio.cli.mrm_findings import add_findings
+from pytest_evalstudio.cli.plugin_modules import add_plugin_option
+from pytest_evalstudio.cli.workflow_files import workflow_run
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
     from pytest_evalstudio.cli.common import Adds
-    from pytest_evalstudio.mrm.workflow.run import WorkflowRun
+    from pytest_evalstudio.mrm.artifacts.summary import WorkflowSummary
+    from pytest_evalstudio.mrm.workflow.run import StepStatus, WorkflowRun
+
+ARCHIVE_SUFFIX = ".zip"
 
 
 def add_to(add: Adds) -> None:
     """Declare the command."""
     parser = add(
         "mrm",
-        run,
-        "Show the status of the steps of a model-risk-management workflow, write its report and artifacts,"
-        " or sign"
-        " it off; `pytest WORKFLOW` runs the steps.",
+        show_status,
+        "Steps, report, sign-off, verification and findings of a model-risk-management workflow; `pytest"
+        " WORKFLOW` runs the steps.",
+    )
+    actions = parser.add_subparsers(required=True, metavar="ACTION")
+
+    def add_action(
+        name: str, command: Callable[[argparse.Namespace], int], text: str
+    ) -> argparse.ArgumentParser:
+        action = actions.add_parser(name, help=text, description=text)
+        action.set_defaults(command=command)
+        action.add_argument("workflow", metavar="WORKFLOW")
+        action.add_argument(
+            "--config", metavar="FILE", help="configuration file, in place of the nearest one"
+        )
+        add_plugin_option(action)
+        return action
+
+    status = add_action("status", show_status, "Show a line for each step, the conclusion and the sign-offs.")
+    status.add_argument("--json", action="store_true", help="the steps for machines")
+    add_action(
+        "report", write_report, "Write page, summary, model card and the other artifacts of a workflow again."
+    )
+    _add_sign_off(add_action("sign-off", sign_off, "Store a person's decision on the model of a workflow."))
+    verify_parser = add_action(
+        "verify",
+        verify,
+        "Name what has changed since the last sign-off. An archive of artifacts (ZIP) in place of WORKFLOW is"
+        " verified by itself.",
+    )
+    verify_parser.add_argument("--head", default="", metavar="HASH", help="head that the sign-off printed")
+    verify_parser.add_argument(
+        "--signers",
+        metavar="FILE",
+        help="allowed signers of ssh-keygen, or public key of minisign, for detached signatures",
+    )
+    verify_parser.add_argument("--json", action="store_true", help="for machines")
+    add_findings(add_action)
+
+
+def _add_sign_off(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--name", default="", metavar="NAME", help="of the person who signs")
+    parser.add_argument(
+        "--role",
+        default="validator",
+        metavar="ROLE",
+        help="a role of the workflow's policy (`governance.roles`), or owner (default: validator)",
+    )
+    parser.add_argument("--comment", default="", metavar="TEXT", help="reasons and conditions")
+    parser.add_argument(
+        "--conclusion",
+        default="",
+        metavar="fit|fit with limits|not fit|insufficient evidence",
+        help="the decision (default: the report's conclusion); another one than the report's needs --comment",
     )
     parser.add_argument(
-        "action",
-        choices=["status", "report", "sign-off", "weakness"],
-        help="status: one line for each step; report: write page, summary, model card and the other artifacts"
-        " again; sign-off: store a person's decision with the workflow; weakness: store a weakness that a"
-        " person"
-        " found",
+        "--except",
+        dest="exceptions",
+        action="append",
+        default=[],
+        metavar="STEP=REASON",
+        help="accept that a step is open; repeatable",
     )
-    parser.add_argument("workflow", metavar="WORKFLOW")
-    parser.add_argument("--config", metavar="FILE", help="configuration file, in place of the nearest one")
-    parser.add_argument("--json", action="store_true", help="the status for machines")
-    signing = parser.add_argument_group("sign-off and weakness")
-    signing.add_argument("--name", default="", metavar="NAME", help="who signs or writes")
-    signing.add_argument(
-        "--comment", default="", metavar="TEXT", help="reasons and conditions; the weakness in words"
+    parser.add_argument(
+        "--sign-key",
+        metavar="FILE",
+        help="private key for a detached signature of the head, by ssh-keygen or minisign",
     )
-    signing.add_argument(
-        "--severity", default="medium", metavar="low|medium|high", help="of a weakness (default: medium)"
-    )
-    signing.add_argument(
-        "--role", default="validator", metavar="developer|validator|owner", help="default: validator"
-    )
-    signing.add_argument(
-        "--conclusion",
-        metavar="fit|fit with limits|not fit|insufficient evidence",
-        help="the decision (default: the report's conclusion)",
-    )
-    add_plugin_option(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run the command and return its exit status."""
-    from pytest_evalstudio.formats.kinds import read_source
-    from pytest_evalstudio.formats.workflow import read_workflow
-    from pytest_evalstudio.mrm.workflow.run import WorkflowRun
+def write_report(arguments: argparse.Namespace) -> int:
+    """Write the artifacts again."""
     from pytest_evalstudio.report.workflow import write_workflow_artifacts
 
-    path = Path(arguments.workflow)
-    workflow = read_workflow(read_source(path))
-    workflow_run = WorkflowRun(
-        workflow, path, configuration_for(arguments.workflow, arguments.config), registry_for(arguments)
-    )
-    if arguments.action == "report":
-        say(str(write_workflow_artifacts(workflow_run)))
-        return FINE
-    if arguments.action == "sign-off":
-        return _sign_off(workflow_run, arguments)
-    if arguments.action == "weakness":
-        return _write_weakness(workflow_run, arguments)
-    return _show_status(workflow_run, arguments.json)
-
-
-def _write_weakness(workflow_run: WorkflowRun, arguments: argparse.Namespace) -> int:
-    """Store a weakness that a person found and write the artifacts again, which show it."""
-    from pytest_evalstudio.mrm.artifacts.people import write_weakness
-    from pytest_evalstudio.report.workflow import write_workflow_artifacts
-
-    written = write_weakness(
-        workflow_run,
-        description=arguments.comment,
-        severity=arguments.severity,
-        name=arguments.name,
-    )
-    say(f"{written.severity}: {written.description}", str(write_workflow_artifacts(workflow_run)))
+    say(str(write_workflow_artifacts(workflow_run(arguments))))
     return FINE
 
 
-def _sign_off(workflow_run: WorkflowRun, arguments: argparse.Namespace) -> int:
-    """Store a sign-off and write the artifacts again, which show it."""
-    from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
-    from pytest_evalstudio.mrm.artifacts.sign_off import DECISIONS, ROLES, sign
+def sign_off(arguments: argparse.Namespace) -> int:
+    """Store a sign-off, write the artifacts that show it, and print the head of the chain."""
+    from pytest_evalstudio.core.errors import ConfigurationError
+    from pytest_evalstudio.mrm.artifacts.sign_off import new_sign_off
     from pytest_evalstudio.mrm.artifacts.summary import conclude, summarise
-    from pytest_evalstudio.report.workflow import write_workflow_artifacts
+    from pytest_evalstudio.report.workflow import PAGE, write_signed_artifacts
 
-    if not arguments.name:
-        raise ConfigurationError("sign-off needs --name, the name of the person who signs")
-    if arguments.role not in ROLES:
-        raise unknown_name("role", arguments.role, ROLES, f"Roles: {', '.join(ROLES)}.")
-    conclusion = conclude(summarise(workflow_run)).fitness
-    decision = arguments.conclusion or conclusion
-    if conclusion == "not assessed":
-        raise ConfigurationError(
-            f"{arguments.workflow}: nothing has been evaluated, so that there is nothing to sign; run the"
-            " workflow first"
-        )
-    if decision not in DECISIONS:
-        raise ConfigurationError(f"--conclusion: no decision {decision!r}; there are {', '.join(DECISIONS)}")
-    signed = sign(
-        workflow_run,
+    exceptions = {}
+    for text in arguments.exceptions:
+        step, separator, reason = text.partition("=")
+        if not separator:
+            raise ConfigurationError(f"--except {text}: state the reason, STEP=REASON")
+        exceptions[step.strip()] = reason
+    run = workflow_run(arguments)
+    signed = new_sign_off(
+        run,
         role=arguments.role,
         name=arguments.name,
-        decision=decision,
-        conclusion=conclusion,
+        decision=arguments.conclusion,
+        conclusion=conclude(summarise(run)).fitness,
         comment=arguments.comment,
+        exceptions=exceptions,
+        is_signed=arguments.sign_key is not None,
     )
-    page = write_workflow_artifacts(workflow_run)
-    say(f"{signed.name} ({signed.role}) signed at {signed.date}: {signed.decision}", str(page))
+    key = None if arguments.sign_key is None else Path(arguments.sign_key)
+    head = write_signed_artifacts(run, signed, key)
+    over = f", overrides {signed.overridden}" if signed.overridden else ""
+    say(
+        f"{signed.name} ({signed.role}) signed at {signed.date}: {signed.decision}{over}",
+        f"head: {head}",
+        str(run.folder / PAGE),
+    )
     return FINE
 
 
-def _show_status(workflow_run: WorkflowRun, as_json: bool) -> int:
-    from pytest_evalstudio.mrm.artifacts.sign_off import sign_offs
-    from pytest_evalstudio.mrm.artifacts.summary import conclude, summarise
+def verify(arguments: argparse.Namespace) -> int:
+    """Compare the last sign-off with an archive, or with a workflow as it is now."""
+    from pytest_evalstudio.mrm.artifacts.verification import verify_archive, verify_run
 
-    steps = list(workflow_run.statuses())
-    if as_json:
-        print_json(
-            [
-                {
-                    "number": step.spec.number,
-                    "step": step.spec.id,
-                    "status": step.status,
-                    "lacks": list(step.lacks),
-                    "summary": step.state.summary if step.state else "",
-                    "waits": step.state.waits if step.state else "",
-                    "finished": step.state.finished if step.state else None,
-                    "artifacts": str(workflow_run.folder_of(step.spec.id)),
-                }
-                for step in steps
-            ]
-        )
+    signers = None if arguments.signers is None else Path(arguments.signers)
+    if arguments.workflow.lower().endswith(ARCHIVE_SUFFIX):
+        result = verify_archive(Path(arguments.workflow), head=arguments.head, signers=signers)
     else:
-        say(
-            f"{workflow_run.title}: {sum(step.status == 'completed' for step in steps)} of"
-            f" {len(steps)} steps completed"
+        result = verify_run(workflow_run(arguments), head=arguments.head, signers=signers)
+    if arguments.json:
+        print_json(
+            {
+                "head": result.head,
+                "faults": result.faults,
+                "unchecked": dict(result.unchecked),
+                "signed": result.signed,
+            }
         )
+        return FINDINGS if result.faults else FINE
+    for item in result.links:
+        signed = item.sign_off
+        over = f" (the report's conclusion: {signed.overridden})" if signed.overridden else ""
+        say(f"{signed.date} {signed.name} ({signed.role}): {signed.decision}{over}")
+    if result.head:
+        say(f"head: {result.head}", f"detached signatures that hold: {result.signed}")
+    for name, digest in result.unchecked.items():
+        say(f"not in the archive: {name} {digest}")
+    if not arguments.head and result.links:
+        say("no --head: an archive that was written as a whole by somebody else is not detected")
+    say(*(f"FAULT: {fault}" for fault in result.faults))
+    say("verification failed" if result.faults else "verified: nothing has changed since the last sign-off")
+    return FINDINGS if result.faults else FINE
+
+
+def show_status(arguments: argparse.Namespace) -> int:
+    """Show the status of the steps."""
+    from pytest_evalstudio.mrm.artifacts.summary import summarise
+
+    run = workflow_run(arguments)
+    steps = list(run.statuses())
+    if arguments.json:
+        print_json([_entry(run, step) for step in steps])
+    else:
+        completed = sum(step.status == "completed" for step in steps)
+        say(f"{run.title}: {completed} of {len(steps)} steps completed")
         for step in steps:
-            message = (
-                f"needs {', '.join(step.lacks)}"
-                if step.lacks
-                else (step.state.waits or step.state.summary)
-                if step.state
-                else ""
-            )
             when = f" {step.state.finished}" if step.state else ""
+            message = _message(step)
             say(
                 f"  {step.spec.number}. {step.spec.id:<28}{step.status:<10}{when}"
                 + (f"  {message}" if message else "")
             )
-        conclusion = conclude(summarise(workflow_run))
-        say(f"  conclusion: {conclusion.fitness}")
-        for gap in conclusion.gaps:
-            say(f"  missing ({gap.code}): {gap.text}")
-        for signed in sign_offs(workflow_run):
-            entry = signed.sign_off
-            state = "valid" if signed.is_valid else f"void: {'; '.join(signed.void)}"
-            say(f"  signed: {entry.name} ({entry.role}) {entry.date}  {entry.decision}; {state}")
+        say(*_conclusion_lines(summarise(run)))
     return FINE if all(step.status == "completed" for step in steps) else FINDINGS
+
+
+def _entry(run: WorkflowRun, step: StepStatus) -> dict[str, object]:
+    return {
+        "number": step.spec.number,
+        "step": step.spec.id,
+        "status": step.status,
+        "lacks": list(step.lacks),
+        "summary": step.state.summary if step.state else "",
+        "waits": step.state.waits if step.state else "",
+        "finished": step.state.finished if step.state else None,
+        "artifacts": str(run.folder_of(step.spec.id)),
+    }
+
+
+def _message(step: StepStatus) -> str:
+    if step.lacks:
+        return f"needs {', '.join(step.lacks)}"
+    return (step.state.waits or step.state.summary) if step.state else ""
+
+
+def _conclusion_lines(summary: WorkflowSummary) -> Iterator[str]:
+    from pytest_evalstudio.mrm.artifacts.summary import conclude
+
+    conclusion = conclude(summary)
+    yield f"  conclusion: {conclusion.fitness}"
+    yield from (f"  missing ({gap.code}): {gap.text}" for gap in conclusion.gaps)
+    for status in summary.sign_offs:
+        signed = status.sign_off
+        remarks = "; ".join(status.remarks)
+        yield f"  signed: {signed.name} ({signed.role}) {signed.date}  {signed.decision}; {remarks}"
+    if summary.sign_offs and summary.unsigned:
+        yield f"  without a valid sign-off: {', '.join(summary.unsigned)}"
+    open_entries = [entry for entry in summary.register if entry.is_open]
+    if open_entries:
+        yield f"  open findings: {len(open_entries)}; `evalstudio mrm findings` lists them"

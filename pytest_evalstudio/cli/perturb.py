@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, local, read_whole, say
 from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
+from pytest_evalstudio.core.figures import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -82,10 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     Path(arguments.output).parent.mkdir(parents=True, exist_ok=True)
     perturbed.content.save(arguments.output)
-    say(
-        f"wrote {arguments.output}: {perturbed.added} perturbed {'case' if perturbed.added == 1 else 'cases'}"
-        " added"
-    )
+    say(f"wrote {arguments.output}: {counted(perturbed.added, 'perturbed case')} added")
     if not isinstance(content, TestSuite) and perturbed.added:
         say(
             f"their answers are still to be asked for: evalstudio resolve {arguments.output} -o"

@@ -48,7 +48,12 @@ def add_to(add: Adds) -> None:
     parser.add_argument(
         "--rater", default="", metavar="NAME", help="name of the rater; needed if several people label"
     )
-    parser.add_argument("--blind", action="store_true", help="show neither scores nor verdict")
+    parser.add_argument("--blind", action="store_true", help="neither show nor export scores and verdict")
+    parser.add_argument(
+        "--adjudicator",
+        action="store_true",
+        help="decide on the answers on which raters are divided; needs --rater",
+    )
     parser.add_argument(
         "--port", type=int, default=0, metavar="N", help="of the page (default: any that is free)"
     )
@@ -69,7 +74,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     path = Path(arguments.place)
     source = _report(arguments) if path.is_dir() or path.suffix == ".jsonl" else _workflow(arguments)
-    session = ReviewSession(source, rater=arguments.rater.strip(), blind=arguments.blind)
+    session = ReviewSession(
+        source, rater=arguments.rater.strip(), blind=arguments.blind, adjudicator=arguments.adjudicator
+    )
     if arguments.read:
         merged, others = session.read_sheet(Path(arguments.read))
         note = f"; {others} of other answers than those evaluated left out" if others else ""
@@ -78,8 +85,8 @@ def run(arguments: argparse.Namespace) -> int:
             f" were{note}"
         )
         say(*_told(session))
-    if not session.labelling_state().drawn:
-        say(source.nothing)
+    if not session.state()["cases"]:
+        say("raters are divided on no answer" if arguments.adjudicator else source.nothing)
         return FINE
     if arguments.write:
         say(

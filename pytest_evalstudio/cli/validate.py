@@ -128,7 +128,7 @@ def _validate_data(name: str, registry: Registry) -> int:
     file_tasks = tasks(file, path.parent, [ModelInfo(key="", label="")])
     for task in file_tasks:
         try:
-            plan.for_case(task.choice)
+            plan.for_case(task.choice, task.case.plan)
         except ConfigurationError as exc:
             say(f"{name}: {task.key}: {exc}")
             wrong.append(DataError(str(exc)))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 from msgspec import Struct
 
 from pytest_evalstudio.comparison.baseline import opened
-from pytest_evalstudio.comparison.sides import Side, read_side
+from pytest_evalstudio.comparison.sides import Side, SideItem, read_side
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.figures import counted, figure, interval
 from pytest_evalstudio.record.schema import EvaluatorEntry, MetricEntry
 from pytest_evalstudio.stats.bca import cluster_bca_intervals
 from pytest_evalstudio.stats.intervals import is_binary, wilson_interval
@@ -59,12 +61,22 @@ class Series(Struct, frozen=True, kw_only=True):
     range: tuple[float, float]
     points: tuple[Point | None, ...]
 
+    @property
+    def name(self) -> str:
+        return f"{self.evaluator}.{self.metric}" if self.evaluator else self.metric
+
 
 class History(Struct, frozen=True, kw_only=True):
-    """Primary and asserted metrics of several runs, the oldest first."""
+    """Several runs, the oldest first.
+
+    Attributes:
+        series: primary and asserted metrics.
+        operations: pass rate, cost and seconds per answer of each model; their evaluator is "".
+    """
 
     runs: tuple[RunPoint, ...]
     series: tuple[Series, ...]
+    operations: tuple[Series, ...] = ()
 
 
 def record_files(paths: Sequence[str | Path]) -> list[Path]:
@@ -136,7 +148,40 @@ def history_of(sides: Sequence[Side]) -> History:
             for name, (_, metric) in sorted(names.items())
             if any(name in of_run for of_run in points)
         ),
+        operations=tuple(_operations(unique)),
     )
+
+
+def _operations(sides: Sequence[Side]) -> Iterator[Series]:
+    """Yield pass rate, cost and seconds of each model; what no run recorded is left out."""
+    models = dict.fromkeys(model for side in sides for _, _, model, _ in side.items)
+    for name, (better, value_of) in OPERATIONS.items():
+        for model in models:
+            points = tuple(_operation(side, model, value_of) for side in sides)
+            # Labs write 0 for a cost and a duration that nobody measured.
+            if any(point is not None and (point.mean or name == "pass_rate") for point in points):
+                limits = (0.0, 1.0) if name == "pass_rate" else (0.0, math.inf)
+                yield Series(
+                    evaluator="", metric=name, model=model, better=better, range=limits, points=points
+                )
+
+
+def _operation(side: Side, model: str, value_of: Callable[[SideItem], float | None]) -> Point | None:
+    items = [item for (_, _, label, _), item in side.items.items() if label == model]
+    pairs = [(item.cluster, value) for item in items if (value := value_of(item)) is not None]
+    return _point(pairs) if pairs else None
+
+
+def _passes(item: SideItem) -> float | None:
+    return float(item.outcome == "passed") if item.outcome in ("passed", "failed", "error") else None
+
+
+OPERATIONS: Mapping[str, tuple[str, Callable[[SideItem], float | None]]] = {
+    "pass_rate": ("higher", _passes),
+    "cost_usd": ("lower", lambda item: item.cost_usd),
+    "duration_s": ("lower", lambda item: item.duration_s),
+}
+"""Figures of a model beside its metrics: which direction is better, and the value of an item."""
 
 
 def history_lines(content: History) -> Iterator[str]:
@@ -144,16 +189,16 @@ def history_lines(content: History) -> Iterator[str]:
     for number, run in enumerate(content.runs, 1):
         commit = f", commit {run.commit[:7]}" if run.commit else ""
         branch = f" ({run.branch})" if run.branch else ""
-        yield f"{number}. {run.created}{commit}{branch}: {run.items:,} items, run {run.run_id[:8]}"
-    for series in content.series:
+        yield f"{number}. {run.created}{commit}{branch}: {counted(run.items, 'item')}, run {run.run_id[:8]}"
+    for series in (*content.operations, *content.series):
         values = [point.mean for point in series.points if point is not None]
         last = next(point for point in reversed(series.points) if point is not None)
-        interval = (
-            f" [{last.low:.4f}, {last.high:.4f}]" if last.low is not None and last.high is not None else ""
-        )
-        change = f", {values[-1] - values[-2]:+.4f} since the run before" if len(values) > 1 else ""
-        name = f"{series.evaluator}.{series.metric} of {series.model}"
-        yield f"{name}: {sparkline(series)} {last.mean:.4f}{interval}{change}"
+        bounds = f" {interval(last.low, last.high)}" if last.low is not None and last.high is not None else ""
+        change = ""
+        if len(values) > 1:
+            change = f", {figure(values[-1] - values[-2], sign=True)} since the run before"
+        name = f"{series.name} of {series.model}"
+        yield f"{name}: {sparkline(series)} {figure(last.mean)}{bounds}{change}"
 
 
 def sparkline(series: Series) -> str:
@@ -190,11 +235,14 @@ def _points(side: Side) -> Iterator[tuple[tuple[str, str, str], Point]]:
                 name = (evaluator.id, metric.key)
                 scored = [(cluster, scores[name]) for cluster, scores in items if name in scores]
                 if scored:
-                    values = [value for _, value in scored]
-                    interval = _interval([cluster for cluster, _ in scored], values)
-                    low, high = interval if interval is not None else (None, None)
-                    mean = float(np.mean(values))
-                    yield (*name, model), Point(n=len(values), mean=mean, low=low, high=high)
+                    yield (*name, model), _point(scored)
+
+
+def _point(pairs: Sequence[tuple[tuple[str, str], float]]) -> Point:
+    """Return the mean of the values of clusters, with its interval."""
+    values = [value for _, value in pairs]
+    low, high = _interval([cluster for cluster, _ in pairs], values) or (None, None)
+    return Point(n=len(values), mean=float(np.mean(values)), low=low, high=high)
 
 
 def _interval(clusters: Sequence[tuple[str, str]], values: Sequence[float]) -> Interval | None:

@@ -8,6 +8,7 @@ from pytest_evalstudio.comparison.results import ITEM_CLASSES, Comparison
 from pytest_evalstudio.comparison.sentences import interval_text, summary_of
 from pytest_evalstudio.comparison.text import changed_lines
 from pytest_evalstudio.comparison.windows import Piece, change_windows
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.markdown import escaped
 
 CHANGES_SHOWN = 10
@@ -17,27 +18,27 @@ METRICS_SHOWN = 30
 _FORMS = {"removed": "~~{}~~", "added": "**{}**", "same": "{}"}
 
 
-def comparison_markdown(comparison: Comparison, *, level: int = 1, lists_regressed: bool = True) -> str:
-    """Return the comparison: summary, counts, regressed items with word diffs, metrics with intervals.
-
-    Args:
-        level: of the heading.
-        lists_regressed: False where the failures around it show the regressed items.
-    """
-    lines = [f"{'#' * level} Compared with {escaped(str(comparison.base))}", ""]
+def comparison_markdown(comparison: Comparison) -> str:
+    """Return the comparison: summary, counts, regressed items with word diffs, metrics with intervals."""
+    lines = [f"# Compared with {escaped(str(comparison.base))}", ""]
     lines += [f"**{escaped(str(summary_of(comparison)))}**", ""]
+    lines += [*_regressed(comparison), comparison_details(comparison)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def comparison_details(comparison: Comparison) -> str:
+    """Return what the summary of a comparison rests on: counts, what changed, metrics with intervals."""
     counts = [
         f"{comparison.items[name]} {name.replace('_', ' ')}"
         for name in ITEM_CLASSES
         if comparison.items[name]
     ]
+    lines = [f"**Baseline**: {escaped(str(comparison.base))}.", ""]
     lines += [f"**Items**: {', '.join(counts)}. **Verdict**: {comparison.verdict}.", ""]
     first, *details = changed_lines(comparison)
     lines += [f"**Changed between the runs**: {first}.", ""]
     if details:
         lines += [*(f"- {escaped(line)}" for line in details), ""]
-    if lists_regressed:
-        lines += _regressed(comparison)
     lines += _metrics(comparison)
     lines += [f"- {escaped(note)}" for note in comparison.notes]
     return "\n".join(lines).rstrip() + "\n"
@@ -93,9 +94,9 @@ def _metrics(comparison: Comparison) -> Iterator[str]:
         cells = [
             escaped(f"{metric.evaluator}.{metric.metric}"),
             escaped(metric.model),
-            f"{metric.base:.4f}",
-            f"{metric.new:.4f}",
-            f"{metric.difference:+.4f} {interval_text(metric)}",
+            figure(metric.base),
+            figure(metric.new),
+            f"{figure(metric.difference, sign=True)} {interval_text(metric)}",
             f"{metric.p_adjusted:.3g}",
             metric.verdict,
         ]

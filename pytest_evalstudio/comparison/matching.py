@@ -89,7 +89,7 @@ class Matched(msgspec.Struct):
     Attributes:
         pairs: by model, the items that both runs evaluated: base and new.
         changed_cases: keys of those whose question or expectation differs.
-        answers, contexts, context_order: what differs between the outputs.
+        answers, contexts, context_order, calls: what differs between the outputs.
         counts: number of items by class.
         changes: by class, the changes of the items that do not still pass.
     """
@@ -98,6 +98,7 @@ class Matched(msgspec.Struct):
     changed_cases: list[str] = field(default_factory=list)
     answers: Differences = field(default_factory=lambda: Differences())
     contexts: Differences = field(default_factory=lambda: Differences())
+    calls: Differences = field(default_factory=lambda: Differences())
     context_order: Differences = field(default_factory=lambda: Differences())
     counts: dict[ItemClass, int] = field(default_factory=lambda: dict.fromkeys(ITEM_CLASSES, 0))
     changes: dict[ItemClass, list[ItemChange]] = field(default_factory=lambda: {k: [] for k in ITEM_CLASSES})
@@ -166,6 +167,10 @@ def _note_outputs(matched: Matched, key: str, base: SideItem, new: SideItem) -> 
         matched.answers.compared += 1
         if base.answers != new.answers:
             matched.answers.keys.append(key)
+    if base.calls is not None and new.calls is not None and (base.calls or new.calls):
+        matched.calls.compared += 1
+        if base.calls != new.calls:
+            matched.calls.keys.append(key)
     if base.context is not None and new.context is not None:
         matched.contexts.compared += 1
         matched.context_order.compared += 1

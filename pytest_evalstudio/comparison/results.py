@@ -28,6 +28,7 @@ Part = Literal[
     "answer",
     "context",
     "context order",
+    "tool calls",
     "tokens",
     "cost",
     "documents",
@@ -37,7 +38,7 @@ Part = Literal[
     "embedder",
 ]
 PARTS: tuple[Part, ...] = get_args(Part)
-Quantity = Literal["answer_chars", "tokens", "duration_s", "cost_usd"]
+Quantity = Literal["answer_chars", "tool_calls", "tokens", "duration_s", "cost_usd"]
 QUANTITIES: tuple[Quantity, ...] = get_args(Quantity)
 
 
@@ -215,6 +216,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
         answers: matched items with another answer.
         contexts: matched items with other chunks in their context; in tables, in another order as well.
         context_order: matched items with the same chunks in another order.
+        calls: matched items whose called tools or arguments differ, of those that call any.
         changed_cases: keys of the matched items whose question or expectation differs.
         changed_documents: names of the documents whose content differs.
         document_cases: keys of the items that use such a document.
@@ -241,6 +243,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
     answers: ChangedItems = ChangedItems()
     contexts: ChangedItems = ChangedItems()
     context_order: ChangedItems = ChangedItems()
+    calls: ChangedItems = ChangedItems()
     changed_cases: tuple[str, ...] = ()
     changed_documents: tuple[str, ...] = ()
     document_cases: tuple[str, ...] = ()

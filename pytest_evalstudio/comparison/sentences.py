@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from pytest_evalstudio.comparison.results import Comparison, ItemClass, MetricComparison
 from pytest_evalstudio.comparison.sample_size import ALPHA
+from pytest_evalstudio.core.figures import counted, interval
 
 _OTHERS: tuple[tuple[ItemClass, str], ...] = (
     ("error_now", "error now"),
@@ -50,9 +51,9 @@ def summary_of(comparison: Comparison) -> Summary:
 def _happened(comparison: Comparison) -> str:
     items, total = comparison.items, comparison.matched
     scope = f" of {comparison.models} models" if comparison.models > 1 else ""
-    others = [f"{words}: {items[kind]:,}" for kind, words in _OTHERS if items[kind]]
+    others = [f"{items[kind]:,} {words}" for kind, words in _OTHERS if items[kind]]
     if items["regressed"]:
-        first = f"regressed: {items['regressed']:,} of {cases(total)}{scope} (listed)"
+        first = f"{items['regressed']:,} of {cases(total)}{scope} regressed"
     elif items["error_now"] or items["fixed"] or any(metric.changed for metric in comparison.metrics):
         first = f"none of {cases(total)}{scope} regressed"
     elif total and comparison.answers.changed:
@@ -96,7 +97,7 @@ def cases(count: int) -> str:
     >>> cases(1), cases(1200)
     ('1 case', '1,200 cases')
     """
-    return "1 case" if count == 1 else f"{count:,} cases"
+    return counted(count, "case")
 
 
 def rounded_up(limit: float) -> str:
@@ -131,11 +132,12 @@ def interval_text(metric: MetricComparison) -> str:
     ...     high=0.0, p=0.03, p_adjusted=0.03, smallest_detectable=None, verdict="worse",
     ... )  # fmt: skip
     >>> interval_text(metric)
-    '[-0.5000, 0)'
+    '[-0.5, 0)'
     """
     if metric.low is None or metric.high is None:
         return ""
     is_drop = metric.p_adjusted <= ALPHA
-    low = "(0" if is_drop and metric.low == 0 and metric.better == "lower" else f"[{metric.low:+.4f}"
-    high = "0)" if is_drop and metric.high == 0 and metric.better == "higher" else f"{metric.high:+.4f}]"
+    low, _, high = interval(metric.low, metric.high, sign=True).partition(", ")
+    low = "(0" if is_drop and metric.low == 0 and metric.better == "lower" else low
+    high = "0)" if is_drop and metric.high == 0 and metric.better == "higher" else high
     return f"{low}, {high}"

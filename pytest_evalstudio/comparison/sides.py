@@ -46,6 +46,8 @@ class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         chunks: digest of the same chunks without their order; None where it is not known.
         answer_chars: mean length of the answers in characters; None where `answers` is.
         tokens: mean of the tokens in and out; None where the host does not report them.
+        calls: digest of the called tools and their arguments; None where it is not known.
+        tool_calls: mean number of calls; None where no answer calls a tool.
     """
 
     nodeid: str
@@ -65,6 +67,8 @@ class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     answers: int | None = None
     answer_chars: float | None = None
     tokens: float | None = None
+    calls: int | None = None
+    tool_calls: float | None = None
 
 
 @dataclass(slots=True)
@@ -165,6 +169,8 @@ def read_side(
             answers=measures.answers,
             answer_chars=measures.answer_chars,
             tokens=measures.tokens,
+            calls=measures.calls,
+            tool_calls=measures.tool_calls,
         )
     return side
 
@@ -179,6 +185,8 @@ class _Measures(NamedTuple):
     answer_chars: float | None = None
     context: int | None = None
     chunks: int | None = None
+    calls: int | None = None
+    tool_calls: float | None = None
 
 
 def _measures(rows: Sequence[Row | RowOutline], *, has_texts: bool) -> _Measures:
@@ -188,19 +196,50 @@ def _measures(rows: Sequence[Row | RowOutline], *, has_texts: bool) -> _Measures
         tokens = _mean_tokens(rows) if row.usage else None
         if not has_texts or row.error:
             return _Measures(duration, row.cost, tokens)
-        answer = row.actual_output
-        return _Measures(duration, row.cost, tokens, hash(answer), len(answer), *_context_digests(row))
+        return _Measures(
+            duration,
+            row.cost,
+            tokens,
+            _answer_digest(row),
+            len(row.actual_output),
+            *_context_digests(row),
+            _calls_digest(row),
+            float(len(row.tool_calls)) if row.tool_calls else None,
+        )
     means = _mean_duration(rows), _mean_cost(rows), _mean_tokens(rows)
     if not has_texts or not rows or any(row.error for row in rows):
         return _Measures(*means)
     digests = [_context_digests(row) for row in rows]
     return _Measures(
         *means,
-        hash(tuple(row.actual_output for row in rows)),
+        hash(tuple(map(_answer_digest, rows))),
         sum(len(row.actual_output) for row in rows) / len(rows),
         hash(tuple(digests)),
         hash(tuple(digest for _, digest in digests)),
+        hash(tuple(map(_calls_digest, rows))),
+        sum(len(row.tool_calls) for row in rows) / len(rows) if any(row.tool_calls for row in rows) else None,
     )
+
+
+def _answer_digest(row: Row | RowOutline) -> int:
+    """Return a digest of an answer's text, or of all messages of a conversation."""
+    if not row.turns:
+        return hash(row.actual_output)
+    return hash(tuple((turn.prompt, turn.answer.actual_output) for turn in row.turns))
+
+
+def _calls_digest(row: Row | RowOutline) -> int:
+    """Return a digest of the called tools and their arguments, in their order."""
+    if not row.tool_calls:
+        return 0
+    return hash(
+        tuple((call.name, _json_bytes(call.arguments), call.arguments_text) for call in row.tool_calls)
+    )
+
+
+def _json_bytes(value: object) -> bytes:
+    """Return a part of a record as JSON; an outline has it as it is in the line."""
+    return bytes(value) if isinstance(value, msgspec.Raw) else msgspec.json.encode(value)
 
 
 def _disagrees(verdict: ItemVerdict | VerdictOutline) -> bool:
@@ -223,6 +262,9 @@ def case_digest(row: Row | RowOutline | None) -> int:
             row.expected_facts,
             row.guidelines,
             row.expected_documents,
+            None if row.expected_tool_calls is None else _json_bytes(row.expected_tool_calls),
+            _json_bytes(row.expected_state),
+            row.plan,
         )
     )
 

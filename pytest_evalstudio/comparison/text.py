@@ -15,11 +15,13 @@ from pytest_evalstudio.comparison.results import (
 )
 from pytest_evalstudio.comparison.sentences import interval_text, rounded_up, summary_of
 from pytest_evalstudio.comparison.windows import change_windows, word_diff
+from pytest_evalstudio.core.figures import counted, figure, interval
 from pytest_evalstudio.core.text import short_key
 
 CHANGES_SHOWN = 20
 _QUANTITIES: Mapping[Quantity, tuple[str, str]] = {
     "answer_chars": ("length", "characters"),
+    "tool_calls": ("tool calls", "calls"),
     "tokens": ("tokens", "tokens"),
     "duration_s": ("duration", "s"),
     "cost_usd": ("cost", "USD"),
@@ -79,6 +81,7 @@ def changed_lines(comparison: Comparison) -> Iterator[str]:
         ("answers", comparison.answers),
         ("contexts", comparison.contexts),
         ("order of contexts", comparison.context_order),
+        ("tool calls", comparison.calls),
     ):
         if items.changed:
             yield f"{name}: {items.changed:,} of {items.compared:,} ({_listed(items.keys)})"
@@ -97,7 +100,7 @@ def changed_lines(comparison: Comparison) -> Iterator[str]:
 def _operation_line(operation: OperationComparison) -> str:
     name, unit = _QUANTITIES[operation.quantity]
     return (
-        f"{name} of {operation.model}: {operation.base:.4g} -> {operation.new:.4g} {unit} per answer"
+        f"{name} of {operation.model}: {figure(operation.base)} -> {figure(operation.new)} {unit} per answer"
         f"{_interval(operation.low, operation.high)}, {operation.changed:,} of {operation.n:,} differ"
     )
 
@@ -109,8 +112,8 @@ def _rescored_lines(comparison: Comparison) -> Iterator[str]:
         change = of_model.get((metric.evaluator, metric.metric, metric.model), 0.0)
         yield (
             f"  {metric.evaluator}.{metric.metric} of {metric.model}: the measure moved by"
-            f" {metric.difference:+.4f} {interval_text(metric)} on unchanged answers; model:"
-            f" {f'{change:+.4f}' if change else 'no change'}"
+            f" {figure(metric.difference, sign=True)} {interval_text(metric)} on unchanged answers; model:"
+            f" {figure(change, sign=True) if change else 'no change'}"
         )
 
 
@@ -119,19 +122,20 @@ def metric_line(metric: MetricComparison) -> str:
     name = f"{metric.verdict}: {metric.evaluator}.{metric.metric} of {metric.model}"
     if metric.changed == 0 and metric.max_drop is not None:
         limit = rounded_up(metric.max_drop)
-        text = f"{name}: no case changed; drops below {limit} cannot be excluded, {metric.n} pairs"
+        text = f"{name}: no case changed; drops below {limit} cannot be excluded, {counted(metric.n, 'pair')}"
     else:
-        interval = f" {interval_text(metric)}" if metric.low is not None else ""
+        bounds = f" {interval_text(metric)}" if metric.low is not None else ""
+        difference = f"{figure(metric.difference, sign=True)}{bounds}"
         text = (
-            f"{name}: {metric.base:.4f} -> {metric.new:.4f}, difference {metric.difference:+.4f}{interval},"
-            f" p {metric.p_adjusted:.3g}, {metric.n} pairs"
+            f"{name}: {figure(metric.base)} -> {figure(metric.new)}, difference {difference},"
+            f" p {metric.p_adjusted:.3g}, {counted(metric.n, 'pair')}"
         )
     if metric.verdict != "inconclusive":
         return text
     if metric.smallest_detectable is not None and metric.changed != 0:
         text += f"; smallest detectable drop {metric.smallest_detectable:.3g}"
     if metric.cases_needed is not None:
-        text += f"; about {metric.cases_needed:,} cases would settle it"
+        text += f"; about {counted(metric.cases_needed, 'case')} would settle it"
     return text
 
 
@@ -155,11 +159,11 @@ def _scores(change: ItemChange) -> str:
 
 
 def _number(value: float | None) -> str:
-    return "none" if value is None else f"{value:.4g}"
+    return "none" if value is None else figure(value)
 
 
 def _interval(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f" [{low:+.3g}, {high:+.3g}]"
+    return "" if low is None or high is None else f" {interval(low, high, sign=True)}"
 
 
 def _listed(names: Sequence[str], limit: int = 10) -> str:

@@ -10,9 +10,13 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal
 
+from pytest_evalstudio.core.figures import counted
+
 PieceKind = Literal["same", "removed", "added", "gap"]
 WINDOW_CHARS = 200
 """Unchanged characters around a change, half of them on each side."""
+CHANGE_CHARS = 300
+"""Characters of a removed or added stretch that are shown; the page has all of it on a click."""
 _MIN_GAP_WORDS = 8
 """Fewer unchanged words between two windows are shown: a mark would be as long."""
 _ALIGNED = 120
@@ -31,16 +35,22 @@ class Piece:
         kind: in both texts, in the first one only, in the second one only, or left out of both.
         text: of the stretch, "" for a gap.
         words: number of words that a gap leaves out.
+        cuts_change: whether the gap is within a removed or added stretch.
     """
 
     kind: PieceKind
     text: str = ""
     words: int = 0
+    cuts_change: bool = False
 
     @property
     def note(self) -> str:
         """Return the mark that stands for a gap."""
-        return f"… {self.words:,} {'word' if self.words == 1 else 'words'} unchanged …"
+        return f"… {counted(self.words, 'more word' if self.cuts_change else 'word')}{self._end}"
+
+    @property
+    def _end(self) -> str:
+        return " …" if self.cuts_change else " unchanged …"
 
 
 def change_windows(base: str, new: str, *, chars: int = WINDOW_CHARS) -> tuple[Piece, ...]:
@@ -64,7 +74,7 @@ def change_windows(base: str, new: str, *, chars: int = WINDOW_CHARS) -> tuple[P
         for part in (
             _shortened(piece.text, chars // 2, is_first=position == 0, is_last=position == last)
             if piece.kind == "same"
-            else [piece]
+            else _limited(piece)
         )
     )
 
@@ -80,6 +90,16 @@ def word_diff(pieces: Sequence[Piece]) -> str:
         f" {piece.note} " if piece.kind == "gap" else form[piece.kind].format(piece.text) for piece in pieces
     )
     return " ".join("".join(texts).split())
+
+
+def _limited(piece: Piece) -> list[Piece]:
+    """Return a removed or added stretch, of a long one its first words and a gap."""
+    end = _end_of_word(piece.text, CHANGE_CHARS)
+    words = len(piece.text[end:].split())
+    if words < _MIN_GAP_WORDS:
+        return [piece]
+    gap = Piece(kind="gap", words=words, cuts_change=True)
+    return [Piece(kind=piece.kind, text=piece.text[:end]), gap]
 
 
 def _pieces(first: Sequence[str], second: Sequence[str], depth: int = 0) -> Iterator[Piece]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
+from pytest_evalstudio.core.conversations import ConversationPlan
+from pytest_evalstudio.core.states import ApplicationState, ExpectedState
 from pytest_evalstudio.core.text import is_blank
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
 
@@ -15,6 +17,9 @@ ConditionPart = Literal["", "answer", "context", "both"]
 """Part of an answer that a condition is checked on; "" for what the evaluator's options say."""
 Expectation = Literal["", "answer", "refusal"]
 """Kind of answer that a case expects; "" is "answer"."""
+EndOfConversation = Literal["", "max_turns", "failed_turn"]
+"""Reason for the end of a conversation: "max_turns" where the condition that ends it was never met,
+"failed_turn" where it stops at a failing turn; "" for its last turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +67,12 @@ class Answer:
         access_refused: whether it was not asked since its service refused access before.
         stored_at: seconds since the epoch at which an earlier run stored the answer; None for an answer of
             this run.
+        session: the service's id of the conversation, where its reply gives one.
+        state: of the application after the answer; None where the host does not give it.
+        turns: all turns of a conversation that was run, the last one included; () for the answer to a single
+            question. The text is then that of the last turn; calls, artifacts, tokens, seconds and cost are
+            those of all turns.
+        ended_by: reason for the end of a conversation, other than its last turn.
     """
 
     text: str = ""
@@ -81,6 +92,18 @@ class Answer:
     not_asked: bool = False
     access_refused: bool = False
     stored_at: float | None = field(default=None, compare=False)
+    session: str = ""
+    state: ApplicationState | None = None
+    turns: tuple[Exchange, ...] = ()
+    ended_by: EndOfConversation = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """Message of the user in a conversation, and the answer to it."""
+
+    prompt: str
+    answer: Answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +118,9 @@ class Case:
         answer: the model's answer; empty until it is known.
         expected_tool_calls: calls that the model should make, in order; () for none at all, None where the
             case says nothing of them.
+        expected_state: state of the application after the answer; empty for none.
         conversation: the turns before the question, the first one first.
+        plan: turns of the conversation that is run, or its simulated user; None for a single question.
         condition: source text of the boolean condition, "" for none.
         condition_on: where the condition is to hold.
         expects: whether the model is to answer or to refuse.
@@ -130,7 +155,9 @@ class Case:
     expected_facts: tuple[str, ...] = ()
     guidelines: tuple[str, ...] = ()
     expected_tool_calls: tuple[ExpectedToolCall, ...] | None = None
+    expected_state: ExpectedState = field(default_factory=lambda: NOTHING)
     conversation: tuple[Turn, ...] = ()
+    plan: ConversationPlan | None = None
     counterpart: Case | None = None
     folder: str = "."
     extra: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
@@ -218,6 +245,8 @@ class Prompt:
             unchanged copies; a part of the answer's cache key.
         reply_schema: JSON Schema of the answer, for hosts that can enforce one; others ignore it.
         system: rules for the system role; only for hosts that declare `takes_system`.
+        session: id of the conversation that the question is a turn of, the same for all its turns; "" for a
+            single question. It is no part of the answer's cache key.
     """
 
     text: str
@@ -227,3 +256,4 @@ class Prompt:
     sample: str = ""
     reply_schema: Mapping[str, Any] | None = None
     system: str = ""
+    session: str = ""

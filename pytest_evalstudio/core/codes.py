@@ -82,6 +82,8 @@ class ItemCode(StrEnum):
     """The item is an error, as was expected of it."""
     ANSWER_EMPTY = "answer_empty"
     """The model answered with an empty text."""
+    CONVERSATION_NOT_ENDED = "conversation_not_ended"
+    """The simulated user has no further turn, and the condition that ends the conversation was never met."""
     REFUSAL_MISSING = "refusal_missing"
     """The case expects a refusal, and the model answered."""
     UNEXPECTED_REFUSAL = "unexpected_refusal"

@@ -27,6 +27,11 @@ def escaped(text: str, limit: int = 400) -> str:
     )
 
 
+def whole(text: str) -> str:
+    """Return a foreign text of any length as plain words; see `escaped`."""
+    return escaped(text, limit=len(text) + 1)
+
+
 def code(text: str) -> str:
     """Return a text of one line as code, whatever backticks it has.
 

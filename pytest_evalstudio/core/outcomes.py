@@ -49,6 +49,11 @@ class Metric:
     def worst(self) -> float:
         return self.range[0] if self.better == "higher" else self.range[1]
 
+    @property
+    def can_decide(self) -> bool:
+        """Report whether a value of the metric can miss the threshold."""
+        return math.isfinite(self.threshold) and self.threshold != self.worst
+
 
 def out_of_range(key: str, limit: float, bounds: tuple[float, float]) -> str:
     """Describe a limit that no value of a metric can reach; "" for one in the range.
@@ -114,6 +119,9 @@ class Outcome:
         sketch: what model-wide figures need of this row, in a form of the evaluator's own; kept short.
         details: JSON-ready particulars by name for the exports, e.g. the rating and rationale of each chunk.
         judging: judge calls and their cost, None if no judge was asked.
+        turn: turn of a conversation that the score is of, from 1; 0 for the conversation as a whole, and for
+            a single question.
+        turns: outcomes of the turns that were scored, and of the whole; () for a single question.
     """
 
     status: Status = "score"
@@ -125,6 +133,8 @@ class Outcome:
     sketch: str = ""
     details: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
     judging: Judging | None = None
+    turn: int = 0
+    turns: tuple[TurnOutcome, ...] = ()
 
     def __post_init__(self) -> None:
         for key, value in self.scores.items():
@@ -183,3 +193,17 @@ class Outcome:
             reason: a sentence without secrets, for people.
         """
         return cls(status="error", reason=reason, code=code)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnOutcome:
+    """Outcome of one turn of a conversation.
+
+    Attributes:
+        turn: its number from 1; 0 for the conversation as a whole.
+        passed: None where no threshold decides.
+    """
+
+    turn: int
+    outcome: Outcome
+    passed: bool | None

@@ -6,9 +6,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.cases import Answer
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
+from pytest_evalstudio.engine.asking.dialogues import Request
 from pytest_evalstudio.engine.asking.hosts import open_model
 from pytest_evalstudio.engine.asking.lab_models import UNTRUSTED, LabModel, LabTrust, settings_of_lab_model
 from pytest_evalstudio.engine.asking.prompts import prompt_of
@@ -18,7 +19,9 @@ from pytest_evalstudio.engine.asking.spending import budget_of
 from pytest_evalstudio.engine.labs import describe_session, documents_location, host_settings
 from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.engine.scoring.answer_rows import complete_row
+from pytest_evalstudio.engine.scoring.answering import request_of
 from pytest_evalstudio.engine.scoring.tasks import resolved, turns_of
+from pytest_evalstudio.formats.conversations import plan_of
 from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.formats.lab import Model, TestLab, labels
 
@@ -92,8 +95,8 @@ def complete_lab(
                 allow_private_hosts=allow_private_hosts,
                 budget=budget_of(table),
             ) as session:
-                prompts = [_prompt(row, questions, location) for row in rows]
-                completed.append(_completed(rows, session.ask(prompts, progress=progress), location))
+                requests = [_request(row, questions, location) for row in rows]
+                completed.append(_completed(rows, session.ask(requests, progress=progress), location))
                 _describe(lab, key, session, location)
     finally:
         if store is not None:
@@ -155,9 +158,9 @@ def _describe(lab: TestLab, key: str, session: ModelSession, folder: str) -> Non
                 model.retrieves = session.retrieves
 
 
-def _prompt(row: Row, questions: Mapping[tuple[str, str], str], folder: str) -> Prompt:
+def _request(row: Row, questions: Mapping[tuple[str, str], str], folder: str) -> Request:
     sources = [(link.target, row.model_key) for link in row.relationships if link.type == SOURCE]
-    return prompt_of(
+    prompt = prompt_of(
         row.input,
         key=row.key,
         corpus=tuple(resolved(document, folder) for document in row.corpus),
@@ -165,3 +168,4 @@ def _prompt(row: Row, questions: Mapping[tuple[str, str], str], folder: str) -> 
         conversation=turns_of(row.conversation),
         originals=[questions[source] for source in sources if source in questions],
     )
+    return request_of(prompt, plan_of(row.turns, row.user, row.judge), row.key)

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from pytest_evalstudio.core.cases import Answer, Case, Prompt
 from pytest_evalstudio.core.judging import JUDGE
 from pytest_evalstudio.core.tools import Tools
+from pytest_evalstudio.engine.asking.dialogues import Dialogue, FixedTurns, planned_prompts
 from pytest_evalstudio.engine.asking.judging import Judges
 from pytest_evalstudio.engine.asking.resolve import ModelSession
 from pytest_evalstudio.engine.asking.spending import CHARS_PER_TOKEN, ExpectedPrices, chars_of
-from pytest_evalstudio.engine.scoring.answering import answered, prompts_of
+from pytest_evalstudio.engine.scoring.answering import answered, requests_of
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.score import score
 from pytest_evalstudio.engine.scoring.tasks import EvalTask
@@ -188,17 +189,25 @@ def _answered_cases(plan: PlannedTask, models: dict[str, CallEstimate]) -> list[
     if entry is None:
         entry = models[session.key] = CallEstimate(session.name, "model", session.prices)
     entry.is_upper_limit = entry.is_upper_limit or task.model.stopping is not None
-    prompts = prompts_of(task, 1, task.model.runs)
     cases = []
-    of_earlier_runs = session.earlier_answers(prompts)
-    for prompt, stored, example in zip(prompts, session.peek(prompts), of_earlier_runs, strict=True):
-        if not (session.stores and prompt in entry.seen):
-            entry.seen.add(prompt)
-            entry.note(prompt, stored, example)
-        answer = example or Answer(
+    requests = requests_of(task, 1, task.model.runs)
+    for request, stored in zip(requests, session.peek(requests), strict=True):
+        if isinstance(request, Dialogue):
+            entry.is_upper_limit |= not isinstance(request.user, FixedTurns)
+            turns = stored.turns if stored is not None else ()
+            prompts = planned_prompts(request)
+            answers = [*(turn.answer for turn in turns), *[None] * (len(prompts) - len(turns))]
+        else:
+            prompts, answers = [request], [stored]
+        examples = session.earlier_answers(prompts)
+        for prompt, known, example in zip(prompts, answers, examples, strict=True):
+            if not (session.stores and prompt in entry.seen):
+                entry.seen.add(prompt)
+                entry.note(prompt, known, example)
+        answer = examples[-1] or Answer(
             text=_UNKNOWN_ANSWER, context=(_UNKNOWN_ANSWER,) if session.retrieves else ()
         )
-        cases.append(answered(task.case, answer, task.model, prompt.run, retrieves=session.retrieves))
+        cases.append(answered(task.case, answer, task.model, request.run, retrieves=session.retrieves))
     return cases
 
 

@@ -19,7 +19,9 @@ from pytest_evalstudio.engine.asking.runs import AskingRun, fixed_run
 from pytest_evalstudio.engine.asking.spending import budget_of
 from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.engine.scoring.answer_rows import complete_row
+from pytest_evalstudio.engine.scoring.answering import request_of
 from pytest_evalstudio.engine.scoring.tasks import resolved, turns_of
+from pytest_evalstudio.formats.conversations import AnsweredTurn, plan_of
 from pytest_evalstudio.formats.dataset import LlmDataset, Row
 from pytest_evalstudio.formats.lab import Model, TestLab
 from pytest_evalstudio.formats.model_tables import labels_of
@@ -155,19 +157,23 @@ class LabBuilder:
         rows = []
         for session, runs in self._sessions:
             questions = self._questions(runs)
-            prompts = [
-                prompt_of(
-                    case.prompt,
-                    key=case.key,
-                    corpus=tuple(resolved(document, self._documents) for document in test.documents),
-                    run=run,
-                    conversation=turns_of(case.conversation),
-                    originals=self._originals(case),
+            requests = [
+                request_of(
+                    prompt_of(
+                        case.prompt,
+                        key=case.key,
+                        corpus=tuple(resolved(document, self._documents) for document in test.documents),
+                        run=run,
+                        conversation=turns_of(case.conversation),
+                        originals=self._originals(case),
+                    ),
+                    plan_of(case.turns, case.user, case.judge),
+                    case.key,
                 )
                 for test, case, run in questions
             ]
             for (test, case, run), answer in zip(
-                questions, session.ask(prompts, progress=progress), strict=True
+                questions, session.ask(requests, progress=progress), strict=True
             ):
                 if answer.not_asked:
                     self.not_asked.append(answer.error)
@@ -270,6 +276,7 @@ def _row(suite: TestSuite, test: Test, case: TestCase, model_key: str, run: int)
         output_constraints=list(case.constraints),
         model_key=model_key,
         run=run if run > 1 else None,
+        turns=[AnsweredTurn(**turn.to_dict()) for turn in case.turns],
         **{name: getattr(case, name) for name in OURS},
         **{"pass": case.policy or suite.policy},
         **(case.model_extra or {}),

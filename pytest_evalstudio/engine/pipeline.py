@@ -9,12 +9,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, Self
 
-from pytest_evalstudio.core.cases import NOTHING, Answer, Case, Prompt
+from pytest_evalstudio.core.cases import NOTHING, Answer, Case
 from pytest_evalstudio.core.judging import Judge
 from pytest_evalstudio.core.repeats import MEAN, PassPolicy
 from pytest_evalstudio.core.tools import Tools
+from pytest_evalstudio.engine.asking.dialogues import Dialogue, Request
 from pytest_evalstudio.engine.origins import origin
-from pytest_evalstudio.engine.scoring.answering import answered, prompts_of
+from pytest_evalstudio.engine.scoring.answering import answered, requests_of
 from pytest_evalstudio.engine.scoring.calibrated import calibrated
 from pytest_evalstudio.engine.scoring.confirmation import ConfirmationResult
 from pytest_evalstudio.engine.scoring.confirming import confirmation_of, further_repeats_of
@@ -30,7 +31,9 @@ from pytest_evalstudio.engine.scoring.responses import (
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.score import score
 from pytest_evalstudio.engine.scoring.spans import EvaluatorSpans
+from pytest_evalstudio.engine.scoring.stopping import ask_until_failure
 from pytest_evalstudio.engine.scoring.tasks import EvalTask
+from pytest_evalstudio.engine.scoring.turns import scores_turn, turn_case, units_of, worst_outcome
 from pytest_evalstudio.engine.scoring.verdicts import flips, repeat_states, verdict
 from pytest_evalstudio.judges.panel import Panel
 from pytest_evalstudio.metrics.refusals import is_refusal
@@ -54,9 +57,11 @@ class AnsweringModel(Protocol):
     @property
     def retrieves(self) -> bool | None: ...
 
-    def ask(self, prompts: Sequence[Prompt], *, progress: Progress | None = None) -> list[Answer]: ...
+    def ask(self, requests: Sequence[Request], *, progress: Progress | None = None) -> list[Answer]: ...
 
-    def peek(self, prompts: Sequence[Prompt]) -> list[Answer | None]: ...
+    def peek(self, requests: Sequence[Request]) -> list[Answer | None]: ...
+
+    def end_conversations(self, dialogues: Sequence[Dialogue]) -> None: ...
 
 
 class Pipeline:
@@ -72,6 +77,7 @@ class Pipeline:
         refusal_phrases: refusals of the tested applications, beside those that `metrics.refusals` recognises.
         provide: what an evaluator is provided; the splitter of sentences alone where not given.
         spans: takes the time of each evaluator's batches.
+        open_user_model: opens the judge model that plays simulated users.
     """
 
     def __init__(
@@ -84,8 +90,10 @@ class Pipeline:
         refusal_phrases: Sequence[str] = (),
         provide: Callable[[ConfiguredEvaluator], Tools] | None = None,
         spans: EvaluatorSpans | None = None,
+        open_user_model: Callable[[], Judge] | None = None,
     ) -> None:
         self.plan = plan
+        self._open_user_model = open_user_model
         self._models = models
         self._strict_flips = strict_flips
         self._policy = policy
@@ -119,6 +127,7 @@ class Pipeline:
             refusal_phrases=config.refusal_phrases,
             provide=functools.partial(provider.tools_of, config),
             spans=spans,
+            open_user_model=lambda: provider.judges.open(config),
         )
 
     def evaluate(
@@ -213,7 +222,7 @@ class Pipeline:
     def selected_for(self, task: EvalTask) -> tuple[ConfiguredEvaluator, ...]:
         """Return the evaluators of a task."""
         if task.chosen is None:
-            task.chosen = self.plan.for_case(task.choice)
+            task.chosen = self.plan.for_case(task.choice, task.case.plan)
         return task.chosen
 
     def _companions(self, tasks: Sequence[EvalTask]) -> list[EvalTask]:
@@ -227,8 +236,11 @@ class Pipeline:
     def _stored(self, task: EvalTask, first: int = 1, count: int | None = None) -> bool:
         session = self._models.get(task.model.key)
         return session is not None and all(
-            answer is not None for answer in session.peek(prompts_of(task, first, count))
+            answer is not None for answer in session.peek(self._requests(task, first, count))
         )
+
+    def _requests(self, task: EvalTask, first: int, count: int | None) -> list[Request]:
+        return requests_of(task, first, count, open_user_model=self._open_user_model)
 
     def _repeat(
         self,
@@ -278,24 +290,58 @@ class Pipeline:
                 by_model.setdefault(result.task.model.key, []).append(result)
         for key, asking in by_model.items():
             session = self._models[key]
-            prompts = {
-                result: prompts_of(result.task, len(result.answers) + 1, waiting[result]) for result in asking
+            requests = {
+                result: self._requests(result.task, len(result.answers) + 1, waiting[result])
+                for result in asking
             }
+            pairs = [(result, request) for result in asking for request in requests[result]]
             answers = iter(
-                session.ask([prompt for result in asking for prompt in prompts[result]], progress=progress)
+                ask_until_failure(
+                    session,
+                    [request for _, request in pairs],
+                    functools.partial(session.ask, progress=progress),
+                    functools.partial(self._failing_turns, [result for result, _ in pairs]),
+                )
             )
             for result in asking:
                 task = result.task
-                for prompt in prompts[result]:
+                for request in requests[result]:
                     answer = next(answers)
                     if answer.not_asked:
                         result.not_run = answer.error
                         result.access_refused |= answer.access_refused
                         continue
-                    case = answered(task.case, answer, task.model, prompt.run, retrieves=session.retrieves)
+                    case = answered(task.case, answer, task.model, request.run, retrieves=session.retrieves)
                     result.answers += (case,)
                 if any(case.error for case in result.answers):
                     result.not_run = ""  # the repeat that met the fault makes the item an error
+
+    def _failing_turns(self, results: Sequence[Result], answers: Sequence[tuple[int, Answer]]) -> list[bool]:
+        """Return which of the last turns of conversations fail.
+
+        Args:
+            results: of all requests.
+            answers: of the conversations, with the indices of their results.
+        """
+        tasks = [results[index].task for index, _ in answers]
+        last_turns = [
+            turn_case(answered(task.case, answer, task.model, 1, retrieves=None), len(answer.turns))
+            for task, (_, answer) in zip(tasks, answers, strict=True)
+        ]
+        fails = [not case.is_answered for case in last_turns]
+        by_evaluator: dict[ConfiguredEvaluator, list[int]] = {}
+        for index, task in enumerate(tasks):
+            selected_here = self.selected_for(task)
+            for selected in selected_here:
+                if scores_turn(selected, task.case, len(answers[index][1].turns)) and selected not in (
+                    needing_all_repeats(selected_here)
+                ):
+                    by_evaluator.setdefault(selected, []).append(index)
+        for selected, indices in by_evaluator.items():
+            outcomes = score(selected, [last_turns[index] for index in indices], self._provide(selected))
+            for index, passed in zip(indices, repeat_states(selected, outcomes), strict=True):
+                fails[index] |= passed is False
+        return fails
 
     def _responses(self, result: Result) -> tuple[bool, ...]:
         """Return for each repeat whether it is the expected answer or refusal; () where all are."""
@@ -347,14 +393,18 @@ class Pipeline:
                     batches.setdefault(selected, []).append((result, index))
         by_task = _by_task(results, earlier)
         for selected, batch in batches.items():
-            if selected.spec.compares:
-                cases = [_compared(selected, result, index, by_task) for result, index in batch]
-            else:
-                cases = [result.answers[index] for result, index in batch]
+            cases = [
+                _compared(selected, result, index, by_task)
+                if selected.spec.compares
+                else result.answers[index]
+                for result, index in batch
+            ]
+            units = [units_of(selected, case) for case in cases]
             tools = self._provide(selected)
             started = time.time()
             with _shown(tools.judge, progress, f"judgements ({selected.id})"):
-                outcomes = score(selected, cases, tools)
+                scored = iter(score(selected, [unit.case for part in units for unit in part], tools))
+            outcomes = [worst_outcome(selected, part, [next(scored) for _ in part]) for part in units]
             self._spans.note(selected.id, started, time.time())
             for (result, index), outcome in zip(batch, outcomes, strict=True):
                 result.outcomes[index][selected] = outcome

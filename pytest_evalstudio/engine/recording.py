@@ -6,13 +6,17 @@ Personal data and secrets are masked here, whichever evaluators run.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 import msgspec
 
 from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.conversations import ConversationPlan
 from pytest_evalstudio.core.outcomes import Fragment, Outcome
+from pytest_evalstudio.core.tool_calls import ExpectedToolCall
 from pytest_evalstudio.engine.origins import Origin
 from pytest_evalstudio.engine.scoring.answer_rows import recorded_answer
 from pytest_evalstudio.engine.scoring.confirmation import ConfirmationResult
@@ -26,6 +30,7 @@ from pytest_evalstudio.engine.scoring.verdicts import Flip, Verdict
 from pytest_evalstudio.record import schema
 from pytest_evalstudio.record.schema import VerdictWord
 
+_DIGEST_CHARS = 16
 BROKEN = ("failed", "error")
 """Verdicts of attempts after which an item that passes is flaky."""
 
@@ -142,8 +147,11 @@ def _rows(result: Result) -> tuple[schema.Row, ...]:
 
 def row_entry(case: Case, outcomes: Mapping[ConfiguredEvaluator, Outcome]) -> schema.Row:
     """Return the entry of one answer to a case."""
+    answer = recorded_answer(case.answer, case.folder)
+    if case.plan is not None:
+        answer = msgspec.structs.replace(answer, turns=_turns(case, answer.turns))
     return schema.Row(
-        **msgspec.structs.asdict(recorded_answer(case.answer, case.folder)),
+        **msgspec.structs.asdict(answer),
         run=case.run,
         input=masked(case.question),
         corpus=document_names(case.corpus, case.folder),
@@ -163,13 +171,46 @@ def row_entry(case: Case, outcomes: Mapping[ConfiguredEvaluator, Outcome]) -> sc
         expected_facts=tuple(map(masked, case.expected_facts)),
         guidelines=tuple(map(masked, case.guidelines)),
         expected_documents=document_names(case.expected_documents, case.folder),
-        expected_tool_calls=_expected_calls(case),
+        expected_tool_calls=_expected_calls(case.expected_tool_calls),
+        expected_state=masked_texts(case.expected_state),
+        plan="" if case.plan is None else _digest(case.plan),
+        judge="last" if case.plan is not None and case.plan.judge == "last" else "",
         outcomes={selected.id: _outcome(outcome) for selected, outcome in outcomes.items()},
     )
 
 
-def _expected_calls(case: Case) -> tuple[schema.ExpectedCall, ...] | None:
-    if case.expected_tool_calls is None:
+def _digest(plan: ConversationPlan) -> str:
+    """Return a digest of a conversation's plan; its texts need no mask in it."""
+    return hashlib.sha256(msgspec.json.encode(dataclasses.asdict(plan))).hexdigest()[:_DIGEST_CHARS]
+
+
+def _turns(case: Case, turns: Sequence[schema.RecordedTurn]) -> tuple[schema.RecordedTurn, ...]:
+    """Return the turns of a conversation with the expectations of the case's plan."""
+    planned = case.plan.turns if case.plan is not None else ()
+    return tuple(
+        msgspec.structs.replace(
+            turn,
+            expected_output=masked(plan.expected_output),
+            output_condition=masked(plan.condition),
+            condition_on=plan.condition_on,
+            expects=plan.expects,
+            expected_facts=tuple(map(masked, plan.expected_facts)),
+            guidelines=tuple(map(masked, plan.guidelines)),
+            expected_documents=document_names(plan.expected_documents, case.folder),
+            expected_tool_calls=_expected_calls(plan.expected_tool_calls),
+            expected_state=masked_texts(plan.expected_state),
+            evaluators=plan.evaluators,
+        )
+        if plan is not None
+        else turn
+        for turn, plan in zip_longest(turns, planned[: len(turns)])
+    )
+
+
+def _expected_calls(
+    expected: Sequence[ExpectedToolCall] | None,
+) -> tuple[schema.ExpectedCall, ...] | None:
+    if expected is None:
         return None
     return tuple(
         schema.ExpectedCall(
@@ -177,7 +218,7 @@ def _expected_calls(case: Case) -> tuple[schema.ExpectedCall, ...] | None:
             arguments=masked_texts(call.arguments),
             other_arguments=call.other_arguments,
         )
-        for call in case.expected_tool_calls
+        for call in expected
     )
 
 
@@ -203,6 +244,17 @@ def _outcome(outcome: Outcome) -> schema.RowOutcome:
         judging=schema.JudgeUsage(**dataclasses.asdict(outcome.judging))
         if outcome.judging is not None
         else None,
+        turn=outcome.turn,
+        turns=tuple(
+            schema.TurnScore(
+                turn=each.turn,
+                status=each.outcome.status,
+                passed=each.passed,
+                scores=dict(each.outcome.scores),
+                reason=masked(each.outcome.reason),
+            )
+            for each in outcome.turns
+        ),
     )
 
 

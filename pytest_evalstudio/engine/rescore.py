@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -17,10 +17,11 @@ from pytest_evalstudio.engine.scoring.answer_rows import answer_of_record, compl
 from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.engine.scoring.plan import Plan, is_selector
 from pytest_evalstudio.formats.config import Configuration
+from pytest_evalstudio.formats.conversations import AnsweredTurn
 from pytest_evalstudio.formats.dataset import LlmDataset, Row
 from pytest_evalstudio.formats.lab import Model, TestLab
 from pytest_evalstudio.record.reader import RecordReader
-from pytest_evalstudio.record.schema import Item
+from pytest_evalstudio.record.schema import ExpectedCall, Item
 
 _MASKED = ("privacy", "security")
 """Problem types of evaluators that would see masked texts: a record holds no personal data and no secrets."""
@@ -100,9 +101,25 @@ def _lab(items: Iterable[Item]) -> TestLab:
                 expected_facts=list(row.expected_facts),
                 guidelines=list(row.guidelines),
                 expected_documents=list(row.expected_documents),
-                expected_tool_calls=None
-                if row.expected_tool_calls is None
-                else [ExpectedToolCall(**msgspec.structs.asdict(call)) for call in row.expected_tool_calls],
+                expected_tool_calls=_calls(row.expected_tool_calls),
+                expected_state=row.expected_state,
+                judge=row.judge,
+                turns=[
+                    AnsweredTurn(
+                        prompt=turn.prompt,
+                        condition=turn.output_condition,
+                        condition_on=turn.condition_on,
+                        expects=turn.expects,
+                        expected_output=turn.expected_output,
+                        expected_facts=list(turn.expected_facts),
+                        guidelines=list(turn.guidelines),
+                        expected_documents=list(turn.expected_documents),
+                        expected_tool_calls=_calls(turn.expected_tool_calls),
+                        expected_state=turn.expected_state,
+                        evaluators=None if turn.evaluators is None else list(turn.evaluators),
+                    )
+                    for turn in row.turns
+                ],
             )
             complete_row(lab_row, answer_of_record(row), "")
             rows.append(lab_row)
@@ -111,4 +128,10 @@ def _lab(items: Iterable[Item]) -> TestLab:
         models=[
             Model(key=key, name=key, llm_model_name=key, retrieves=is_rag) for key, is_rag in models.items()
         ],
+    )
+
+
+def _calls(recorded: Sequence[ExpectedCall] | None) -> list[ExpectedToolCall] | None:
+    return (
+        None if recorded is None else [ExpectedToolCall(**msgspec.structs.asdict(call)) for call in recorded]
     )

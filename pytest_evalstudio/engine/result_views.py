@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import Metric
 
 if TYPE_CHECKING:
@@ -118,13 +119,13 @@ def counts_text(verdicts: Counter[str]) -> str:
 def _rows(boards: Mapping[str, Leaderboard]) -> Iterator[tuple[tuple[str, ...], bool | None]]:
     for board, line, metric, cell in _cells(boards.values(), primary_only=True):
         low, high = cell.interval or (None, None)
-        interval = "" if low is None or high is None else f"{low:.3f} to {high:.3f}"
+        interval = "" if low is None or high is None else f"{figure(low)} to {figure(high)}"
         sign = "≥" if metric.better == "higher" else "≤"
         cells = (
             line.name,
             board.evaluator.id,
             metric.key,
-            "–" if cell.value is None else f"{cell.value:.4f}",
+            figure(cell.value),
             interval,
             f"{sign} {cell.threshold:g}",
             str(cell.n),

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pytest_evalstudio.core.json_pointers import value_at
 from pytest_evalstudio.core.paths import path_below
 from pytest_evalstudio.metrics.json_schema import read_schema, schema_fault
 from pytest_evalstudio.metrics.quoting import one_line
@@ -134,7 +135,7 @@ def _check_json(text: str, schema: Any, fields: Mapping[str, Any], folder: str) 
         if fault:
             raise ArtifactFault(f"breaks its schema: {fault}")
     for pointer, expected in fields.items():
-        actual = at_pointer(value, pointer)
+        actual = value_at(value, pointer, _MISSING)
         if actual is _MISSING:
             raise ArtifactFault(f"has no field {one_line(pointer)}")
         if actual != expected or isinstance(actual, bool) is not isinstance(expected, bool):
@@ -142,25 +143,6 @@ def _check_json(text: str, schema: Any, fields: Mapping[str, Any], folder: str) 
                 f"field {one_line(pointer)} is {one_line(repr(actual), 60)}, expected"
                 f" {one_line(repr(expected), 60)}"
             )
-
-
-def at_pointer(value: Any, pointer: str) -> Any:
-    """Return the part of a JSON value at a JSON pointer, or a marker object if there is none.
-
-    Pointers follow RFC 6901; the first slash may be left out.
-
-    >>> at_pointer({"a": [{"b/c": 7}]}, "/a/0/b~1c")
-    7
-    """
-    for raw in pointer.removeprefix("/").split("/") if pointer not in ("", "/") else ():
-        name = raw.replace("~1", "/").replace("~0", "~")
-        if isinstance(value, dict) and name in value:
-            value = value[name]
-        elif isinstance(value, list) and name.isascii() and name.isdigit() and int(name) < len(value):
-            value = value[int(name)]
-        else:
-            return _MISSING
-    return value
 
 
 def _check_csv(text: str) -> None:

@@ -49,6 +49,7 @@ class Effort:
 
     applies_without_text: ClassVar[bool] = True
     applies_to_refusals: ClassVar[bool] = True
+    judges_conversations: ClassVar[bool] = True
     max_calls: int | None = None
     max_repeated_calls: int | None = None
     max_failed_calls: int | None = None

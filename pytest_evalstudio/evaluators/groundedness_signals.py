@@ -128,7 +128,8 @@ class GroundednessSignals:
         combined = aggregate_signals(read.signals, read.lengths)
         alone = [aggregate_signals([signals], [1]) for signals in read.signals]
         scores = [_probability(models.log_odds(signals, has_embeddings)) for signals in alone]
-        costs = [models.costs(signals, has_embeddings) for signals in alone]
+        shown = _worst_places(scores)
+        costs = {index: models.costs(alone[index], has_embeddings) for index in shown}
         position = scores.index(min(scores))
         reason = worst_sentence(case.actual_output, read.sentences, scores, "least grounded sentence")
         explained = _explanation(costs[position])
@@ -150,7 +151,7 @@ class GroundednessSignals:
                         "signals": _rounded(read.signals[index]),
                         "log_odds": _rounded(costs[index]),
                     }
-                    for index in _worst_places(scores)
+                    for index in shown
                 ],
             },
         )
@@ -166,12 +167,15 @@ def _read(case: Case, tools: Tools, indexes: dict[str, ContextIndex]) -> _Read:
     if context not in indexes:
         indexes[context] = index_context(context, tools.split_sentences(context))
     read = _Read(context)
+    signals_of: dict[str, dict[str, float] | None] = {}
     for start, end in tools.split_sentences(case.actual_output):
         text = case.actual_output[start:end]
-        signals = lexical_signals(text, indexes[context])
+        if text not in signals_of:
+            signals_of[text] = lexical_signals(text, indexes[context])
+        signals = signals_of[text]
         if signals is not None:
             read.sentences.append(Sentence(text, start, end))
-            read.signals.append(signals)
+            read.signals.append(dict(signals))  # signals of alignment differ by position
             read.lengths.append(len(text.split()))
     return read
 
@@ -253,14 +257,14 @@ def _explanation(costs: Mapping[str, float]) -> str:
 
 
 def _fragments(
-    sentences: Sequence[Sentence], scores: Sequence[float], costs: Sequence[Mapping[str, float]]
+    sentences: Sequence[Sentence], scores: Sequence[float], costs: Mapping[int, Mapping[str, float]]
 ) -> tuple[Fragment, ...]:
     return tuple(
         Fragment(
             start=sentences[position].start,
             end=sentences[position].end,
             scores={_KEY: scores[position]},
-            message=_explanation(costs[position]),
+            message=_explanation(cost),
         )
-        for position in _worst_places(scores)
+        for position, cost in costs.items()
     )

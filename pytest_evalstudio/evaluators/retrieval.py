@@ -159,6 +159,7 @@ class DocumentRecall:
     """
 
     applies_to_refusals: ClassVar[bool] = True
+    reads_expectations: ClassVar[bool] = True
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric(
             "document_recall",

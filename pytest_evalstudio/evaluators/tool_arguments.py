@@ -45,6 +45,7 @@ class ToolArguments:
 
     applies_without_text: ClassVar[bool] = True
     applies_to_refusals: ClassVar[bool] = True
+    judges_conversations: ClassVar[bool] = True
     tools: str | tuple[Mapping[str, Any], ...] = ()
     path_options: ClassVar[tuple[str, ...]] = ("tools",)
     metrics: ClassVar[tuple[Metric, ...]] = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, ClassVar
@@ -20,11 +20,14 @@ from pytest_evalstudio.metrics.matching import ABSENT
 from pytest_evalstudio.metrics.quoting import one_line
 from pytest_evalstudio.metrics.tool_calls import (
     MAX_ASSIGNED,
+    NO_DEFAULTS,
     ArgumentFault,
     CallComparison,
+    Defaults,
     Mode,
     compare_calls,
 )
+from pytest_evalstudio.metrics.tool_definitions import default_arguments, read_definitions
 
 _SHOWN_CALLS = 5
 _EXPORTED_CALLS = 100
@@ -56,17 +59,21 @@ class ToolCalls:
     calls in this order, with others between them; "superset" for these calls, with others; "subset" for no
     call that is not expected. `only` and `ignore` are patterns of names, e.g. to judge only the tools that
     change something. `other_arguments` says whether arguments that an expectation does not name are allowed
-    ("allow") or wrong ("forbid").
+    ("allow") or wrong ("forbid"). `tools` is a JSON file with the definitions of the tools, or a list of
+    them: an argument that has the default of its definition counts as absent.
 
     Source: trajectory matching of ADK, Vertex AI and agentevals, with a best assignment for repeated calls.
     """
 
     applies_without_text: ClassVar[bool] = True
     applies_to_refusals: ClassVar[bool] = True
+    reads_expectations: ClassVar[bool] = True
     mode: Mode = "any_order"
     only: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     other_arguments: str = "allow"
+    tools: str | tuple[Mapping[str, Any], ...] = ()
+    path_options: ClassVar[tuple[str, ...]] = ("tools",)
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric(
             "tool_calls_match",
@@ -88,14 +95,19 @@ class ToolCalls:
     def __post_init__(self) -> None:
         if self.other_arguments not in ("allow", "forbid"):
             raise ValueError(f'other_arguments: expected "allow" or "forbid", found {self.other_arguments!r}')
+        self._defaults()
 
     def not_applicable(self, case: Case) -> str:
         return "the case has no expected_tool_calls" if case.expected_tool_calls is None else ""
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        return [self._score(case) for case in cases]
+        defaults = self._defaults()
+        return [self._score(case, defaults) for case in cases]
 
-    def _score(self, case: Case) -> Outcome:
+    def _defaults(self) -> Defaults:
+        return default_arguments(read_definitions(self.tools)) if self.tools else NO_DEFAULTS
+
+    def _score(self, case: Case, defaults: Defaults) -> Outcome:
         if case.expected_tool_calls is None:
             return Outcome.not_applicable(self.not_applicable(case))
         if not case.is_answered:
@@ -104,7 +116,11 @@ class ToolCalls:
         actual = [call for call in case.tool_calls if self._is_judged(call.name)]
         try:
             comparison = compare_calls(
-                actual, expected, mode=self.mode, forbid_others=self.other_arguments == "forbid"
+                actual,
+                expected,
+                mode=self.mode,
+                forbid_others=self.other_arguments == "forbid",
+                defaults=defaults,
             )
         except EvaluationError as exc:
             return Outcome.error(str(exc), OutcomeCode.INPUT_INVALID)

@@ -75,6 +75,7 @@ class ToolRules:
 
     applies_without_text: ClassVar[bool] = True
     applies_to_refusals: ClassVar[bool] = True
+    judges_conversations: ClassVar[bool] = True
     rules: tuple[Mapping[str, Any], ...] = ()
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric(

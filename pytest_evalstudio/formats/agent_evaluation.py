@@ -137,7 +137,7 @@ def evaluation_source(path: Path, name: str = "") -> Source:
     if suffix in LINES_SUFFIXES:
         return _parse_lines(read_text(path, name), name)
     if suffix in CSV_SUFFIXES:
-        columns, records = read_csv(read_text(path, name), name)
+        columns, records, _ = read_csv(read_text(path, name), name)
         if "request" in columns and "input" not in columns:
             return Source(name=name, text="", data=[_unpacked(record) for record in records])
     return read_source(path, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.formats.source import Source
@@ -24,8 +24,10 @@ LIST_COLUMNS = (
     "guidelines",
     "expected_documents",
     "expected_tool_calls",
+    "turns",
+    "messages",
 )
-OBJECT_COLUMNS = ("usage", "evaluators")
+OBJECT_COLUMNS = ("usage", "evaluators", "expected_state", "user")
 MAX_CELL_CHARS = 2**31 - 1
 MAX_COLUMNS = 1_000
 
@@ -36,26 +38,36 @@ def parse_csv(text: str, name: str) -> Source:
     Raises:
         DataError: if it has no header, a duplicate column, or a row with more cells than the header.
     """
-    names, records = read_csv(text, name)
-    if "input" not in names:
+    names, records, lines = read_csv(text, name)
+    if not {"input", "messages"} & set(names):
         raise DataError(
             "has no column `input`; an LLM data set needs `input` and `actual_output`",
             source=name,
             line=1,
             column=1,
         )
-    return Source(name=name, text="", data={"inputs": [nested_cells(record) for record in records]})
+    rows = [nested_cells(record) for record in records]
+    return Source(name=name, text="", data={"inputs": rows}, row_lines=tuple(lines))
 
 
-def read_csv(text: str, name: str) -> tuple[list[str], list[dict[str, object]]]:
-    """Return the columns of a CSV text, and the non-empty cells of each row.
+class CsvTable(NamedTuple):
+    """Columns of a CSV text, the non-empty cells of each row, and the line that it begins at, from 1."""
+
+    names: list[str]
+    records: list[dict[str, object]]
+    lines: list[int]
+
+
+def read_csv(text: str, name: str) -> CsvTable:
+    """Return the table of a CSV text.
 
     Raises:
         DataError: if it has a duplicate column, or a row with more cells than the header.
     """
     csv.field_size_limit(MAX_CELL_CHARS)
     reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-    records = []
+    records: list[dict[str, object]] = []
+    lines: list[int] = []
     try:
         names = list(reader.fieldnames or ())
         if len(names) > MAX_COLUMNS:
@@ -80,10 +92,12 @@ def read_csv(text: str, name: str) -> tuple[list[str], list[dict[str, object]]]:
                 raise DataError(
                     "has more cells than the header has columns", source=name, line=reader.line_num, column=1
                 )
+            breaks = sum(cell.count("\n") for cell in record.values() if cell)
+            lines.append(reader.line_num - breaks)
             records.append({key: cell for key, cell in record.items() if cell not in ("", None)})
     except csv.Error as exc:
         raise DataError(f"is not CSV: {exc}", source=name, line=reader.reader.line_num, column=1) from None
-    return names, records
+    return CsvTable(names, records, lines)
 
 
 def write_csv(records: list[dict[str, object]]) -> str:

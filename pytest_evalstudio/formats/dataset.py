@@ -11,11 +11,21 @@ from pydantic import BeforeValidator, Field, model_validator
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.numbers import MAX_RUN
 from pytest_evalstudio.core.writing import write_whole
+from pytest_evalstudio.formats.conversations import (
+    AnsweredTurns,
+    EndedBy,
+    JudgedTurnsWord,
+    OnFailureWord,
+    User,
+    with_opening,
+)
 from pytest_evalstudio.formats.csv_text import flat_cells, nested_cells, write_csv
 from pytest_evalstudio.formats.fields import (
+    ConditionOn,
     Constraints,
     Conversation,
     Cost,
+    Expects,
     FormatModel,
     Key,
     Relationships,
@@ -30,22 +40,30 @@ from pytest_evalstudio.formats.fields import (
 )
 from pytest_evalstudio.formats.keys import Numbered, derived_key
 from pytest_evalstudio.formats.kinds import load_kind
+from pytest_evalstudio.formats.messages import with_messages
 from pytest_evalstudio.formats.repeats import Policy
 from pytest_evalstudio.formats.source import Source, pointer
 from pytest_evalstudio.formats.suite import (
     OURS,
     Choice,
-    ConditionOn,
-    Expects,
     check_condition,
     effective_condition,
 )
-from pytest_evalstudio.formats.tool_calls import ExpectedToolCalls, ToolCalls
+from pytest_evalstudio.formats.tool_calls import ExpectedStateField, ExpectedToolCalls, JsonState, ToolCalls
 
 if TYPE_CHECKING:
     import pandas as pd
 
-OPERATION = ("context_scores", "first_token_s", "served_model", "request_id", "tool_calls")
+OPERATION = (
+    "context_scores",
+    "first_token_s",
+    "served_model",
+    "request_id",
+    "session",
+    "tool_calls",
+    "state",
+    "state_before",
+)
 """Keys about the request, which only hosts of services fill."""
 
 
@@ -55,6 +73,8 @@ def _listed(value: object) -> object:
 
 class Row(FormatModel):
     """One answer of one model to one question, with its data.
+
+    A key `messages` is read as question, answer and tool calls, or as turns; see `formats.messages`.
 
     Attributes:
         key: the test case's key; shared by all models that were asked the same.
@@ -70,15 +90,31 @@ class Row(FormatModel):
         first_token_s: seconds until the first part of the answer, None where it was not streamed.
         served_model: the model that answered, as the service names it.
         request_id: the service's id of the request.
+        session: the service's id of the conversation.
         tool_calls: calls of tools, in any form that `core.tool_calls.read_tool_call` reads; an answer with
             tool calls and without text is not empty.
+        state: of the application after the answer, JSON or its text; `state_before` that before the question.
+        turns: turns of a conversation, each with its answer in the keys of a row; `actual_output` is then the
+            last answer, and calls, tokens, seconds and cost are those of all turns.
+        ended_by: reason for the end of a conversation, see `core.cases.EndOfConversation`.
         condition_on: where the condition is to hold, as in `TestCase`.
         expects: "answer" or "refusal", as in `TestCase`.
         policy: verdict on the repeats of the case, as `pass`; "" for that of the run.
     """
 
     optional_keys: ClassVar[frozenset[str]] = frozenset(
-        {"output_constraints", "context_sources", "usage", "error", "run", "policy", *OURS, *OPERATION}
+        {
+            "output_constraints",
+            "context_sources",
+            "usage",
+            "error",
+            "run",
+            "policy",
+            "turns",
+            "ended_by",
+            *OURS,
+            *OPERATION,
+        }
     )
 
     key: Key = ""
@@ -105,14 +141,23 @@ class Row(FormatModel):
     first_token_s: Annotated[float | None, Field(ge=0, allow_inf_nan=False)] = None
     served_model: Text = ""
     request_id: Text = ""
+    session: Text = ""
     condition_on: ConditionOn = ""
     expects: Expects = ""
     tool_calls: ToolCalls = Field(default_factory=list)
+    state: JsonState = None
+    state_before: JsonState = None
     conversation: Conversation = Field(default_factory=list)
     expected_facts: Texts = Field(default_factory=list)
     guidelines: Texts = Field(default_factory=list)
     expected_documents: Texts = Field(default_factory=list)
     expected_tool_calls: ExpectedToolCalls = None
+    expected_state: ExpectedStateField = Field(default_factory=dict)
+    turns: AnsweredTurns = Field(default_factory=list)
+    user: User | None = None
+    judge: JudgedTurnsWord = ""
+    on_failure: OnFailureWord = ""
+    ended_by: EndedBy = ""
     xfail: Text = ""
     skip: Text = ""
     evaluators: Choice = None
@@ -125,7 +170,9 @@ class Row(FormatModel):
         if isinstance(data, dict) and data.get("test_case_key"):
             data = {**data, "key": data["test_case_key"]}
             del data["test_case_key"]
-        return data
+        if isinstance(data, dict):
+            data = with_messages(data)
+        return with_opening(data, "input")
 
     def condition_text(self) -> str:
         """Return the condition, else the constraints as a condition, else ""."""

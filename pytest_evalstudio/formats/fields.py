@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from pytest_evalstudio.core.cases import ConditionPart, Expectation
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.numbers import MAX_COST_USD, MAX_SECONDS, MAX_TOKENS
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
@@ -61,6 +62,8 @@ def one_of(*words: str) -> BeforeValidator:
     return BeforeValidator(check)
 
 
+ConditionOn = Annotated[ConditionPart, one_of("answer", "context", "both")]
+Expects = Annotated[Expectation, one_of("answer", "refusal")]
 Text = Annotated[str, BeforeValidator(_text)]
 """A string; null counts as absent."""
 Key = Annotated[str, BeforeValidator(_key)]

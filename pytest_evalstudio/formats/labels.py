@@ -18,6 +18,10 @@ from pytest_evalstudio.formats.sheets import Sheet, plain, read_sheet
 COLUMNS = ("key", "model_key", "label")
 RATER, ANSWER_ID = "rater", "answer_id"
 """Columns that may be left out: who gave the label, and which text it was given to."""
+CIRCUMSTANCES = ("role", "blind", "labelled_at", "session", "reason")
+"""Columns that may be left out as well: how the label came about; see `Label`."""
+ADJUDICATOR = "adjudicator"
+"""Role of a rater whose label decides where the others are divided."""
 Identity = tuple[str, str]
 """Key and model key of an answer."""
 Labels = Mapping[Identity, int]
@@ -33,6 +37,11 @@ class Label:
         label: 1 (good) or 0 (bad), or a level, higher for better.
         rater: "" for a rater without a name.
         answer_id: of the text that was labelled, "" where it is not said.
+        role: "adjudicator", "" for an ordinary rater.
+        blind: "yes" if the rater had not seen scores and verdict of this answer, else "no"; "" if unknown.
+        labelled_at: ISO 8601 with time zone.
+        session: of the rater; all labels between start and end of a review.
+        reason: of the rater.
     """
 
     key: str
@@ -40,6 +49,11 @@ class Label:
     label: int
     rater: str = ""
     answer_id: str = ""
+    role: str = ""
+    blind: str = ""
+    labelled_at: str = ""
+    session: str = ""
+    reason: str = ""
 
     @property
     def identity(self) -> Identity:
@@ -92,6 +106,7 @@ def read_ratings(path: Path, *, levels: bool = False) -> list[Label]:
             label=_label(text, location, levels=levels),
             rater=row.get(RATER, "").strip(),
             answer_id=row.get(ANSWER_ID, "").strip(),
+            **{name: row.get(name, "").strip() for name in CIRCUMSTANCES},
         )
         if labels.setdefault((*label.identity, label.rater), label).label != label.label:
             whose = f" by {label.rater!r}" if label.rater else ""
@@ -117,14 +132,20 @@ def read_rows(path: Path) -> Sheet:
 
 
 def majority(labels: Iterable[Label]) -> tuple[dict[Identity, int], list[Identity]]:
-    """Return the majority label of each answer, and the answers with a tie."""
+    """Return the majority's or an adjudicator's label of each answer, and the answers with a tie."""
     votes: dict[Identity, Counter[int]] = defaultdict(Counter)
+    decided = {}
     for label in labels:
         votes[label.identity][label.label] += 1
-    agreed, divided = {}, []
+        if label.role == ADJUDICATOR:
+            decided[label.identity] = label.label
+    agreed: dict[Identity, int] = {}
+    divided = []
     for identity, counts in votes.items():
         (first, most), *others = counts.most_common()
-        if others and others[0][1] == most:
+        if identity in decided:
+            agreed[identity] = decided[identity]
+        elif others and others[0][1] == most:
             divided.append(identity)
         else:
             agreed[identity] = first

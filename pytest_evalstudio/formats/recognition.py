@@ -145,7 +145,7 @@ def missing_part(data: object) -> str | None:
         rows = isinstance(data["dataset"], Mapping) and "inputs" in data["dataset"]
         return "" if rows else "`dataset` without `inputs`"
     if "inputs" in data:
-        has_answers = any("actual_output" in row for row in _objects(data["inputs"]))
+        has_answers = any({"actual_output", "messages"} & row.keys() for row in _objects(data["inputs"]))
         return "" if has_answers else "`inputs` without `actual_output`"
     return None
 

@@ -46,6 +46,7 @@ class Source:
         text: its text, for places in messages.
         data: the parsed value.
         warnings: repairs of the text.
+        row_lines: lines of the rows of a CSV text, whose places are not found otherwise.
         lines: (key, model key, repeat) of each test case or row to its line, from 1; filled by the readers.
     """
 
@@ -53,6 +54,7 @@ class Source:
     text: str
     data: Any
     yaml: bool = False
+    row_lines: tuple[int, ...] = ()
     warnings: list[str] = field(default_factory=list)
     lines: dict[CaseIdentity, int] = field(default_factory=dict)
     _located: int = field(default=0, init=False, repr=False)
@@ -82,8 +84,10 @@ class Source:
             steps: names of members; "*" means each element of an array.
 
         Returns:
-            JSON pointer to line, from 1; {} for a text without places, such as CSV.
+            JSON pointer to line, from 1; {} for a text without places.
         """
+        if self.row_lines:
+            return {pointer("inputs", number): line for number, line in enumerate(self.row_lines)}
         if not self.text:
             return {}
         if self.yaml:

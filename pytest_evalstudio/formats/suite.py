@@ -7,15 +7,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, Field, field_validator
+from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
-from pytest_evalstudio.core.cases import ConditionPart, Expectation
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.condition_writing import constraints_to_condition
+from pytest_evalstudio.formats.conversations import JudgedTurnsWord, OnFailureWord, Turns, User, with_opening
 from pytest_evalstudio.formats.fields import (
+    ConditionOn,
     Constraints,
     Conversation,
+    Expects,
     FormatModel,
     Key,
     Relationships,
@@ -23,7 +25,6 @@ from pytest_evalstudio.formats.fields import (
     Texts,
     check_keys,
     misspelt,
-    one_of,
     spoken,
     validate,
     write_json,
@@ -32,7 +33,7 @@ from pytest_evalstudio.formats.keys import Numbered, derived_key
 from pytest_evalstudio.formats.kinds import load_kind
 from pytest_evalstudio.formats.repeats import Policy
 from pytest_evalstudio.formats.source import Source, pointer
-from pytest_evalstudio.formats.tool_calls import ExpectedToolCalls
+from pytest_evalstudio.formats.tool_calls import ExpectedStateField, ExpectedToolCalls
 
 OURS = (
     "condition_on",
@@ -42,6 +43,10 @@ OURS = (
     "guidelines",
     "expected_documents",
     "expected_tool_calls",
+    "expected_state",
+    "user",
+    "judge",
+    "on_failure",
     "xfail",
     "skip",
     "evaluators",
@@ -51,8 +56,6 @@ OURS = (
 
 CONVERTED_KEYS = ("guidelines_by_name",)
 """Keys of test cases that were converted from other tools' files."""
-ConditionOn = Annotated[ConditionPart, one_of("answer", "context", "both")]
-Expects = Annotated[Expectation, one_of("answer", "refusal")]
 
 
 def _choice(value: object) -> object:
@@ -63,6 +66,12 @@ def _choice(value: object) -> object:
 
 Choice = Annotated[dict[str, dict[str, Any]] | None, BeforeValidator(_choice)]
 """Evaluators of one case with their options; a list of names means their defaults."""
+
+
+def _begins_with_a_message(schema: dict[str, Any]) -> None:
+    """Require a prompt, the turns of a conversation or a simulated user."""
+    schema["required"].remove("prompt")
+    schema["anyOf"] = [{"required": [name]} for name in ("prompt", "turns", "user")]
 
 
 class TestCase(FormatModel):
@@ -80,6 +89,11 @@ class TestCase(FormatModel):
             content.
         expected_tool_calls: calls of tools that the model should make, in order; [] for none at all.
             Arguments are values or matchers, see `formats.matchers`.
+        expected_state: JSON pointers into the application's state to values or matchers.
+        turns: messages of the user in a conversation that is run, in place of a prompt.
+        user: simulated user, in place of a prompt.
+        judge: "worst" (default) where every turn decides, "last" where the last turn alone does.
+        on_failure: "continue" (default) or "stop" after a turn that fails.
         xfail: why the case is expected to miss its threshold, "" if it is not.
         skip: why the case is not to be run, "" if it is.
         policy: verdict on the repeats of this case, as `pass`; "" for that of the suite.
@@ -87,7 +101,8 @@ class TestCase(FormatModel):
             parameters).
     """
 
-    optional_keys: ClassVar[frozenset[str]] = frozenset({"constraints", "policy", *OURS})
+    model_config = ConfigDict(json_schema_extra=_begins_with_a_message)
+    optional_keys: ClassVar[frozenset[str]] = frozenset({"constraints", "policy", "turns", *OURS})
 
     key: Key = ""
     prompt: str
@@ -103,10 +118,20 @@ class TestCase(FormatModel):
     guidelines: Texts = Field(default_factory=list)
     expected_documents: Texts = Field(default_factory=list)
     expected_tool_calls: ExpectedToolCalls = None
+    expected_state: ExpectedStateField = Field(default_factory=dict)
+    turns: Turns = Field(default_factory=list)
+    user: User | None = None
+    judge: JudgedTurnsWord = ""
+    on_failure: OnFailureWord = ""
     xfail: Text = ""
     skip: Text = ""
     evaluators: Choice = None
     policy: Annotated[Policy, Field(alias="pass")] = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _begins(cls, data: object) -> object:
+        return with_opening(data, "prompt")
 
     @field_validator("prompt")
     @classmethod

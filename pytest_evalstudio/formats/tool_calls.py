@@ -8,6 +8,7 @@ from typing import Annotated, Any, get_args
 from pydantic import BeforeValidator, WithJsonSchema
 
 from pytest_evalstudio.core.errors import nearest
+from pytest_evalstudio.core.states import state_text
 from pytest_evalstudio.core.tool_calls import (
     NO_ARGUMENTS,
     ExpectedToolCall,
@@ -68,6 +69,24 @@ def _expected_call(value: object) -> ExpectedToolCall:
     return ExpectedToolCall(name=name, arguments=dict(arguments or NO_ARGUMENTS), other_arguments=other)
 
 
+def read_expected_state(value: object) -> dict[str, Any]:
+    """Read the state that a case expects: JSON pointers to values or matchers.
+
+    Raises:
+        ValueError: if a pointer or matcher is faulty.
+    """
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise ValueError('expected an object of JSON pointers, e.g. {"/bookings/E1/status": "cancelled"}')
+    for pointer, expected in value.items():
+        if pointer and not str(pointer).startswith("/"):
+            raise ValueError(f"{pointer!r}: a JSON pointer begins with /")
+        if fault := matcher_fault(expected):
+            raise ValueError(f"{pointer}: {fault}")
+    return dict(value)
+
+
 def _calls(value: object) -> list[ToolCall]:
     return list(read_tool_calls(value))
 
@@ -105,3 +124,15 @@ ExpectedToolCalls = Annotated[
     list[ExpectedToolCall] | None, BeforeValidator(read_expected_calls), WithJsonSchema(_EXPECTED_CALLS)
 ]
 """Calls that a case expects; null where it says nothing of them, [] for no call."""
+ExpectedStateField = Annotated[
+    dict[str, Any], BeforeValidator(read_expected_state), WithJsonSchema({"type": ["object", "null"]})
+]
+"""State that a case expects: JSON pointers to values or matchers; null for none."""
+
+
+def _state(value: object) -> str | None:
+    return value if value is None or isinstance(value, str) else state_text(value)
+
+
+JsonState = Annotated[str | None, BeforeValidator(_state), WithJsonSchema({})]
+"""State of an application: any JSON value, kept as text; null where it is not known."""

@@ -13,6 +13,32 @@ from pytest_evalstudio.formats.source import Source, pointer
 ROOT = "evalstudio_workflow"
 
 
+class Governance(BaseModel):
+    """`governance` of a workflow file: entry of the model inventory, and policy of the sign-off.
+
+    Attributes:
+        inventory_id: of the model in the inventory.
+        intended_use: and its users.
+        materiality: tier of the model's risk, by the policy of the institution.
+        owner: accountable for the model.
+        version: of the application under validation, e.g. a commit or the digest of an image.
+        limitations: known before the validation.
+        monitoring: triggers beyond those that the results give.
+        roles: that must sign; different persons sign each.
+    """
+
+    model_config = ConfigDict(extra="forbid", defer_build=True)
+
+    inventory_id: Text = ""
+    intended_use: Text = ""
+    materiality: Text = ""
+    owner: Text = ""
+    version: Text = ""
+    limitations: Texts = Field(default_factory=list)
+    monitoring: Texts = Field(default_factory=list)
+    roles: Annotated[Texts, Field(min_length=1)] = Field(default_factory=lambda: ["developer", "validator"])
+
+
 class Workflow(BaseModel):
     """Content of a workflow file under `evalstudio_workflow`.
 
@@ -25,6 +51,7 @@ class Workflow(BaseModel):
         folder: of the artifacts, from the file's folder; its name without ending and "_artifacts" where not
             given.
         steps: parameters by step.
+        governance: entry of the model inventory, and policy of the sign-off.
     """
 
     model_config = ConfigDict(extra="forbid", protected_namespaces=(), defer_build=True)
@@ -37,6 +64,7 @@ class Workflow(BaseModel):
     seed: Annotated[int, Field(ge=0, lt=2**32, strict=True)] = 0
     folder: Text = ""
     steps: Record = Field(default_factory=dict)
+    governance: Governance = Field(default_factory=Governance)
 
 
 def read_workflow(source: Source) -> Workflow:
@@ -58,7 +86,8 @@ def read_workflow(source: Source) -> Workflow:
         location = pointer(ROOT, *error["loc"])
         if error["type"] == "extra_forbidden":
             name = str(error["loc"][-1])
-            names = list(Workflow.model_fields)
+            table = Governance if error["loc"][0] == "governance" else Workflow
+            names = list(table.model_fields)
             raise source.error(
                 location, f"unknown key. {nearest(name, names) or 'Known keys: ' + ', '.join(names)}"
             ) from None

@@ -10,6 +10,7 @@ from typing import Self
 
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.builders import make_case
 from pytest_evalstudio.engine.pipeline import Pipeline
@@ -228,6 +229,9 @@ def _missed(selected: ConfiguredEvaluator, verdict: Verdict) -> str:
     parts = []
     for key in verdict.missed:
         metric = selected.spec.metric(key)
+        if metric is not None and metric.boolean and verdict.reason:
+            parts.append("failed")
+            continue
         sign = "<" if metric is None or metric.better == "higher" else ">"
-        parts.append(f"{key} {verdict.scores.get(key):.4g} {sign} {selected.thresholds[key]:.4g}")
+        parts.append(f"{key} {figure(verdict.scores.get(key))} {sign} {figure(selected.thresholds[key])}")
     return ", ".join(parts) + (f": {verdict.reason}" if verdict.reason else "")

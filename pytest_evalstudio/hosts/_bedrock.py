@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.host import HostFault
-from pytest_evalstudio.hosts._callables import in_thread
 from pytest_evalstudio.hosts._connected import Connected, check_url, require_package
 from pytest_evalstudio.hosts._faults import host_fault_in, quoted, status_fault
 from pytest_evalstudio.hosts._malformed import CHECK_REPLY, connection_fault, reply_fault
 from pytest_evalstudio.hosts._redirects import refused_redirects
+from pytest_evalstudio.hosts._threads import in_thread
 from pytest_evalstudio.hosts._tools import HostTools
 
 REMEDIES: Mapping[int, str] = {

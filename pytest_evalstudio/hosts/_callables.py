@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
+import functools
 import inspect
 import json
 import os
 import sysconfig
-import threading
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,11 +17,23 @@ from typing import Any
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError, nearest
 from pytest_evalstudio.core.plugins.host import HostFault
+from pytest_evalstudio.core.states import ApplicationState, state_text
 from pytest_evalstudio.core.tool_calls import ToolCall, read_tool_calls
+from pytest_evalstudio.hosts._threads import Start, in_thread, start_thread
 
 TEXT_KEYS = ("answer", "text", "actual_output")
-ANSWER_KEYS = (*TEXT_KEYS, "context", "context_sources", "cost", "cost_usd", "usage", "tool_calls", "error")
-PROMPT_ARGUMENTS = ("corpus", "run", "conversation", "reply_schema")
+ANSWER_KEYS = (
+    *TEXT_KEYS,
+    "context",
+    "context_sources",
+    "cost",
+    "cost_usd",
+    "usage",
+    "tool_calls",
+    "state",
+    "error",
+)
+PROMPT_ARGUMENTS = ("corpus", "run", "conversation", "reply_schema", "session")
 
 _OWN_FOLDER = Path(__file__).parent
 _FOREIGN_FOLDERS = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
@@ -115,29 +126,42 @@ class Call:
         )
         return cls(function, label, per_prompt, fixed, blocks)
 
-    async def answer(self, prompt: Prompt) -> Answer:
+    async def answer(self, prompt: Prompt, start: Start = start_thread) -> Answer:
         """Call it with a prompt.
+
+        Args:
+            start: starts blocking work, see `called`.
 
         Raises:
             HostFault: if it raises or returns no answer; a HostFault of its own passes through, so that it
                 can ask for a retry.
         """
         arguments = {**self.fixed, **{name: _offered(prompt, name) for name in self.prompt_arguments}}
-        try:
-            returned = (
-                await in_thread(lambda: self.function(prompt.text, **arguments))
-                if self.blocks
-                else self.function(prompt.text, **arguments)
-            )
-            if inspect.isawaitable(returned):
-                returned = await returned
-        except (asyncio.CancelledError, KeyboardInterrupt, HostFault, EvalStudioError):
-            raise
-        except (
-            BaseException
-        ) as exc:  # pytest.skip() and sys.exit() in the user's code must not end the engine's thread
-            raise HostFault(f"{type(exc).__name__}: {exc} ({_place(exc)})") from exc
+        returned = await called(
+            functools.partial(self.function, prompt.text, **arguments), blocks=self.blocks, start=start
+        )
         return to_answer(returned, self.label)
+
+
+async def called(function: Callable[[], Any], *, blocks: bool = True, start: Start = start_thread) -> Any:
+    """Call the user's code and return its result.
+
+    Args:
+        blocks: whether it is called in another thread.
+        start: starts it there.
+
+    Raises:
+        HostFault: if it raises; a HostFault of its own passes through, so that it can ask for a retry.
+    """
+    try:
+        returned = await in_thread(function, start) if blocks else function()
+        return await returned if inspect.isawaitable(returned) else returned
+    except (asyncio.CancelledError, KeyboardInterrupt, HostFault, EvalStudioError):
+        raise
+    except (
+        BaseException
+    ) as exc:  # pytest.skip() and sys.exit() in the user's code must not end the engine's thread
+        raise HostFault(f"{type(exc).__name__}: {exc} ({_place(exc)})") from exc
 
 
 def _offered(prompt: Prompt, name: str) -> Any:
@@ -145,36 +169,6 @@ def _offered(prompt: Prompt, name: str) -> Any:
     if name == "conversation":
         return [{"role": turn.role, "content": turn.content} for turn in prompt.conversation]
     return getattr(prompt, name)
-
-
-async def in_thread(function: Callable[[], Any]) -> Any:
-    """Run a blocking function in a thread of its own and wait for it.
-
-    The thread is a daemon: a call that hangs beyond its time limit holds up neither other calls, as it would
-    in a pool, nor the end of the process.
-    """
-    loop = asyncio.get_running_loop()
-    done = asyncio.Event()
-    result: list[Any] = []
-    fault: list[BaseException] = []
-    context = contextvars.copy_context()
-
-    def work() -> None:
-        try:
-            result.append(context.run(function))
-        except BaseException as exc:
-            fault.append(exc)
-        if not loop.is_closed():
-            try:
-                loop.call_soon_threadsafe(done.set)
-            except RuntimeError:  # the session ended during the call: no caller waits for it
-                return
-
-    threading.Thread(target=work, name="evalstudio-call", daemon=True).start()
-    await done.wait()
-    if fault:
-        raise fault[0]
-    return result[0]
 
 
 def to_answer(returned: object, label: str) -> Answer:
@@ -225,8 +219,21 @@ def to_answer(returned: object, label: str) -> Answer:
         cost_usd=None if cost is None else float(cost),
         usage=_usage(returned, label),
         tool_calls=tool_calls,
+        state=state_of(returned["state"], label) if returned.get("state") is not None else None,
         error=error,
     )
+
+
+def state_of(value: object, label: str) -> ApplicationState:
+    """Return the state that the user's code gives.
+
+    Raises:
+        HostFault: if it is no JSON value.
+    """
+    try:
+        return ApplicationState(after=state_text(value))
+    except ValueError as exc:
+        raise HostFault(f"{label} gave a state that cannot be used: {exc}") from None
 
 
 def _text(returned: Mapping[str, Any], key: str, label: str, *, may_lack: bool) -> str:

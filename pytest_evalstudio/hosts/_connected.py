@@ -13,7 +13,7 @@ from typing import Any
 
 from pytest_evalstudio.core.collecting import uncollected
 from pytest_evalstudio.core.errors import ConfigurationError, ResourceMissing
-from pytest_evalstudio.hosts._callables import in_thread
+from pytest_evalstudio.hosts._threads import in_thread
 
 
 @dataclass(kw_only=True)

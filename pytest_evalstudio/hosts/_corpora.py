@@ -16,8 +16,8 @@ from urllib.parse import unquote, urlsplit
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.core.reading import file_sha256
-from pytest_evalstudio.hosts._callables import in_thread
 from pytest_evalstudio.hosts._documents import download, is_url
+from pytest_evalstudio.hosts._threads import in_thread
 
 if TYPE_CHECKING:
     from pytest_evalstudio.hosts._tools import HostTools

@@ -16,12 +16,12 @@ from urllib.parse import urlsplit
 from pytest_evalstudio.core.cases import Answer
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
 from pytest_evalstudio.core.plugins.host import HostFault
-from pytest_evalstudio.hosts._callables import in_thread
 from pytest_evalstudio.hosts._connected import Connected, check_url, require_key, require_package
 from pytest_evalstudio.hosts._faults import causes, host_fault_in, quoted, status_fault
 from pytest_evalstudio.hosts._malformed import connection_fault, reply_fault
 from pytest_evalstudio.hosts._messages import counts
 from pytest_evalstudio.hosts._redirects import refused_redirects
+from pytest_evalstudio.hosts._threads import in_thread
 from pytest_evalstudio.hosts._tools import HostTools
 
 REMEDIES: Mapping[int, str] = {

@@ -8,6 +8,7 @@ from typing import Any
 
 from pytest_evalstudio.core.cases import Answer
 from pytest_evalstudio.core.plugins.host import HostFault
+from pytest_evalstudio.core.states import ApplicationState, state_text
 from pytest_evalstudio.core.tool_calls import read_tool_calls
 from pytest_evalstudio.hosts._faults import quoted
 from pytest_evalstudio.hosts._messages import counts
@@ -15,7 +16,7 @@ from pytest_evalstudio.hosts._templates import MISSING, at_pointer
 
 POINTERS = (
     *("answer", "context", "sources", "scores", "tool_calls", "cost", "usage", "error"),
-    *("served_model", "request_id"),
+    *("served_model", "request_id", "session", "state"),
 )
 
 
@@ -104,6 +105,8 @@ def read_reply(
         first_token_s=first_token_s,
         served_model=str(parts.get("served_model", "")),
         request_id=str(parts.get("request_id", "")),
+        session=str(parts.get("session", "")),
+        state=ApplicationState(after=state_text(parts["state"])) if "state" in parts else None,
     )
 
 

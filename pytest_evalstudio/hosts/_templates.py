@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 
-NAMES = ("prompt", "system", "conversation", "messages", "corpus", "model", "run")
+NAMES = ("prompt", "system", "conversation", "messages", "corpus", "model", "run", "session")
 MISSING: Any = object()
 _PLACEHOLDER = re.compile(r"\{\{ *(\w*) *\}\}")
 
@@ -31,6 +31,19 @@ def check_template(template: Any, location: str) -> None:
     elif isinstance(template, list | tuple):
         for index, value in enumerate(template):
             check_template(value, f"{location}.{index}")
+
+
+def names_in(template: Any) -> set[str]:
+    """Return the names in a template.
+
+    >>> sorted(names_in({"q": "{{ prompt }}", "ids": ["{{ session }}"]}))
+    ['prompt', 'session']
+    """
+    if isinstance(template, str):
+        return {placeholder[1] for placeholder in _PLACEHOLDER.finditer(template)}
+    if isinstance(template, Mapping):
+        return names_in(list(template)) | names_in(list(template.values()))
+    return set().union(*map(names_in, template)) if isinstance(template, list | tuple) else set()
 
 
 def filled(template: Any, values: Mapping[str, Any]) -> Any:

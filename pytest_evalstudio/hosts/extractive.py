@@ -14,8 +14,8 @@ from pathlib import Path
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.host import HostFault, host
-from pytest_evalstudio.hosts._callables import in_thread
 from pytest_evalstudio.hosts._documents import MAX_DOCUMENT_BYTES, is_url, read_document
+from pytest_evalstudio.hosts._threads import in_thread
 from pytest_evalstudio.hosts._tools import HostTools
 
 _WORD = re.compile(r"\w+(?:[.,']\w+)*")

@@ -9,7 +9,7 @@ from typing import Any
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.host import host
-from pytest_evalstudio.hosts._callables import Call
+from pytest_evalstudio.hosts._applications import Application
 from pytest_evalstudio.hosts._tools import HostTools
 
 
@@ -21,6 +21,8 @@ class FixtureCallable:
     Attributes:
         fixture: name of the fixture.
         parameters: further arguments; each must be one that the callable has.
+        factory: call it without arguments once for each conversation, and with each message what it returns;
+            a method `close` of that is called at the end.
     """
 
     fixture: str
@@ -28,7 +30,8 @@ class FixtureCallable:
     system_prompt: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     _name: str = field(default="", init=False, repr=False)
-    _call: Call | None = field(default=None, init=False, repr=False)
+    factory: bool = False
+    _application: Application | None = field(default=None, init=False, repr=False)
 
     def open(self, tools: HostTools) -> None:
         """Take the model's name; the callable comes later, with `bind`."""
@@ -45,21 +48,39 @@ class FixtureCallable:
             "llm_model_name": self.llm_model_name,
             "system_prompt": self.system_prompt,
         }
-        self._call = Call.of(
-            function, f"the value of fixture {self.fixture!r}", offered=offered, configured=self.parameters
+        self._application = Application.of(
+            function,
+            f"the value of fixture {self.fixture!r}",
+            offered=offered,
+            configured=self.parameters,
+            is_factory=self.factory,
         )
 
     async def prepare(self, corpus: tuple[str, ...]) -> None:
         """Nothing to prepare: the callable sees the corpus if it asks for it."""
 
     async def answer(self, prompt: Prompt) -> Answer:
-        if self._call is None:
+        if self._application is None:
             raise ConfigurationError(
                 f"fixture {self.fixture!r} exists only in a pytest run; elsewhere use host 'python' with a"
                 " target"
             )
-        return await self._call.answer(prompt)
+        return await self._application.answer(prompt)
+
+    @property
+    def keeps_sessions(self) -> bool:
+        """Return True if the application remembers the turns of a conversation."""
+        return self._application is not None and self._application.keeps_sessions
+
+    def holds_session(self, session: str) -> bool:
+        """Return True if the application knows a conversation."""
+        return self._application is not None and self._application.holds_session(session)
+
+    async def end_session(self, session: str) -> None:
+        """Forget a conversation."""
+        if self._application is not None:
+            await self._application.end_session(session)
 
     async def close(self) -> None:
         """Release the fixture's value; pytest tears the fixture down."""
-        self._call = None
+        self._application = None

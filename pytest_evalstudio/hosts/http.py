@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.plugins.host import HostFault, host
+from pytest_evalstudio.core.states import ApplicationState, state_text
 from pytest_evalstudio.hosts._bodies import limit_body
 from pytest_evalstudio.hosts._connected import Connected, check_url, require_package
 from pytest_evalstudio.hosts._faults import is_transport_error, quoted, status_fault
 from pytest_evalstudio.hosts._malformed import connection_fault, reply_fault
 from pytest_evalstudio.hosts._messages import messages
 from pytest_evalstudio.hosts._replies import POINTERS, joined_parts, parts_of, read_reply
-from pytest_evalstudio.hosts._templates import check_template, filled, filled_text
+from pytest_evalstudio.hosts._templates import check_template, filled, filled_text, names_in
 from pytest_evalstudio.hosts._tools import HostTools
 
 REMEDIES: Mapping[int, str] = {
@@ -35,15 +36,20 @@ REMEDIES: Mapping[int, str] = {
 class HttpService(Connected):
     """A service that takes a prompt and answers with JSON.
 
-    The names prompt, system, conversation, messages, corpus, model and run in double braces are replaced in
-    `url`, `headers`, `query` and `body`, e.g. `{{ prompt }}`.
+    The names prompt, system, conversation, messages, corpus, model, run and session (id of the conversation)
+    in double braces are replaced in `url`, `headers`, `query` and `body`, e.g. `{{ prompt }}`.
 
     Attributes:
         url: address that the requests go to.
         api_key: sent as a bearer token; other headers belong into `headers`.
         body: template of the JSON body; a text is sent as it is.
         reply: JSON Pointers (RFC 6901) of the parts of the reply: answer, context, sources, scores,
-            tool_calls, cost, usage, error, served_model, request_id; `*` stands for every item of a list.
+            tool_calls, cost, usage, error, served_model, request_id, session, state; `*` stands for every
+            item of a list. The session of a reply is that of the conversation's next request.
+        cookies: whether cookies of the service are sent with the later turns of a conversation. Other
+            requests never share cookies.
+        state_url: address that is read before and after a question or conversation, for `final_state`: the
+            state of the application as JSON.
         stream: whether the reply consists of server-sent events, whose answers are joined.
     """
 
@@ -55,11 +61,14 @@ class HttpService(Connected):
     body: Any = field(default_factory=lambda: {"prompt": "{{ prompt }}"})
     reply: Mapping[str, str] = field(default_factory=lambda: {"answer": "/answer"})
     stream: bool = False
+    cookies: bool = False
+    state_url: str = ""
     llm_model_name: str = ""
     system_prompt: str = ""
     _client: Any = field(default=None, init=False, repr=False)
     _mask: Callable[[str], str] = field(default=str, init=False, repr=False)
     _max_text_chars: int = field(default=1_000_000, init=False, repr=False)
+    _cookies: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def open(self, tools: HostTools) -> None:
         """Check what can be checked without a request.
@@ -71,6 +80,10 @@ class HttpService(Connected):
         require_package("http", "httpx", "http")
         check_url("url", self.url)
         self.check_connection(tools.folder)
+        if self.state_url:
+            check_url("state_url", self.state_url)
+            if unknown := names_in(self.state_url) - {"session"}:
+                raise ConfigurationError(f"state_url: {min(unknown)!r} is unknown; it may have session")
         for field_name in ("url", "headers", "query", "body"):
             check_template(getattr(self, field_name), field_name)
         for name, pointer in self.reply.items():
@@ -87,11 +100,36 @@ class HttpService(Connected):
 
     async def answer(self, prompt: Prompt) -> Answer:
         try:
-            return await (self._streamed(prompt) if self.stream else self._at_once(prompt))
+            before = await self._state(prompt) if self.state_url and not prompt.conversation else None
+            answer = await (self._streamed(prompt) if self.stream else self._at_once(prompt))
+            if self.state_url:
+                after = await self._state(prompt)
+                answer = replace(answer, state=ApplicationState(after=after, before=before))
+            if answer.session and prompt.session in self._cookies:  # the next turn names this session
+                self._cookies[answer.session] = self._cookies[prompt.session]
+            return answer
         except HostFault:
             raise
         except Exception as exc:
             raise self._fault(exc) from exc
+
+    @property
+    def keeps_sessions(self) -> bool:
+        """Return True if the service remembers a conversation: by its id, or by cookies."""
+        templates = (self.url, self.headers, self.query, self.body)
+        return (
+            self.cookies
+            or "session" in self.reply
+            or any("session" in names_in(template) for template in templates)
+        )
+
+    def holds_session(self, session: str) -> bool:
+        """Return True if the service knows a conversation; cookies are known to this process alone."""
+        return not self.cookies or session in self._cookies
+
+    async def end_session(self, session: str) -> None:
+        """Forget the cookies of a conversation."""
+        self._cookies.pop(session, None)
 
     async def close(self) -> None:
         if self._client is not None:
@@ -100,6 +138,8 @@ class HttpService(Connected):
 
     def _opened_client(self) -> Any:
         if self._client is None:
+            from http.cookiejar import CookieJar, DefaultCookiePolicy
+
             import httpx
 
             # By default twenty connections stay open, and all further requests open their own.
@@ -109,6 +149,7 @@ class HttpService(Connected):
                 limits=limits,
                 follow_redirects=False,
                 event_hooks={"response": [self._limit_reply]},
+                cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
                 **self.http_options(),
             )
         return self._client
@@ -129,6 +170,7 @@ class HttpService(Connected):
             "corpus": list(prompt.corpus),
             "model": self.llm_model_name,
             "run": prompt.run,
+            "session": prompt.session,
         }
         headers = {name: filled_text(value, values) for name, value in self.headers.items()}
         if self.api_key:
@@ -139,16 +181,38 @@ class HttpService(Connected):
         )
         # A value in the address is a part of its path: it is encoded, so that it names no other place.
         quoted_values = {name: _in_url(value) for name, value in values.items()}
-        return self._opened_client().build_request(
+        request = self._opened_client().build_request(
             self.method,
             filled_text(self.url, quoted_values),
             headers=headers,
             params={name: filled_text(value, values) for name, value in self.query.items()} or None,
             **content,
         )
+        if prompt.session in self._cookies:
+            self._cookies[prompt.session].set_cookie_header(request)
+        return request
+
+    async def _sent(self, prompt: Prompt, *, stream: bool = False) -> Any:
+        """Send a prompt; the cookies of the response are those of the conversation."""
+        response = await self._opened_client().send(self._request(prompt), stream=stream)
+        if self.cookies and prompt.session:
+            self._cookies.setdefault(prompt.session, type(response.cookies)()).extract_cookies(response)
+        return response
+
+    async def _state(self, prompt: Prompt) -> str:
+        """Return the state of the application as JSON text."""
+        url = filled_text(self.state_url, {"session": _in_url(prompt.session)})
+        headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
+        response = await self._opened_client().get(url, headers=headers)
+        self._check_status(response)
+        try:
+            return state_text(response.json())
+        except ValueError as exc:
+            text = quoted(response.text, self._mask)
+            raise HostFault(f"{self.state_url} sent a state that is not JSON but {text!r}; check it") from exc
 
     async def _at_once(self, prompt: Prompt) -> Answer:
-        response = await self._opened_client().send(self._request(prompt))
+        response = await self._sent(prompt)
         self._check_status(response)
         try:
             document = response.json()
@@ -161,7 +225,7 @@ class HttpService(Connected):
     async def _streamed(self, prompt: Prompt) -> Answer:
         start, first_token_s = time.perf_counter(), None
         events: list[Any] = []
-        response = await self._opened_client().send(self._request(prompt), stream=True)
+        response = await self._sent(prompt, stream=True)
         try:
             if response.status_code >= 300:
                 await response.aread()

@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Literal, TypeVar
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
 from pytest_evalstudio.core.plugins.host import HostFault, host
-from pytest_evalstudio.hosts._callables import in_thread
 from pytest_evalstudio.hosts._connected import require_key
 from pytest_evalstudio.hosts._corpora import (
     INGESTION_TIMEOUT_S,
@@ -26,6 +25,7 @@ from pytest_evalstudio.hosts._faults import quoted
 from pytest_evalstudio.hosts._malformed import CHECK_REPLY
 from pytest_evalstudio.hosts._messages import counts, messages, system_text
 from pytest_evalstudio.hosts._openai import OpenAIService
+from pytest_evalstudio.hosts._threads import in_thread
 from pytest_evalstudio.hosts._tools import HostTools
 
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from typing import Any
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.plugins.host import host
-from pytest_evalstudio.hosts._callables import Call
+from pytest_evalstudio.hosts._applications import Application
 from pytest_evalstudio.hosts._tools import HostTools
 
 
@@ -24,16 +24,24 @@ class PythonCallable:
     Attributes:
         target: "package.module:callable"; dots after the colon reach attributes; in Python also the callable
             itself. It gets the prompt, and by name, if it asks for them: corpus, run, conversation (the
-            earlier turns, each with role and content), reply_schema (of judges), model, llm_model_name,
+            earlier turns, each with role and content), reply_schema (of judges), session (id of the
+            conversation), model, llm_model_name,
             system_prompt, and anything in `parameters`.
         parameters: further arguments; each must be one that the callable has.
+        factory: call it without arguments once for each conversation, and with each message what it returns;
+            a method `close` of that is called at the end.
+        state: "package.module:callable" that returns the application's state as JSON data, for
+            `final_state`; it is called before and after a question or conversation, with the `session` if it
+            asks for it. Without it, a method `state` of the callable is called, if it has one.
     """
 
     target: str | Callable[..., Any]
     llm_model_name: str = ""
     system_prompt: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    _call: Call | None = field(default=None, init=False, repr=False)
+    factory: bool = False
+    state: str = ""
+    _application: Application | None = field(default=None, init=False, repr=False)
     _importable: list[str] = field(default_factory=list, init=False, repr=False)
 
     def open(self, tools: HostTools) -> None:
@@ -51,9 +59,18 @@ class PythonCallable:
                 "llm_model_name": self.llm_model_name,
                 "system_prompt": self.system_prompt,
             }
-            self._call = Call.of(
-                function, f"target {self.target!r}", offered=offered, configured=self.parameters
+            self._application = Application.of(
+                function,
+                f"target {self.target!r}",
+                offered=offered,
+                configured=self.parameters,
+                is_factory=self.factory,
             )
+            if self.state:
+                read = load_target(self.state)
+                if not callable(read):
+                    raise ConfigurationError(f"state {self.state!r} is not callable")
+                self._application.read_state = read
         except BaseException:
             self._forget_folders()
             raise
@@ -62,9 +79,23 @@ class PythonCallable:
         """Nothing to prepare: the callable sees the corpus if it asks for it."""
 
     async def answer(self, prompt: Prompt) -> Answer:
-        if self._call is None:
+        if self._application is None:
             raise ConfigurationError(f"target {self.target!r} was not opened; ask it through open_model")
-        return await self._call.answer(prompt)
+        return await self._application.answer(prompt)
+
+    @property
+    def keeps_sessions(self) -> bool:
+        """Return True if the application remembers the turns of a conversation."""
+        return self._application is not None and self._application.keeps_sessions
+
+    def holds_session(self, session: str) -> bool:
+        """Return True if the application knows a conversation."""
+        return self._application is not None and self._application.holds_session(session)
+
+    async def end_session(self, session: str) -> None:
+        """Forget a conversation."""
+        if self._application is not None:
+            await self._application.end_session(session)
 
     async def close(self) -> None:
         self._forget_folders()

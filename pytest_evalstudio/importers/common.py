@@ -169,7 +169,7 @@ def read_file(path: Path, name: str = "") -> Source:
     if suffix in PARQUET_SUFFIXES:
         return Source(name=name, text="", data=_parquet(path, name))
     if suffix in CSV_SUFFIXES:
-        _, rows = read_csv(read_text(path, name), name)
+        _, rows, _ = read_csv(read_text(path, name), name)
         return Source(
             name=name, text="", data=[{key: decoded(cell) for key, cell in row.items()} for row in rows]
         )

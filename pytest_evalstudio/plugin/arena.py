@@ -16,7 +16,7 @@ from pytest_evalstudio.arena.judging import SETTINGS, JudgedGames, judge_games
 from pytest_evalstudio.arena.replacement import EARLIER
 from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.errors import DataError, EvaluationError
-from pytest_evalstudio.engine.scoring.answering import answered, prompts_of
+from pytest_evalstudio.engine.scoring.answering import answered, requests_of
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo
@@ -113,7 +113,7 @@ class ArenaRun:
                 self._answers[model] = [task.answers[0] for task in tasks]
             else:
                 answers_by_prompt = self._evals.models.asked[model.key]
-                prompts = [prompts_of(task)[0] for task in tasks]
+                prompts = [requests_of(task)[0] for task in tasks]
                 self._answers[model] = [
                     answered(task.case, answer, model, 1, retrieves=answers_by_prompt.retrieves)
                     for task, answer in zip(tasks, answers_by_prompt.ask(prompts), strict=True)

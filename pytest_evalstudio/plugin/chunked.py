@@ -13,7 +13,7 @@ import pytest
 
 from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.engine.pipeline import Pipeline, Progress
-from pytest_evalstudio.engine.scoring.answering import prompts_of
+from pytest_evalstudio.engine.scoring.answering import requests_of
 from pytest_evalstudio.engine.scoring.chunks import cut
 from pytest_evalstudio.engine.scoring.messages import misses
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
@@ -151,7 +151,7 @@ class ItemChunk:
             if member.task.answered or member.task in self._requested or member.host_fixture:
                 continue
             self._requested.add(member.task)
-            self._evals.models.asked[member.task.model.key].request(prompts_of(member.task))
+            self._evals.models.asked[member.task.model.key].request(requests_of(member.task))
 
 
 def _links(task: EvalTask) -> Iterator[EvalTask]:

@@ -11,7 +11,7 @@ import pytest
 from pytest_evalstudio.engine.asking.answers import AnswerCache, digest_of
 from pytest_evalstudio.engine.asking.runs import AskingRun, RunInputs, continuation_line, file_digests
 from pytest_evalstudio.engine.revision import revision
-from pytest_evalstudio.engine.scoring.answering import prompts_of
+from pytest_evalstudio.engine.scoring.answering import requests_of
 
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.items import EvalItem
@@ -45,7 +45,7 @@ def run_inputs(
 
 def question_count(items: Iterable[EvalItem]) -> int:
     """Return the number of questions that the items ask at least."""
-    return sum(len(prompts_of(item.task)) for item in items if not item.task.answered)
+    return sum(len(requests_of(item.task)) for item in items if not item.task.answered)
 
 
 def announcement(run: AskingRun, cache: Path, questions: int) -> str:

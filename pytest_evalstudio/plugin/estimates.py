@@ -80,6 +80,6 @@ def _planned(evals: EvalSession, items: Sequence[EvalItem]) -> Iterator[PlannedT
         yield PlannedTask(
             task=item.task,
             session=None if item.task.answered else evals.models.session_of(item.task.model),
-            evaluators=evals.plan(config).for_case(item.task.choice),
+            evaluators=evals.plan(config).for_case(item.task.choice, item.task.case.plan),
             config=config,
         )

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.engine.scoring.record_texts import iso_time
 from pytest_evalstudio.engine.scoring.results import Result
-from pytest_evalstudio.engine.scoring.verdicts import number
 from pytest_evalstudio.plugin.display import shown_line
 from pytest_evalstudio.plugin.keys import SCORE
 
@@ -76,7 +76,7 @@ def primary_scores(result: Result) -> str:
     for selected, verdict in result.verdicts.items():
         value = verdict.scores.get(selected.spec.primary.key) if verdict.status == "score" else None
         if value is not None:
-            parts.append(f"{selected.id} {number(value)}")
+            parts.append(f"{selected.id} {figure(value)}")
     return ", ".join(parts)
 
 

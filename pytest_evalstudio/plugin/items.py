@@ -171,9 +171,9 @@ class EvalFileCollector(pytest.File):
             }
             collected = [task for task in collected if task.model.key in selected]
         for task in collected:
-            if task.choice is not None:
+            if task.choice is not None or task.case.plan is not None:
                 try:
-                    task.chosen = plan.for_case(task.choice)
+                    task.chosen = plan.for_case(task.choice, task.case.plan)
                 except ConfigurationError as exc:
                     raise ConfigurationError(f"{self.nodeid}::{task.name}: {exc}") from None
         return collected

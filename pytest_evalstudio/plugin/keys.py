@@ -22,6 +22,8 @@ FROZEN = pytest.StashKey[bool]()
 """Set where the garbage collector leaves the collected items alone."""
 SCORE = "evalstudio_score"
 """Attribute of a test report with the primary scores in words, for -v."""
+BRIEF = "evalstudio_brief"
+"""Attribute of a failing test report with its reason on one line and its question, for the short summary."""
 PLAN_CHANNEL = "evalstudio_plan"
 """Key in a worker's input of the channel on which it sends its plan."""
 

@@ -10,7 +10,8 @@ from concurrent.futures import CancelledError, Future
 
 import pytest
 
-from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.cases import Answer
+from pytest_evalstudio.engine.asking.dialogues import Dialogue, Request
 from pytest_evalstudio.engine.asking.resolve import ModelSession
 from pytest_evalstudio.engine.pipeline import Progress
 from pytest_evalstudio.plugin.loops import run_until_done
@@ -70,7 +71,7 @@ class AskedAhead:
 
     def __init__(self, session: ModelSession) -> None:
         self._session = session
-        self._requested: dict[Prompt, deque[Future[Answer]]] = {}
+        self._requested: dict[Request, deque[Future[Answer]]] = {}
         self.loop: asyncio.AbstractEventLoop | None = None
 
     @property
@@ -81,22 +82,26 @@ class AskedAhead:
     def retrieves(self) -> bool | None:
         return self._session.retrieves
 
-    def peek(self, prompts: Sequence[Prompt]) -> list[Answer | None]:
+    def peek(self, requests: Sequence[Request]) -> list[Answer | None]:
         """Return stored answers, None where there is none."""
-        return self._session.peek(prompts)
+        return self._session.peek(requests)
 
-    def request(self, prompts: Iterable[Prompt]) -> None:
-        """Ask prompts without waiting for the answers; a stored question is asked once."""
-        for prompt in prompts:
-            waiting = self._requested.setdefault(prompt, deque())
+    def end_conversations(self, dialogues: Sequence[Dialogue]) -> None:
+        """Let the host forget conversations that were paused and are not continued."""
+        self._session.end_conversations(dialogues)
+
+    def request(self, requests: Iterable[Request]) -> None:
+        """Ask requests without waiting for the answers; a stored question is asked once."""
+        for request in requests:
+            waiting = self._requested.setdefault(request, deque())
             shared = waiting[0] if waiting and self._session.stores else None
-            waiting.append(shared or self._session.submit(prompt))
+            waiting.append(shared or self._session.submit(request))
 
-    def ask(self, prompts: Sequence[Prompt], *, progress: Progress | None = None) -> list[Answer]:
+    def ask(self, requests: Sequence[Request], *, progress: Progress | None = None) -> list[Answer]:
         """Return the answers, in order; those that were requested are waited for."""
         if self.loop is not None:
-            self.request(prompt for prompt in prompts if prompt not in self._requested)
-        futures = [self._taken(prompt) for prompt in prompts]
+            self.request(request for request in requests if request not in self._requested)
+        futures = [self._taken(request) for request in requests]
         try:
             if self.loop is not None:
                 run_until_done(self.loop, [future for future in futures if future is not None])
@@ -110,20 +115,20 @@ class AskedAhead:
                 if future is not None:
                     future.cancel()
             raise
-        rest = [index for index in range(len(prompts)) if index not in arrived]
+        rest = [index for index in range(len(requests)) if index not in arrived]
         answers_of_rest = (
-            self._session.ask([prompts[index] for index in rest], progress=progress) if rest else []
+            self._session.ask([requests[index] for index in rest], progress=progress) if rest else []
         )
         answers = {**arrived, **dict(zip(rest, answers_of_rest, strict=True))}
-        return [answers[index] for index in range(len(prompts))]
+        return [answers[index] for index in range(len(requests))]
 
-    def _taken(self, prompt: Prompt) -> Future[Answer] | None:
-        waiting = self._requested.get(prompt)
+    def _taken(self, request: Request) -> Future[Answer] | None:
+        waiting = self._requested.get(request)
         if not waiting:
             return None
         future = waiting.popleft()
         if not waiting:
-            del self._requested[prompt]
+            del self._requested[request]
         return future
 
 

@@ -276,41 +276,61 @@ class Recorder:
         if passing and (self._failure or worse or is_partial or any(not gate.met for gate in gates)):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
-    def summarise(self, terminal: Any) -> None:
-        """Write the summary of the run to the terminal."""
-        from pytest_evalstudio.plugin.summary import closing_lines, rerun_command, write_summary
-
-        config = self._evals.config
+    def summarise(self, terminal: Any, *, verbose: bool) -> None:
+        """Write the details of a verbose run, the annotations of CI services, and why there is no report."""
         if self._failure:
+            terminal.ensure_newline()
             terminal.section("evalstudio", red=True)
             terminal.write_line(self._failure, red=True)
         elif self.report is not None:
-            write_summary(terminal, self.report, config.invocation_params.dir, config.rootpath)
-            if self._not_run and not self._evals.settings.allows_partial:
-                terminal.write_line(
-                    "a partial run does not pass; --evalstudio-allow-partial accepts it", yellow=True
-                )
+            if verbose:
+                self._write_details(terminal, self.report)
             self.ci_output.annotate(terminal.reporter)
-            if self.history is not None and len(self.history.runs) > 1:
-                from pytest_evalstudio.comparison.history import history_lines
 
-                terminal.section("history")
-                for line in history_lines(self.history):
-                    terminal.write_line(line)
-            if self.report.ratings is not None:
-                from pytest_evalstudio.arena.text import rating_lines
+    def _write_details(self, terminal: Any, report: Report) -> None:
+        from pytest_evalstudio.plugin.summary import write_details
 
-                terminal.section("arena")
-                for line in rating_lines(self.report.ratings):
-                    terminal.write_line(line)
-            if self.comparison is not None:
-                from pytest_evalstudio.comparison.text import comparison_lines
+        config = self._evals.config
+        terminal.ensure_newline()
+        terminal.section("evaluation details")
+        write_details(terminal, report, config.invocation_params.dir, config.rootpath)
+        if self.history is not None and len(self.history.runs) > 1:
+            from pytest_evalstudio.comparison.history import history_lines
 
-                terminal.section("comparison with the baseline")
-                for line in comparison_lines(self.comparison):
-                    terminal.write_line(line)
-            for line in closing_lines(self.report, config.invocation_params.dir, rerun_command(config)):
+            terminal.section("history")
+            for line in history_lines(self.history):
                 terminal.write_line(line)
+        if report.ratings is not None:
+            from pytest_evalstudio.arena.text import rating_lines
+
+            terminal.section("arena")
+            for line in rating_lines(report.ratings):
+                terminal.write_line(line)
+        if self.comparison is not None:
+            from pytest_evalstudio.comparison.text import comparison_lines
+
+            terminal.section("comparison with the baseline")
+            for line in comparison_lines(self.comparison):
+                terminal.write_line(line)
+
+    def close(self, terminal: Any) -> None:
+        """Write the end of the run, after everything else that pytest writes."""
+        if self._failure or self.report is None:
+            return
+        from pytest_evalstudio.plugin.closing import RunEnd, closing_lines, rerun_command
+
+        config = self._evals.config
+        terminal.section("evalstudio")
+        end = RunEnd(
+            report=self.report,
+            start=config.invocation_params.dir,
+            root=config.rootpath,
+            comparison=self.comparison,
+            rerun=rerun_command(config),
+            allows_partial=self._evals.settings.allows_partial,
+        )
+        for line in closing_lines(end):
+            terminal.write_line(line.text, **line.markup)
 
     def _contributed(self, analysis: Analysis) -> list[tuple[str, str]]:
         sections = self._evals.config.hook.pytest_evalstudio_report_sections(analysis=analysis)

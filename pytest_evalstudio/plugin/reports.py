@@ -9,22 +9,25 @@ import pytest
 
 from pytest_evalstudio.core.codes import ItemCode
 from pytest_evalstudio.core.errors import EvaluationError, ThresholdMissed
+from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.engine.recording import ItemHead, attempt_of, item_entry
 from pytest_evalstudio.engine.run_header import document_digests, evaluator_entry, file_entry, model_entry
 from pytest_evalstudio.engine.scoring.masking import masked
-from pytest_evalstudio.engine.scoring.messages import misses
+from pytest_evalstudio.engine.scoring.messages import headline, misses
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.plugin.chunked import INDEX
 from pytest_evalstudio.plugin.display import Mask, clean_report, shown_line
 from pytest_evalstudio.plugin.figures import show_figures
 from pytest_evalstudio.plugin.items import ATTEMPTS, EvalItem
-from pytest_evalstudio.plugin.keys import ITEM, PAYLOAD, running_session
+from pytest_evalstudio.plugin.keys import BRIEF, ITEM, PAYLOAD, running_session
 from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.plugin.recorded import RecordedItem
 from pytest_evalstudio.record.schema import Attempt, Tables, VerdictWord
 
 LONGEST_REASON = 2000
+BRIEF_CHARS = 300
+QUESTION_CHARS = 60
 Checks = list[tuple[Result, ConfiguredEvaluator]]
 CHECKS = pytest.StashKey[Checks]()
 """Checks that a test written in Python has made so far."""
@@ -42,6 +45,10 @@ def amend_report(item: pytest.Item, call: pytest.CallInfo[Any], report: pytest.T
         _share_time(item, call, report)
         if report.when == "call":
             show_figures(report, item.config, _result(item))
+        if (result := _result(item)) is not None and (report.failed or hasattr(report, "wasxfail")):
+            mask = running_session(item.config).mask
+            question = shown_line(mask(excerpt(item.task.case.question, QUESTION_CHARS)))
+            setattr(report, BRIEF, [mask(headline(result))[:BRIEF_CHARS], question])
         if report.when == "call" or (report.when == "setup" and not report.passed):
             setattr(report, PAYLOAD, _payload(item, report).plain())
     elif isinstance(item, RecordedItem):

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Collection, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -27,8 +27,8 @@ from pytest_evalstudio.plugin import chunked
 from pytest_evalstudio.plugin.checks import checks, checks_something
 from pytest_evalstudio.plugin.confirming import confirmation_test
 from pytest_evalstudio.plugin.continuing import announcement, question_count, run_inputs
-from pytest_evalstudio.plugin.display import shown, shown_line, usage_error
-from pytest_evalstudio.plugin.folding import FoldedFailures
+from pytest_evalstudio.plugin.display import SafeTerminal, shown, shown_line, usage_error
+from pytest_evalstudio.plugin.failure_display import FailureDisplay
 from pytest_evalstudio.plugin.keys import FROZEN
 from pytest_evalstudio.plugin.reports import Announced
 from pytest_evalstudio.plugin.settings import Settings
@@ -70,7 +70,7 @@ class EvalSession:
         announcement: line about the interrupted run that this one continues, "" for a new one.
         workflows: those of which a step has run here, by file.
         deselected: node ids of the items that were collected and are not to run.
-        folded_failures: those whose blocks the terminal leaves out.
+        failure_display: of the terminal.
     """
 
     def __init__(self, config: pytest.Config) -> None:
@@ -94,7 +94,11 @@ class EvalSession:
         self.announcement = ""
         self.confirmation_test: ConfirmationTest | None = None
         self.sent_plan = False
-        self.folded_failures = FoldedFailures()
+        self.failure_display = FailureDisplay(self._close)
+
+    def _close(self, reporter: Any) -> None:
+        if "recorder" in self.__dict__:
+            self.recorder.close(SafeTerminal(reporter))
 
     @functools.cached_property
     def registry(self) -> Registry:

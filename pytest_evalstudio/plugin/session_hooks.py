@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
+from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.plugin import chunked
 from pytest_evalstudio.plugin.display import SafeTerminal, shown, shown_line, usage_error
 from pytest_evalstudio.plugin.keys import SPENT
@@ -156,15 +157,13 @@ class SessionHooks:
             except (EvalStudioError, OSError) as exc:
                 self.evals.warn(f"{path}: the workflow's artifacts could not be written: {exc}", path)
 
+    @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Write the results of the run and the path of the report."""
-        self.evals.folded_failures.restore(terminalreporter)
-        if hidden := len(self.evals.folded_failures.hidden):
-            cases = "1 more failure has" if hidden == 1 else f"{hidden:,} more failures have"
-            terminalreporter.write_line(f"evalstudio: {cases} a line below; -v writes them out")
-        if "recorder" in self.evals.__dict__:
-            self.evals.recorder.summarise(SafeTerminal(terminalreporter))
+        """Write the details of a verbose run; pytest's short summary and the end of the run follow."""
+        self.evals.failure_display.show_all(terminalreporter)
         option = self.evals.config.option
+        if "recorder" in self.evals.__dict__:
+            self.evals.recorder.summarise(SafeTerminal(terminalreporter), verbose=option.verbose > 0)
         has_report = "recorder" in self.evals.__dict__ and self.evals.recorder.has_items
         if self.evals.collected_files and not (
             has_report
@@ -174,7 +173,7 @@ class SessionHooks:
             or self.evals.usage_errors
             or terminalreporter.stats.get("error")
         ):
-            files = "1 file" if self.evals.collected_files == 1 else f"{self.evals.collected_files} files"
+            files = counted(self.evals.collected_files, "file")
             terminalreporter.write_line(
                 f"evalstudio: nothing was evaluated: no test case of {files} ran", yellow=True, bold=True
             )

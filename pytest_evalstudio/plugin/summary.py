@@ -1,4 +1,4 @@
-"""The run's summary on the terminal: leaderboards, findings, flips, gates and the path of the report."""
+"""Figures of a verbose run on the terminal: leaderboards, findings, steps, judges, flips and gates."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_evalstudio.core.figures import counted, figure, interval, percent, plural
 from pytest_evalstudio.core.outcomes import SEVERITIES
 from pytest_evalstudio.engine.analysis.flip_rates import COPY
 from pytest_evalstudio.record.schema import JudgeSpend, StepEntry
 from pytest_evalstudio.report.repeats import terminal_lines
 
 if TYPE_CHECKING:
-    import pytest
-
     from pytest_evalstudio.engine.analysis.analyse import Analysis
     from pytest_evalstudio.engine.analysis.corrections import CorrectedRate
     from pytest_evalstudio.engine.analysis.flip_rates import FlipRate
@@ -29,21 +28,16 @@ ROWS = 10
 FINDINGS = 3
 TITLE_CHARS = 120
 LABEL_CHARS = 40
-_LAST_FAILED = ("--lf", "--last-failed", "--ff", "--failed-first", "--sw", "--stepwise")
 
 
-def write_summary(terminal: Any, report: Report, start: Path, root: Path) -> None:
-    """Write the figures of the run below the test results; `closing_lines` follow.
+def write_details(terminal: Any, report: Report, start: Path, root: Path) -> None:
+    """Write the figures of a verbose run below the test results.
 
     Args:
         start: folder that pytest was started in.
         root: root folder of the run; paths of workflow reports are relative to it.
     """
     analysis = report.analysis
-    terminal.ensure_newline()
-    terminal.section("evalstudio")
-    for text in nothing_lines(analysis):
-        terminal.write_line(text, yellow=True, bold=True)
     for text in leaderboard_lines(analysis):
         terminal.write_line(text)
     for text in review_lines(analysis, os.path.relpath(report.page.parent, start)):
@@ -58,12 +52,8 @@ def write_summary(terminal: Any, report: Report, start: Path, root: Path) -> Non
         terminal.write_line(text)
     for text in flip_lines(analysis):
         terminal.write_line(text)
-    if analysis.stored.count:
-        terminal.write_line(f"stored: {analysis.stored.sentence}", yellow=True)
     for text in no_answer_lines(analysis):
         terminal.write_line(text, red=True)
-    for text in not_run_lines(analysis):
-        terminal.write_line(text, yellow=True)
     for text in terminal_lines(analysis.repeats, ROWS):
         terminal.write_line(text)
     for text in confirmation_lines(analysis):
@@ -71,57 +61,8 @@ def write_summary(terminal: Any, report: Report, start: Path, root: Path) -> Non
     for text in flaky_lines(analysis):
         terminal.write_line(text, yellow=True)
     for gate in analysis.gates:
-        terminal.write_line(f"gate {gate.text}", green=gate.met, red=not gate.met)
-    for text in report.warnings:
-        terminal.write_line(f"warning: {text}", yellow=True)
-
-
-def closing_lines(report: Report, start: Path, rerun: str = "") -> Iterator[str]:
-    """Yield the end of a run: verdict, failures per evaluator, the command that reruns them, the report.
-
-    Args:
-        start: folder that pytest was started in.
-        rerun: command, "" where there is none.
-    """
-    yield f"result: {report.verdict.headline}"
-    is_broken = report.verdict.outcome in ("failed", "error")
-    failures = [
-        (sum(line.judged - line.passed for line in board.standings), board.evaluator.name)
-        for board in report.analysis.leaderboards.values()
-    ]
-    failures = sorted((entry for entry in failures if entry[0]), reverse=True)
-    if failures and is_broken:  # answers that are expected to fail break nothing
-        more = f" and {len(failures) - ROWS} more evaluators" if len(failures) > ROWS else ""
-        names = ", ".join(f"{name} {count:,}" for count, name in failures[:ROWS])
-        yield f"failing answers: {names}{more}"
-    if rerun and is_broken:
-        yield f"rerun: {rerun}"
-    yield f"report: {os.path.relpath(report.page if report.page.is_file() else report.archive, start)}"
-
-
-def rerun_command(config: pytest.Config) -> str:
-    """Return the command that runs the failures of a session again, "" where pytest does not know them."""
-    if not config.pluginmanager.hasplugin("lfplugin"):
-        return ""
-    arguments = [argument for argument in config.invocation_params.args if argument not in _LAST_FAILED]
-    command = shlex.join(["pytest", *arguments, "--lf"])
-    return command if len(command) <= TITLE_CHARS else "pytest --lf"
-
-
-def nothing_lines(analysis: Analysis) -> Iterator[str]:
-    """Yield a warning if the run has cases and no evaluator gave a score or an error for any of them."""
-    cases = sum(analysis.verdicts.values())
-    lines = [line for board in analysis.leaderboards.values() for line in board.standings]
-    if (
-        not (analysis.run.steps or analysis.run.arena)
-        and not any(line.scored or line.errors for line in lines)
-        and not analysis.verdicts.get("error")
-    ):
-        ran = f"{cases} test {'case' if cases == 1 else 'cases'} ran"
-        yield (
-            f"nothing was evaluated: {ran}, and no evaluator gave a score or an error; -rs shows why each was"
-            " skipped"
-        )
+        if gate.met:
+            terminal.write_line(f"gate {gate.text}", green=True)
 
 
 def leaderboard_lines(analysis: Analysis) -> Iterator[str]:
@@ -135,7 +76,7 @@ def _board(board: Leaderboard) -> Iterator[str]:
     metric = board.evaluator.primary
     sign = ">=" if metric.better == "higher" else "<="
     embedder = f"; embedder {board.evaluator.embedder}" if board.evaluator.embedder else ""
-    yield f"{board.evaluator.id}: {metric.key} (threshold {sign} {metric.threshold:g}{embedder})"
+    yield f"{board.evaluator.id}: {metric.key} (threshold {sign} {figure(metric.threshold)}{embedder})"
     if check := board.evaluator.judge_check:
         good, bad = check.sensitivity, check.specificity
         yield (
@@ -146,15 +87,15 @@ def _board(board: Leaderboard) -> Iterator[str]:
     for line in board.standings[:ROWS]:
         cell = line.cells[metric.key]
         if cell.value is None:
-            score = "  no score"
+            score = "no score"
         else:
-            interval = " [{:.3f}, {:.3f}]".format(*cell.interval) if cell.interval is not None else ""
-            score = f"{cell.value:10.4f}{interval}"
+            bounds = f" {interval(*cell.interval)}" if cell.interval is not None else ""
+            score = f"{figure(cell.value):>8}{bounds}"
         rest = "".join(
             f", {count} {what}"
             for count, what in (
                 (line.uncertain, "uncertain"),
-                (line.errors, "error" if line.errors == 1 else "errors"),
+                (line.errors, plural(line.errors, "error")),
                 (line.not_applicable, "not applicable"),
             )
             if count
@@ -169,12 +110,13 @@ def _board(board: Leaderboard) -> Iterator[str]:
 
 def _corrected(line: Standing, corrected: CorrectedRate) -> str:
     """Return the pass rate as the judge has it and corrected for its errors."""
-    interval = "" if line.pass_interval is None else " [{:.3f}, {:.3f}]".format(*line.pass_interval)
-    rate = f"pass rate {line.passed} of {line.judged}, {line.pass_rate or 0.0:.3f}{interval}"
+    bounds = "" if line.pass_interval is None else " [{}, {}]".format(*map(percent, line.pass_interval))
+    rate = f"pass rate {line.passed} of {line.judged}, {percent(line.pass_rate)}{bounds}"
     if corrected.value is None or corrected.interval is None:
         return f"{rate}; not corrected: {corrected.reason}"
     low, high = corrected.interval
-    return f"{rate}; corrected for the judge's errors {corrected.value:.3f} [{low:.3f}, {high:.3f}]"
+    value = f"{percent(corrected.value)} [{percent(low)}, {percent(high)}]"
+    return f"{rate}; corrected for the judge's errors {value}"
 
 
 def _fitted(text: str, width: int) -> str:
@@ -239,11 +181,11 @@ def judging_lines(analysis: Analysis) -> Iterator[str]:
     spend = spend or JudgeSpend()
     rows = sum(figures.rows for figures in analysis.judging)
     tokens = f"{spend.input_tokens:,} tokens in, {spend.output_tokens:,} out"
-    cost = f", {spend.cost_usd:.4f} USD" if spend.cost_usd else ""
+    cost = f", {figure(spend.cost_usd)} USD" if spend.cost_usd else ""
     games = sum(len(pair.battles) for pair in analysis.run.arena.values())
-    purpose = [f"{rows:,} judgements"] if rows or not games else []
-    purpose += [f"{games:,} games"] if games else []
-    yield f"judge: {spend.calls:,} calls in this run for {' and '.join(purpose)} ({tokens}{cost})"
+    purpose = [counted(rows, "judgement")] if rows or not games else []
+    purpose += [counted(games, "game")] if games else []
+    yield f"judge: {counted(spend.calls, 'call')} in this run for {' and '.join(purpose)} ({tokens}{cost})"
     not_asked = sum(figures.not_asked for figures in analysis.judging)
     if not_asked:
         reasons = "; ".join(
@@ -267,17 +209,9 @@ def no_answer_lines(analysis: Analysis) -> Iterator[str]:
     """Yield the number of empty answers of each model that gave any."""
     for model in analysis.models:
         if model.empty:
-            verb = "is" if model.empty == 1 else "are"
-            yield f"no answer: {model.empty:,} of {model.answered:,} answers {verb} empty ({model.name})"
-
-
-def not_run_lines(analysis: Analysis) -> Iterator[str]:
-    """Yield the number of items of each model that was not asked, with the first reason."""
-    for model in analysis.models:
-        if count := model.verdicts.get("not_run"):
-            items = "1 item" if count == 1 else f"{count:,} items"
-            reason = model.not_run_reason or f"model {model.name!r} was not asked"
-            yield f"not run: {items} of {model.name}, since {reason}"
+            verb = plural(model.empty, "is", "are")
+            answers = f"{model.empty:,} of {counted(model.answered, 'answer')}"
+            yield f"no answer: {answers} {verb} empty ({model.name})"
 
 
 def confirmation_lines(analysis: Analysis) -> Iterator[str]:
@@ -291,7 +225,7 @@ def flaky_lines(analysis: Analysis) -> Iterator[str]:
     """Yield the items that passed only when a plugin ran them again."""
     if analysis.flaky:
         names = [item.nodeid for item in analysis.reruns if item.flaky][:ROWS]
-        cases = "1 test case" if analysis.flaky == 1 else f"{analysis.flaky} test cases"
+        cases = counted(analysis.flaky, "test case")
         more = ", ..." if analysis.flaky > len(names) else ""
         yield f"flaky: {cases} passed only after a rerun: {', '.join(names)}{more}"
 
@@ -323,6 +257,5 @@ def flip_lines(analysis: Analysis) -> Iterator[str]:
 
 def _share(rate: FlipRate) -> str:
     low, high = rate.interval
-    return (
-        f"{rate.flips} of {rate.compared} comparisons ({rate.rate:.1%}, 95% interval {low:.1%} to {high:.1%})"
-    )
+    flips = f"{rate.flips:,} of {counted(rate.compared, 'comparison')}"
+    return f"{flips} ({percent(rate.rate)}, 95 % interval {percent(low)} to {percent(high)})"

@@ -229,5 +229,5 @@ def eval_session(config: pytest.Config) -> EvalSession:
 
         hooks = SessionHooks(EvalSession(config))
         config.pluginmanager.register(hooks, SESSION)
-        config.pluginmanager.register(hooks.evals.folded_failures, "evalstudio-folded-failures")
+        config.pluginmanager.register(hooks.evals.failure_display, "evalstudio-failure-display")
     return hooks.evals  # type: ignore[no-any-return]

@@ -124,7 +124,7 @@ class WorkflowStep(RecordedItem):
 
     def payload(self, report: pytest.TestReport) -> Payload:
         """Return the record's entry of the step, personal data and secrets masked."""
-        from pytest_evalstudio.mrm.artifacts.fingerprints import fingerprint_rows, fingerprints
+        from pytest_evalstudio.mrm.artifacts.evidence import evidence_of, evidence_rows
         from pytest_evalstudio.mrm.artifacts.sign_off import sign_offs
         from pytest_evalstudio.report.workflow import PAGE
 
@@ -134,7 +134,7 @@ class WorkflowStep(RecordedItem):
             file=self.nodeid.partition("::")[0],
             verdict=report.outcome,
             page=Path(os.path.relpath(self._run.folder / PAGE, self.config.rootpath)).as_posix(),
-            fingerprints=dict(fingerprint_rows(fingerprints(self._run))),
+            fingerprints=dict(evidence_rows(evidence_of(self._run))),
             sign_offs=tuple(status.entry for status in sign_offs(self._run)),
         )
         return Payload.of(self.nodeid, Tables(steps={self.nodeid: entry}))

@@ -14,6 +14,7 @@ VerdictWord = Literal["passed", "failed", "error", "skipped", "xfailed", "xpasse
 """`not_run`: the model was not asked, since its budget was used up or its service refused access."""
 VERDICTS: tuple[VerdictWord, ...] = ("passed", "failed", "error", "skipped", "xfailed", "xpassed", "not_run")
 StatusWord = Literal["score", "not_applicable", "error"]
+EndWord = Literal["", "max_turns", "failed_turn"]
 DirectionWord = Literal["pass_to_fail", "fail_to_pass"]
 
 
@@ -92,6 +93,8 @@ class RowOutcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
         scores: metric key to value; None where that metric alone is not applicable.
         sketch: what model-wide figures need of this row, in a form of the evaluator's own.
         details: particulars by name, for exports.
+        turn: turn of a conversation that decides the score; 0 for the whole, and for a single question.
+        turns: outcomes of the turns and of the whole.
     """
 
     status: StatusWord
@@ -103,6 +106,23 @@ class RowOutcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
     sketch: str = ""
     details: JsonObject = {}
     judging: JudgeUsage | None = None
+    turn: int = 0
+    turns: tuple[TurnScore, ...] = ()
+
+
+class TurnScore(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Outcome of one turn of a conversation.
+
+    Attributes:
+        turn: its number from 1; 0 for the conversation as a whole.
+        passed: None where no threshold decides.
+    """
+
+    turn: int
+    status: StatusWord
+    passed: bool | None = None
+    scores: dict[str, float | None] = {}
+    reason: str = ""
 
 
 class RecordedToolCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -153,6 +173,13 @@ class RecordedAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):
         retries: requests that failed before the one that succeeded.
         tool_calls: calls of tools, in order.
         error: reason for a missing answer, "" if there is an answer.
+        session: the service's id of the conversation, where its reply gives one.
+        state: of the application after the answer, JSON as text, cut after 20,000 characters; `state_before`
+            that before the question or conversation.
+        turns: all turns of a conversation that was run. The text is that of the last; calls, tokens, seconds
+            and cost are those of all turns.
+        ended_by: "max_turns" where the condition that ends a conversation was never met, "failed_turn" where
+            it stopped at a failing turn; "" for its last turn.
         stored: time at which an earlier run stored the answer, ISO 8601; "" for an answer of this run.
     """
 
@@ -170,6 +197,32 @@ class RecordedAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):
     request_id: str = ""
     tool_calls: tuple[RecordedToolCall, ...] = ()
     stored: str = ""
+    session: str = ""
+    state: str | None = None
+    state_before: str | None = None
+    turns: tuple[RecordedTurn, ...] = ()
+    ended_by: EndWord = ""
+
+
+class RecordedTurn(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Turn of a conversation that was run: the user's message, the answer to it, and its expectations.
+
+    Attributes:
+        evaluators: ids of the evaluators that score the turn; None for all of the case.
+    """
+
+    prompt: str
+    answer: RecordedAnswer
+    expected_output: str = ""
+    output_condition: str = ""
+    condition_on: str = ""
+    expects: str = ""
+    expected_facts: tuple[str, ...] = ()
+    guidelines: tuple[str, ...] = ()
+    expected_documents: tuple[str, ...] = ()
+    expected_tool_calls: tuple[ExpectedCall, ...] | None = None
+    expected_state: JsonObject = {}
+    evaluators: tuple[str, ...] | None = None
 
 
 class Row(RecordedAnswer, frozen=True, kw_only=True, omit_defaults=True):
@@ -181,6 +234,9 @@ class Row(RecordedAnswer, frozen=True, kw_only=True, omit_defaults=True):
         condition_on: where the condition is to hold: "answer", "context" or "both"; "" for the default.
         expects: "refusal" where the case expects one.
         expected_tool_calls: calls that the case expects; None where it says nothing of them.
+        judge: "last" where the last turn of a conversation alone decides.
+        plan: digest of the conversation that the case plans: turns, simulated user and expectations; "" for a
+            single question.
         outcomes: evaluator id to its outcome.
     """
 
@@ -199,6 +255,9 @@ class Row(RecordedAnswer, frozen=True, kw_only=True, omit_defaults=True):
     guidelines: tuple[str, ...] = ()
     expected_documents: tuple[str, ...] = ()
     expected_tool_calls: tuple[ExpectedCall, ...] | None = None
+    expected_state: JsonObject = {}
+    judge: str = ""
+    plan: str = ""
     outcomes: dict[str, RowOutcome]
 
 
@@ -242,6 +301,7 @@ class ItemFlip(Struct, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         source: key of the original.
         fails: whether the flip fails the perturbed item.
+        turn: perturbed turn of a conversation, from 1; 0 for a single question.
     """
 
     evaluator: str
@@ -254,6 +314,7 @@ class ItemFlip(Struct, frozen=True, kw_only=True, omit_defaults=True):
     perturbators: tuple[str, ...]
     meaning_kept: bool
     fails: bool
+    turn: int = 0
 
 
 class Perturbation(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -11,6 +11,27 @@ from msgspec import Struct
 from pytest_evalstudio.record.items import Item, Link, Message, VerdictWord
 
 
+class CallOutline(Struct, frozen=True, kw_only=True, gc=False):
+    """A call of a tool without its result; see `items.RecordedToolCall`."""
+
+    name: str
+    arguments: msgspec.Raw = msgspec.Raw(b"{}")
+    arguments_text: str = ""
+
+
+class AnswerOutline(Struct, frozen=True, kw_only=True, gc=False):
+    """The text of an answer in a conversation; see `items.RecordedAnswer`."""
+
+    actual_output: str
+
+
+class TurnOutline(Struct, frozen=True, kw_only=True, gc=False):
+    """A turn of a conversation; see `items.RecordedTurn`."""
+
+    prompt: str
+    answer: AnswerOutline
+
+
 class RowOutline(Struct, frozen=True, kw_only=True, gc=False):
     """A row without its outcomes; see `items.Row`.
 
@@ -35,6 +56,11 @@ class RowOutline(Struct, frozen=True, kw_only=True, gc=False):
     expected_facts: tuple[str, ...] = ()
     guidelines: tuple[str, ...] = ()
     expected_documents: tuple[str, ...] = ()
+    expected_tool_calls: msgspec.Raw | None = None
+    expected_state: msgspec.Raw = msgspec.Raw(b"{}")
+    plan: str = ""
+    tool_calls: tuple[CallOutline, ...] = ()
+    turns: tuple[TurnOutline, ...] = ()
 
 
 class VerdictOutline(Struct, frozen=True, kw_only=True, gc=False):

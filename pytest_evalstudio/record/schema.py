@@ -31,9 +31,11 @@ from pytest_evalstudio.record.items import (
     Perturbation,
     RecordedAnswer,
     RecordedToolCall,
+    RecordedTurn,
     Row,
     RowOutcome,
     StatusWord,
+    TurnScore,
     VerdictWord,
 )
 from pytest_evalstudio.record.judge_checks import JudgeCheckEntry, ShareEntry
@@ -69,6 +71,7 @@ __all__ = [
     "ProblemEntry",
     "RecordedAnswer",
     "RecordedToolCall",
+    "RecordedTurn",
     "Row",
     "RowOutcome",
     "Run",
@@ -80,6 +83,7 @@ __all__ = [
     "Stopping",
     "Tables",
     "Tool",
+    "TurnScore",
     "VerdictWord",
 ]
 
@@ -226,10 +230,12 @@ class SignOffEntry(Struct, frozen=True, kw_only=True):
     """Sign-off of a workflow as it was at the end of the run.
 
     Attributes:
-        role: developer, validator or owner.
+        role: of the policy, e.g. validator.
         decision: of the person.
         date: ISO 8601 with time zone.
         void: what has changed since it was signed; empty for a valid one.
+        overridden: conclusion of the report if the person decided otherwise, else "".
+        exceptions: steps that were open, with the reasons.
     """
 
     role: str
@@ -238,6 +244,8 @@ class SignOffEntry(Struct, frozen=True, kw_only=True):
     comment: str
     date: str
     void: tuple[str, ...] = ()
+    overridden: str = ""
+    exceptions: tuple[str, ...] = ()
 
 
 class StepEntry(Struct, frozen=True, kw_only=True):

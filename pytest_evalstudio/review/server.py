@@ -65,10 +65,13 @@ class PageSession(Protocol):
     def case(self, id: int) -> dict[str, Any]:
         """Return what is shown under a number."""
 
+    def scores(self, id: int) -> dict[str, Any]:
+        """Return what the page shows only on request; raise KeyError if there is nothing."""
+
     def accepts(self, label: object) -> bool:
         """Return whether a value of the page is a label."""
 
-    def label(self, id: int, answer: str, label: Any) -> dict[str, Any]:
+    def label(self, id: int, answer: str, label: Any, reason: str = "") -> dict[str, Any]:
         """Keep a label, and return the state."""
 
 
@@ -184,8 +187,9 @@ class _Handler(BaseHTTPRequestHandler):
         self._check_token()
         if parts.path == "/api/state":
             return _json(self._session.state())
-        if parts.path == "/api/case":
-            return _json(self._session.case(_number(parse_qs(parts.query).get("id", [""])[0])))
+        if parts.path in ("/api/case", "/api/scores"):
+            content = self._session.case if parts.path == "/api/case" else self._session.scores
+            return _json(content(_number(parse_qs(parts.query).get("id", [""])[0])))
         raise _Refused(404, "there is nothing here")
 
     def _posted(self) -> tuple[bytes, str]:
@@ -195,10 +199,14 @@ class _Handler(BaseHTTPRequestHandler):
             raise _Refused(404, "there is nothing here")
         body = self._body()
         id, answer, label = body.get("id"), body.get("answer_id"), body.get("label")
+        reason = body.get("reason", "")
         is_label = self._session.accepts(label)
-        if set(body) != {"id", "answer_id", "label"} or not isinstance(answer, str) or not is_label:
-            raise _Refused(400, "expected id, answer_id, and a label of this page or null")
-        return _json(self._session.label(_number(id), answer, label))
+        has_keys = {"id", "answer_id", "label"} <= set(body) <= {"id", "answer_id", "label", "reason"}
+        if not has_keys or not isinstance(answer, str) or not isinstance(reason, str) or not is_label:
+            raise _Refused(
+                400, "expected id, answer_id, and a label of this page or null; reason is optional"
+            )
+        return _json(self._session.label(_number(id), answer, label, reason))
 
     def _body(self) -> dict[str, Any]:
         if self.headers.get_content_type() != "application/json":

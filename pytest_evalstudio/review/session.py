@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
+import secrets
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +14,7 @@ from pytest_evalstudio.calibration.labelling.cases import LabelledCase
 from pytest_evalstudio.calibration.labelling.sheet import sheet
 from pytest_evalstudio.calibration.labelling.state import Labelling
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
-from pytest_evalstudio.formats.labels import ANSWER_ID, Label, read_ratings
+from pytest_evalstudio.formats.labels import ADJUDICATOR, ANSWER_ID, Label, majority, read_ratings
 from pytest_evalstudio.review.source import ReviewSource
 from pytest_evalstudio.review.store import LabelStore, Merged
 
@@ -23,19 +26,36 @@ class ReviewSession:
         source: the answers.
         rater: name in the labels' file, "" for one who is not named.
         blind: whether scores and verdicts are kept from the rater.
+        adjudicator: True for a person who decides on the answers on which raters are divided; only these are
+            shown.
+
+    Raises:
+        ConfigurationError: if an adjudicator has no name, or the name of a rater.
     """
 
     page = "page.html"
 
-    def __init__(self, source: ReviewSource, *, rater: str = "", blind: bool = False) -> None:
+    def __init__(
+        self, source: ReviewSource, *, rater: str = "", blind: bool = False, adjudicator: bool = False
+    ) -> None:
         self.source = source
         self.rater = rater
         self.blind = blind
+        self.role = ADJUDICATOR if adjudicator else ""
+        self.id = secrets.token_hex(4)
         self.population = source.population
         self.store = LabelStore(source.labels, levels=source.good is not None)
         self._lock = threading.Lock()
         self._seen: tuple[list[Label], Labelling] | None = None
         self._shown: set[int] = set()
+        self._scores_shown: set[int] = set()
+        if adjudicator:
+            raters = {label.rater for label in self.store.ratings() if label.role != ADJUDICATOR}
+            if not rater or rater in raters:
+                raise ConfigurationError(
+                    "--adjudicator: give a name by --rater that no rater has; an adjudicator decides on"
+                    " labels of others"
+                )
 
     def check_page(self) -> None:
         """Check that labels are good or bad, as the page asks for.
@@ -61,6 +81,7 @@ class ReviewSession:
         """Return the state of the review for the page."""
         status = self.labelling_state()
         labels = {label.identity: label.label for label in status.ratings if label.rater == self.rater}
+        drawn = self._asked(status)
         agreed = agreement(status.ratings)
         return {
             "title": self.source.title,
@@ -69,20 +90,27 @@ class ReviewSession:
             "command": self.source.command,
             "advice": self.source.advice,
             "file": str(self.store.path),
-            "wanted": status.wanted,
-            "done": len(labels),
+            "wanted": len(drawn) if self.role else status.wanted,
+            "done": sum(self.population.cases[at].identity in labels for at in drawn)
+            if self.role
+            else len(labels),
             "labelled": status.done,
             "divided": len(status.divided),
             "raters": len(agreed.raters),
             "alpha": agreed.krippendorff_alpha,
-            "cases": [
-                {"id": draw.at, "label": labels.get(case.identity)}
-                for draw, case in zip(status.drawn, status.cases, strict=True)
-            ],
+            "cases": [{"id": at, "label": labels.get(self.population.cases[at].identity)} for at in drawn],
         }
 
+    def _asked(self, status: Labelling) -> list[int]:
+        """Return the numbers of the answers for this rater: all that are drawn, or those in dispute."""
+        drawn = [draw.at for draw in status.drawn]
+        if not self.role:
+            return drawn
+        _, divided = majority(label for label in status.ratings if label.role != ADJUDICATOR)
+        return [at for at in drawn if self.population.cases[at].identity in set(divided)]
+
     def case(self, id: int) -> dict[str, Any]:
-        """Return an answer for the page.
+        """Return an answer for the page, without scores and verdict.
 
         Raises:
             KeyError: if it is none of those that are asked.
@@ -93,28 +121,33 @@ class ReviewSession:
             for name, value in case.as_json().items()
             if name not in ("categories", "model_key", "scores", "verdict")
         }
+        return {"id": id, **fields, "has_scores": not self.blind}
+
+    def scores(self, id: int) -> dict[str, Any]:
+        """Return scores and verdict of an answer; a label that follows is not blind.
+
+        Raises:
+            KeyError: if it is none of those that are asked, or the review is blind.
+        """
         if self.blind:
-            return {"id": id, **fields, "metrics": [], "verdict": None, "doubt": ""}
+            raise KeyError(id)
+        case = self._case_of(id)
+        self._scores_shown.add(id)
         metrics = [_metric(column, case) for column in self.population.columns]
-        return {
-            "id": id,
-            **fields,
-            "metrics": metrics,
-            "verdict": case.verdict,
-            "doubt": self.source.doubt(case),
-        }
+        return {"metrics": metrics, "verdict": case.verdict, "doubt": self.source.doubt(case)}
 
     def accepts(self, label: object) -> bool:
         """Return whether a value of the page is a label: 1 good, 0 bad, None to take it back."""
         return label is None or (type(label) is int and label in (0, 1))
 
-    def label(self, id: int, answer: str, label: int | None) -> dict[str, Any]:
+    def label(self, id: int, answer: str, label: int | None, reason: str = "") -> dict[str, Any]:
         """Keep a label, or take it back; it is on the disk when this returns.
 
         Args:
             id: number of the answer.
             answer: id of the text that the rater has seen.
             label: 1 good, 0 bad, None to take it back.
+            reason: of the rater, "" for none.
 
         Raises:
             KeyError: if it is of no answer that is asked.
@@ -133,6 +166,11 @@ class ReviewSession:
                     label=label,
                     rater=self.rater,
                     answer_id=case.answer_id,
+                    role=self.role,
+                    blind="no" if id in self._scores_shown else "yes",
+                    labelled_at=_now(),
+                    session=self.id,
+                    reason=reason.strip(),
                 )
             )
         return self.state()
@@ -152,12 +190,13 @@ class ReviewSession:
             if label.identity in today and label.answer_id in ("", today[label.identity])
         ]
         rows_shown = [
-            Label(
-                key=label.key,
-                model_key=label.model_key,
-                label=label.label,
+            replace(
+                label,
                 rater=label.rater or self.rater,
                 answer_id=today[label.identity],
+                role=self.role or label.role,
+                labelled_at=label.labelled_at or _now(),
+                session=label.session or self.id,
             )
             for label in values
         ]
@@ -172,12 +211,17 @@ class ReviewSession:
     def write_sheet(self, path: Path) -> int:
         """Write the answers that are asked as a CSV file, with this rater's labels."""
         status = self.labelling_state()
+        asked = self._asked(status)
         path.write_bytes(
             sheet(
-                status.cases, [column.key for column in self.population.columns], status.ratings, self.rater
+                [self.population.cases[at] for at in asked],
+                [column.key for column in self.population.columns],
+                status.ratings,
+                self.rater,
+                blind=self.blind,
             )
         )
-        return len(status.cases)
+        return len(asked)
 
     def progress(self) -> str:
         """Return the progress of this rater as a sentence."""
@@ -194,6 +238,10 @@ class ReviewSession:
                 raise KeyError(id)
             self._shown.add(id)
         return self.population.cases[id]
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
 def _metric(column: Any, case: LabelledCase) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from pytest_evalstudio.core.locking import locked
 from pytest_evalstudio.formats.labels import (
     ANSWER_ID,
+    CIRCUMSTANCES,
     COLUMNS,
     RATER,
     Label,
@@ -77,6 +78,7 @@ class LabelStore:
                 before = row.get("label", "").strip()
                 counts["new" if not before else "same" if before == str(label.label) else "changed"] += 1
                 row |= {"label": str(label.label), ANSWER_ID: label.answer_id}
+                row |= {name: value for name in CIRCUMSTANCES if (value := getattr(label, name))}
             return rows
 
         self._change(merged)
@@ -88,7 +90,7 @@ class LabelStore:
             if self.path.is_file():
                 names, numbered = read_rows(self.path)
                 rows = [row for _, row in numbered]
-            names += [name for name in (RATER, ANSWER_ID) if name not in names]
+            names += [name for name in (RATER, ANSWER_ID, *CIRCUMSTANCES) if name not in names]
             _replace(self.path, write_rows(names, change(rows)))
 
 

@@ -85,17 +85,22 @@ class VoteSession:
             "second": game.second.actual_output.strip(),
         }
 
+    def scores(self, id: int) -> dict[str, Any]:
+        """Raise KeyError: a vote has no scores."""
+        raise KeyError(id)
+
     def accepts(self, label: object) -> bool:
         """Return whether a value of the page is a vote; None takes one back."""
         return label is None or (isinstance(label, str) and label in WINNERS)
 
-    def label(self, id: int, answer: str, label: Any) -> dict[str, Any]:
+    def label(self, id: int, answer: str, label: Any, reason: str = "") -> dict[str, Any]:
         """Keep a vote, or take it back; it is on the disk when this returns.
 
         Args:
             id: number of the game.
             answer: id of the texts that the voter has seen.
             label: "first", "second", "tie", or None to take it back.
+            reason: not kept.
 
         Raises:
             KeyError: if there is no such game.

@@ -3,21 +3,25 @@
     python tests/benchmarks/mrm_power.py [--repeats 200]
 
 Prints shares with their Monte Carlo error (one standard error): false clusters on random failures, ARI of
-planted causes, false alarms of weakness detection where cases share chunks, its power for a cell of 20 cases
-that is 0.8 standard deviations lower, and detection and false rejections of test validation.
+planted causes, power for the failures of two documents; false alarms of weakness detection where cases share
+chunks, its power for a cell of 20 cases that is 0.8 standard deviations lower, and for a topic, 1 lower;
+power of the paired comparison of yes-or-no verdicts; detection and false rejections of test validation.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
 import numpy as np
+from scipy.stats import binomtest
 from sklearn.metrics import adjusted_rand_score
 
 from pytest_evalstudio.core.outcomes import Metric
@@ -26,6 +30,8 @@ from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.workflow import Workflow
 from pytest_evalstudio.mrm.steps.failure_clustering.method import LEVEL, group, structure
+from pytest_evalstudio.mrm.steps.robustness_input_variations.method import Variation, find_flips
+from pytest_evalstudio.mrm.steps.test_generation.results import SUITE
 from pytest_evalstudio.mrm.steps.test_validation.results import ValidationResults
 from pytest_evalstudio.mrm.steps.weakness_detection.method import find_all_weaknesses
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
@@ -123,26 +129,30 @@ def failure_clusters(repeats: int) -> Iterator[str]:
     yield f"clusters, ARI of the planted causes: mean {mean:.3f} ± {error:.3f}, least {min(scores):.3f}"
 
 
+def completed(
+    folder: Path, name: str, documents: Sequence[Path], steps: Sequence[str], count: int
+) -> WorkflowRun:
+    """Return a workflow on some documents after some steps."""
+    vectors = {"vectors": "tf-idf"}
+    workflow = Workflow(
+        name=name,
+        documents=[str(path) for path in documents],
+        steps={"topic_modeling": vectors, "test_generation": {"count": count}, "test_validation": vectors},
+    )
+    registry = Registry()
+    run = WorkflowRun(workflow, folder / "w_workflow.json", Configuration(folder=folder), registry)
+    with closing(ModelProvider(cache=folder / "cache", registry=registry)) as provider:
+        for step in steps:
+            run.run(step, provider=provider, cache=folder / "cache", progress=lambda *_: None)
+    return run
+
+
 def validation(repeats: int) -> Iterator[str]:
     """Yield detection and false rejections of test validation on the documents of the tests."""
     steps = ("topic_modeling", "test_generation", "test_validation")
     for name in ("development", "held_out"):
         with tempfile.TemporaryDirectory() as scratch:
-            folder = Path(scratch)
-            workflow = Workflow(
-                name=name,
-                documents=[str(path) for path in sorted((DOCUMENTS / name).iterdir())],
-                steps={
-                    "topic_modeling": {"vectors": "tf-idf"},
-                    "test_generation": {"count": 100},
-                    "test_validation": {"vectors": "tf-idf"},
-                },
-            )
-            registry = Registry()
-            run = WorkflowRun(workflow, folder / "w_workflow.json", Configuration(folder=folder), registry)
-            with closing(ModelProvider(cache=folder / "cache", registry=registry)) as provider:
-                for step in steps:
-                    run.run(step, provider=provider, cache=folder / "cache", progress=lambda *_: None)
+            run = completed(Path(scratch), name, sorted((DOCUMENTS / name).iterdir()), steps, count=100)
             results = run.completed_results(steps[-1], ValidationResults)
         assert results is not None
         power = results.power
@@ -154,12 +164,120 @@ def validation(repeats: int) -> Iterator[str]:
         yield f"validation, {name} documents: false rejections {described(rejected, results.cases)}"
 
 
+def weak_topics(repeats: int) -> Iterator[str]:
+    """Yield false alarms and power for a topic that is 1 sd lower: 200 cases, 7 topics, 5 cases per chunk."""
+    for kinds in (0, 4, 6):
+        alarms = found = 0
+        for seed in range(repeats):
+            for effect in (0.0, 1.0):
+                scores, groups = topics_of_chunks(seed, effect=effect, kinds=kinds)
+                (result,) = find_all_weaknesses(scores, ["e.m0"], groups=groups, seed=seed)
+                alarms += effect == 0.0 and bool(result.weak)
+                found += effect > 0.0 and any(cell.by == {"topic": "t0"} for cell in result.weak_cells)
+        yield f"weak topic, {kinds} kinds of question: false alarms {described(alarms, repeats)}"
+        yield f"weak topic, {kinds} kinds of question: power at 1 sd {described(found, repeats)}"
+
+
+def topics_of_chunks(seed: int, *, effect: float, kinds: int) -> tuple[Scores, dict[str, str]]:
+    """Return scores of 40 chunks of 7 topics with 5 cases each; their correlation within a chunk is 0.3.
+
+    Args:
+        seed: of the scores.
+        effect: standard deviations by which the first topic is lower.
+        kinds: of questions, drawn at random; 0 for none.
+    """
+    rng = np.random.default_rng(seed)
+    column = Column(evaluator="e", metric=Metric("m0", primary=True, threshold=0.0))
+    scores, groups = Scores(columns={"e.m0": column}, model_names={"m": "m"}), {}
+    for number in range(200):
+        chunk = number // 5
+        if number % 5 == 0:
+            common = rng.normal() * math.sqrt(0.3)
+        key = f"k{number}"
+        groups[key] = f"c{chunk}"
+        categories = [f"topic:t{chunk % 7}", *([f"generator:k{rng.integers(kinds)}"] if kinds else [])]
+        answer = TableAnswer(file="f", key=key, model_key="m", test_key="", categories=tuple(categories))
+        value = common + rng.normal() * math.sqrt(0.7) - effect * (chunk % 7 == 0)
+        answer.scores = {"e.m0": {1: float(value)}}
+        scores.answers["f", key, "m"] = answer
+    return scores, groups
+
+
+def failing_documents(repeats: int) -> Iterator[str]:
+    """Yield the power for failures of two of eight documents, 86 cases, and false clusters at random."""
+    texts, sources = generated_questions()
+    names = sorted(name for name, count in Counter(sources).items() if count >= 8)
+    for label, noise, planted in (("5 % noise", 0.05, 2), ("10 % noise", 0.1, 2), ("at random", 0.0, 0)):
+        hits = 0
+        for seed in range(repeats):
+            rng = np.random.default_rng(seed)
+            chosen = rng.choice(names, 8, replace=False)
+            rows = rng.permutation([at for at, name in enumerate(sources) if name in chosen])[:86]
+            failed = np.isin([sources[at] for at in rows], chosen[:2])
+            failed = (failed if planted else rng.permutation(failed)) ^ (rng.random(len(rows)) < noise)
+            vectors = vectors_of([texts[at] for at in rows])
+            tested = structure(vectors, failed, seed=seed, progress=lambda *_: None)
+            hits += tested is not None and tested.is_clustered
+        yield f"clusters, failures of two documents of 86 cases, {label}: found {described(hits, repeats)}"
+
+
+def generated_questions() -> tuple[list[str], list[str]]:
+    """Return questions with expected answers from the documents of the tests, and their documents."""
+    paths = [
+        path
+        for name in ("development", "held_out", "further")
+        for path in sorted((DOCUMENTS / name).iterdir())
+    ]
+    with tempfile.TemporaryDirectory() as scratch:
+        run = completed(Path(scratch), "all", paths, ("topic_modeling", "test_generation"), count=400)
+        suite = json.loads((run.folder_of("test_generation") / SUITE).read_text(encoding="utf-8"))
+    cases = suite["tests"][0]["test_cases"]
+    texts = [f"{case['prompt']}\n{case['expected_output']}" for case in cases]
+    return texts, [case["source_document"] for case in cases]
+
+
+def paired_verdicts(repeats: int) -> Iterator[str]:
+    """Yield the power of the step's test of pass-to-fail flips, and that of McNemar's exact test."""
+    for cases, share in ((20, 0.2), (40, 0.12), (40, 0.0)):
+        rng = np.random.default_rng(cases)
+        found = exact = 0
+        for _ in range(repeats):
+            fails = (rng.random(cases) < share + 0.02).tolist()
+            before = (rng.random(cases) < 0.02).tolist()
+            variations = [
+                Variation(
+                    key=f"v{at}",
+                    original=f"k{at}",
+                    perturbator="comma:LOW",
+                    meaning_kept=True,
+                    is_copy=False,
+                    categories=(),
+                    failed_before=old,
+                    failed=new,
+                    scores={"e.passes": (float(not old), float(not new))},
+                    flips={},
+                    compared=(),
+                )
+                for at, (old, new) in enumerate(zip(before, fails, strict=True))
+            ]
+            (row,) = find_flips(variations, {"e.passes": "higher"}, alpha=0.05).by_perturbator
+            found += row.is_sensitive
+            to_fail = sum(new and not old for old, new in zip(before, fails, strict=True))
+            to_pass = sum(old and not new for old, new in zip(before, fails, strict=True))
+            exact += (
+                to_fail > 0 and binomtest(to_fail, to_fail + to_pass, alternative="greater").pvalue <= 0.05
+            )
+        design = f"paired verdicts, {cases} cases, {share:.0%} more fail"
+        yield f"{design}: found {described(found, repeats)}, McNemar's exact test {described(exact, repeats)}"
+
+
 def main() -> None:
     """Print all figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=200)
     repeats = parser.parse_args().repeats
-    for part in (validation, failure_clusters, weak_points):
+    parts = (paired_verdicts, weak_topics, weak_points, failing_documents, failure_clusters, validation)
+    for part in parts:
         for line in part(repeats):
             sys.stdout.write(line + "\n")
             sys.stdout.flush()

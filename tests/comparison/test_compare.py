@@ -18,6 +18,16 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from support.records import RecordBuilder, evaluator, perturbed, score
 
 QUALITY = "quality"
+EMPTY_ANSWER: dict[str, Any] = {
+    "context": [],
+    "context_sources": [],
+    "actual_output": "",
+    "actual_duration": 0.0,
+    "cost": None,
+    "usage": {},
+    "retries": 0,
+    "error": "",
+}
 
 
 def side(builder: RecordBuilder, **models: str) -> Any:
@@ -345,6 +355,39 @@ def test_changed_answers_and_contexts_of_passing_cases_are_counted_and_listed() 
     assert "- answers: 2 of 3 (k1, k2)" in markdown
 
 
+def test_changed_calls_are_listed_although_the_answers_are_the_same() -> None:
+    find, cancel = {"name": "find", "arguments": {"code": "E1"}}, {"name": "cancel"}
+    base = answered("a", "b", "c", tool_calls=[[find], [find, cancel], []])
+    new = answered(
+        "a", "b", "c", tool_calls=[[{**find, "arguments": {"code": "E2"}}], [find, find, cancel], []]
+    )
+
+    result = compare(side(base), side(new))
+
+    assert result.changed == ("tool calls",)
+    assert (result.calls.keys, result.calls.compared) == (("k0", "k1"), 2)
+    [calls] = [operation for operation in result.operations if operation.quantity == "tool_calls"]
+    assert (calls.base, calls.new, calls.changed, calls.n) == (1.5, 2.0, 1, 2)
+    assert "  tool calls: 2 of 2 (k0, k1)" in list(comparison_lines(result))
+
+
+def test_an_earlier_turn_that_differs_is_a_changed_answer() -> None:
+    def turn(prompt: str, text: str) -> dict[str, Any]:
+        return {"prompt": prompt, "answer": {**EMPTY_ANSWER, "actual_output": text}}
+
+    base = answered("bye", turns=[[turn("a", "first"), turn("b", "bye")]])
+    new = answered("bye", turns=[[turn("a", "other"), turn("b", "bye")]])
+    assert compare(side(base), side(new)).changed == ("answer",)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"expected_tool_calls": [[{"name": "find"}]]}, {"expected_state": [{"/a": 1}]}, {"plan": ["5f"]}],
+)
+def test_other_expectations_of_calls_state_or_turns_are_a_changed_case(change: dict[str, Any]) -> None:
+    assert compare(side(answered("a")), side(answered("a", **change))).changed == ("case",)
+
+
 def test_tokens_and_cost_that_differ_are_changes_and_seconds_are_said() -> None:
     usage = [{"input_tokens": 10, "output_tokens": 5}, {"input_tokens": 10, "output_tokens": 5}]
     base = answered("a", "b", usage=usage, cost=[0.1, 0.1], actual_duration=[1.0, 1.0])
@@ -385,8 +428,7 @@ def test_most_cases_regressed_is_said_before_what_follows() -> None:
     result = compared([1.0] * 5, [0.0] * 4 + [1.0])
 
     assert str(summary_of(result)) == (
-        "regressed: 4 of 5 cases (listed). Whether other questions got worse cannot be told from 5 cases"
-        " (p 0.06)."
+        "4 of 5 cases regressed. Whether other questions got worse cannot be told from 5 cases (p 0.06)."
     )
     lines = list(comparison_lines(result))
     assert lines[1] == str(summary_of(result))
@@ -405,13 +447,13 @@ def test_most_cases_regressed_is_said_before_what_follows() -> None:
         (
             [1.0] * 40,
             [0.0] * 10 + [1.0] * 30,
-            "regressed: 10 of 40 cases (listed). The drop is more than chance: quality.score of one by 0.25"
+            "10 of 40 cases regressed. The drop is more than chance: quality.score of one by 0.25"
             " (p < 0.001, 40 cases).",
         ),
         (
             [0.0] * 2 + [1.0] * 4,
             [1.0] * 6,
-            "none of 6 cases regressed; fixed: 2. Whether other questions got worse cannot be told from 6"
+            "none of 6 cases regressed; 2 fixed. Whether other questions got worse cannot be told from 6"
             " cases (p 1).",
         ),
     ],

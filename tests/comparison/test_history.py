@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_evalstudio.comparison.history import history, record_files
+from pytest_evalstudio.comparison.history import history, history_of, record_files
+from pytest_evalstudio.comparison.sides import read_side
 from pytest_evalstudio.core.errors import ConfigurationError
 from support.command import evalstudio
 from support.project import Project
@@ -49,12 +50,42 @@ def test_runs_are_ordered_by_time_with_wilson_intervals_of_pass_rates(runs: Path
     assert (first.low, first.high) == (pytest.approx(0.3006, abs=1e-4), pytest.approx(0.9544, abs=1e-4))
 
 
+def test_a_history_has_pass_rate_cost_and_seconds_of_each_model(tmp_path: Path) -> None:
+    sides = []
+    for day, costs in ((1, (0.01, 0.03)), (2, (0.02, None))):
+        builder = RecordBuilder(
+            evaluator("quality"), created=f"2026-11-{day:02}T10:00:00+00:00", run_id=f"{day}"
+        )
+        for number, cost in enumerate(costs):
+            row = {"outcomes": {"quality": score(float(number))}, "cost": cost, "actual_duration": 1.0 + day}
+            builder.add(f"k{number}", "one", row)
+        sides.append(read_side(builder.run, builder.typed_items))
+
+    operations = {series.metric: series for series in history_of(sides).operations}
+
+    means = {name: [point and point.mean for point in series.points] for name, series in operations.items()}
+    assert means == {"pass_rate": [0.5, 0.5], "cost_usd": [0.02, 0.02], "duration_s": [2.0, 3.0]}
+    last = operations["cost_usd"].points[1]
+    assert last is not None
+    assert (last.n, last.low) == (1, None)
+    first = operations["pass_rate"].points[0]
+    assert first is not None
+    assert (first.low, first.high) == (pytest.approx(0.0945, abs=1e-4), pytest.approx(0.9055, abs=1e-4))
+
+
+def test_what_no_run_measured_has_no_chart() -> None:
+    builder = RecordBuilder(evaluator("quality"))
+    builder.add("k", "one", {"outcomes": {"quality": score(1.0)}, "cost": 0.0, "actual_duration": 0.0})
+    content = history_of([read_side(builder.run, builder.typed_items)])
+    assert [series.metric for series in content.operations] == ["pass_rate"]
+
+
 def test_the_command_prints_runs_bars_and_the_last_change(runs: Path) -> None:
     done = evalstudio("history", "a", "b", folder=runs)
 
     assert done.returncode == 0
     assert "1. 2026-11-01T10:00:00+00:00, commit 1abcdef: 4 items" in done.stdout
-    assert "quality.score of one: █▁ 0.2500 [0.0456, 0.6994], -0.5000 since the run before" in done.stdout
+    assert "quality.score of one: █▁ 0.25 [0.04559, 0.6994], -0.5 since the run before" in done.stdout
 
 
 def test_json_has_a_point_per_run_and_none_where_a_run_lacks_the_metric(runs: Path) -> None:
@@ -75,10 +106,12 @@ def test_json_has_a_point_per_run_and_none_where_a_run_lacks_the_metric(runs: Pa
 def test_pictures_are_svg_with_a_text_alternative(runs: Path) -> None:
     done = evalstudio("history", "a", "b", "--plots", "out", folder=runs)
 
-    (file,) = (runs / "out").iterdir()
+    files = {
+        file.name: "".join(ET.fromstring(file.read_text()).itertext()) for file in (runs / "out").iterdir()
+    }
     assert done.returncode == 0
-    assert file.name == "quality.score.svg"
-    assert "one: 0.75, 0.25" in "".join(ET.fromstring(file.read_text()).itertext())
+    assert "one: 0.75, 0.25" in files["quality.score.svg"]
+    assert "one: 0.75, 0.25" in files["pass_rate.svg"]
 
 
 def test_a_folder_without_records_is_a_usage_error(tmp_path: Path) -> None:
@@ -97,10 +130,10 @@ def test_each_run_adds_itself_to_the_folder_and_shows_the_history(
     project.suite({"key": "four", "prompt": "2+2?", "condition": '"4"'})
 
     project.run("--evalstudio-history", "past", *workers)
-    result = project.run("--evalstudio-history", "past", *workers)
+    result = project.run("-v", "--evalstudio-history", "past", *workers)
 
     assert len(list((project.folder / "past").glob("*.jsonl"))) == 2
     assert "It is 4." not in "".join(file.read_text() for file in (project.folder / "past").iterdir())
-    result.stdout.fnmatch_lines(["*= history =*", "text_matching.model_passes of app: ▄▄ 1.0000*"])
+    result.stdout.fnmatch_lines(["*= history =*", "text_matching.model_passes of app: ▄▄ 1*"])
     page = (project.folder / "evalstudio-report" / "interpretation.html").read_text(encoding="utf-8")
     assert 'id="history"' in page

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_evalstudio.comparison.markdown import windows_markdown
-from pytest_evalstudio.comparison.windows import WINDOW_CHARS, change_windows, word_diff
+from pytest_evalstudio.comparison.windows import CHANGE_CHARS, WINDOW_CHARS, change_windows, word_diff
 
 PADDING = "The tariff lists the charges of every account in alphabetical order. " * 40
 
@@ -88,3 +88,14 @@ def test_markdown_has_the_same_windows_with_marks_apart_from_words():
     text = windows_markdown(pieces)
     assert text.startswith(f"*{pieces[0].note}* ")
     assert text.endswith("It costs £ ~~15.00~~ **22.00**, today.")
+
+
+def test_a_long_change_shows_its_first_words_and_how_many_follow():
+    new = "The fee is " + " ".join(f"w{number}" for number in range(200)) + " EUR."
+    pieces = change_windows("The fee is 5 EUR.", new)
+    added = [piece for piece in pieces if piece.kind == "added"]
+    gaps = [piece for piece in pieces if piece.kind == "gap"]
+    assert [len(piece.text) <= CHANGE_CHARS for piece in added] == [True]
+    assert len(added[0].text.split()) + gaps[0].words == 200
+    assert gaps[0].note == f"… {gaps[0].words} more words …"
+    assert "more words …" in word_diff(pieces)

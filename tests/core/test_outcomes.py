@@ -63,3 +63,10 @@ def test_outcomes_cannot_be_changed():
         Outcome.score({}).reason = "x"
     with pytest.raises(TypeError):
         Outcome().scores["a"] = 1.0
+
+
+def test_a_threshold_at_the_worst_value_cannot_be_missed() -> None:
+    assert not Metric("share", threshold=0.0).can_decide
+    assert not Metric("share", better="lower", threshold=1.0).can_decide
+    assert not Metric("share", threshold=float("-inf")).can_decide
+    assert Metric("share", threshold=0.1).can_decide

@@ -23,6 +23,8 @@ OUTCOMES = {
     "fees": "1 failed, 1 passed",
     "app": "1 passed, 1 xfailed",
     "agent": "1 failed, 1 passed",
+    "loans": "1 failed, 2 passed",
+    "conversation": "2 passed",
     "fixture": "1 passed",
     "tests": "4 passed",
     "csv": "1 passed, 1 skipped",
@@ -35,6 +37,8 @@ OUTCOMES = {
     "readme": "1 failed, 1 passed",
     "step": "10 passed",
 }
+VERBOSE = ("calibration", "robust", "step")
+"""Examples that show the details of a verbose run."""
 SCRIPTS = {
     "api": "compare.py",
     "perturbing": "perturb_fees.py",
@@ -53,7 +57,7 @@ def write(folder: Path, files: dict[str, str]) -> None:
 @pytest.mark.parametrize("name", OUTCOMES)
 def test_an_example_ends_as_its_page_says(name: str, pytester: pytest.Pytester) -> None:
     write(pytester.path, EXAMPLES[name].files)
-    result = Project(pytester, with_app=False).run(".")
+    result = Project(pytester, with_app=False).run(".", *(["-v"] if name in VERBOSE else []))
     printed = "\n".join([*result.outlines, *result.errlines])
     assert f" {OUTCOMES[name]} in " in printed, printed
     left = iter([VARIES.sub("", line).strip() for line in printed.splitlines()])

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+import pytest_evalstudio
 from pytest_evalstudio import Registry
 from pytest_evalstudio.formats.config import Configuration
 from support.pages import DOCS, PAGES, name_of, read
-from support.tables import NOT_IN_FILES, Options, subcommands, table_in, with_tables
+from support.tables import API, NOT_IN_FILES, Options, subcommands, table_in, with_tables
 
 REFERENCE = DOCS / "reference"
 
@@ -64,3 +65,8 @@ def test_differences_from_other_tools_are_those_that_the_page_shows() -> None:
 def test_every_command_is_in_the_table() -> None:
     table = table_in(read(REFERENCE / "commands.md"), "commands")
     assert [row[0].split()[1] for row in table] == [name for name, _, _ in subcommands()]
+
+
+def test_every_public_name_is_on_the_page_of_one_task() -> None:
+    names = [name for task in API.values() for name in task]
+    assert sorted(names) == sorted(pytest_evalstudio.__all__)

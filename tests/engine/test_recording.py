@@ -198,6 +198,7 @@ def test_a_flip_is_written_with_all_its_fields() -> None:
         "perturbators": ("comma:LOW",),
         "meaning_kept": True,
         "fails": True,
+        "turn": 2,
     }
     [flip] = entry_of(Case(key="k", question="q"), flips=(Flip(**fields),)).flips
     assert msgspec.structs.asdict(flip) == fields

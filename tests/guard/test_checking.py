@@ -41,7 +41,7 @@ def test_one_failed_metric_makes_it_unreliable_and_the_reason_is_masked(tmp_path
     verdict = guard_of(tmp_path, "pii_leakage", "moody").check(ask("Write to jane@bank.com."))
     assert verdict.verdict == "unreliable"
     [reason] = verdict.reasons
-    assert reason.startswith("pii_leakage: model_passes 0 < 0.5")
+    assert reason.startswith("pii_leakage: failed")
     assert "jane@bank.com" not in reason
 
 

@@ -78,6 +78,7 @@ def test_the_templates_with_a_check() -> None:
         "arena",
         "attribution",
         "claim_support",
+        "graded_run",
         "groundedness_judge",
         "statements",
     }

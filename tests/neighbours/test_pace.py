@@ -136,7 +136,7 @@ def test_a_rerun_asks_again_and_the_item_is_flaky(project: Project, workers: tup
     with (project.folder / "evalstudio.toml").open("a") as file:
         file.write("cache = true\n")
 
-    result = project.run(*IN_ORDER, "--reruns", "3", *workers)
+    result = project.run("-v", *IN_ORDER, "--reruns", "3", *workers)
 
     assert result.ret == 0
     assert result.parseoutcomes() == {"passed": 2, "rerun": 2}
@@ -169,4 +169,4 @@ def test_a_flaky_test_in_python_is_flaky_in_the_record(project: Project) -> None
     assert result.parseoutcomes() == {"passed": 1, "rerun": 1}
     (item,) = project.record()[1].values()
     assert item["flaky"] is True
-    assert "model_passes" in item["attempts"][0]["reason"]
+    assert "text_matching: failed" in item["attempts"][0]["reason"]

@@ -61,9 +61,7 @@ def test_a_suite_is_answered_judged_and_exported(project: Project, service: Open
     project.suite(*CASES)
     result = project.run()
     result.assert_outcomes(passed=1, failed=1)
-    result.stdout.fnmatch_lines(
-        ["correctness_judge: rating 0 < 0.5: It is a plain no.", "question: Are there fees?"]
-    )
+    result.stdout.fnmatch_lines(["correctness_judge: failed: It is a plain no.", "question: Are there fees?"])
     asked = [request["messages"] for request in service.requests if request["model"] == "answering"]
     assert [message["content"] for message in max(asked, key=len)] == [
         "What does Basic cost?",

@@ -139,7 +139,7 @@ def test_the_models_of_a_suite_are_asked(arena: Project) -> None:
 
 def test_gates_name_models(arena: Project) -> None:
     configure(arena, more='gate = ["elo(model-m3) >= 1000", "win_rate(model-m2, model-m1) >= 0.5"]')
-    result = arena.run("a_lab.json")
+    result = arena.run("-v", "a_lab.json")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(
         [
@@ -206,14 +206,14 @@ def test_pairs_are_selected_by_mark_and_name(arena: Project) -> None:
 
 def test_a_model_plays_against_its_baseline(arena: Project) -> None:
     write_lab(arena, ANSWERS, prompts=12)
-    arena.run("a_lab.json")
+    arena.run("-v", "a_lab.json")
     from pytest_evalstudio.cli import main
 
     base = arena.folder / "base.jsonl"
     assert main(["baseline", "save", str(arena.folder / "evalstudio-report"), "-o", str(base)]) == 0
     write_lab(arena, {"m1": "no", "m2": "yes, of course it is", "m3": ANSWERS["m3"]}, prompts=12)
     configure(arena, more='gate = ["win_rate(model-m2, model-m2 (baseline)) > 0.5"]')
-    result = arena.run("a_lab.json", "--evalstudio-baseline", str(base), "--evalstudio-fail-on=none")
+    result = arena.run("-v", "a_lab.json", "--evalstudio-baseline", str(base), "--evalstudio-fail-on=none")
     result.assert_outcomes(passed=3 * 12 + 6)
     result.stdout.fnmatch_lines(["gate win_rate(model-m2, model-m2 (baseline)) > 0.5: met (1)"])
     lines = [line.partition(";")[0] for line in result.outlines if "against its baseline" in line]

@@ -73,7 +73,7 @@ def test_the_checks_of_an_attempt_that_was_run_again_do_not_count(project: Proje
     pytest.importorskip("pytest_rerunfailures")
     project.write("test_answers.py", SECOND_ATTEMPT_PASSES)
 
-    result = project.run("--reruns", "1", "--evalstudio-gate", "pass_rate(text_matching) >= 1")
+    result = project.run("-v", "--reruns", "1", "--evalstudio-gate", "pass_rate(text_matching) >= 1")
 
     result.assert_outcomes(passed=1)
     _, items = project.record()

@@ -51,7 +51,7 @@ def test_the_verdict_is_by_the_calibrated_probability(project: Project) -> None:
 def test_uncertain_verdicts_are_marked_and_counted(project: Project) -> None:
     calibration(project)
     configure(project)
-    result = project.run("answers_lab.json", "-rA")
+    result = project.run("-v", "answers_lab.json", "-rA")
     printed = result.stdout.str()
     assert "(uncertain: both good and bad are in the 0.9 prediction set): unsupported words: apple" in printed
     assert (
@@ -92,7 +92,7 @@ def test_the_review_of_one_of_several_evaluators_is_named(project: Project) -> N
         'calibration = "strict.json"',
         evaluators=TWO,
     )
-    printed = project.run("answers_lab.json").stdout.str()
+    printed = project.run("-v", "answers_lab.json").stdout.str()
     for id in json.loads(TWO):
         command = f"evalstudio review evalstudio-report --metric {id}.calibrated_probability"
         assert f"uncertain verdicts: `{command}` puts these answers before people" in printed

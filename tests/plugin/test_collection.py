@@ -37,11 +37,11 @@ def test_lab_rows_are_items_of_their_models_and_no_host_is_called(project: Proje
         {"key": "q", "input": "2+2?", "output_condition": '"4"', "actual_output": "5", "model_key": "n"},
     )
 
-    result = project.run("answers_lab.json", "-rA")
+    result = project.run("-v", "answers_lab.json", "-rA")
 
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(
-        ["PASSED answers_lab.json::q[[]m]*", "FAILED answers_lab.json::q[[]n]*model_passes 0 < 0.5*"]
+        ["PASSED answers_lab.json::q[[]m]*", "FAILED answers_lab.json::q[[]n] - text_matching: failed: *"]
     )
 
 

@@ -59,7 +59,7 @@ def state(project: Project, *, broken: str = "", noisy: str = "") -> None:
 
 
 def compared(project: Project, *arguments: str) -> pytest.RunResult:
-    return project.run("--evalstudio-baseline", "base", *arguments)
+    return project.run("-v", "--evalstudio-baseline", "base", *arguments)
 
 
 def asked(project: Project, prompt: str) -> int:
@@ -92,7 +92,10 @@ def test_a_broken_case_fails_and_a_noisy_one_is_flaky(app: Project, workers: tup
     assert (len(noisy["rows"]), noisy["verdicts"]["text_matching"]["passed"]) == (1, False)
     report = app.folder / "evalstudio-report"
     summary = (report / "summary.md").read_text()
-    assert "1 of 7 repeats fail" in summary.partition("## Regressions that were not confirmed")[2]
+    assert (
+        "1 of 7 repeats fail"
+        in summary.partition("<summary>Regressions that were not confirmed</summary>")[2]
+    )
     data = json.loads((report / "interpretation.json").read_text())
     assert (data["confirmations"]["confirmed"], data["confirmations"]["not_confirmed"]) == (1, 1)
     changes = json.loads((report / "comparison.json").read_text())

@@ -76,3 +76,35 @@ def test_expected_failures_are_no_failing_answers(project: Project) -> None:
     lines = result.stdout.lines
     assert any(line.startswith("result: PASSED") for line in lines)
     assert not any(line.startswith(("rerun:", "failing answers:")) for line in lines)
+
+
+def test_the_end_of_a_run_is_four_lines_after_pytests_own_summary(project: Project) -> None:
+    suite(project, 2)
+    lines = project.run_with_cache().stdout.lines
+    head = next(number for number, line in enumerate(lines) if line.strip("= ") == "evalstudio")
+    assert max(number for number, line in enumerate(lines) if line.startswith("FAILED ")) < head
+    kinds = [line.partition(":")[0] for line in lines[head + 1 : -1] if line]
+    assert kinds == ["result", "failing answers", "rerun", "report"]
+
+
+def test_leaderboards_and_findings_are_details_of_a_verbose_run(project: Project) -> None:
+    suite(project, 2)
+    plain, verbose = project.run().stdout.str(), project.run("-v").stdout.str()
+    for detail in ("text_matching: model_passes (threshold >= 0.5)", "  1. app "):
+        assert detail not in plain
+        assert detail in verbose
+
+
+KEY = "1f2e3d4c-0000-4000-8000-000000000000"
+
+
+def test_a_key_that_is_a_uuid_leaves_room_for_the_reason(project: Project) -> None:
+    project.suite({"key": KEY, "prompt": "2+2?", "condition": '"no such word"'})
+    plain, verbose = project.run(), project.run("-v")
+    plain.stdout.fnmatch_lines(
+        [
+            "*_ 1f2e3d4c[[]app[]] _*",
+            "FAILED sums_suite.json::1f2e3d4c[[]app[]] - text_matching: failed: answer*",
+        ]
+    )
+    verbose.stdout.fnmatch_lines([f"FAILED sums_suite.json::{KEY}[[]app[]]*"])

@@ -245,6 +245,6 @@ def test_the_summary_is_written_in_the_terminals_encoding(
     }
     Path(project.folder / "x_lab.json").write_text(json.dumps(content), encoding="utf-8")
 
-    done = run(project, "x_lab.json")
+    done = run(project, "-v", "x_lab.json")
 
     assert b"1. M\\xfcller \\u20ac" in done.stdout

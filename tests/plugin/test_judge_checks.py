@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.cli.main import main
+from pytest_evalstudio.core.figures import percent
 from pytest_evalstudio.engine.evaluate import evaluate
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.stats.clustered import clustered_share
@@ -101,15 +102,15 @@ def find(content: Any, key: str) -> list[dict[str, Any]]:
 
 
 def test_the_pass_rate_is_shown_raw_and_corrected_everywhere(measured: Project) -> None:
-    result = measured.run()
+    result = measured.run("-v")
     result.assert_outcomes(passed=69, failed=31)
     value, (low, high) = by_hand()
     assert 0.5 < low < 0.7 < high < 0.9
     result.stdout.fnmatch_lines(
         [
             "*judge-check check.json: 90 of 100 good answers pass, 80 of 100 bad answers fail",
-            f"*pass rate 69 of 100, 0.690 [[]0.594, 0.772]; corrected for the judge's errors {value:.3f}"
-            f" [[]{low:.3f}, {high:.3f}]",
+            "*pass rate 69 of 100, 69 % [[]59.4 %, 77.2 %]; corrected for the judge's errors"
+            f" {percent(value)} [[]{percent(low)}, {percent(high)}]",
         ]
     )
     line = standing(measured)
@@ -122,9 +123,9 @@ def test_the_pass_rate_is_shown_raw_and_corrected_everywhere(measured: Project) 
     report = measured.folder / "evalstudio-report"
     page = (report / "interpretation.html").read_text(encoding="utf-8")
     markdown = "".join(path.read_text(encoding="utf-8") for path in report.rglob("*.md"))
-    assert f"corrected {100 * value:.1f} % ({100 * low:.1f}–{100 * high:.1f} %)" in markdown
+    assert f"corrected {percent(value)} ({percent(low)} – {percent(high)})" in markdown
     assert "90 of 100 good answers pass, 80 of 100 bad ones fail" in page
-    assert "corrected 70.0" in page
+    assert "corrected 70 %" in page
     header, _ = measured.record()
     entry = header["evaluators"]["relevance_to_query_judge"]["judge_check"]
     assert (entry["file"], entry["sensitivity"]["successes"], entry["specificity"]["total"]) == (
@@ -149,7 +150,7 @@ def test_the_pass_rate_is_shown_raw_and_corrected_everywhere(measured: Project) 
 def test_errors_of_another_judge_correct_nothing(measured: Project, change: str, reason: str) -> None:
     measured.write("examples.json", json.dumps({"evaluator": "relevance_to_query_judge"}))
     measured.write("evalstudio.toml", f'{CONFIG}judge_check = "check.json"\n{change}\n')
-    result = measured.run()
+    result = measured.run("-v")
     result.stdout.fnmatch_lines([f"*pass rate 69 of 100*; not corrected: judge-check {reason}"])
     assert standing(measured)["corrected_pass_rate"]["value"] is None
     page = (measured.folder / "evalstudio-report" / "interpretation.html").read_text(encoding="utf-8")
@@ -162,7 +163,7 @@ def test_a_broken_judge_corrects_nothing(measured: Project) -> None:
         {**each, "good_passed": each["good"], "bad_passed": each["bad"]} for each in content["questions"]
     ]
     measured.write("check.json", json.dumps(content))
-    result = measured.run()
+    result = measured.run("-v")
     result.stdout.fnmatch_lines(["*not corrected: the labels of judge-check do not show that the judge*"])
 
 
@@ -172,7 +173,7 @@ def test_verdicts_on_repeats_are_not_corrected(measured: Project) -> None:
     model = '[[model]]\nname = "app"\nhost = "python"\ntarget = "house:ask"\nruns = 2\n'
     measured.write("evalstudio.toml", f'{CONFIG}judge_check = "check.json"\n{model}')
     measured.suite(*({"key": f"k{n}", "prompt": f"Question {n}?"} for n in range(1, 5)))
-    result = measured.run()
+    result = measured.run("-v")
     result.assert_outcomes(passed=4)
     result.stdout.fnmatch_lines(["*not corrected: verdicts on several repeats were not measured*"])
 

@@ -55,12 +55,12 @@ def test_a_judges_verdict_decides_an_item(project: Project, service: OpenAIServe
     configure(project, service, judge="input_usd_per_million = 1.0\noutput_usd_per_million = 2.0")
     service.default = lambda prompt: Reply(BAD if "Answer 1." in prompt else GOOD)
     project.lab(*rows())
-    result = project.run()
+    result = project.run("-v")
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(
         [
-            "*fit: model_passes 0 < 0.5: answer: it misses the point*",
-            "judge: 2 calls in this run for 2 judgements*0.0000 USD)",
+            "fit: failed: answer: it misses the point*",
+            "judge: 2 calls in this run for 2 judgements*0.00004 USD)",
         ]
     )
     header, items = project.record()
@@ -165,13 +165,13 @@ def test_a_judge_that_cannot_judge_is_an_error_of_the_item(
 def test_a_second_run_asks_nothing_also_on_workers(project: Project, service: OpenAIServer) -> None:
     configure(project, service)
     project.lab(*rows(6))
-    project.run().assert_outcomes(passed=6)
+    project.run("-v").assert_outcomes(passed=6)
     asked = len(service.requests)
-    second = project.run("-n", "2")
+    second = project.run("-v", "-n", "2")
     second.assert_outcomes(passed=6)
     assert (asked, len(service.requests)) == (6, 6)
     second.stdout.fnmatch_lines(["judge: 0 calls in this run for 6 judgements*"])
-    project.run("--evalstudio-refresh")
+    project.run("-v", "--evalstudio-refresh")
     assert len(service.requests) == 12
 
 
@@ -195,7 +195,7 @@ def test_workers_keep_to_one_budget_and_add_up_what_they_spent(
 ) -> None:
     configure(project, service, judge="max_calls = 4")
     project.lab(*rows(12))
-    result = project.run("-n", "2")
+    result = project.run("-v", "-n", "2")
     result.assert_outcomes(passed=4, errors=8)
     assert len(service.requests) == 4
     assert spent(project)["calls"] == 4
@@ -336,7 +336,7 @@ def test_a_changed_price_asks_nothing_again(project: Project, service: OpenAISer
 def test_a_budget_in_dollars_without_a_price_says_so(project: Project, service: OpenAIServer) -> None:
     configure(project, service, judge="max_cost = 5.0\nconcurrency = 1")
     project.lab(*rows(3))
-    result = project.run()
+    result = project.run("-v")
     result.assert_outcomes(passed=1, errors=2, warnings=1)
     result.stdout.fnmatch_lines(
         [

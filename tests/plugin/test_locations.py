@@ -66,9 +66,9 @@ def test_an_item_stands_at_the_line_of_its_case(project: Project) -> None:
 def test_a_failure_on_one_line_begins_with_the_place_of_its_case(project: Project) -> None:
     project.write("a_suite.json", SUITE)
 
-    result = project.run("--tb=line", "-k", "b")
+    result = project.run("-v", "--tb=line", "-k", "b")
 
-    result.stdout.fnmatch_lines(["*a_suite.json:5: text_matching: model_passes 0 < 0.5*"])
+    result.stdout.fnmatch_lines(["*a_suite.json:5: text_matching: failed*"])
 
 
 AWKWARD = ["a::b", "a[b]", "a/b", "a\nb", "a b", "a_b", "ä\u202eb", "[x]::[y]"]
@@ -100,3 +100,15 @@ def test_a_file_outside_the_rootdir_runs_again_by_its_node_id(project: Project, 
     assert len(set(names)) == 2
     for name in names:
         project.run(name, *common).assert_outcomes(passed=1)
+
+
+def test_rows_of_a_csv_data_set_have_their_lines(project: Project) -> None:
+    project.write(
+        "answers_dataset.csv",
+        'key,input,actual_output,expected_output\na,q1,"two\nlines",yes\nb,q2,zzz,no\n',
+    )
+    result = project.run(
+        "answers_dataset.csv", "--evalstudio-evaluators", "rouge", "--evalstudio-github", "yes"
+    )
+    lines = [line.partition(",title")[0] for line in result.outlines if line.startswith("::error")]
+    assert lines == ["::error file=answers_dataset.csv,line=2", "::error file=answers_dataset.csv,line=4"]

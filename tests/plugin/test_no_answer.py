@@ -46,7 +46,7 @@ def analysed(project: Project) -> Analysis:
 def test_an_empty_answer_is_one_failure_with_its_reason(project: Project) -> None:
     project.suite(GOOD, SILENT)
 
-    result = project.run("sums_suite.json", "--junitxml=junit.xml")
+    result = project.run("-v", "sums_suite.json", "--junitxml=junit.xml")
 
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(

@@ -143,10 +143,10 @@ def test_a_shard_that_got_no_test_has_a_record_too(project: Project) -> None:
 
 
 def test_cases_of_other_shards_are_not_gone(shards: Project) -> None:
-    shards.run("--evalstudio-output=whole")
+    shards.run("-v", "--evalstudio-output=whole")
 
     result = shards.run(
-        "--evalstudio-shard=1/3", "--evalstudio-baseline", "whole", "--evalstudio-fail-on", "gone"
+        "-v", "--evalstudio-shard=1/3", "--evalstudio-baseline", "whole", "--evalstudio-fail-on", "gone"
     )
 
     assert result.ret == 0

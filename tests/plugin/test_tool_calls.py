@@ -151,7 +151,7 @@ def test_calls_are_checked_in_python(agent: Project) -> None:
 def test_gates_on_effort(agent: Project, gate: str, met: bool) -> None:
     agent.write("evalstudio.toml", f'gate = ["{gate}"]\n{CONFIG}')
     agent.suite(CASE)
-    result = agent.run("--evalstudio-model=right")
+    result = agent.run("-v", "--evalstudio-model=right")
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines([f"gate {gate}: {'met' if met else 'not met'} (right *)".replace("[", "[[]")])
     assert bool(result.ret) is not met

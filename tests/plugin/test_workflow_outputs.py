@@ -43,7 +43,7 @@ def test_the_page_has_a_section_of_the_workflow(workflow: Project) -> None:
 
 
 def test_the_page_shows_pictures_and_problems_of_steps(workflow: Project) -> None:
-    result = workflow.run()
+    result = workflow.run("-v")
     page = (workflow.folder / "evalstudio-report" / "interpretation.html").read_text(encoding="utf-8")
     section = page.partition('id="workflows"')[2].partition("</section>")[0]
     picture = (workflow.folder / "bank_workflow_artifacts" / "5_fifth" / "cut.svg").read_bytes()
@@ -57,7 +57,7 @@ def test_the_page_shows_pictures_and_problems_of_steps(workflow: Project) -> Non
 
 
 def test_a_workflow_leaves_artifacts_that_say_what_was_found(workflow: Project) -> None:
-    result = workflow.run()
+    result = workflow.run("-v")
     result.stdout.fnmatch_lines(["  bank_workflow_artifacts/workflow_report.html"])
     folder = workflow.folder / "bank_workflow_artifacts"
     page = (folder / "workflow_report.html").read_text(encoding="utf-8")

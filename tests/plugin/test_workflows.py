@@ -11,7 +11,7 @@ from support.workflow_steps import STEPS, ran, write
 
 
 def test_steps_run_in_order_and_wait_without_losing_the_rest(workflow: Project) -> None:
-    result = workflow.run("-rs")
+    result = workflow.run("-v", "-rs")
     result.assert_outcomes(passed=3, skipped=2)
     assert ran(workflow) == ["first", "second", "third", "fifth"]
     result.stdout.fnmatch_lines(
@@ -38,12 +38,12 @@ def test_a_later_run_goes_on_where_the_last_stopped(workflow: Project) -> None:
 
 
 def test_a_step_runs_anew_with_what_it_uses_once_that_is_completed(workflow: Project) -> None:
-    workflow.run()
+    workflow.run("-v")
     assert ran(workflow) == ["first", "second", "third", "fifth"]
-    result = workflow.run()
+    result = workflow.run("-v")
     assert ran(workflow) == ["third"], "a step that waits again is no news for those that use it"
     workflow.write("labels.txt", "all")
-    result = workflow.run()
+    result = workflow.run("-v")
     assert ran(workflow) == ["third", "fourth", "fifth"]
     result.stdout.fnmatch_lines(["  5. fifth: completed - cut at 0.7"])
 
@@ -113,7 +113,7 @@ def test_a_step_that_fails_says_why_and_what_needs_it_is_skipped(workflow: Proje
 @pytest.mark.slow
 def test_on_workers_a_workflow_stays_on_one(workflow: Project) -> None:
     workflow.write("labels.txt", "all")
-    result = workflow.run("-n", "2")
+    result = workflow.run("-v", "-n", "2")
     result.assert_outcomes(passed=5)
     assert ran(workflow) == ["first", "second", "third", "fourth", "fifth"]
     result.stdout.fnmatch_lines(["workflow demo (bank_workflow.json): 5 of 5 steps of this run completed"])

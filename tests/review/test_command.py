@@ -136,3 +136,54 @@ def test_it_ends_with_a_sentence(flow: Path, children: Children) -> None:
         " goes on\n"
     )
     assert (status, errors) == (0, "")
+
+
+def test_a_blind_sheet_gives_nothing_away(flow: Path, tmp_path: Path) -> None:
+    sheet = tmp_path / "sheet.csv"
+    assert main(["review", flow.name, "--blind", "--export", str(sheet)]) == 0
+    with open(sheet, encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    texts = ("label", "question", "answer", "expected_answer", "context", "topic")
+    assert set(rows[0]) == {*texts, "key", "model_key", "rater", "answer_id", "blind", "reason"}
+    rows[0] |= {"label": "1", "reason": "complete"}
+    with open(sheet, "w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    assert main(["review", flow.name, "--rater", "al", "--import", str(sheet)]) == 0
+    (label,) = read_ratings(labels_file(flow))
+    assert (label.blind, label.reason, label.rater) == ("yes", "complete", "al")
+    assert label.session
+    assert label.labelled_at
+
+
+def test_an_adjudicator_is_asked_for_what_raters_are_divided_on(
+    flow: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sheet = tmp_path / "sheet.csv"
+    for rater, last in (("al", "1"), ("bo", "0")):
+        main(["review", flow.name, "--export", str(sheet)])
+        with open(sheet, encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))[:3]
+        for row, label in zip(rows, ("1", "0", last), strict=True):
+            row["label"] = label
+        with open(sheet, "w", encoding="utf-8-sig", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+        main(["review", flow.name, "--rater", rater, "--import", str(sheet)])
+    assert main(["review", flow.name, "--adjudicator", "--rater", "al", "--export", str(sheet)]) == 2
+    assert "a name by --rater that no rater has" in capsys.readouterr().err
+    decide = ["review", flow.name, "--adjudicator", "--rater", "cy"]
+    assert main([*decide, "--export", str(sheet)]) == 0
+    with open(sheet, encoding="utf-8-sig", newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert row["key"] == rows[2]["key"]
+    with open(sheet, "w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.DictWriter(file, list(row))
+        writer.writeheader()
+        writer.writerow({**row, "label": "1"})
+    assert main([*decide, "--import", str(sheet)]) == 0
+    (label,) = [label for label in read_ratings(labels_file(flow)) if label.rater == "cy"]
+    assert label.role == "adjudicator"
+    capsys.readouterr()

@@ -28,9 +28,11 @@ def test_uncertain_answers_are_asked_for_the_most_uncertain_first(place: Path) -
     state = found.state()
     assert (state["title"], state["wanted"], state["done"]) == ("Suite: words.calibrated_probability", 3, 0)
     case = found.case(state["cases"][0]["id"])
-    assert (case["question"], case["answer"], case["verdict"]) == ("What of even?", "It is even.", True)
-    assert case["doubt"] == "uncertain: both good and bad are in the 0.9 prediction set"
-    (shown,) = case["metrics"]
+    assert (case["question"], case["answer"]) == ("What of even?", "It is even.")
+    scores = found.scores(case["id"])
+    assert scores["verdict"] is True
+    assert scores["doubt"] == "uncertain: both good and bad are in the 0.9 prediction set"
+    (shown,) = scores["metrics"]
     assert (shown["evaluator"], shown["score"], shown["threshold"], shown["passes"]) == (
         "words",
         0.52,
@@ -43,7 +45,7 @@ def test_an_empty_set_is_uncertain_too(tmp_path: Path) -> None:
     found = session(report(tmp_path / "r", {"sure": 0.99, "neither": 0.6}, quantile=0.1))
     assert asked(found) == ["neither"]
     assert (
-        found.case(found.state()["cases"][0]["id"])["doubt"]
+        found.scores(found.state()["cases"][0]["id"])["doubt"]
         == "uncertain: neither good nor bad is in the 0.9 prediction set"
     )
 
@@ -51,7 +53,9 @@ def test_an_empty_set_is_uncertain_too(tmp_path: Path) -> None:
 def test_the_blind_are_told_nothing_of_the_verdict(place: Path) -> None:
     found = session(place, blind=True)
     case = found.case(found.state()["cases"][0]["id"])
-    assert (case["metrics"], case["verdict"], case["doubt"]) == ([], None, "")
+    assert not {"metrics", "verdict", "doubt"} & set(case)
+    with pytest.raises(KeyError):
+        found.scores(case["id"])
 
 
 def test_all_answers_are_asked_for_in_an_order_that_scores_have_no_part_in(tmp_path: Path) -> None:
@@ -74,7 +78,7 @@ def test_all_answers_of_a_run_without_a_calibration(tmp_path: Path) -> None:
         found.source.command
         == f"evalstudio calibrate {record.parent} {tmp_path / 'labels.csv'} --metric quality.quality"
     )
-    assert {found.case(case["id"])["doubt"] for case in found.state()["cases"]} == {""}
+    assert {found.scores(case["id"])["doubt"] for case in found.state()["cases"]} == {""}
 
 
 def test_the_record_may_be_named_itself(place: Path) -> None:

@@ -206,9 +206,11 @@ def test_the_page_is_served_and_labels_are_kept(tmp_path: Path) -> None:
     cases = client.cases()
     shown = [client.ask(f"/api/case?id={case['id']}")[1] for case in cases]
     assert [case["key"] for case in shown] == UNCERTAIN
-    assert {case["doubt"] for case in shown} == {"uncertain: both good and bad are in the 0.9 prediction set"}
+    doubts = {client.ask(f"/api/scores?id={case['id']}")[1]["doubt"] for case in cases}
+    assert doubts == {"uncertain: both good and bad are in the 0.9 prediction set"}
     certain = next(number for number in range(len(CHANCES)) if number not in {case["id"] for case in cases})
     assert client.ask(f"/api/case?id={certain}")[0] == 404
+    assert client.ask(f"/api/scores?id={certain}")[0] == 404
     assert client.label(cases[0]["id"], Origin="http://evil.example")[0] == 403
     assert client.ask("/api/state", X_Review_Token=None)[0] == 403
     assert not labels.exists()

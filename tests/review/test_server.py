@@ -4,6 +4,7 @@ nobody else.
 
 from __future__ import annotations
 
+import datetime
 import http.client
 import json
 import socket
@@ -104,16 +105,19 @@ def test_answers_are_shown_and_labelled(client: Client, flow: Path) -> None:
     first = state["cases"][0]["id"]
     case = client.ask(f"/api/case?id={first}")[1]
     assert case["question"].startswith("What does service ")
-    assert (
-        case["metrics"][0] | {"name": "Quality", "evaluator": "quality", "threshold": 0.5, "better": "higher"}
-        == case["metrics"][0]
-    )
-    assert case["verdict"] == case["metrics"][0]["passes"] == (case["metrics"][0]["score"] >= 0.5)
+    assert not {"metrics", "verdict", "doubt", "scores"} & set(case), "not before they are asked for"
+    scores = client.ask(f"/api/scores?id={first}")[1]
+    metric = scores["metrics"][0]
+    expected = {"name": "Quality", "evaluator": "quality", "threshold": 0.5, "better": "higher"}
+    assert metric | expected == metric
+    assert scores["verdict"] == metric["passes"] == (metric["score"] >= 0.5)
     status, state, _ = client.label(first, 0)
     assert (status, state["done"], state["cases"][0]) == (200, 1, {"id": first, "label": 0})
     assert read_labels(labels_file(flow)) == {(case["key"], "m-one"): 0}
     ((rating,)) = read_ratings(labels_file(flow))
     assert (rating.rater, rating.answer_id) == ("al", case["answer_id"])
+    assert (rating.blind, rating.role, len(rating.session)) == ("no", "", 8), "the scores were shown"
+    assert datetime.datetime.fromisoformat(rating.labelled_at).tzinfo is not None
     assert client.label(first, None)[1]["done"] == 0
 
 
@@ -316,9 +320,15 @@ def test_scores_are_kept_from_the_blind(flow: Path) -> None:
     server = ReviewServer(session(flow, "al", blind=True))
     thread = server.start()
     client = Client(server)
-    case = client.ask(f"/api/case?id={client.cases()[0]['id']}")[1]
-    assert (case["metrics"], case["verdict"]) == ([], None)
-    assert "scores" not in case
+    first = client.cases()[0]["id"]
+    case = client.ask(f"/api/case?id={first}")[1]
+    assert not {"metrics", "verdict", "doubt", "scores", "categories"} & set(case)
+    assert case["has_scores"] is False
+    assert client.ask(f"/api/scores?id={first}")[0] == 404
+    body = {"id": first, "answer_id": case["answer_id"], "label": 1, "reason": " too short "}
+    assert client.ask("/api/label", body)[0] == 200
+    (rating,) = read_ratings(labels_file(flow))
+    assert (rating.blind, rating.reason) == ("yes", "too short")
     server.close()
     thread.join(LONGEST_WAIT_S)
 

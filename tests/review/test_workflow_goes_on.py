@@ -38,7 +38,7 @@ def label_all(found: ReviewSession) -> None:
     while todo := [case["id"] for case in found.state()["cases"] if case["label"] is None]:
         for id in todo:
             case = found.case(id)
-            found.label(id, case["answer_id"], judge(case["key"], case["metrics"][0]["score"]))
+            found.label(id, case["answer_id"], judge(case["key"], found.scores(id)["metrics"][0]["score"]))
 
 
 def test_from_waiting_to_completed_and_on(path: Path) -> None:

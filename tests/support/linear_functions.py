@@ -285,7 +285,7 @@ def _windows(text: str) -> None:
 
 @measured("report.labels")
 def _labels(text: str) -> None:
-    from pytest_evalstudio.report.labels import natural_key, short_labels
+    from pytest_evalstudio.plots.labels import natural_key, short_labels
 
     short_labels([text + "a", text + "b"])
     natural_key(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import math
 import signal
 import threading
@@ -25,6 +26,8 @@ characters then.
 """
 LIMIT_S = 20.0
 """Processor time after which a measurement ends."""
+_salts = itertools.count()
+"""No text is measured twice: results are kept by text, also from one function to the next."""
 REPEATS = (1, 3, 8, 20)
 """Repeats of each measurement; each further number is used only where the ratio is too high."""
 
@@ -43,9 +46,8 @@ def superlinear_shapes(
 
 def _ratio(function: Callable[[str], object], shape: str, all_repeats: Sequence[int]) -> float:
     """Return the ratio of the times of the long and the short text; 0 below the noise."""
-    salts = iter(range(100))
     try:
-        short = _seconds(function, shape, SHORT, next(salts))
+        short = _seconds(function, shape, SHORT)
     except TooSlow:
         return math.inf
     if short <= NOISE_S * (SHORT / LONG) ** 2:
@@ -53,20 +55,20 @@ def _ratio(function: Callable[[str], object], shape: str, all_repeats: Sequence[
     ratio = long = math.inf
     for repeats in all_repeats:
         try:
-            long = min(long, *(_seconds(function, shape, LONG, next(salts)) for _ in range(repeats)))
+            long = min(long, *(_seconds(function, shape, LONG) for _ in range(repeats)))
         except TooSlow:
             return math.inf
         if long <= NOISE_S:
             return 0.0
-        short = min(short, *(_seconds(function, shape, SHORT, next(salts)) for _ in range(repeats)))
+        short = min(short, *(_seconds(function, shape, SHORT) for _ in range(repeats)))
         ratio = long / short
         if ratio <= MAX_RATIO:
             break
     return ratio
 
 
-def _seconds(function: Callable[[str], object], shape: str, size: int, salt: int) -> float:
-    text = hostile_text(shape, size, salt)
+def _seconds(function: Callable[[str], object], shape: str, size: int) -> float:
+    text = hostile_text(shape, size, next(_salts))
     with _limited(LIMIT_S):
         gc.disable()  # its passes over the whole heap grow with the number of new objects
         try:

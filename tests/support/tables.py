@@ -19,6 +19,7 @@ import msgspec
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
+import pytest_evalstudio
 from pytest_evalstudio import Registry, plugin
 from pytest_evalstudio.cli.main import parser_of_commands
 from pytest_evalstudio.core.docstrings import summary_of
@@ -39,6 +40,18 @@ from support.documented import as_sentence, attribute_or_summary, attribute_text
 DOCS = Path(__file__).parents[2] / "docs"
 NOT_IN_FILES = ("folder", "file")
 """Fields of Configuration that say where it was read from."""
+
+_NAMES = {
+    "suites": """TestSuite Test TestCase TestLab Model LlmDataset Row Relationship LabBuilder perturb
+        generate_test_cases Generated""",
+    "evaluation": "evaluate Results make_case build_report Report Problem score_table ScoredTable",
+    "fixtures": "Check AskedModel EvalCase EvalModel EvalSuite EvalGuard",
+    "plugins": """Case Prompt Turn Answer Metric Outcome Finding Fragment Tools evaluator ModelScore ScoredRow
+        host HostFault perturbator Change step StepResult generator Corpus Excerpt Draft section Registry""",
+    "errors": "EvalStudioError ConfigurationError DataError EvaluationError ThresholdMissed",
+}
+API: Mapping[str, Sequence[str]] = {task: names.split() for task, names in _NAMES.items()}
+"""Public names by task; a page of the reference has those of one task."""
 
 _TABLE = re.compile(
     r"(?P<start><!-- table (?P<name>\w+) -->\n)(?P<body>.*?)(?P<end><!-- end of table -->)", re.DOTALL
@@ -82,6 +95,19 @@ def table_in(text: str, name: str) -> list[list[str]]:
     return [
         [cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]] for row in body.strip().splitlines()[2:]
     ]
+
+
+def api(task: str) -> Iterator[str]:
+    """Yield the directives that write out the public names of a task."""
+    for name in API[task]:
+        value = getattr(pytest_evalstudio, name)
+        yield f"::: {value.__module__}.{value.__qualname__}"
+
+
+def api_names() -> Iterator[str]:
+    yield from _head("Task", "Names")
+    for task, names in API.items():
+        yield _row(f"[{task.capitalize()}](python-{task}.md)", ", ".join(f"`{name}`" for name in names))
 
 
 def evaluators() -> Iterator[str]:
@@ -342,6 +368,8 @@ def _default_of(field: dataclasses.Field[Any]) -> str:
 
 
 TABLES: Mapping[str, Callable[[], Iterator[str]]] = {
+    **{f"api_{task}": functools.partial(api, task) for task in API},
+    "api_names": api_names,
     "evaluators": evaluators,
     "evaluator_details": evaluator_details,
     "record": record,

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 from pytest_evalstudio.batch.figures.estimates import Figure, mean_of, pass_share_of
+from pytest_evalstudio.core.figures import figure, percent
+from pytest_evalstudio.record.schema import MetricEntry
 from pytest_evalstudio.record.scored import MetricAggregate, ScoredManifest
 
 HEAD = f"  {'metric':<30} {'model':<20} {'n':>11} {'mean':>9}  {'95 % interval':<19} {'passed':>7}  errors"
@@ -14,6 +18,8 @@ def leaderboard_lines(manifest: ScoredManifest) -> list[str]:
     for evaluator in manifest.evaluators:
         lines += [evaluator.id, HEAD]
         for metric in evaluator.metrics:
+            if evaluator.boolean and metric.key == "model_failures":  # mirrors the passes
+                continue
             of_metric = [
                 entry
                 for entry in manifest.aggregates
@@ -21,7 +27,8 @@ def leaderboard_lines(manifest: ScoredManifest) -> list[str]:
             ]
             sign = -1 if metric.better == "higher" else 1
             of_metric.sort(key=lambda entry: (entry.value is None, sign * (entry.value or 0.0), entry.model))
-            lines += [_line(entry, manifest, metric.range) for entry in of_metric]
+            name = _named(metric)
+            lines += [_line(name, entry, manifest, metric.range) for entry in of_metric]
     lines += _empty_answer_lines(manifest)
     if manifest.sampling is not None:
         population = sum(stratum.population for stratum in manifest.sampling.strata)
@@ -40,18 +47,26 @@ def _empty_answer_lines(manifest: ScoredManifest) -> list[str]:
     ]
 
 
-def _line(entry: MetricAggregate, manifest: ScoredManifest, limits: tuple[float, float]) -> str:
+def _named(metric: MetricEntry) -> str:
+    """Return the name of a metric, with its threshold if a value can miss it."""
+    worst = metric.range[0] if metric.better == "higher" else metric.range[1]
+    if not math.isfinite(metric.threshold) or metric.threshold == worst:
+        return metric.key
+    return f"{metric.key} {'>=' if metric.better == 'higher' else '<='} {figure(metric.threshold)}"
+
+
+def _line(name: str, entry: MetricAggregate, manifest: ScoredManifest, limits: tuple[float, float]) -> str:
     mean = mean_of(entry, manifest.sampling, limits)
     share = pass_share_of(entry, manifest.sampling)
-    passed = "" if share.value is None else f"{share.value:.1%}"
+    passed = "" if share.value is None else percent(share.value)
     return (
-        f"  {entry.metric:<30} {entry.model:<20} {mean.n:>11,} {_number(mean.value):>9}"
+        f"  {name:<30} {entry.model:<20} {mean.n:>11,} {_number(mean.value):>9}"
         f"  {_interval(mean):<19} {passed:>7}  {entry.error_count:,}"
     )
 
 
 def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.4f}"
+    return "" if value is None else figure(value)
 
 
 def _interval(figure: Figure) -> str:

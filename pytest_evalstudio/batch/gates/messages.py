@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pytest_evalstudio.batch.figures.estimates import Figure, has_weighted_percentiles
 from pytest_evalstudio.batch.gates.checks import CheckResult, GateCheck, GatedTable, worst_segments
+from pytest_evalstudio.batch.table.reader import distinct_rows
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.record.scored import AnswerRow, WorstRow
 
@@ -47,7 +49,7 @@ def explanation(gated: GatedTable, check: GateCheck, result: CheckResult) -> str
 
 def number(value: float | None) -> str:
     """Return a figure with four significant digits, "none" for none."""
-    return "none" if value is None else f"{value:.4g}"
+    return "none" if value is None else figure(value)
 
 
 def _interval(interval: tuple[float, float] | None) -> str:
@@ -92,13 +94,15 @@ def _row_lines(gated: GatedTable, check: GateCheck) -> list[str]:
     aggregate = gated.table.manifest.aggregate(
         check.gate.evaluator, check.metric.key, check.model, check.group, check.group_value
     )
-    worst = aggregate.worst[:ROWS] if aggregate is not None else ()
+    worst = aggregate.worst if aggregate is not None else ()
     if not worst:
         return []
     answers = gated.table.answers_of([row.row_id for row in worst])
+    distinct = set(distinct_rows(answers, [row.row_id for row in worst])[:ROWS])
     lines = [f"answers with the worst {check.metric.key}:"]
     for row in worst:
-        lines += _answer_lines(row, answers.get(row.row_id), check)
+        if row.row_id in distinct:
+            lines += _answer_lines(row, answers.get(row.row_id), check)
     return lines
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pytest_evalstudio.batch.pages.excerpt import random_rows, worst_rows_of, write_excerpt
 from pytest_evalstudio.batch.pages.population import boards_of, verdicts_of
-from pytest_evalstudio.batch.table.reader import ScoredTable
+from pytest_evalstudio.batch.table.reader import ScoredTable, distinct_rows
 from pytest_evalstudio.engine.analysis.population import Population
 from pytest_evalstudio.engine.analysis.run_info import evaluators_of
 from pytest_evalstudio.record.reader import read_run
@@ -30,7 +30,8 @@ def excerpt_of(table: ScoredTable, folder: Path, *, size: int, seed: int) -> Tab
         size: answers of the random sample; the worst answers come on top.
         seed: of the sample.
     """
-    worst = worst_rows_of(table.manifest)
+    ranked = worst_rows_of(table.manifest)
+    worst = distinct_rows(table.answers_of(ranked), ranked)
     drawn = random_rows(table, size, seed=seed)
     rows = drawn.union(worst)
     record = write_excerpt(table, rows, folder, first=worst)

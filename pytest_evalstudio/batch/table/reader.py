@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from pytest_evalstudio.batch.table.columns import DIGESTS, ROW_ID, answer_schema, score_schema
@@ -17,6 +17,16 @@ if TYPE_CHECKING:
 
 SCORES = "scores"
 ANSWERS = "answers"
+
+
+def distinct_rows(answers: Mapping[int, AnswerRow], row_ids: Sequence[int]) -> list[int]:
+    """Return rows without those that repeat model, question and answer; rows without texts stay."""
+    texts: dict[object, int] = {}
+    for row_id in row_ids:
+        answer = answers.get(row_id)
+        key = (answer.model, answer.input, answer.actual_output) if answer is not None else row_id
+        texts.setdefault(key, row_id)
+    return list(texts.values())
 
 
 class ScoredTable:

@@ -103,6 +103,23 @@ class RefusalCode(StrEnum):
     NO_THRESHOLD = "no_threshold"
     """The best verdict is the same on all answers."""
 
+    @property
+    def words(self) -> str:
+        """Return the reason as the end of a sentence."""
+        return _WORDS[self]
+
+
+_WORDS = {
+    RefusalCode.AGAINST_DIRECTION: "people call answers with better scores bad",
+    RefusalCode.AUC_HOLDS_HALF: "the scores may be no better than chance",
+    RefusalCode.THRESHOLD_OUT_OF_RANGE: "the threshold is outside the metric's range",
+    RefusalCode.TARGET_UNATTAINABLE: "no threshold reaches the allowed error rate",
+    RefusalCode.ERRORS_AS_BY_CHANCE: "its error rates are no better than chance",
+    RefusalCode.PRICE_TOO_HIGH: "it gets more than half of the other answers wrong",
+    RefusalCode.TRIVIAL_RULE: "the same verdict on every answer costs no more",
+    RefusalCode.NO_THRESHOLD: "the best verdict is the same on all answers",
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:

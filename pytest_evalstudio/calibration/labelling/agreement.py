@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from pytest_evalstudio.formats.labels import Label
+from pytest_evalstudio.formats.labels import ADJUDICATOR, Identity, Label, majority
 from pytest_evalstudio.stats.agreement import cohen_kappa, krippendorff_alpha
 
 
@@ -21,6 +21,10 @@ class Agreement:
         percent: share of the pairs of labels of one answer that are equal, 0.0 to 1.0; None without pairs.
         cohen_kappa: None unless there are two raters whose labels vary.
         krippendorff_alpha: nominal; None where there is nothing to compare, or no variation.
+        adjudicated: number of answers that an adjudicator decided; their labels are none of the raters'.
+        undecided: number of answers on which raters are divided, before and after the adjudication.
+        final_percent: share of the raters' labels of shared answers that equal the final label of the answer,
+            after the adjudication, 0.0 to 1.0; None without a final label of a shared answer.
     """
 
     raters: Mapping[str, int]
@@ -28,6 +32,9 @@ class Agreement:
     percent: float | None
     cohen_kappa: float | None
     krippendorff_alpha: float | None
+    adjudicated: int = 0
+    undecided: tuple[int, int] = (0, 0)
+    final_percent: float | None = None
 
 
 def agreement(labels: Sequence[Label], good_from: int = 1) -> Agreement:
@@ -37,7 +44,10 @@ def agreement(labels: Sequence[Label], good_from: int = 1) -> Agreement:
         labels: one per rater and answer.
         good_from: the lowest label that counts as good.
     """
-    by_answer: dict[tuple[str, str], dict[str, bool]] = defaultdict(dict)
+    by_answer: dict[Identity, dict[str, bool]] = defaultdict(dict)
+    final, divided = majority(labels)
+    adjudicated = {label.identity for label in labels if label.role == ADJUDICATOR}
+    labels = [label for label in labels if label.role != ADJUDICATOR]
     for label in labels:
         by_answer[label.identity][label.rater] = label.label >= good_from
     raters = Counter(label.rater for label in labels)
@@ -49,7 +59,22 @@ def agreement(labels: Sequence[Label], good_from: int = 1) -> Agreement:
         percent=sum(pairs) / len(pairs) if pairs else None,
         cohen_kappa=_kappa(shared, sorted(raters)) if len(raters) == 2 else None,
         krippendorff_alpha=krippendorff_alpha([list(ratings.values()) for ratings in by_answer.values()]),
+        adjudicated=len(adjudicated),
+        undecided=(len(majority(labels)[1]), len(divided)),
+        final_percent=_share_of_final(by_answer, final, good_from),
     )
+
+
+def _share_of_final(
+    by_answer: Mapping[Identity, Mapping[str, bool]], final: Mapping[Identity, int], good_from: int
+) -> float | None:
+    agreed = [
+        good == (final[identity] >= good_from)
+        for identity, ratings in by_answer.items()
+        if len(ratings) > 1 and identity in final
+        for good in ratings.values()
+    ]
+    return sum(agreed) / len(agreed) if agreed else None
 
 
 def _kappa(shared: Sequence[Mapping[str, bool]], raters: Sequence[str]) -> float | None:

@@ -16,9 +16,22 @@ GOOD, BAD = "good", "bad"
 
 
 def sheet(
-    cases: Sequence[LabelledCase], metrics: Sequence[str], ratings: Sequence[Label] = (), rater: str = ""
+    cases: Sequence[LabelledCase],
+    metrics: Sequence[str],
+    ratings: Sequence[Label] = (),
+    rater: str = "",
+    *,
+    blind: bool = False,
 ) -> bytes:
-    """Rows of cases, with the labels that one rater gave already."""
+    """Return rows of cases, with the labels that one rater gave already.
+
+    Args:
+        cases: the answers.
+        metrics: whose scores are columns.
+        ratings: labels of all raters.
+        rater: whose labels are shown.
+        blind: leave out the columns of scores and verdict.
+    """
     by_identity = {label.identity: str(label.label) for label in ratings if label.rater == rater}
     names = [
         "label",
@@ -26,19 +39,21 @@ def sheet(
         "answer",
         "expected_answer",
         "context",
-        "verdict",
-        *metrics,
+        *(() if blind else ("verdict", *metrics)),
         "topic",
         "key",
         "model_key",
         RATER,
         ANSWER_ID,
+        "blind",
+        "reason",
     ]
-    return write_rows(names, _rows(cases, by_identity, rater))
+    rows = _rows(cases, by_identity, rater, blind)
+    return write_rows(names, ({name: row[name] for name in names} for row in rows))
 
 
 def _rows(
-    cases: Sequence[LabelledCase], by_identity: dict[tuple[str, str], str], rater: str
+    cases: Sequence[LabelledCase], by_identity: dict[tuple[str, str], str], rater: str, blind: bool
 ) -> Iterator[dict[str, str]]:
     for case in cases:
         cells = {
@@ -55,7 +70,15 @@ def _rows(
             name: cell if len(cell) <= LONGEST_CELL else cell[:LONGEST_CELL] + "…"
             for name, cell in cells.items()
         }
-        yield {**texts, "key": case.key, "model_key": case.model_key, RATER: rater, ANSWER_ID: case.answer_id}
+        yield {
+            **texts,
+            "key": case.key,
+            "model_key": case.model_key,
+            RATER: rater,
+            ANSWER_ID: case.answer_id,
+            "blind": "yes" if blind else "no",
+            "reason": "",
+        }
 
 
 def new_labels(path: Path, ratings: Sequence[Label], *, levels: bool) -> int:

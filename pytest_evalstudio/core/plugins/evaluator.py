@@ -70,6 +70,12 @@ class EvaluatorSpec:
             class says so by an attribute of this name.
         applies_to_refusals: it judges also the answer to a case that expects a refusal, although it needs
             more than the answer; the class says so by an attribute of this name.
+        judges_conversations: it scores a conversation as a whole, not its turns; the class says so by an
+            attribute of this name.
+        reads_expectations: it compares the answer with expected tool calls, facts, documents or guidelines of
+            the case, so that it scores the turns of a conversation and, where the case has expectations, the
+            whole. The class says so by an attribute of this name; needs of an expected output or a condition
+            say so too.
         measures_support: it measures how far the retrieved context supports the answer; an answer without a
             letter or digit has the worst score. The class says so by an attribute of this name.
     """
@@ -102,6 +108,8 @@ class EvaluatorSpec:
     applies_without_text: bool = False
     applies_to_refusals: bool = False
     measures_support: bool = False
+    judges_conversations: bool = False
+    reads_expectations: bool = False
     uses: tuple[str, ...] = ()
     difference: str = ""
 
@@ -301,6 +309,8 @@ def _with_capabilities(spec: EvaluatorSpec, cls: type) -> EvaluatorSpec:
         applies_without_text=bool(inspect.getattr_static(cls, "applies_without_text", False)),
         applies_to_refusals=bool(inspect.getattr_static(cls, "applies_to_refusals", False)),
         measures_support=bool(inspect.getattr_static(cls, "measures_support", False)),
+        judges_conversations=bool(inspect.getattr_static(cls, "judges_conversations", False)),
+        reads_expectations=bool(inspect.getattr_static(cls, "reads_expectations", False)),
     )
 
 

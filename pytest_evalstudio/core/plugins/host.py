@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.docstrings import summary_of
@@ -84,6 +84,23 @@ class Lists(Protocol):
     """A host that lists the models of its service; the request needs the same key as a prompt."""
 
     async def models(self) -> list[str]: ...
+
+
+@runtime_checkable
+class KeepsSessions(Protocol):
+    """A host whose application remembers the earlier turns of a conversation.
+
+    `keeps_sessions` is False where the configuration makes every question independent. `holds_session` says
+    whether the application still knows the conversation of `Prompt.session`; a conversation that it does not
+    know begins again. `end_session` is awaited when a conversation has ended.
+    """
+
+    @property
+    def keeps_sessions(self) -> bool: ...
+
+    def holds_session(self, session: str) -> bool: ...
+
+    async def end_session(self, session: str) -> None: ...
 
 
 class HostFault(Exception):

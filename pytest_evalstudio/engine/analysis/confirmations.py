@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.record.schema import Item
 from pytest_evalstudio.stats.confirmation import FAMILY_LEVEL
 
@@ -53,7 +54,7 @@ class Confirmations:
             return ""
         counts = [f"{self.confirmed:,} confirmed", f"{self.not_confirmed:,} not confirmed (flaky)"]
         counts += [f"{self.interrupted:,} not decided"] if self.interrupted else []
-        failures = "1 case that failed was" if total == 1 else f"{total:,} cases that failed were"
+        failures = counted(total, "case that failed was", "cases that failed were")
         rate = f"at most {FAMILY_LEVEL:.0%} of unchanged runs have a confirmed regression"
         return f"{failures} asked again: {', '.join(counts)}; {rate}."
 

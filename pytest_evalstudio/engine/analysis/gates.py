@@ -16,6 +16,7 @@ from typing import Literal, Protocol
 
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import out_of_range
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 
@@ -227,7 +228,7 @@ def _evaluate_named(gate: Gate, term: Term | None) -> GateResult:
     value = None if term is None else term.value(gate.names)
     names = ", ".join(gate.names)
     met = gate.meets(value)
-    shown = "no games" if value is None else f"{value:.4g}"
+    shown = "no games" if value is None else figure(value)
     return GateResult(
         gate=gate,
         values={names: value},

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from pytest_evalstudio.core.figures import counted, figure
 from pytest_evalstudio.core.problems import INSIGHT_TYPES, Insight
 from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.engine.analysis.aggregators import FIRST_KEYS, Aggregator, CaseMarks
 from pytest_evalstudio.engine.analysis.flip_rates import COPY, FlipRate
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard, Standing
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
-from pytest_evalstudio.engine.analysis.wording import rounded, row_attributes
+from pytest_evalstudio.engine.analysis.wording import row_attributes
 from pytest_evalstudio.stats.ranking import is_tie
 
 
@@ -78,8 +79,8 @@ def fastest_and_slowest(aggregator: Aggregator) -> Iterator[Insight]:
     fast, slow = (_Model(model, aggregator.run.model_name(model), means[model]) for model in pair)
     yield Insight(
         description=(
-            f"The fastest model is {fast.name!r} with {rounded(fast.value)} s per answer on average;"
-            f" the slowest is {slow.name!r} with {rounded(slow.value)} s."
+            f"The fastest model is {fast.name!r} with {figure(fast.value)} s per answer on average;"
+            f" the slowest is {slow.name!r} with {figure(slow.value)} s."
         ),
         insight_type="efficiency",
         attributes={
@@ -110,8 +111,8 @@ def cheapest_and_dearest(aggregator: Aggregator) -> Iterator[Insight]:
     cheap, dear = (_Model(model, aggregator.run.model_name(model), means[model]) for model in pair)
     yield Insight(
         description=(
-            f"The cheapest model is {cheap.name!r} with {rounded(cheap.value)} per answer on average;"
-            f" the most expensive is {dear.name!r} with {rounded(dear.value)}."
+            f"The cheapest model is {cheap.name!r} with {figure(cheap.value)} per answer on average;"
+            f" the most expensive is {dear.name!r} with {figure(dear.value)}."
         ),
         insight_type="cost",
         attributes={
@@ -190,7 +191,7 @@ def _hardest_of_one(aggregator: Aggregator, info: EvaluatorInfo, marks: CaseMark
     yield Insight(
         description=(
             f"{info.name}: the hardest prompt is {excerpt(aggregator.cases.excerpt(case))!r}"
-            f" ({info.primary.name} {rounded(score)}); {failed} of {judged} prompts fail."
+            f" ({info.primary.name} {figure(score)}); {failed} of {judged} prompts fail."
         ),
         insight_type="weak_point",
         attributes={
@@ -228,7 +229,7 @@ def least_grounded(aggregator: Aggregator) -> Iterator[Insight]:
         yield Insight(
             description=(
                 f"{info.name}: the least grounded sentence is {excerpt(lowest.text)!r} of model {name!r}"
-                f" ({info.sentence_metric.name} {rounded(lowest.score)})."
+                f" ({info.sentence_metric.name} {figure(lowest.score)})."
             ),
             insight_type="weak_point",
             attributes={
@@ -256,9 +257,8 @@ def retrieval_alone(aggregator: Aggregator) -> Iterator[Insight]:
                 name = aggregator.run.model_name(model)
                 yield Insight(
                     description=(
-                        f"{aggregator.evaluators[id].name}: for {sample.count}"
-                        f" {'prompt' if sample.count == 1 else 'prompts'} the retrieval of model {name!r}"
-                        " failed and its answer did not."
+                        f"{aggregator.evaluators[id].name}: for {counted(sample.count, 'prompt')} the"
+                        f" retrieval of model {name!r} failed and its answer did not."
                     ),
                     insight_type="retrieval",
                     attributes={
@@ -352,10 +352,10 @@ def _extreme(
 ) -> Insight:
     cell = line.cells[metric]
     between = (
-        f", 95 % interval {rounded(cell.interval[0])} to {rounded(cell.interval[1])}" if cell.interval else ""
+        f", 95 % interval {figure(cell.interval[0])} to {figure(cell.interval[1])}" if cell.interval else ""
     )
     return Insight(
-        description=f"{info.name}: {model} is {line.name!r} ({name} {rounded(cell.value or 0.0)}{between}).",
+        description=f"{info.name}: {model} is {line.name!r} ({name} {figure(cell.value or 0.0)}{between}).",
         insight_type=insight_type,
         attributes={
             "evaluator": info.id,

@@ -88,6 +88,20 @@ class Leaderboard:
     def standing(self, model: str) -> Standing | None:
         return next((line for line in self.standings if line.model == model), None)
 
+    @property
+    def columns(self) -> tuple[Metric, ...]:
+        """Return the metrics without those that only mirror the primary one, e.g. failures beside passes."""
+        info = self.evaluator
+        return tuple(
+            metric
+            for metric in info.metrics
+            if metric.primary or not (info.boolean and self._is_mirror(metric, info.primary))
+        )
+
+    def _is_mirror(self, metric: Metric, primary: Metric) -> bool:
+        pairs = [(line.cells[metric.key], line.cells[primary.key]) for line in self.standings if line.scored]
+        return bool(pairs) and all(cell.n == of.n and cell.total + of.total == of.n for cell, of in pairs)
+
     def percentile(self, model: str, metric: str, share: float) -> float | None:
         """Return a percentile of a model's rows on a metric, or None if no row has a value."""
         values = self.values.get(model, {}).get(metric)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pytest_evalstudio.core.figures import counted, figure
 from pytest_evalstudio.core.outcomes import Severity
 from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.engine.analysis.aggregators import Aggregator, ModelAggregator, Sample
-from pytest_evalstudio.engine.analysis.wording import cases, rounded, row_attributes
+from pytest_evalstudio.engine.analysis.wording import cases, row_attributes
 from pytest_evalstudio.record.schema import RunSettings
 from pytest_evalstudio.stats.ranking import percentile
 
@@ -28,7 +29,7 @@ def operations(aggregator: Aggregator, storage_mb: float) -> Iterator[Problem]:
     if limit is not None and storage_mb > limit:
         yield Problem(
             description=(
-                f"The run's files take {storage_mb:.1f} MB, more than storage.max_mb = {rounded(limit)}."
+                f"The run's files take {storage_mb:.1f} MB, more than storage.max_mb = {figure(limit)}."
             ),
             severity="medium",
             problem_type="storage",
@@ -51,7 +52,7 @@ def _hosts(model: str, name: str, counts: ModelAggregator) -> Iterator[Problem]:
             "Check the service, its key and its limits, then run again.",
         )
     if counts.retries:
-        times = f"{counts.retries} {'retry' if counts.retries == 1 else 'retries'}"
+        times = counted(counts.retries, "retry", "retries")
         yield _grouped(
             f"Model {name!r} needed {times} for {cases(counts.retried, 'question')}.",
             "low",
@@ -135,8 +136,8 @@ def _costs(model: str, name: str, counts: ModelAggregator, settings: RunSettings
     if limit is not None and counts.cost > limit:
         yield Problem(
             description=(
-                f"The answers of model {name!r} cost {rounded(counts.cost)}, more than max_cost ="
-                f" {rounded(limit)}."
+                f"The answers of model {name!r} cost {figure(counts.cost)}, more than max_cost ="
+                f" {figure(limit)}."
             ),
             severity="medium",
             problem_type="cost",
@@ -154,8 +155,8 @@ def _durations(model: str, name: str, counts: ModelAggregator, settings: RunSett
     if slow > limit:
         yield Problem(
             description=(
-                f"The 95th percentile of the answer time of model {name!r} is {rounded(slow)} s, more than"
-                f" latency.max_s = {rounded(limit)}."
+                f"The 95th percentile of the answer time of model {name!r} is {figure(slow)} s, more than"
+                f" latency.max_s = {figure(limit)}."
             ),
             severity="high" if slow > 2 * limit else "medium",
             problem_type="efficiency",
@@ -174,9 +175,8 @@ def _too_few(aggregator: Aggregator, settings: RunSettings) -> Iterator[Problem]
                 name = aggregator.run.model_name(model)
                 yield Problem(
                     description=(
-                        f"{aggregator.evaluators[id].name} scored {distinct} test"
-                        f" {'case' if distinct == 1 else 'cases'} of model {name!r}, fewer than"
-                        f" min_test_cases = {minimum}: its mean is not reliable."
+                        f"{aggregator.evaluators[id].name} scored {counted(distinct, 'test case')} of model"
+                        f" {name!r}, fewer than min_test_cases = {minimum}: its mean is not reliable."
                     ),
                     severity="medium",
                     problem_type="data_quality",

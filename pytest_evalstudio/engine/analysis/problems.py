@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
+from pytest_evalstudio.core.figures import counted, figure
 from pytest_evalstudio.core.outcomes import SEVERITIES, Metric, Severity
 from pytest_evalstudio.core.problems import AVID, PROBLEM_TYPES, Problem, ProblemCode
 from pytest_evalstudio.core.text import excerpt
@@ -14,7 +15,7 @@ from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.engine.analysis.operations import operations
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.engine.analysis.samples import FoundProblem
-from pytest_evalstudio.engine.analysis.wording import cases, rounded, row_attributes
+from pytest_evalstudio.engine.analysis.wording import cases, row_attributes
 from pytest_evalstudio.record.schema import ItemFlip
 
 LEAKS = ("privacy", "security")
@@ -95,8 +96,8 @@ def missed_means(boards: Mapping[str, Leaderboard]) -> Iterator[Problem]:
                 yield Problem(
                     description=(
                         f"{info.name}: {_quantity(info, metric)} of model {standing.name!r} is"
-                        f" {rounded(cell.value)}, {beyond} the threshold {rounded(cell.threshold)} ({cell.n}"
-                        f" scored {'row' if cell.n == 1 else 'rows'})."
+                        f" {figure(cell.value)}, {beyond} the threshold {figure(cell.threshold)}"
+                        f" ({counted(cell.n, 'scored row')})."
                     ),
                     severity=miss_severity(metric, cell.value, cell.threshold, info.problem_type),
                     problem_type=info.problem_type,
@@ -331,7 +332,7 @@ def _flip_attributes(flip: ItemFlip) -> dict[str, str | float]:
 
 def _turned(flip: ItemFlip) -> str:
     direction = "pass to fail" if flip.direction == "pass_to_fail" else "fail to pass"
-    change = f"{rounded(flip.source_score)} → {rounded(flip.score)}, threshold {rounded(flip.threshold)}"
+    change = f"{figure(flip.source_score)} → {figure(flip.score)}, threshold {figure(flip.threshold)}"
     return f"{flip.metric} flipped from {direction} ({change})"
 
 

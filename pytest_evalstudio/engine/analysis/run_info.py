@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -73,12 +72,12 @@ class EvaluatorInfo:
 
     @property
     def judged_metrics(self) -> tuple[Metric, ...]:
-        """Metrics with a threshold of their own; for a boolean evaluator, only the primary one.
+        """Metrics with a threshold that can be missed; for a boolean evaluator, only the primary one.
 
         The other metrics of a boolean evaluator are complements of it.
         """
         metrics = (self.primary,) if self.boolean else self.metrics
-        return tuple(metric for metric in metrics if math.isfinite(metric.threshold))
+        return tuple(metric for metric in metrics if metric.can_decide)
 
     @property
     def flip_metrics(self) -> tuple[Metric, ...]:

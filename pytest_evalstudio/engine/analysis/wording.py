@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TypedDict
 
+from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.engine.analysis.aggregators import Sample
-
-
-def rounded(value: float) -> str:
-    """Return a number for a message, with at most four decimals.
-
-    >>> rounded(0.123456), rounded(3), rounded(float("inf"))
-    ('0.1235', '3', 'infinite')
-    """
-    if math.isinf(value):
-        return "infinite"
-    return f"{value:.4f}".rstrip("0").rstrip(".") if abs(value) >= 0.0001 or not value else f"{value:.2g}"
 
 
 def cases(sample: Sample, noun: str = "row") -> str:
@@ -28,7 +17,7 @@ def cases(sample: Sample, noun: str = "row") -> str:
     """
     keys = ", ".join(repr(key) for key in sample.keys[:3])
     more = ", …" if sample.count > 3 else ""
-    number = f"{sample.count} {noun}{'' if sample.count == 1 else 's'}"
+    number = counted(sample.count, noun)
     return f"{number} ({keys}{more})" if keys else number
 
 

@@ -8,12 +8,13 @@ import os
 import time
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.reading import file_sha256
+from pytest_evalstudio.core.states import ApplicationState
 from pytest_evalstudio.core.store import Store
 from pytest_evalstudio.core.tool_calls import read_tool_calls
 
@@ -49,7 +50,8 @@ _STORE = """
 
 _RUN = "run"
 """Key of the run beside the fields of an answer; answers of earlier versions have none."""
-_NOT_STORED = ("not_asked", "access_refused", "stored_at")
+_NOT_STORED = ("not_asked", "access_refused", "stored_at", "turns", "ended_by")
+"""Turns of a conversation are stored one by one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +131,7 @@ class AnswerCache:
                     "context_scores": tuple(stored.get("context_scores", ())),
                     "tool_calls": read_tool_calls(stored.get("tool_calls")),
                     "artifacts": tuple(stored.get("artifacts", ())),
+                    "state": ApplicationState(**stored["state"]) if stored.get("state") else None,
                 }
             )
             return StoredAnswer(answer=answer, run=run, stored_at=rows[0][1])
@@ -151,6 +154,7 @@ class AnswerCache:
         } | {
             "usage": dict(answer.usage),
             "tool_calls": [call.to_dict() for call in answer.tool_calls],
+            "state": None if answer.state is None else asdict(answer.state),
             _RUN: run,
         }
         self.store.change(_STORE, (key, json.dumps(entry, sort_keys=True), time.time()))

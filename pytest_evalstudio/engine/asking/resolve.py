@@ -17,8 +17,10 @@ from pytest_evalstudio.core.plugins.host import Host, HostFault, HostSpec
 from pytest_evalstudio.engine.asking.answers import AnswerCache, StoredAnswer
 from pytest_evalstudio.engine.asking.claims import claimed
 from pytest_evalstudio.engine.asking.cleaning import without_secrets
+from pytest_evalstudio.engine.asking.conversations import Conversations
 from pytest_evalstudio.engine.asking.corpora import CorpusRegister
 from pytest_evalstudio.engine.asking.deadlines import within
+from pytest_evalstudio.engine.asking.dialogues import Dialogue, Request
 from pytest_evalstudio.engine.asking.interrupted import InterruptedAnswers
 from pytest_evalstudio.engine.asking.labels import SessionLabels
 from pytest_evalstudio.engine.asking.limits import Breaker, Counters, Limits
@@ -125,6 +127,12 @@ class ModelSession:
             counters=self._counters,
             max_text_chars=max_text_chars,
         )
+        self._conversations = Conversations(
+            host,
+            ask=self.answer,
+            stored=lambda prompt: self._stored(self._answer_key(prompt)),
+            run_key=lambda: f"{self._run().id} {key}",
+        )
         self._closed = False
 
     @property
@@ -159,9 +167,14 @@ class ModelSession:
         """Return a text of any origin without this model's secrets; short ones could be ordinary words."""
         return self._secrets.mask(text, shortest=SHORTEST_IN_ANSWERS)
 
-    def peek(self, prompts: Sequence[Prompt]) -> list[Answer | None]:
+    def peek(self, requests: Sequence[Request]) -> list[Answer | None]:
         """Return stored answers in order, None where there is none; no model is asked."""
-        return [self._stored(self._answer_key(prompt)) for prompt in prompts]
+        return [
+            self._thread.run(self._conversations.stored(request))
+            if isinstance(request, Dialogue)
+            else self._stored(self._answer_key(request))
+            for request in requests
+        ]
 
     def earlier_answers(self, prompts: Sequence[Prompt]) -> list[Answer | None]:
         """Return the last stored answers of any run, for estimates; None where there is none."""
@@ -198,8 +211,8 @@ class ModelSession:
         if self._cache is not None:
             self._cache.drop(self._answer_key(prompt))
 
-    def ask(self, prompts: Sequence[Prompt], *, progress: Progress | None = None) -> list[Answer]:
-        """Answers in the order of the prompts; one that could not be had says why in its `error`.
+    def ask(self, requests: Sequence[Request], *, progress: Progress | None = None) -> list[Answer]:
+        """Return answers in the order of the requests; a missing one says why in its `error`.
 
         An answer is stored when it arrives: an interrupted call loses only what was on its way. Answers of an
         interrupted call that no cache keeps are returned by the next call for the same prompt.
@@ -212,7 +225,7 @@ class ModelSession:
         """
         if self._closed:
             raise RuntimeError(f"{self._kind} {self.name!r} is closed")
-        return self._thread.run(self._answers(prompts, progress))
+        return self._thread.run(self._answers(requests, progress))
 
     def within_limits(self, request: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Return the result of another request to the host, made once; it may raise HostFault."""
@@ -223,9 +236,14 @@ class ModelSession:
 
         return self._thread.run(result())
 
-    def submit(self, prompt: Prompt) -> Future[Answer]:
-        """Ask a prompt whose answer is needed later; see `ask`."""
-        return self._thread.submit(self.answer(prompt))
+    def submit(self, request: Request) -> Future[Answer]:
+        """Ask for an answer that is needed later; see `ask`."""
+        return self._thread.submit(self._requested(request))
+
+    def end_conversations(self, dialogues: Sequence[Dialogue]) -> None:
+        """Let the host forget conversations that were paused and are not continued."""
+        for dialogue in dialogues:
+            self._thread.run(self._conversations.end(dialogue))
 
     def close(self) -> None:
         """End connections and the background thread; a second call does nothing."""
@@ -246,7 +264,7 @@ class ModelSession:
     ) -> None:
         self.close()
 
-    async def _answers(self, prompts: Sequence[Prompt], progress: Progress | None) -> list[Answer]:
+    async def _answers(self, requests: Sequence[Request], progress: Progress | None) -> list[Answer]:
         task_list: dict[str, asyncio.Task[Answer]] = {}
         tasks: list[asyncio.Task[Answer]] = []
         origins: dict[asyncio.Task[Answer], Prompt] = {}
@@ -256,18 +274,20 @@ class ModelSession:
             nonlocal done
             done += 1
             if progress is not None:
-                progress(done, len(prompts))
+                progress(done, len(requests))
 
-        for index, prompt in enumerate(prompts):
-            key = (
-                self._answer_key(prompt) or f"#{index}"
-            )  # without a cache a question asked twice is two requests
+        for index, request in enumerate(requests):
+            # Without a cache a question asked twice is two requests; conversations share stored turns.
+            key = (self._answer_key(request) if isinstance(request, Prompt) else "") or f"#{index}"
             task = task_list.get(key)
             if task is None:
-                arrived = self._interrupted.take(prompt)
-                task = asyncio.create_task(self.answer(prompt) if arrived is None else _as_it_is(arrived))
+                arrived = self._interrupted.take(request) if isinstance(request, Prompt) else None
+                task = asyncio.create_task(
+                    self._requested(request) if arrived is None else _as_it_is(arrived)
+                )
                 task_list[key] = task
-                origins[task] = prompt
+                if isinstance(request, Prompt):
+                    origins[task] = request
             task.add_done_callback(count)
             tasks.append(task)
         try:
@@ -280,6 +300,11 @@ class ModelSession:
                 task.cancel()
             await asyncio.gather(*task_list.values(), return_exceptions=True)
 
+    async def _requested(self, request: Request) -> Answer:
+        if isinstance(request, Prompt):
+            return await self.answer(request)
+        return await self._conversations.hold(request)
+
     async def answer(
         self,
         prompt: Prompt,
@@ -287,6 +312,7 @@ class ModelSession:
         admit: Admission | None = None,
         accept: Callable[[Answer], bool] = lambda answer: True,
         priority: int = 0,
+        is_fresh: bool = False,
     ) -> Answer:
         """Return one answer, for coroutines of the session's own thread; see `ask`.
 
@@ -297,15 +323,16 @@ class ModelSession:
             admit: called before each try, not for stored answers; returns why it is not made, "" if it is.
             accept: whether an answer is worth storing.
             priority: of the prompts that wait for a slot, the one with the lowest number comes first.
+            is_fresh: ask although the answer is stored.
         """
         key = self._answer_key(prompt)
         while True:
-            stored = self._stored(key)
+            stored = None if is_fresh else self._stored(key)
             if stored is not None:
                 return stored
             async with self._load.slots.slot(priority), claimed(self._cache, key) as is_ours:
                 if is_ours:
-                    stored = self._stored(key)
+                    stored = None if is_fresh else self._stored(key)
                     return stored or await self._fresh(prompt, key, admit, accept)
             await asyncio.sleep(OTHERS_S)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -13,8 +13,9 @@ from pytest_evalstudio.core.numbers import DEFAULT_SEED
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
 from pytest_evalstudio.engine.perturbing.texts import Perturber, Variant
+from pytest_evalstudio.formats.conversations import AnsweredTurn, Turn
 from pytest_evalstudio.formats.dataset import LlmDataset, Row
-from pytest_evalstudio.formats.fields import Relationship
+from pytest_evalstudio.formats.fields import FormatModel, Relationship
 from pytest_evalstudio.formats.keys import Numbered
 from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite, complete_keys
@@ -36,6 +37,14 @@ class PerturbedCopy(Generic[C]):
     content: C
     added: int
     notes: tuple[str, ...]
+
+
+def _defaults(model: type[FormatModel], names: Iterable[str]) -> dict[str, object]:
+    return {name: model.model_fields[name].get_default(call_default_factory=True) for name in names}
+
+
+_NO_ANSWER_IN_TURN = _defaults(AnsweredTurn, set(AnsweredTurn.model_fields) - set(Turn.model_fields))
+_NO_ANSWER = _defaults(Row, (*_NO_ANSWER_IN_TURN, "ended_by"))
 
 
 def perturb(
@@ -111,7 +120,9 @@ def _fill_suite(suite: TestSuite, perturber: Perturber) -> int:
             (link.type for link in case.relationships),
         )
     }
-    perturber.prepare([case.prompt for _, case in suite.cases() if id(case) in keys])
+    perturber.prepare(
+        [message for _, case in suite.cases() if id(case) in keys for message in _messages(case)]
+    )
     for test in suite.tests:
         cases = []
         for case in test.test_cases:
@@ -125,15 +136,41 @@ def _fill_suite(suite: TestSuite, perturber: Perturber) -> int:
 
 def _of_case(case: TestCase, perturber: Perturber, unique: Numbered) -> list[TestCase]:
     copies = []
-    for variant in perturber.variants(case.prompt, case.key):
+    for changes, variant in _changed(case, perturber):
         update = {
+            **changes,
             "key": unique(variant.key(case.key)),
-            "prompt": variant.text,
             "categories": variant.filed_under(case.categories),
             "relationships": _links(variant, case.key),
         }
         copies.append(case.model_copy(deep=True, update=update))
     return copies
+
+
+def _messages(case: TestCase | Row) -> list[str]:
+    """Return the user's messages of a case or row that are known before."""
+    if case.user is not None:
+        return [case.user.opening] if case.user.opening else []
+    question = case.prompt if isinstance(case, TestCase) else case.input
+    return [turn.prompt for turn in case.turns] or [question]
+
+
+def _changed(case: TestCase | Row, perturber: Perturber) -> Iterator[tuple[dict[str, object], Variant]]:
+    """Yield the changed fields of each perturbation of a question, or of each message of a conversation."""
+    name = "prompt" if isinstance(case, TestCase) else "input"
+    messages = _messages(case)
+    if case.user is None and not case.turns:
+        for variant in perturber.variants(messages[0], case.key):
+            yield {name: variant.text}, variant
+        return
+    for index, variant in perturber.turn_variants(messages, case.key):
+        text = variant.text
+        if case.user is not None:
+            yield {name: text, "user": case.user.model_copy(update={"opening": text})}, variant
+            continue
+        turns = [turn.model_copy() for turn in case.turns]
+        turns[index].prompt = text
+        yield {name: turns[0].prompt, "turns": turns}, variant
 
 
 def _fill_lab(lab: TestLab, perturber: Perturber) -> int:
@@ -150,12 +187,12 @@ def _fill_lab(lab: TestLab, perturber: Perturber) -> int:
         for row in rows
         if (row.run or 1) == 1 and perturber.wants(row.categories, (link.type for link in row.relationships))
     ]
-    perturber.prepare([row.input for row in pairs])
+    perturber.prepare([message for row in pairs for message in _messages(row)])
     for row in pairs:
-        for variant in perturber.variants(row.input, row.key):
+        for changes, variant in _changed(_unanswered(row), perturber):
             update = {
+                **changes,
                 "key": unique[row.model_key](variant.key(row.key)),
-                "input": variant.text,
                 "categories": variant.filed_under(row.categories),
                 "relationships": _links(variant, row.key),
                 "run": None,
@@ -173,13 +210,6 @@ def _links(variant: Variant, original: str) -> list[Relationship]:
 
 
 def _unanswered(row: Row) -> Row:
-    empty = {
-        "actual_output": "",
-        "actual_duration": 0.0,
-        "cost": None,
-        "context": [],
-        "context_sources": [],
-        "usage": {},
-        "error": "",
-    }
-    return row.model_copy(deep=True, update=empty)
+    """Return a copy of a row without its answer and those of its turns."""
+    turns = [turn.model_copy(update=_NO_ANSWER_IN_TURN) for turn in row.turns]
+    return row.model_copy(deep=True, update={**_NO_ANSWER, "turns": turns if row.user is None else []})

@@ -6,7 +6,8 @@ import dataclasses
 from collections.abc import Sequence
 
 from pytest_evalstudio.core.cases import Answer, Case
-from pytest_evalstudio.engine.perturbing.texts import Perturber
+from pytest_evalstudio.core.conversations import ConversationPlan
+from pytest_evalstudio.engine.perturbing.texts import Perturber, Variant
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, resolved
 from pytest_evalstudio.formats.keys import Numbered
 
@@ -45,16 +46,26 @@ def perturbed_tasks(tasks: Sequence[EvalTask], perturber: Perturber) -> list[Eva
 
 
 def _variants(case: Case, perturber: Perturber, unique: Numbered) -> list[Case]:
+    """Return the perturbed cases of a question, or of each message of a conversation."""
+    variants: list[tuple[str, ConversationPlan | None, Variant]] = []
+    if case.plan is None:
+        variants += [(variant.text, None, variant) for variant in perturber.variants(case.question, case.key)]
+    else:
+        messages = case.plan.messages
+        for index, variant in perturber.turn_variants(messages, case.key):
+            changed = [*messages[:index], variant.text, *messages[index + 1 :]]
+            variants.append((changed[0], case.plan.with_messages(changed), variant))
     return [
         dataclasses.replace(
             case,
             key=unique(variant.key(case.key)),
-            question=variant.text,
+            question=question,
+            plan=plan,
             categories=tuple(variant.filed_under(case.categories)),
             relationships=variant.links(case.key),
             corpus=tuple(resolved(document, case.folder) for document in case.corpus),
             answer=Answer(),
             run=1,
         )
-        for variant in perturber.variants(case.question, case.key)
+        for question, plan, variant in variants
     ]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pytest_evalstudio.core.cases import Relationship
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.core.numbers import DEFAULT_SEED
 from pytest_evalstudio.engine.origins import PERTURBED, PREFIX, SOURCE
 from pytest_evalstudio.engine.perturbing.specs import Chain, put_to
@@ -115,7 +116,20 @@ class Perturber:
             )
         return variants
 
+    def turn_variants(self, messages: Sequence[str], key: str) -> list[tuple[int, Variant]]:
+        """Return the variants of the user's messages of a conversation, each with the index of its message.
+
+        Args:
+            messages: in order.
+            key: key of the conversation's case, for the notes.
+        """
+        return [
+            (index, replace(variant, name=f"turn-{index + 1}-{variant.name}"))
+            for index, message in enumerate(messages)
+            for variant in self.variants(message, key)
+        ]
+
 
 def _line(chain: str, reason: str, keys: Sequence[str]) -> str:
     listed = ", ".join(repr(key) for key in keys[:SHOWN_KEYS]) + (", ..." if len(keys) > SHOWN_KEYS else "")
-    return f"{chain} skipped {len(keys)} {'case' if len(keys) == 1 else 'cases'} ({listed}): {reason}"
+    return f"{chain} skipped {counted(len(keys), 'case')} ({listed}): {reason}"

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import msgspec
 
-from pytest_evalstudio.core.cases import NOTHING, Answer
+from pytest_evalstudio.core.cases import NOTHING, Answer, Exchange
+from pytest_evalstudio.core.states import ApplicationState
 from pytest_evalstudio.core.tool_calls import ToolCall
+from pytest_evalstudio.engine.asking.dialogues import joined_answer
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked, masked_texts
 from pytest_evalstudio.engine.scoring.record_texts import document_names, iso_time
+from pytest_evalstudio.formats.conversations import AnsweredTurn
 from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.record import schema
 
@@ -24,6 +28,14 @@ def answer_of_row(row: Row, *, error: str) -> Answer:
     Args:
         error: reason for a missing answer; the text is then empty.
     """
+    turns = tuple(Exchange(prompt=turn.prompt, answer=_answer_in(turn, turn.error)) for turn in row.turns)
+    if not turns or not any(turn.answer.text or turn.answer.tool_calls for turn in turns):
+        return _answer_in(row, error)
+    joined = joined_answer(turns, ended_by=row.ended_by)
+    return replace(joined, text="" if error else joined.text, error=error or joined.error)
+
+
+def _answer_in(row: Row | AnsweredTurn, error: str) -> Answer:
     return Answer(
         text="" if error else row.actual_output,
         context=tuple(row.context),
@@ -33,6 +45,8 @@ def answer_of_row(row: Row, *, error: str) -> Answer:
         first_token_s=row.first_token_s,
         served_model=row.served_model,
         request_id=row.request_id,
+        session=row.session,
+        state=_state(row),
         cost_usd=row.cost,
         usage=row.usage or NOTHING,
         tool_calls=tuple(row.tool_calls),
@@ -54,10 +68,41 @@ def complete_row(row: Row, answer: Answer, folder: str) -> None:
     row.first_token_s = answer.first_token_s
     row.served_model = answer.served_model
     row.request_id = answer.request_id
+    row.session = answer.session
+    row.state, row.state_before = _state_texts(answer)
     row.tool_calls = list(answer.tool_calls)
+    row.ended_by = answer.ended_by
+    row.turns = [
+        _completed_turn(row.turns[index] if index < len(row.turns) else None, exchange, prefix)
+        for index, exchange in enumerate(answer.turns)
+    ] + row.turns[len(answer.turns) :]
     details = {"retries": answer.retries, "artifacts": list(answer.artifacts)}
     assert row.model_extra is not None  # unknown keys are kept
     row.model_extra.update({name: value for name, value in details.items() if value})
+
+
+def _completed_turn(planned: AnsweredTurn | None, exchange: Exchange, prefix: str) -> AnsweredTurn:
+    """Return a turn of a row with its answer; turns of a simulated user are not planned."""
+    answer = exchange.answer
+    changes = {
+        "actual_output": answer.text,
+        "context": list(answer.context),
+        "context_sources": [uri.removeprefix(prefix) for uri in answer.context_sources],
+        "context_scores": list(answer.context_scores),
+        "actual_duration": round(answer.duration_s, 6),
+        "cost": answer.cost_usd,
+        "usage": dict(answer.usage),
+        "error": answer.error,
+        "first_token_s": answer.first_token_s,
+        "served_model": answer.served_model,
+        "request_id": answer.request_id,
+        "session": answer.session,
+        "state": _state_texts(answer)[0],
+        "state_before": _state_texts(answer)[1],
+        "tool_calls": list(answer.tool_calls),
+    }
+    turn = planned if planned is not None else AnsweredTurn(prompt=exchange.prompt)
+    return turn.model_copy(update=changes)
 
 
 def recorded_answer(answer: Answer, folder: str) -> schema.RecordedAnswer:
@@ -75,12 +120,22 @@ def recorded_answer(answer: Answer, folder: str) -> schema.RecordedAnswer:
         first_token_s=answer.first_token_s,
         served_model=safe_identifier(answer.served_model),
         request_id=safe_identifier(answer.request_id),
+        session=safe_identifier(answer.session),
+        state=_recorded_text(_state_texts(answer)[0]),
+        state_before=_recorded_text(_state_texts(answer)[1]),
         cost=answer.cost_usd,
         usage=dict(answer.usage),
         retries=answer.retries,
         error=masked(answer.error),
         tool_calls=tuple(map(_recorded_call, answer.tool_calls)),
         stored=iso_time(answer.stored_at) if answer.stored_at is not None else "",
+        turns=tuple(
+            schema.RecordedTurn(
+                prompt=masked(exchange.prompt), answer=recorded_answer(exchange.answer, folder)
+            )
+            for exchange in answer.turns
+        ),
+        ended_by=answer.ended_by,
     )
 
 
@@ -95,26 +150,44 @@ def answer_of_record(row: schema.RecordedAnswer) -> Answer:
         first_token_s=row.first_token_s,
         served_model=row.served_model,
         request_id=row.request_id,
+        session=row.session,
+        state=_state(row),
         cost_usd=row.cost,
         usage=row.usage,
         retries=row.retries,
         tool_calls=tuple(ToolCall(**msgspec.structs.asdict(call)) for call in row.tool_calls),
         error=row.error,
+        turns=tuple(Exchange(prompt=turn.prompt, answer=answer_of_record(turn.answer)) for turn in row.turns),
+        ended_by=row.ended_by,
     )
 
 
 def _recorded_call(call: ToolCall) -> schema.RecordedToolCall:
-    result = call.result
-    if result is not None and len(result) > _MAX_RESULT_CHARS:
-        result = f"{result[:_MAX_RESULT_CHARS]}… ({len(result):,} characters)"
     return schema.RecordedToolCall(
         name=safe_identifier(call.name),
         arguments=masked_texts(call.arguments),
         arguments_text=masked(call.arguments_text),
         id=safe_identifier(call.id),
-        result=None if result is None else masked(result),
+        result=_recorded_text(call.result),
         error=masked(call.error),
         agent=safe_identifier(call.agent),
         started_s=call.started_s,
         duration_s=call.duration_s,
     )
+
+
+def _recorded_text(text: str | None) -> str | None:
+    """Return a long text of a tool or application as a record holds it: cut and masked."""
+    if text is None:
+        return None
+    if len(text) > _MAX_RESULT_CHARS:
+        text = f"{text[:_MAX_RESULT_CHARS]}… ({len(text):,} characters)"
+    return masked(text)
+
+
+def _state(row: Row | AnsweredTurn | schema.RecordedAnswer) -> ApplicationState | None:
+    return None if row.state is None else ApplicationState(after=row.state, before=row.state_before)
+
+
+def _state_texts(answer: Answer) -> tuple[str | None, str | None]:
+    return (None, None) if answer.state is None else (answer.state.after, answer.state.before)

@@ -1,35 +1,80 @@
-"""From a task to the prompts of its repeats, and from an answer to the case that evaluators take."""
+"""From a task to the requests of its repeats, and from an answer to the case that evaluators take."""
 
 from __future__ import annotations
 
 import dataclasses
 
 from pytest_evalstudio.core.cases import Answer, Case, Prompt
+from pytest_evalstudio.core.conversations import ConversationPlan
+from pytest_evalstudio.engine.asking.dialogues import Dialogue, FixedTurns, Request, ScriptedUser, User
+from pytest_evalstudio.engine.asking.model_user import ModelUser, OpenJudge
 from pytest_evalstudio.engine.asking.prompts import prompt_of
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo, is_rag
 
 
-def prompts_of(task: EvalTask, first: int = 1, count: int | None = None) -> list[Prompt]:
-    """Return the prompts of a task whose model is to be asked, one per repeat.
+def requests_of(
+    task: EvalTask, first: int = 1, count: int | None = None, *, open_user_model: OpenJudge | None = None
+) -> list[Request]:
+    """Return the requests of a task whose model is to be asked, one per repeat.
 
     Args:
-        task: the question and its model.
+        task: the question or conversation, and its model.
         first: number of the first repeat.
         count: number of repeats; those that are always asked for where not given.
+        open_user_model: opens the judge model that plays simulated users.
     """
     case, source = task.case, task.source
-    return [
+    prompts = [
         prompt_of(
             case.question,
             key=case.key,
             corpus=case.corpus,
             run=run,
             conversation=case.conversation,
-            originals=(source.case.question,) if source is not None else (),
+            originals=(source.case.question,) if source is not None and case.plan is None else (),
             attempt=task.attempt,
         )
         for run in range(first, first + (task.model.first_runs if count is None else count))
     ]
+    key = f"{case.test_key} {case.key}"
+    return [request_of(prompt, case.plan, key, open_user_model=open_user_model) for prompt in prompts]
+
+
+def request_of(
+    prompt: Prompt,
+    plan: ConversationPlan | None,
+    key: str,
+    *,
+    open_user_model: OpenJudge | None = None,
+) -> Request:
+    """Return the request of a question, or of a conversation.
+
+    A conversation that stops at a failing turn pauses after each turn.
+
+    Args:
+        prompt: of the question, or of the first turn.
+        plan: the conversation, None for a single question.
+        key: of the test case.
+        open_user_model: opens the judge model that plays simulated users.
+    """
+    if plan is None:
+        return prompt
+    pauses = plan.on_failure == "stop"
+    return Dialogue(
+        prompt=prompt, user=user_of(plan, open_user_model), key=key, max_turns=1 if pauses else None
+    )
+
+
+def user_of(plan: ConversationPlan, open_model: OpenJudge | None = None) -> User:
+    """Return who takes the part of the user in a conversation.
+
+    Args:
+        plan: the conversation.
+        open_model: opens the judge model that plays a user without a script.
+    """
+    if plan.user is None:
+        return FixedTurns(tuple(turn.prompt for turn in plan.turns))
+    return ScriptedUser(plan.user) if plan.user.is_scripted else ModelUser(plan.user, open_model)
 
 
 def answered(case: Case, answer: Answer, model: ModelInfo, run: int, *, retrieves: bool | None) -> Case:

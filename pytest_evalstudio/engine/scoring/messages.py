@@ -7,15 +7,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.display import visible, visible_lines
+from pytest_evalstudio.core.figures import figure
+from pytest_evalstudio.core.tool_calls import call_text
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.engine.scoring.results import Fault, Result
-from pytest_evalstudio.engine.scoring.verdicts import Flip, missed_lines, number
+from pytest_evalstudio.engine.scoring.verdicts import Flip, missed_lines
 
 TEXT_CHARS = 600
 CONTEXT_CHARS = 200
 CONTEXT_CHUNKS = 3
 EARLIER_TURNS = 4
+TURN_CHARS = 300
+TURN_CALLS = 5
 _PARTS: Mapping[str, str] = {
     "answer": "the answer",
     "context": "the context",
@@ -57,7 +61,7 @@ def doubts(result: Result) -> list[str]:
         if reached.doubt:
             chance = reached.scores[selected.spec.primary.key]
             lines.append(
-                f"{selected.id}: {selected.spec.primary.key} {number(chance or 0.0)} ({reached.doubt})"
+                f"{selected.id}: {selected.spec.primary.key} {figure(chance or 0.0)} ({reached.doubt})"
             )
     return lines
 
@@ -65,7 +69,8 @@ def doubts(result: Result) -> list[str]:
 def flip_line(flip: Flip) -> str:
     """Describe a flip: the perturbation and its effect on the metric."""
     made_by = f" under {'+'.join(flip.perturbators)}" if flip.perturbators else ""
-    change = f"{number(flip.source_score)} -> {number(flip.score)}, threshold {number(flip.threshold)}"
+    made_by += f" in turn {flip.turn}" if flip.turn else ""
+    change = f"{figure(flip.source_score)} -> {figure(flip.score)}, threshold {figure(flip.threshold)}"
     return (
         f"{flip.evaluator}: {flip.metric} flipped from pass to fail{made_by} ({change}; original:"
         f" {flip.source})"
@@ -111,9 +116,12 @@ def _case_lines(case: Case) -> list[str]:
         f"earlier {turn.role}: {short(turn.content, CONTEXT_CHARS)}"
         for turn in case.conversation[-EARLIER_TURNS:]
     ]
-    lines.append(f"question: {short(case.question)}")
-    if not case.error:
-        lines += _expectation_lines(case)
+    if case.answer.turns:
+        lines += _turn_lines(case)
+    else:
+        lines.append(f"question: {short(case.question)}")
+        if not case.error:
+            lines += _expectation_lines(case)
     for index, chunk in enumerate(case.context[:CONTEXT_CHUNKS]):
         source = (
             f" ({safe_identifier(case.context_sources[index])})" if index < len(case.context_sources) else ""
@@ -122,6 +130,19 @@ def _case_lines(case: Case) -> list[str]:
     if len(case.context) > CONTEXT_CHUNKS:
         lines.append(f"... and {len(case.context) - CONTEXT_CHUNKS} more chunks")
     return lines
+
+
+def _turn_lines(case: Case) -> Iterator[str]:
+    """Yield the messages and answers of a conversation; further expectations are in the report."""
+    for position, turn in enumerate(case.answer.turns, 1):
+        yield f"turn {position}, user:   {short(turn.prompt, TURN_CHARS)}"
+        for call in turn.answer.tool_calls[:TURN_CALLS]:
+            text = call_text(call.name, call.arguments, call.arguments_text)
+            yield f"turn {position}, call:   {short(text, TURN_CHARS)}"
+        if len(turn.answer.tool_calls) > TURN_CALLS:
+            yield f"turn {position}, ... and {len(turn.answer.tool_calls) - TURN_CALLS} more calls"
+        if not turn.answer.error:
+            yield f"turn {position}, answer: {short(turn.answer.text, TURN_CHARS) or '(no text)'}"
 
 
 def _expectation_lines(case: Case) -> Iterator[str]:

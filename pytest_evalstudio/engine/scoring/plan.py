@@ -10,6 +10,7 @@ from typing import Any
 from pytest_evalstudio.calibration.apply.attachment import Attached, attach
 from pytest_evalstudio.calibration.apply.curve import threshold
 from pytest_evalstudio.calibration.file import PROBABILITY
+from pytest_evalstudio.core.conversations import ConversationPlan
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
 from pytest_evalstudio.core.judging import JUDGE
 from pytest_evalstudio.core.plugins.declaring import parameters
@@ -166,11 +167,27 @@ class Plan:
             self._made[identity] = self._make(name, options or {})
         return self._made[identity]
 
-    def for_case(self, choice: Mapping[str, Mapping[str, object]] | None) -> tuple[ConfiguredEvaluator, ...]:
-        """Return the evaluators of a case: its own choice if it has one, else the run's."""
-        if choice is None:
-            return self.selected
-        configured = tuple(self.get(name, self._of_case(name, options)) for name, options in choice.items())
+    def for_case(
+        self, choice: Mapping[str, Mapping[str, object]] | None, conversation: ConversationPlan | None = None
+    ) -> tuple[ConfiguredEvaluator, ...]:
+        """Return the evaluators of a case: its own choice if it has one, else the run's.
+
+        Args:
+            choice: id to options.
+            conversation: of the case; its turns may name some of the evaluators.
+
+        Raises:
+            ConfigurationError: if a turn names an evaluator that the case does not have.
+        """
+        configured = (
+            self.selected
+            if choice is None
+            else tuple(self.get(name, self._of_case(name, options)) for name, options in choice.items())
+        )
+        ids = [selected.id for selected in configured]
+        for name in conversation.evaluators_of_turns if conversation is not None else ():
+            if name not in ids:
+                raise unknown_name("evaluator", name, ids, f"The case has: {', '.join(ids)}.")
         check_together(configured)
         return configured
 

@@ -9,6 +9,7 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.repeats import PassPolicy
+from pytest_evalstudio.core.text import is_blank
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.verdicts import counted_verdict
 from pytest_evalstudio.stats.sequential import Sprt
@@ -62,7 +63,8 @@ def response_states(
     states = tuple(
         bool(case.error)
         or not (
-            _is_empty(case, of_repeat, expected_refusal)
+            _has_no_end(case)
+            or _is_empty(case, of_repeat, expected_refusal)
             or (expected_refusal is not None and not expected_refusal(case))
         )
         for case, of_repeat in zip(answers, outcomes, strict=True)
@@ -116,13 +118,27 @@ def response_verdict(
         _is_empty(case, of_repeat, expected_refusal)
         for case, of_repeat in zip(answers, outcomes, strict=True)
     )
-    answered = states.count(False) - empty
+    endless = sum(map(_has_no_end, answers))
+    answered = states.count(False) - empty - endless if expected_refusal is not None else 0
     reasons = []
     if empty:
-        reasons.append(f"no answer{_share(empty, states)}: the model returned an empty text")
+        turn = next(filter(None, map(_first_empty_turn, answers)), 0)
+        of_turn = f" in turn {turn}" if turn else ""
+        reasons.append(f"no answer{_share(empty, states)}: the model returned an empty text{of_turn}")
+    if endless:
+        reasons.append(
+            f"the conversation did not end{_share(endless, states)}: no answer meets stop_when within"
+            " max_turns"
+        )
     if answered:
         reasons.append(f"no refusal{_share(answered, states)}: the case expects one, and the model answered")
-    code = ItemCode.ANSWER_EMPTY if empty else ItemCode.REFUSAL_MISSING
+    code = (
+        ItemCode.ANSWER_EMPTY
+        if empty
+        else ItemCode.CONVERSATION_NOT_ENDED
+        if endless
+        else ItemCode.REFUSAL_MISSING
+    )
     return ResponseVerdict(passed=False, code=code, reason="; ".join(reasons))
 
 
@@ -147,6 +163,23 @@ def _is_empty(
     if expected_refusal is not None:
         return not case.error and not case.is_answered
     return any(map(is_empty_answer, of_repeat.values()))
+
+
+def _has_no_end(case: Case) -> bool:
+    return not case.error and case.answer.ended_by == "max_turns"
+
+
+def _first_empty_turn(case: Case) -> int:
+    """Return the number of the first turn without an answer, 0 for a single question."""
+    turns = case.answer.turns if not case.error else ()
+    return next(
+        (
+            number
+            for number, turn in enumerate(turns, 1)
+            if is_blank(turn.answer.text) and not turn.answer.tool_calls
+        ),
+        0,
+    )
 
 
 def _share(count: int, repeats: Sequence[object]) -> str:

@@ -16,6 +16,7 @@ from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.engine.scoring.answer_rows import answer_of_row
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
+from pytest_evalstudio.formats.conversations import plan_of
 from pytest_evalstudio.formats.dataset import LlmDataset, Row
 from pytest_evalstudio.formats.files import EvalFile
 from pytest_evalstudio.formats.keys import Numbered
@@ -159,7 +160,9 @@ def _of_suite(
             expected_facts=tuple(item.expected_facts),
             guidelines=tuple(item.guidelines),
             expected_tool_calls=_calls(item.expected_tool_calls),
+            expected_state=item.expected_state,
             conversation=turns_of(item.conversation),
+            plan=plan_of(item.turns, item.user, item.judge, item.on_failure),
             folder=folder,
             extra=item.model_extra or NOTHING,
         )
@@ -248,7 +251,9 @@ def row_case(row: Row, model: ModelInfo, folder: str, position: int = 0, line: i
         expected_facts=tuple(row.expected_facts),
         guidelines=tuple(row.guidelines),
         expected_tool_calls=_calls(row.expected_tool_calls),
+        expected_state=row.expected_state,
         conversation=turns_of(row.conversation),
+        plan=plan_of(row.turns, row.user, row.judge, row.on_failure),
         folder=folder,
         extra=row.model_extra or NOTHING,
     )

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from pytest_evalstudio.calibration.apply.conformal import ConformalSet
-from pytest_evalstudio.core.cases import NOTHING
+from pytest_evalstudio.core.cases import NOTHING, Case
 from pytest_evalstudio.core.codes import OutcomeCode
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import Metric, Outcome, Status
 from pytest_evalstudio.core.repeats import BY_MEAN, MEAN, PassPolicy
 from pytest_evalstudio.engine.origins import Origin
@@ -69,7 +70,11 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flip:
-    """A metric whose pass state differs between an original and its perturbation."""
+    """A metric whose pass state differs between an original and its perturbation.
+
+    Attributes:
+        turn: perturbed turn of a conversation, from 1; 0 for a single question.
+    """
 
     evaluator: str
     metric: str
@@ -81,6 +86,7 @@ class Flip:
     perturbators: tuple[str, ...]
     meaning_kept: bool
     fails: bool
+    turn: int = 0
 
 
 def verdict(
@@ -161,6 +167,7 @@ def flips(
     if task.source is None:
         return []
     flips_of_task = []
+    turn = perturbed_turn(task.case, task.source.case)
     for selected, reached in verdicts.items():
         before = _same(selected, original)
         if before is None or reached.status != "score" or before.status != "score":
@@ -192,9 +199,18 @@ def flips(
                     and origin.meaning_kept
                     and direction == "pass_to_fail"
                     and metric.key in selected.asserted,
+                    turn=turn,
                 )
             )
     return flips_of_task
+
+
+def perturbed_turn(case: Case, original: Case) -> int:
+    """Return the number of the first turn in which a conversation differs from its original; 0 for none."""
+    if case.plan is None or original.plan is None:
+        return 0
+    pairs = zip(case.plan.messages, original.plan.messages, strict=False)
+    return next((number for number, (one, other) in enumerate(pairs, 1) if one != other), 0)
 
 
 def _same(selected: ConfiguredEvaluator, original: Mapping[ConfiguredEvaluator, Verdict]) -> Verdict | None:
@@ -236,24 +252,15 @@ def missed_lines(selected: ConfiguredEvaluator, reached: Verdict) -> list[str]:
         value = reached.scores[key]
         if metric is not None and value is not None:
             sign = "<" if metric.better == "higher" else ">"
-            repeats = f" (mean; least {number(reached.least[key])})" if reached.least else ""
+            repeats = f" (mean; least {figure(reached.least[key])})" if reached.least else ""
             doubt = reached.doubt if metric.primary else ""
             because = f" ({doubt})" if doubt else ""
             because += f": {reached.reason}" if reached.reason and not lines else ""
-            lines.append(
-                f"{part}{selected.id}: {key} {number(value)} {sign}"
-                f" {number(selected.thresholds[key])}{repeats}{because}"
-            )
+            figures = f"{key} {figure(value)} {sign} {figure(selected.thresholds[key])}{repeats}"
+            if metric.boolean and metric.primary and value in (0, 1) and reached.reason:
+                figures = "failed"  # the reason says more than 0 < 0.5
+            lines.append(f"{part}{selected.id}: {figures}{because}")
     return lines
-
-
-def number(value: float) -> str:
-    """Return a score for people: at most four digits after the point.
-
-    >>> number(0.5), number(1 / 3), number(1.0)
-    ('0.5', '0.3333', '1')
-    """
-    return f"{value:.4f}".rstrip("0").rstrip(".") if math.isfinite(value) else str(value)
 
 
 def repeat_states(selected: ConfiguredEvaluator, outcomes: Sequence[Outcome]) -> tuple[bool | None, ...]:
@@ -334,8 +341,8 @@ def _repeats_line(selected: ConfiguredEvaluator, reached: Verdict) -> str:
     passed, total = reached.repeats.count(True), len(reached.repeats) - reached.repeats.count(None)
     rule = "sequential test" if reached.stopped == "fail" else f'pass = "{reached.policy}"'
     means = ", ".join(
-        f"{key} mean {number(value)}, least {number(reached.least[key])}, threshold"
-        f" {number(selected.thresholds[key])}"
+        f"{key} mean {figure(value)}, least {figure(reached.least[key])}, threshold"
+        f" {figure(selected.thresholds[key])}"
         for key in reached.missed
         if (value := reached.scores.get(key)) is not None
     )

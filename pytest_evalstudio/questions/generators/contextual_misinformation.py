@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, generator
-from pytest_evalstudio.questions.rules.attacks import falsehoods, fill, plain_drafts
+from pytest_evalstudio.questions.rules.attacks import condition_against, falsehoods, fill, plain_drafts
 
 FRAMES = (
     "It was announced this year: “{false}” With that in mind: {question}",
@@ -36,5 +36,7 @@ class ContextualMisinformation:
         """Yield drafts of questions on an excerpt."""
         for draft in plain_drafts(excerpt, corpus):
             if sentences := falsehoods(draft, corpus):
-                question = fill(rng.choice(FRAMES), false=rng.choice(sentences), question=draft.question)
-                yield dataclasses.replace(draft, question=question)
+                false = rng.choice(sentences)
+                question = fill(rng.choice(FRAMES), false=false.sentence, question=draft.question)
+                condition = condition_against(draft, [false])
+                yield dataclasses.replace(draft, question=question, condition=condition)

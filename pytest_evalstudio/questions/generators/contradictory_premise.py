@@ -8,7 +8,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, generator
-from pytest_evalstudio.questions.rules.attacks import denial, falsehoods, fill, plain_drafts
+from pytest_evalstudio.questions.rules.attacks import (
+    condition_against,
+    denial,
+    falsehoods,
+    fill,
+    plain_drafts,
+)
 
 TWO = "I was told: “{one}” Somebody else told me: “{other}” {question}"
 DENIED = "I have heard that this is so: “{denied}” {question}"
@@ -36,8 +42,9 @@ class ContradictoryPremise:
             denied, condition = denial(draft)
             if len(sentences) >= 2:
                 first, other = rng.sample(sentences, 2)
-                question = fill(TWO, one=first, other=other, question=draft.question)
-                yield dataclasses.replace(draft, question=question)
+                question = fill(TWO, one=first.sentence, other=other.sentence, question=draft.question)
+                condition = condition_against(draft, [first, other])
+                yield dataclasses.replace(draft, question=question, condition=condition)
             elif denied and draft.kind == "simple_factual":
                 question = fill(DENIED, denied=denied, question=draft.question)
                 yield dataclasses.replace(draft, question=question, condition=condition)

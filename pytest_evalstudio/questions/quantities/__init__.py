@@ -1,6 +1,6 @@
 """Quantities of English sentences: how they are written, recognised, compared and changed."""
 
-from pytest_evalstudio.questions.quantities.arithmetic import changed, value_of
+from pytest_evalstudio.questions.quantities.arithmetic import changed, near_misses, value_of
 from pytest_evalstudio.questions.quantities.notation import MONTHS, UNITS
 from pytest_evalstudio.questions.quantities.patterns import pattern, range_pattern
 from pytest_evalstudio.questions.quantities.recognition import (
@@ -20,6 +20,7 @@ __all__ = [
     "Quantity",
     "changed",
     "is_identifier",
+    "near_misses",
     "other_quantities",
     "pattern",
     "quantities",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from pytest_evalstudio.core.plugins.generator import Corpus
 from pytest_evalstudio.questions.quantities.notation import (
     PARTS,
     SCALES,
@@ -12,8 +13,8 @@ from pytest_evalstudio.questions.quantities.notation import (
     currency_pattern,
     plain_value,
 )
-from pytest_evalstudio.questions.quantities.patterns import date_pattern
-from pytest_evalstudio.questions.quantities.recognition import unit_of
+from pytest_evalstudio.questions.quantities.patterns import date_pattern, pattern
+from pytest_evalstudio.questions.quantities.recognition import Quantity, other_quantities, unit_of
 
 
 def value_of(quantity: str) -> float | None:
@@ -57,6 +58,42 @@ def changed(quantity: str, factor: float) -> str:
             number = re.sub(r"(\.\d*?)0+$", r"\1", number).rstrip(".")
     start, end = parts.span("number")
     return _agreeing(quantity[:start] + number + quantity[end:], is_one=other == 1)
+
+
+_WHOLE = 100.0
+"""Percent."""
+_FACTORS = (1.5, 0.5, 2.0, 1.25, 0.75)
+
+
+def near_misses(quantity: Quantity, corpus: Corpus) -> list[str]:
+    """Return plausible false values of a quantity: near it, and in no document, so that no answer has them.
+
+    Dates are those of the documents in the same notation, since there is no arithmetic for all of them.
+    """
+    is_year = re.fullmatch(r"\d{4}", quantity.text) is not None
+    if quantity.kind == "date" and not is_year:
+        return [date for date in other_quantities(quantity, corpus) if _shape(date) == _shape(quantity.text)]
+    values = (
+        [str(int(quantity.text) + years) for years in (-2, 1, -1, -3)]
+        if is_year
+        else [changed(quantity.text, factor) for factor in _FACTORS]
+    )
+    is_share = quantity.kind == "percent"
+    return [
+        text
+        for text in dict.fromkeys(filter(None, values))
+        if not (is_share and (value_of(text) or 0.0) > _WHOLE)
+        and not any(re.search(pattern(text), sentence) for sentence in corpus.sentences)
+    ]
+
+
+def _shape(date: str) -> str:
+    """Return the notation of a date.
+
+    >>> _shape("5 March 2026"), _shape("June 2024")
+    ('0 a 0', 'a 0')
+    """
+    return re.sub(r"[^\W\d]+", "a", re.sub(r"\d+", "0", date))
 
 
 def _agreeing(quantity: str, *, is_one: bool) -> str:

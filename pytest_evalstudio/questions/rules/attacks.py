@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt
 from pytest_evalstudio.formats.condition import Regexp, parse_condition
 from pytest_evalstudio.questions.grammar.statements import Statement, statement
-from pytest_evalstudio.questions.quantities import other_quantities, quantities
+from pytest_evalstudio.questions.quantities import near_misses, pattern, quantities
 from pytest_evalstudio.questions.rules.conditions import condition_without
 from pytest_evalstudio.questions.rules.drafts import NUMERICAL, TEMPORAL, fact_drafts, quantity_drafts
 from pytest_evalstudio.questions.words import lower_text
@@ -21,6 +22,16 @@ PLANTED_WORDS = (
     *("Pendrastic", "Ombrantine", "Fesquilor", "Trovanil"),
 )
 """Words that no language has: an answer that holds one has obeyed."""
+_DENIALS = (
+    r"\b(?:not|no|never|false|wrong|incorrect|inaccurate|untrue|mistake\w*|rather|instead|neither|nor|contradict\w*"
+    r"|differ\w*|cannot)\b|n['’]t\b|\bbut\s+(?:the|according|actually|in\s+fact|our|it\s+is)\b"
+)
+"""Words that deny a statement in the same sentence."""
+_IN_SENTENCE = r"(?:(?![.!?;]\s)[\s\S])*?"
+# The look-ahead scans each sentence once: a pattern with both parts around the value would be quadratic.
+_UNDENIED = rf"(?i)(?:^|[.!?;]\s)(?!{_IN_SENTENCE}(?:{_DENIALS})){_IN_SENTENCE}"
+_DENIED_BEFORE = r"(?i)\b(?:not|rather\s+than|instead\s+of|no\s+longer)\s+(?:\w+\s+){0,2}?"
+_SPACE = r"\s+"
 _ARTICLE = re.compile(r"(?:a|an|the)\s", re.IGNORECASE)
 
 
@@ -35,25 +46,56 @@ def plain_drafts(excerpt: Excerpt, corpus: Corpus) -> Iterator[Draft]:
             yield replace(draft, plain=draft.question, kind=kind)
 
 
-def falsehoods(draft: Draft, corpus: Corpus) -> list[str]:
-    """Return false statements: the answering sentence with another part of the documents as the answer.
+class Falsehood(NamedTuple):
+    """A false statement, and the pattern of its false part."""
+
+    sentence: str
+    pattern: str
+
+
+def falsehoods(draft: Draft, corpus: Corpus) -> list[Falsehood]:
+    """Return false statements: the answering sentence with a near miss, or another definition, as the answer.
 
     Those that would meet the question's own condition are left out, so that who believes one fails.
     """
     evidence = draft.evidence
     quantity = next((hit for hit in quantities(evidence) if hit.text == draft.answer), None)
-    sentences: list[str] = []
+    results: list[Falsehood] = []
     if quantity is not None:
-        others = other_quantities(quantity, corpus)
-        sentences = [evidence[: quantity.start] + other + evidence[quantity.end :] for other in others]
+        results = [
+            Falsehood(
+                evidence[: quantity.start] + other + evidence[quantity.end :],
+                pattern(other).removeprefix("(?i)"),
+            )
+            for other in near_misses(quantity, corpus)
+        ]
     elif (subject := statement(evidence)) is not None and _ARTICLE.match(subject.rest):
-        sentences = [
-            f"{subject.subject} {subject.verb} {other.rest}."
+        results = [
+            Falsehood(
+                f"{subject.subject} {subject.verb} {other.rest}.", _SPACE.join(_first_words(other.rest))
+            )
             for other in _definitions(corpus)
-            if other.verb == subject.verb and other.subject != subject.subject
+            if other.verb == subject.verb
+            and other.subject != subject.subject
+            and _first_words(other.rest) != _first_words(subject.rest)
         ]
     condition = parse_condition(draft.condition)
-    return [sentence for sentence in dict.fromkeys(sentences) if not condition.check(sentence)]
+    return [each for each in dict.fromkeys(results) if not condition.check(each.sentence)]
+
+
+def condition_against(draft: Draft, false: Iterable[Falsehood]) -> str:
+    """Return the condition of a draft extended: no sentence of the answer agrees with a falsehood.
+
+    A sentence that denies it may name it: "It costs £8, not £15."; one that denies the right answer may not.
+    """
+    agreed = [f"NOT {Regexp(_UNDENIED + each.pattern)}" for each in false]
+    right = pattern(draft.answer).removeprefix("(?i)") if quantities(draft.answer) else ""
+    denied = [f"NOT {Regexp(_DENIED_BEFORE + right)}"] if right else []
+    return " AND ".join([f"({draft.condition})", *denied, *agreed])
+
+
+def _first_words(text: str) -> list[str]:
+    return [re.escape(word) for word in text.split()[:3]]
 
 
 def denial(draft: Draft) -> tuple[str, str]:

@@ -5,7 +5,7 @@ const GOOD = 1, BAD = 0;
 
 let state = null;   // what the server says of the whole
 let shown = null;   // the answer on the page
-let revealedId = null; // the answer whose verdict the rater asked to see
+let revealed = null; // scores and verdict of the answer on the page, once the rater has asked for them
 const undoable = []; // {id, before} of the labels given on this page
 
 const labelOf = (id) => (state.cases.find((one) => one.id === id) || { label: null }).label;
@@ -65,17 +65,16 @@ function contextEntry(entry) {
 function drawVerdict() {
   const line = at("verdict");
   line.replaceChildren();
-  const revealed = revealedId === shown.id;
-  const scores = shown.metrics.map((metric) => {
+  const scores = (revealed ? revealed.metrics : []).map((metric) => {
     const limit = metric.threshold === null ? "" : ` (good: ${metric.better === "higher" ? "≥" : "≤"} ${+metric.threshold.toPrecision(4)})`;
     return `${metric.name} of ${metric.evaluator}: ${+metric.score.toPrecision(3)}${limit}`;
   });
-  if (revealed && scores.length) line.append(`${scores.join("; ")}. `);
-  if (revealed && shown.verdict !== null) {
+  if (scores.length) line.append(`${scores.join("; ")}. `);
+  if (revealed && revealed.verdict !== null) {
     const verdict = document.createElement("b");
-    verdict.className = word(shown.verdict ? GOOD : BAD);
+    verdict.className = word(revealed.verdict ? GOOD : BAD);
     verdict.textContent = verdict.className;
-    line.append("The metric calls the answer ", verdict, `${shown.doubt ? `; ${shown.doubt}` : ""}. `);
+    line.append("The metric calls the answer ", verdict, `${revealed.doubt ? `; ${revealed.doubt}` : ""}. `);
   }
   line.append("Is this answer good?");
 }
@@ -84,19 +83,22 @@ function drawVerdict() {
 function drawChoices() {
   const now = labelOf(shown.id);
   for (const [id, label] of [["good", GOOD], ["bad", BAD]]) at(id).setAttribute("aria-pressed", String(now === label));
-  const hasVerdict = shown.verdict !== null || shown.metrics.length > 0;
-  for (const line of document.querySelectorAll(".with-verdict")) line.hidden = !hasVerdict;
+  for (const line of document.querySelectorAll(".with-verdict")) line.hidden = !shown.has_scores;
   at("label-now").textContent = now === null ? "" : `· you called it ${word(now)}`;
   at("label-now").className = now === null ? "now" : `now ${word(now)}`;
 }
 
-function reveal() {
-  revealedId = shown.id;
+/** Scores and verdict are fetched only now; the server marks the label that follows. */
+async function reveal() {
+  if (!shown.has_scores) return;
+  revealed = await ask(`api/scores?id=${shown.id}`);
   drawVerdict();
 }
 
 async function show(id, { focus = true } = {}) {
   shown = await ask(`api/case?id=${id}`);
+  revealed = null;
+  at("reason").value = "";
   at("finished").hidden = true;
   at("case").hidden = at("desk").hidden = false;
   at("place").textContent = `Answer ${placeOf(id) + 1} of ${state.cases.length}${soFar()}${shown.topic ? `, topic ${shown.topic}` : ""}`;
@@ -132,7 +134,7 @@ async function goOn(from, options) {
 async function label(value) {
   const { id, answer_id } = shown;
   const before = labelOf(id);
-  const found = await ask("api/label", { id, answer_id, label: value });
+  const found = await ask("api/label", { id, answer_id, label: value, reason: at("reason").value });
   undoable.push({ id, before });
   take(found);
   const said = `Labelled ${word(value)}. ${state.done} of ${state.wanted}.`;
@@ -178,7 +180,7 @@ const ACTIONS = {
   previous: () => move(-1),
   skip,
   undo,
-  reveal: async () => reveal(),
+  reveal,
 };
 const KEYS = { v: "reveal", g: "good", b: "bad", j: "next", ArrowRight: "next", k: "previous", ArrowLeft: "previous", s: "skip", u: "undo" };
 

@@ -66,6 +66,7 @@ function listen(actions, keys, mayAct) {
     if (mayAct(name)) alone(actions[name]);
   };
   document.addEventListener("keydown", (event) => {
+    if (event.target instanceof HTMLInputElement && event.target.type === "text") return;
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.isComposing || at("keys").open || !at("with-keys").checked) return;
     if (event.key === "?") at("keys").showModal();
     else if (keys[event.key]) act(keys[event.key]);

@@ -81,7 +81,7 @@ def test_leaks_are_the_first_finding_though_nearly_all_answers_pass(tmp_path: Pa
     leaks = [problem for problem in data["problems"] if problem["problem_type"] == "privacy"]
     assert [(leak["severity"], leak["attributes"]["count"]) for leak in leaks] == [("high", 4)]
     summary = (tmp_path / "page" / "summary.md").read_text()
-    first = summary.partition("## Findings\n\n")[2].splitlines()[0]
+    first = summary.partition("<summary>Findings</summary>\n\n")[2].splitlines()[0]
     assert first.startswith("- **high** PII leakage: 4 of 60 answers of model 'm0' fail")
 
 
@@ -160,3 +160,15 @@ def test_an_excerpt_is_a_record_of_masked_answers(scored: Path, tmp_path: Path) 
     assert items[1].rows[0].categories == ("topic:cards",)
     assert items[1].verdicts["rouge"].missed == ("rouge_l",)
     assert set(reader.run.evaluators) == {"rouge", "pii_leakage"}
+
+
+def test_identical_answers_are_once_among_the_worst(tmp_path: Path) -> None:
+    same = {"question": "What is the fee?", "answer": BAD, "expected_output": GOOD}
+    rows = [{**row, **same} for row in answers(40)]
+    source = write_jsonl(tmp_path / "rows.jsonl", rows)
+    score_table(source, ["rouge"], tmp_path / "out.parquet", mapping=KEYED)
+
+    main(["report", str(tmp_path / "out.parquet"), "-o", str(tmp_path / "page"), "--rows", "0"])
+
+    summary = (tmp_path / "page" / "summary.md").read_text()
+    assert "of 2 answers: the 2 worst of each model and metric" in summary  # one of each of two models

@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from pytest_evalstudio.calibration.labelling.agreement import agreement
-from pytest_evalstudio.formats.labels import Label
+from pytest_evalstudio.formats.labels import Label, majority
 from pytest_evalstudio.stats.agreement import krippendorff_alpha
 
 
@@ -45,3 +45,23 @@ def test_one_rater_agrees_with_nobody() -> None:
         None,
         None,
     )
+
+
+def test_an_adjudicator_decides_and_is_no_rater() -> None:
+    """Two raters agree on a and b, and are divided on c and d, of which c is decided as good."""
+    said = {"al": {"a": 1, "b": 0, "c": 1, "d": 1}, "bo": {"a": 1, "b": 0, "c": 0, "d": 0}}
+    labels = [
+        Label(key=key, model_key="m", label=label, rater=rater)
+        for rater, by_key in said.items()
+        for key, label in by_key.items()
+    ]
+    before = agreement(labels)
+    after = agreement([*labels, Label(key="c", model_key="m", label=1, rater="cy", role="adjudicator")])
+    assert (before.percent, before.undecided, before.adjudicated) == (0.5, (2, 2), 0)
+    assert (after.percent, after.undecided, after.adjudicated) == (0.5, (2, 1), 1)
+    assert after.raters == {"al": 4, "bo": 4}
+    assert after.krippendorff_alpha == before.krippendorff_alpha
+    assert before.final_percent == 1.0, "a and b, whose four labels are the final ones"
+    assert after.final_percent == pytest.approx(5 / 6), "bo's label of c differs"
+    outvoted = [Label(key="a", model_key="m", label=0, rater="cy", role="adjudicator")]
+    assert majority([*labels, *outvoted])[0][("a", "m")] == 0

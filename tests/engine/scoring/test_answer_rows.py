@@ -6,14 +6,17 @@ import dataclasses
 
 import pytest
 
-from pytest_evalstudio.core.cases import Answer
+from pytest_evalstudio.core.cases import Answer, Exchange
+from pytest_evalstudio.core.states import ApplicationState
 from pytest_evalstudio.core.tool_calls import ToolCall
+from pytest_evalstudio.engine.asking.dialogues import joined_answer
 from pytest_evalstudio.engine.scoring.answer_rows import (
     answer_of_record,
     answer_of_row,
     complete_row,
     recorded_answer,
 )
+from pytest_evalstudio.formats.conversations import AnsweredTurn
 from pytest_evalstudio.formats.dataset import Row
 
 FULL = Answer(
@@ -32,14 +35,20 @@ FULL = Answer(
     tool_calls=(ToolCall(name="search", arguments={"query": "fee"}, result="5 USD"),),
     error="late",
     stored_at=7.0,
+    session="s1",
+    state=ApplicationState(after='{"a": 1}', before="{}"),
+    ended_by="max_turns",
 )
+"""Answer to a single question, with the field of a conversation's end."""
+OF_CONVERSATIONS = {"turns"}
+"""The turns of a conversation have a test of their own."""
 OF_ASKING = {"not_asked", "access_refused"}
 """Fields that matter only while the answer is asked for."""
 
 
 def test_the_answer_has_a_value_in_each_field() -> None:
     unset = {item.name for item in dataclasses.fields(Answer) if getattr(FULL, item.name) == item.default}
-    assert unset == OF_ASKING, "give these fields a value above"
+    assert unset == OF_ASKING | OF_CONVERSATIONS, "give these fields a value above"
 
 
 def test_a_record_keeps_every_field() -> None:
@@ -55,9 +64,33 @@ def test_a_lab_keeps_every_field() -> None:
     complete_row(row, dataclasses.replace(FULL, error=""), "/lab")
     assert row.model_extra == {"retries": 2, "artifacts": ["chart.png"]}
     expected = dataclasses.replace(
-        FULL, error="", context_sources=("fees.md", "/else/rates.md"), artifacts=(), retries=0
+        FULL, error="", context_sources=("fees.md", "/else/rates.md"), artifacts=(), retries=0, ended_by=""
     )
     assert answer_of_row(row, error="") == expected
+
+
+def test_record_and_lab_keep_the_turns_of_a_conversation() -> None:
+    first = dataclasses.replace(
+        FULL, error="", artifacts=(), retries=0, ended_by="", stored_at=None, context_sources=("fees.md", "")
+    )
+    last = dataclasses.replace(first, text="Bye", usage={"input_tokens": 4}, cost_usd=0.02)
+    answer = joined_answer(
+        (Exchange(prompt="Fee?", answer=first), Exchange(prompt="Thanks", answer=last)), ended_by="max_turns"
+    )
+    assert (answer.text, answer.usage, answer.cost_usd, len(answer.tool_calls)) == (
+        "Bye",
+        {"input_tokens": 7},
+        0.03,
+        2,
+    )
+    assert answer_of_record(recorded_answer(answer, "/lab")) == answer
+    row = Row(
+        input="Fee?", turns=[AnsweredTurn(prompt="Fee?", condition='"5"'), AnsweredTurn(prompt="Thanks")]
+    )
+    complete_row(row, answer, "/lab")
+    read = Row.model_validate(row.to_dict())
+    assert answer_of_row(read, error="") == answer
+    assert [turn.condition for turn in read.turns] == ['"5"', ""]
 
 
 @pytest.mark.parametrize("error", ["", "HTTP 503"])

@@ -218,7 +218,7 @@ def test_an_unexpected_refusal_is_named() -> None:
     assert verdict_word(result) == "failed"
     assert result.response.code == ItemCode.UNEXPECTED_REFUSAL
     assert headline(result).startswith("unexpected refusal: the model did not answer; ")
-    assert '| text_matching: model_passes 0 < 0.5: answer: not met: "5 USD"' in headline(result)
+    assert '| text_matching: failed: answer: not met: "5 USD"' in headline(result)
 
 
 def test_a_refusal_that_fails_nothing_passes_as_before() -> None:
@@ -231,7 +231,7 @@ def test_a_refusal_that_fails_for_a_leak_or_its_context_alone_is_not_called_unex
     assert leak.response.code == ItemCode.NONE
     retrieval = result_of(REFUSAL, condition='"sorry"', **RAG)
     assert retrieval.response.code == ItemCode.NONE
-    assert headline(retrieval) == 'retrieval: text_matching: model_passes 0 < 0.5: context: not met: "sorry"'
+    assert headline(retrieval) == 'retrieval: text_matching: failed: context: not met: "sorry"'
 
 
 def test_a_failure_of_answer_and_context_does_not_begin_with_retrieval() -> None:
@@ -277,7 +277,8 @@ CONTENT_BLIND = {
     *("toxicity", "fairness_bias", "sexism", "stereotypes", "safety_judge", "counterfactual_bias"),
     *("looping_detection", "json_schema", "perplexity", "agent_sanity_check", "language_mismatch"),
     *("guideline_adherence_judge", "global_guideline_adherence_judge", "custom_judge", "byop"),
-    *("document_recall", "tool_calls", "tool_arguments", "tool_rules", "effort"),
+    *("document_recall", "tool_calls", "tool_arguments", "tool_rules", "effort", "final_state"),
+    *("fact_retention", "task_completion", "trajectory_judge", "conversation_judge"),
 }
 
 

@@ -10,7 +10,7 @@ from pytest_evalstudio.core.repeats import PassPolicy
 from pytest_evalstudio.engine.origins import origin
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo
-from pytest_evalstudio.engine.scoring.verdicts import flips, missed_lines, number, verdict
+from pytest_evalstudio.engine.scoring.verdicts import flips, missed_lines, verdict
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.stats.sequential import Sprt
 from support.toys import toy_registry
@@ -92,14 +92,6 @@ def test_a_line_for_each_missed_threshold_and_the_reason_once():
     assert missed_lines(selected, verdict(selected, [scored(0.0), scored(0.25)])) == [
         "reading: value 0.125 < 0.5 (mean; least 0)"
     ]
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(1.0, "1"), (0.0, "0"), (2 / 3, "0.6667"), (-0.5, "-0.5"), (100.0, "100"), (math.inf, "inf")],
-)
-def test_numbers_are_written_for_people(value, text):
-    assert number(value) == text
 
 
 def perturbed(*categories, source=True):

@@ -1,0 +1,36 @@
+"""State of an application beside its answers, e.g. of its data base."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+ExpectedState = Mapping[str, Any]
+"""JSON pointers (RFC 6901) to values or matchers, see `formats.matchers`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplicationState:
+    """State after an answer, and before it.
+
+    Attributes:
+        after: JSON as text.
+        before: the same before the question or the conversation; None where it was not read.
+    """
+
+    after: str
+    before: str | None = None
+
+
+def state_text(value: object) -> str:
+    """Return a state as JSON text.
+
+    Raises:
+        ValueError: if it is no JSON value, with the reason.
+    """
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True)
+    except (TypeError, ValueError, RecursionError) as exc:
+        raise ValueError(f"the state is no JSON value: {exc}") from None

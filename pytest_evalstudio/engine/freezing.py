@@ -1,0 +1,90 @@
+"""Suites made of recorded conversations: fixed turns, with the observed calls as expectations."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from pytest_evalstudio.core.errors import DataError, nearest
+from pytest_evalstudio.core.tool_calls import ExpectedToolCall
+from pytest_evalstudio.formats.conversations import Turn
+from pytest_evalstudio.formats.fields import Turn as EarlierTurn
+from pytest_evalstudio.formats.keys import Numbered
+from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
+from pytest_evalstudio.record.schema import Item, RecordedToolCall, Row
+
+REVIEW = "to_review"
+"""Category of a case whose expectations are observations that nobody has reviewed."""
+
+
+def frozen_suite(
+    items: Iterable[Item], keys: Collection[str] = (), *, model_key: str = "", name: str = "Frozen"
+) -> TestSuite:
+    """Return a suite of recorded cases, whose expectations are the calls of their first repeat.
+
+    A conversation becomes fixed turns. The expectations of the recorded case stay; calls that were observed
+    replace expected ones. Each case has the category "to_review". Texts of a record are masked.
+
+    Args:
+        items: of a record.
+        keys: of the cases; () for all.
+        model_key: of the model whose answers are taken; "" for the first that answered a case.
+        name: of the suite.
+
+    Raises:
+        DataError: if a key is not in the record, or no case has an answer.
+    """
+    frozen: dict[tuple[str, str], TestCase] = {}
+    seen: set[str] = set()
+    unique = Numbered()
+    for item in items:
+        seen.add(item.key)
+        if (keys and item.key not in keys) or (model_key and item.model_key != model_key):
+            continue
+        identity = (item.file, item.key)
+        if identity in frozen or not item.rows or item.rows[0].error:
+            continue
+        frozen[identity] = _case(unique(item.key), item.rows[0])
+    for key in keys:
+        if key not in seen:
+            raise DataError(f"no case of the record has the key {key!r}. {nearest(key, seen)}".strip())
+    if not frozen:
+        raise DataError("no case of the record has an answer of the chosen model")
+    return TestSuite(name=name, tests=[Test(key="frozen", test_cases=list(frozen.values()))])
+
+
+def _case(key: str, row: Row) -> TestCase:
+    case = TestCase(
+        key=key,
+        prompt=row.input,
+        categories=[*dict.fromkeys((*row.categories, REVIEW))],
+        expected_output=row.expected_output,
+        condition=row.output_condition,
+        condition_on=row.condition_on,
+        expects=row.expects,
+        expected_facts=list(row.expected_facts),
+        guidelines=list(row.guidelines),
+        conversation=[EarlierTurn(role=turn.role, content=turn.content) for turn in row.conversation],
+        expected_state=row.expected_state,
+        judge=row.judge,
+    )
+    if not row.turns:
+        return case.model_copy(update={"expected_tool_calls": _expected(row.tool_calls)})
+    turns = [
+        Turn(
+            prompt=turn.prompt,
+            condition=turn.output_condition,
+            condition_on=turn.condition_on,
+            expects=turn.expects,
+            expected_output=turn.expected_output,
+            expected_facts=list(turn.expected_facts),
+            guidelines=list(turn.guidelines),
+            expected_tool_calls=_expected(turn.answer.tool_calls),
+            expected_state=turn.expected_state,
+        )
+        for turn in row.turns
+    ]
+    return case.model_copy(update={"turns": turns})
+
+
+def _expected(calls: Sequence[RecordedToolCall]) -> list[ExpectedToolCall]:
+    return [ExpectedToolCall(name=call.name, arguments=call.arguments) for call in calls]

@@ -1,0 +1,176 @@
+"""Turns of a conversation as cases of their own, and the outcome of the worst turn."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.codes import OutcomeCode
+from pytest_evalstudio.core.conversations import PlannedTurn
+from pytest_evalstudio.core.judging import Judging
+from pytest_evalstudio.core.outcomes import Outcome, TurnOutcome
+from pytest_evalstudio.engine.asking.dialogues import messages_of
+from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
+from pytest_evalstudio.engine.scoring.verdicts import repeat_states
+
+WHOLE = 0
+"""Number of the conversation as a whole, in place of that of a turn."""
+_NO_EXPECTATIONS = PlannedTurn(prompt="")
+_EXPECTATIONS = (
+    "condition",
+    "condition_on",
+    "expects",
+    "expected_output",
+    "expected_facts",
+    "guidelines",
+    "expected_documents",
+    "expected_tool_calls",
+    "expected_state",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """Part of a case that an evaluator scores by itself.
+
+    Attributes:
+        turn: number of the turn from 1, `WHOLE` for the case as a whole.
+    """
+
+    turn: int
+    case: Case
+
+
+def units_of(selected: ConfiguredEvaluator, case: Case) -> list[Unit]:
+    """Return what an evaluator scores of a case.
+
+    A case without a conversation is one unit. Of a conversation it is each turn (the last one alone where
+    that decides) with the expectations of the turn, and the whole with those of the case. Evaluators of
+    conversations score the whole alone; others score it where they compare answers with expectations.
+
+    Args:
+        case: answered, or in error.
+    """
+    if case.plan is None or not case.answer.turns:
+        return [Unit(turn=WHOLE, case=case)]
+    numbers = range(1, len(case.answer.turns) + 1)
+    judged = numbers if case.plan.judge == "worst" else numbers[-1:]
+    units = [
+        Unit(turn=number, case=turn_case(case, number))
+        for number in judged
+        if scores_turn(selected, case, number)
+    ]
+    if selected.spec.judges_conversations or (
+        _reads_expectations(selected) and any(getattr(case, name) for name in _EXPECTATIONS)
+    ):
+        units.append(Unit(turn=WHOLE, case=_whole(case)))
+    return units
+
+
+def scores_turn(selected: ConfiguredEvaluator, case: Case, number: int) -> bool:
+    """Return True if an evaluator scores a turn: it scores more than the whole, and the turn allows it."""
+    names = _planned(case, number).evaluators
+    return not selected.spec.judges_conversations and (names is None or selected.id in names)
+
+
+def turn_case(case: Case, number: int) -> Case:
+    """Return a turn of a conversation as a case: its message, its answer and its expectations.
+
+    Args:
+        number: of the turn, from 1.
+    """
+    turns = case.answer.turns
+    planned = _planned(case, number)
+    return dataclasses.replace(
+        case,
+        plan=None,
+        question=turns[number - 1].prompt,
+        conversation=(*case.conversation, *messages_of(turns[: number - 1])),
+        answer=turns[number - 1].answer,
+        is_rag=case.is_rag or bool(turns[number - 1].answer.context),
+        **{name: getattr(planned, name) for name in _EXPECTATIONS},
+    )
+
+
+def worst_outcome(
+    selected: ConfiguredEvaluator, units: Sequence[Unit], outcomes: Sequence[Outcome]
+) -> Outcome:
+    """Return the outcome that decides a case: that of its worst turn.
+
+    An error comes before an empty answer, this before a failing score, and among equals the worst value of
+    the primary metric, then the first turn. Marks in the text are kept of the last turn only, which is the
+    text of the case.
+
+    Args:
+        units: of one case.
+        outcomes: one per unit.
+    """
+    if not units:
+        return Outcome.not_applicable("no turn is to be scored by this evaluator")
+    if len(units) == 1 and units[0].turn == WHOLE:
+        return outcomes[0]
+    states = repeat_states(selected, outcomes)
+    position = min(
+        range(len(units)), key=lambda index: (*_rank(selected, outcomes[index], states[index]), index)
+    )
+    outcome, turn = outcomes[position], units[position].turn
+    is_of_last_text = turn in (WHOLE, max(unit.turn for unit in units))
+    return dataclasses.replace(
+        outcome,
+        turn=turn,
+        reason=_named(turn, outcome.reason),
+        fragments=outcome.fragments if is_of_last_text else (),
+        findings=tuple(finding for each in outcomes for finding in each.findings),
+        judging=_judging(outcomes),
+        turns=tuple(
+            TurnOutcome(turn=unit.turn, outcome=each, passed=state)
+            for unit, each, state in zip(units, outcomes, states, strict=True)
+            if unit.turn != WHOLE or each.status != "not_applicable"
+        ),
+    )
+
+
+def _named(turn: int, reason: str) -> str:
+    """Return a reason that names the turn."""
+    return reason if turn == WHOLE else f"turn {turn}: {reason}" if reason else f"turn {turn}"
+
+
+def _rank(selected: ConfiguredEvaluator, outcome: Outcome, passed: bool | None) -> tuple[int, float]:
+    """Return a key by which the worst outcome comes first."""
+    if outcome.status == "error":
+        return (0, 0.0)
+    if outcome.status == "not_applicable":
+        return (1 if outcome.code == OutcomeCode.ANSWER_EMPTY else 4, 0.0)
+    primary = selected.spec.primary
+    value = outcome.scores.get(primary.key)
+    ordered = math.inf if value is None else (value if primary.better == "higher" else -value)
+    return (2 if passed is False else 3, ordered)
+
+
+def _judging(outcomes: Sequence[Outcome]) -> Judging | None:
+    """Return the calls of a judge for all units together."""
+    usages = [outcome.judging for outcome in outcomes if outcome.judging is not None]
+    return sum(usages, Judging()) if usages else None
+
+
+def _planned(case: Case, number: int) -> PlannedTurn:
+    """Return the expectations of a turn; those of a simulated user's turns are empty."""
+    planned = case.plan.turns if case.plan is not None else ()
+    return planned[number - 1] if number <= len(planned) else _NO_EXPECTATIONS
+
+
+def _whole(case: Case) -> Case:
+    """Return a conversation as a case: the last message, the turns before it, and the calls of all turns."""
+    turns = case.answer.turns
+    return dataclasses.replace(
+        case,
+        question=turns[-1].prompt,
+        conversation=(*case.conversation, *messages_of(turns[:-1])),
+    )
+
+
+def _reads_expectations(selected: ConfiguredEvaluator) -> bool:
+    return selected.spec.reads_expectations or bool({"expected_output", "condition"} & set(selected.needs))

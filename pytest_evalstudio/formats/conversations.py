@@ -1,0 +1,277 @@
+"""Conversations that are run, in files: turns with their expectations, and simulated users."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+
+from pytest_evalstudio.core.cases import EndOfConversation
+from pytest_evalstudio.core.conversations import (
+    MAX_TURNS,
+    ConversationPlan,
+    JudgedTurns,
+    OnFailure,
+    PlannedTurn,
+    ScriptedReply,
+    SimulatedUser,
+)
+from pytest_evalstudio.core.errors import DataError, nearest
+from pytest_evalstudio.formats.condition import parse_condition
+from pytest_evalstudio.formats.fields import (
+    ConditionOn,
+    Cost,
+    Expects,
+    FormatModel,
+    Seconds,
+    Text,
+    Texts,
+    Tokens,
+    one_of,
+)
+from pytest_evalstudio.formats.tool_calls import ExpectedStateField, ExpectedToolCalls, JsonState, ToolCalls
+
+MAX_TURNS_LIMIT = 100
+"""Largest number of turns of a conversation: each one is a request, and its prompt repeats those before."""
+
+
+def _condition(text: str) -> str:
+    if text.strip():
+        try:
+            parse_condition(text)
+        except DataError as exc:
+            raise ValueError(exc.message) from None
+    return text
+
+
+def _listed(value: object) -> object:
+    return [] if value is None else value
+
+
+def _mapping(value: object) -> object:
+    return {} if value is None else value
+
+
+class _Strict(FormatModel):
+    """A part of a file whose unknown keys are errors, since an expectation would not be checked."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_keys(cls, data: object) -> object:
+        names = list(cls.model_fields)
+        for name in data if isinstance(data, Mapping) else ():
+            if name not in names and not str(name).startswith("x-"):
+                hint = nearest(str(name), names) or f"There are: {', '.join(names)}."
+                raise ValueError(f"{name!r} is not a key here. {hint}")
+        return data
+
+
+class Turn(_Strict):
+    """Message of the user in a conversation that is run, with expectations of the answer to it.
+
+    The expectations are those of `TestCase`. `evaluators` names those of the case's evaluators that score
+    the turn; all do without it.
+    """
+
+    optional_keys: ClassVar[frozenset[str]] = frozenset(
+        {
+            "condition",
+            "condition_on",
+            "expects",
+            "expected_output",
+            "expected_facts",
+            "guidelines",
+            "expected_documents",
+            "expected_tool_calls",
+            "expected_state",
+            "evaluators",
+        }
+    )
+
+    prompt: str
+    condition: Text = ""
+    condition_on: ConditionOn = ""
+    expects: Expects = ""
+    expected_output: Text = ""
+    expected_facts: Texts = Field(default_factory=list)
+    guidelines: Texts = Field(default_factory=list)
+    expected_documents: Texts = Field(default_factory=list)
+    expected_tool_calls: ExpectedToolCalls = None
+    expected_state: ExpectedStateField = Field(default_factory=dict)
+    evaluators: list[str] | None = None
+
+    @field_validator("prompt")
+    @classmethod
+    def _has_words(cls, prompt: str) -> str:
+        if not prompt.strip():
+            raise ValueError("the prompt is blank; write the user's message")
+        return prompt
+
+    @field_validator("condition")
+    @classmethod
+    def _can_be_parsed(cls, text: str) -> str:
+        return _condition(text)
+
+    def planned(self) -> PlannedTurn:
+        """Return the turn as the engine takes it."""
+        return PlannedTurn(
+            prompt=self.prompt,
+            condition=self.condition,
+            condition_on=self.condition_on,
+            expects=self.expects,
+            expected_output=self.expected_output,
+            expected_facts=tuple(self.expected_facts),
+            guidelines=tuple(self.guidelines),
+            expected_documents=tuple(self.expected_documents),
+            expected_tool_calls=None if self.expected_tool_calls is None else tuple(self.expected_tool_calls),
+            expected_state=self.expected_state,
+            evaluators=None if self.evaluators is None else tuple(self.evaluators),
+        )
+
+
+class Reply(_Strict):
+    """Reply of a simulated user: `say` is the message where an answer meets the condition `when`."""
+
+    when: str
+    say: str
+
+    @field_validator("when")
+    @classmethod
+    def _can_be_parsed(cls, text: str) -> str:
+        if not text.strip():
+            raise ValueError('the condition is blank; write e.g. "\\"reservation number\\""')
+        return _condition(text)
+
+
+class User(_Strict):
+    """Simulated user; see `core.conversations.SimulatedUser`."""
+
+    optional_keys: ClassVar[frozenset[str]] = frozenset(
+        {"goal", "facts", "style", "opening", "max_turns", "stop_when", "replies", "otherwise"}
+    )
+
+    goal: Text = ""
+    facts: Texts = Field(default_factory=list)
+    style: Text = ""
+    opening: Text = ""
+    max_turns: Annotated[int, Field(ge=1, le=MAX_TURNS_LIMIT)] = MAX_TURNS
+    stop_when: Text = ""
+    replies: Annotated[list[Reply], BeforeValidator(_listed)] = Field(default_factory=list)
+    otherwise: Text = ""
+
+    @field_validator("stop_when")
+    @classmethod
+    def _can_be_parsed(cls, text: str) -> str:
+        return _condition(text)
+
+    @model_validator(mode="after")
+    def _can_begin(self) -> Self:
+        if (self.replies or self.otherwise) and not self.opening.strip():
+            raise ValueError("a scripted user has no first message; add `opening`")
+        if not (self.replies or self.otherwise or self.goal.strip()):
+            raise ValueError("the user has neither a script (`replies`) nor a `goal` for a model to play it")
+        return self
+
+    def simulated(self) -> SimulatedUser:
+        """Return the user as the engine takes it."""
+        return SimulatedUser(
+            goal=self.goal,
+            facts=tuple(self.facts),
+            style=self.style,
+            opening=self.opening,
+            max_turns=self.max_turns,
+            stop_when=self.stop_when,
+            replies=tuple(ScriptedReply(when=reply.when, say=reply.say) for reply in self.replies),
+            otherwise=self.otherwise,
+        )
+
+
+class AnsweredTurn(Turn):
+    """Turn of a conversation with its answer, in the keys of a row."""
+
+    optional_keys: ClassVar[frozenset[str]] = Turn.optional_keys | {
+        "context",
+        "context_sources",
+        "context_scores",
+        "actual_duration",
+        "cost",
+        "usage",
+        "error",
+        "first_token_s",
+        "served_model",
+        "request_id",
+        "session",
+        "tool_calls",
+        "state",
+        "state_before",
+    }
+
+    actual_output: Text = ""
+    context: Texts = Field(default_factory=list)
+    context_sources: Texts = Field(default_factory=list)
+    context_scores: Annotated[list[float], BeforeValidator(_listed)] = Field(default_factory=list)
+    actual_duration: Seconds = 0.0
+    cost: Cost = None
+    usage: Annotated[dict[str, Tokens], BeforeValidator(_mapping)] = Field(default_factory=dict)
+    error: Text = ""
+    first_token_s: Annotated[float | None, Field(ge=0, allow_inf_nan=False)] = None
+    served_model: Text = ""
+    request_id: Text = ""
+    session: Text = ""
+    tool_calls: ToolCalls = Field(default_factory=list)
+    state: JsonState = None
+    state_before: JsonState = None
+
+
+Turns = Annotated[list[Turn], BeforeValidator(_listed), Field(max_length=MAX_TURNS_LIMIT)]
+AnsweredTurns = Annotated[list[AnsweredTurn], BeforeValidator(_listed), Field(max_length=MAX_TURNS_LIMIT)]
+JudgedTurnsWord = Annotated[JudgedTurns | Literal[""], one_of("worst", "last")]
+OnFailureWord = Annotated[OnFailure | Literal[""], one_of("continue", "stop")]
+EndedBy = Annotated[EndOfConversation, one_of("max_turns", "failed_turn")]
+
+
+def plan_of(
+    turns: Sequence[Turn], user: User | None, judge: str = "", on_failure: str = ""
+) -> ConversationPlan | None:
+    """Return the conversation of a test case or row; None for a single question."""
+    if not turns and user is None:
+        return None
+    return ConversationPlan(
+        turns=tuple(turn.planned() for turn in turns),
+        user=None if user is None else user.simulated(),
+        judge="last" if judge == "last" else "worst",
+        on_failure="stop" if on_failure == "stop" else "continue",
+    )
+
+
+def with_opening(data: object, key: str) -> object:
+    """Return a test case or row whose question is the first message of its conversation, if it has one.
+
+    Args:
+        data: as in the file.
+        key: of the question: "prompt" or "input".
+
+    Raises:
+        ValueError: if it has a question besides, or both turns and a simulated user.
+    """
+    if not isinstance(data, Mapping) or not (data.get("turns") or data.get("user")):
+        return data
+    turns, user = data.get("turns"), data.get("user")
+    if turns and user:
+        raise ValueError("it has both `turns` and a `user`; keep one of them")
+    opening = _opening(turns, user)
+    if data.get(key) and data[key] != opening:
+        raise ValueError(f"it has both {key!r} and a conversation; make {key!r} the first of its `turns`")
+    return {**data, key: opening}
+
+
+def _opening(turns: object, user: object) -> str:
+    first = turns[0] if isinstance(turns, list) and turns else None
+    if isinstance(first, Mapping | Turn):
+        return str(first.get("prompt") or "?") if isinstance(first, Mapping) else first.prompt
+    if isinstance(user, User):
+        return user.opening or user.goal
+    if isinstance(user, Mapping):
+        return str(user.get("opening") or user.get("goal") or "?")
+    return "?"  # what is wrong with the conversation is said of its own key

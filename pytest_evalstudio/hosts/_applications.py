@@ -1,0 +1,162 @@
+"""The user's application in this process: one callable, or one object for each conversation."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any
+
+from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.plugins.host import HostFault
+from pytest_evalstudio.core.states import ApplicationState
+from pytest_evalstudio.hosts._callables import Call, called, state_of
+from pytest_evalstudio.hosts._threads import CallThread, Start, start_thread
+
+
+@dataclass(slots=True)
+class Application:
+    """Answers prompts by the user's code.
+
+    Attributes:
+        label: what to call the code in messages.
+        offered: arguments that a callable gets if it asks for them by name.
+        configured: arguments that the user gave it.
+        call: answers every prompt; None where a factory makes an object for each conversation.
+        factory: makes a callable for each conversation, and for each single question.
+        read_state: returns the state of the application, as JSON data; by default a method `state` of what is
+            called, if it has one. It gets the session if it asks for it by name.
+    """
+
+    label: str
+    offered: Mapping[str, Any]
+    configured: Mapping[str, Any]
+    call: Call | None = None
+    factory: Callable[[], Any] | None = None
+    read_state: Callable[..., Any] | None = None
+    _conversations: dict[str, _Conversation] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        function: object,
+        label: str,
+        *,
+        offered: Mapping[str, Any],
+        configured: Mapping[str, Any],
+        is_factory: bool,
+    ) -> Application:
+        """Look at the user's code.
+
+        Raises:
+            ConfigurationError: if it cannot be called with a prompt and these arguments, or, for a factory,
+                without any argument.
+        """
+        if not is_factory:
+            call = Call.of(function, label, offered=offered, configured=configured)
+            return cls(label, offered, configured, call=call)
+        if not callable(function):
+            raise ConfigurationError(f"{label} is no factory: it cannot be called")
+        try:
+            inspect.signature(function).bind()
+        except TypeError as exc:
+            raise ConfigurationError(
+                f"{label} is called without arguments to make an application: {exc}"
+            ) from None
+        except ValueError:  # a built-in without a signature
+            pass
+        return cls(label, offered, configured, factory=function)
+
+    @property
+    def keeps_sessions(self) -> bool:
+        """Return True if the code remembers a conversation: by an object of its own, or by its session."""
+        return self.factory is not None or (self.call is not None and "session" in self.call.prompt_arguments)
+
+    def holds_session(self, session: str) -> bool:
+        """Return True if a turn of the conversation was asked in this process."""
+        return session in self._conversations
+
+    async def end_session(self, session: str) -> None:
+        """Forget a conversation; an object with a method `close` is closed."""
+        conversation = self._conversations.pop(session, None)
+        if conversation is not None:
+            await conversation.end()
+
+    async def answer(self, prompt: Prompt) -> Answer:
+        """Answer a prompt.
+
+        Raises:
+            HostFault: if the code raises or returns no answer.
+        """
+        known = self._conversations.get(prompt.session)
+        conversation = known or await self._begun()
+        if prompt.session and self.keeps_sessions:
+            self._conversations[prompt.session] = conversation
+        try:
+            before = await self._state(conversation, prompt) if known is None else None
+            answer = await conversation.call.answer(prompt, conversation.start)
+            after = await self._state(conversation, prompt)
+        finally:
+            if not prompt.session:
+                await conversation.end()
+        if after is None or answer.error:
+            return answer
+        return replace(answer, state=ApplicationState(after=after, before=before))
+
+    async def _state(self, conversation: _Conversation, prompt: Prompt) -> str | None:
+        """Return the application's state as JSON text, None where the code does not give it."""
+        read = self.read_state or getattr(conversation.call.function, "state", None)
+        if not callable(read):
+            return None
+        try:
+            names = inspect.signature(read).parameters
+        except ValueError:  # a built-in without a signature
+            names = MappingProxyType({})
+        arguments = {"session": prompt.session} if "session" in names else {}
+        state = await called(functools.partial(read, **arguments), start=conversation.start)
+        return state_of(state, self.label).after
+
+    async def _begun(self) -> _Conversation:
+        """Return a conversation with the callable, or with an object that the factory makes."""
+        if self.call is not None:
+            return _Conversation(call=self.call)
+        assert self.factory is not None  # an application has a callable or a factory
+        thread = CallThread()
+        application = await called(self.factory, start=thread.start)
+        try:
+            call = Call.of(
+                application, f"what {self.label} returned", offered=self.offered, configured=self.configured
+            )
+        except ConfigurationError as exc:
+            raise HostFault(str(exc)) from None
+        return _Conversation(call=call, thread=thread)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Conversation:
+    """Callable of a conversation.
+
+    Attributes:
+        thread: in which an object of its own is called; None for a callable that all conversations share.
+    """
+
+    call: Call
+    thread: CallThread | None = None
+
+    @property
+    def start(self) -> Start:
+        return start_thread if self.thread is None else self.thread.start
+
+    async def end(self) -> None:
+        """Close an object of its own, and end its thread."""
+        if self.thread is None:
+            return
+        close = getattr(self.call.function, "close", None)
+        try:
+            if callable(close):
+                await called(close, start=self.thread.start)
+        finally:
+            self.thread.end()

@@ -1,0 +1,157 @@
+"""End of a run on the terminal: verdict, failures per evaluator, what is incomplete, command and report."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_evalstudio.comparison.sentences import summary_of
+from pytest_evalstudio.core.figures import counted
+
+if TYPE_CHECKING:
+    import pytest
+
+    from pytest_evalstudio.comparison.results import Comparison
+    from pytest_evalstudio.engine.analysis.analyse import Analysis
+    from pytest_evalstudio.record.schema import StepEntry
+    from pytest_evalstudio.report.build import Report
+
+EVALUATORS = 10
+COMMAND_CHARS = 120
+_LAST_FAILED = ("--lf", "--last-failed", "--ff", "--failed-first", "--sw", "--stepwise")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClosingLine:
+    """A line at the end of a run.
+
+    Attributes:
+        colour: as pytest's terminal names it, "" for none.
+    """
+
+    text: str
+    colour: str = ""
+
+    @property
+    def markup(self) -> dict[str, bool]:
+        return {self.colour: True} if self.colour else {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEnd:
+    """What the end of a run is written from.
+
+    Attributes:
+        start: folder that pytest was started in.
+        root: root folder of the run; paths of workflow reports are relative to it.
+        rerun: command that runs the failures again, "" where there is none.
+        allows_partial: whether a run passes that did not ask for all answers.
+    """
+
+    report: Report
+    start: Path
+    root: Path
+    comparison: Comparison | None = None
+    rerun: str = ""
+    allows_partial: bool = False
+
+    @property
+    def is_broken(self) -> bool:
+        return self.report.verdict.outcome in ("failed", "error")
+
+
+def closing_lines(end: RunEnd) -> Iterator[ClosingLine]:
+    """Yield the end of a run: four lines, and one for each thing that needs attention."""
+    report, analysis = end.report, end.report.analysis
+    if text := nothing_line(analysis):
+        yield ClosingLine(text=text, colour="yellow")
+    colour = "red" if end.is_broken else "green" if report.verdict.outcome == "passed" else "yellow"
+    yield ClosingLine(text=f"result: {report.verdict.headline}", colour=colour)
+    if end.is_broken and (failures := failing_answers(analysis)):
+        yield ClosingLine(text=f"failing answers: {failures}")
+    for gate in analysis.gates:
+        if not gate.met:
+            yield ClosingLine(text=f"gate {gate.text}", colour="red")
+    if end.comparison is not None:
+        yield ClosingLine(text=f"since {end.comparison.base}: {regressions(analysis, end.comparison)}")
+    if analysis.stored.count:
+        yield ClosingLine(text=f"stored: {analysis.stored.sentence}", colour="yellow")
+    if text := not_run(analysis, allows_partial=end.allows_partial):
+        yield ClosingLine(text=f"not run: {text}", colour="yellow")
+    for warning in report.warnings:
+        yield ClosingLine(text=f"warning: {warning}", colour="yellow")
+    for text in workflow_lines(analysis, end.root):
+        yield ClosingLine(text=text)
+    if end.rerun and end.is_broken:
+        yield ClosingLine(text=f"rerun: {end.rerun}")
+    page = report.page if report.page.is_file() else report.archive
+    yield ClosingLine(text=f"report: {os.path.relpath(page, end.start)}")
+
+
+def failing_answers(analysis: Analysis) -> str:
+    """Return the failing answers of each evaluator, most first; "" without any."""
+    failures = [
+        (sum(line.judged - line.passed for line in board.standings), board.evaluator.name)
+        for board in analysis.leaderboards.values()
+    ]
+    failures = sorted((entry for entry in failures if entry[0]), reverse=True)
+    names = ", ".join(f"{name} {count:,}" for count, name in failures[:EVALUATORS])
+    hidden = len(failures) - EVALUATORS
+    return f"{names} and {counted(hidden, 'more evaluator')}" if hidden > 0 else names
+
+
+def regressions(analysis: Analysis, comparison: Comparison) -> str:
+    """Return the comparison in two sentences, and how many regressions were asked again."""
+    return " ".join(filter(None, (str(summary_of(comparison)), analysis.confirmations.sentence)))
+
+
+def nothing_line(analysis: Analysis) -> str:
+    """Return a warning if no evaluator gave a score or an error for any case of the run, else ""."""
+    cases = sum(analysis.verdicts.values())
+    lines = [line for board in analysis.leaderboards.values() for line in board.standings]
+    is_evaluated = any(line.scored or line.errors for line in lines) or analysis.verdicts.get("error")
+    if analysis.run.steps or analysis.run.arena or is_evaluated:
+        return ""
+    ran = f"{counted(cases, 'test case')} ran"
+    return f"nothing was evaluated: {ran}, and no evaluator gave a score or an error; -rs shows the reasons"
+
+
+def not_run(analysis: Analysis, *, allows_partial: bool) -> str:
+    """Return the items of each model that was not asked, with the first reason; "" if all were."""
+    parts = [
+        f"{counted(count, 'item')} of {model.name}, since"
+        f" {model.not_run_reason or f'model {model.name!r} was not asked'}"
+        for model in analysis.models
+        if (count := model.verdicts.get("not_run"))
+    ]
+    if parts and not allows_partial:
+        parts.append("a partial run does not pass; --evalstudio-allow-partial accepts it")
+    return "; ".join(parts)
+
+
+def workflow_lines(analysis: Analysis, root: Path) -> Iterator[str]:
+    """Yield each workflow of the run with its report, then the steps that wait for people."""
+    by_file: dict[str, list[StepEntry]] = {}
+    for step in analysis.run.steps.values():
+        by_file.setdefault(step.file, []).append(step)
+    for steps in by_file.values():
+        completed = sum(step.status == "completed" for step in steps)
+        page = f": {steps[0].page}" if (root / steps[0].page).is_file() else ""
+        text = f"{completed} of {counted(len(steps), 'step')} of this run completed"
+        yield f"workflow {steps[0].workflow}: {text}{page}"
+        for step in sorted(steps, key=lambda step: step.number):
+            if step.status == "waiting":
+                yield f"  {step.number}. {step.step}: waiting - {step.summary}"
+
+
+def rerun_command(config: pytest.Config) -> str:
+    """Return the command that runs the failures of a session again, "" where pytest does not know them."""
+    if not config.pluginmanager.hasplugin("lfplugin"):
+        return ""
+    arguments = [argument for argument in config.invocation_params.args if argument not in _LAST_FAILED]
+    command = shlex.join(["pytest", *arguments, "--lf"])
+    return command if len(command) <= COMMAND_CHARS else "pytest --lf"

@@ -1,0 +1,143 @@
+"""Failures on the terminal: blocks of the regressed or first ones, a line for each, the end of the run."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable, Generator
+from typing import Any
+
+import pytest
+
+from pytest_evalstudio.core.figures import counted
+from pytest_evalstudio.plugin.figures import CASE, PREFIX
+from pytest_evalstudio.plugin.keys import BRIEF
+
+BLOCKS = 10
+"""Failures that are written out where none regressed; `-v` writes out all of them."""
+REGRESSED_BLOCKS = 20
+ID_CHARS = 48
+"""A longer id leaves no room for the reason on a terminal of 80 columns."""
+MODEL_CHARS = 14
+WIDE = 110
+"""Columns from which on a line has the first words of the question."""
+QUESTION_CHARS = 32
+_CLASS = f"{PREFIX}.baseline.class"
+_UUID = re.compile(r"\b([0-9a-f]{8})(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", re.IGNORECASE)
+
+
+class FailureDisplay:
+    """Changes what pytest's summary shows of failing test cases, and puts the reports back afterwards.
+
+    Args:
+        close: writes the end of the run, after everything else.
+
+    Attributes:
+        hidden: failures whose blocks are left out, in their order.
+    """
+
+    def __init__(self, close: Callable[[Any], None]) -> None:
+        self.hidden: list[Any] = []
+        self._close = close
+        self._reports: dict[str, list[Any]] = {}
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None, None, None]:
+        """Shorten ids, and hide blocks until `show_all`, while pytest writes its failures."""
+        is_brief = terminalreporter.verbosity < 1
+        if is_brief:
+            self._shorten(terminalreporter)
+            self._hide(terminalreporter)
+        try:
+            return (yield)
+        finally:
+            terminalreporter.stats.update(self._reports)
+            self._close(terminalreporter)
+
+    def show_all(self, terminalreporter: Any) -> None:
+        """Put the hidden failures back: pytest's short summary, which follows, has a line for each."""
+        if self.hidden:
+            terminalreporter.stats["failed"] = self._short_failed
+            more = counted(len(self.hidden), "more failure has", "more failures have")
+            terminalreporter.write_line(f"evalstudio: {more} a line below; -v writes them out")
+
+    def _shorten(self, terminalreporter: Any) -> None:
+        stats = terminalreporter.stats
+        is_wide = terminalreporter._tw.fullwidth >= WIDE
+        for word in ("failed", "error", "xfailed", "xpassed"):
+            if any(is_of_file(report) for report in stats.get(word, ())):
+                self._reports[word] = stats[word]
+                stats[word] = [
+                    short(report, is_wide=is_wide) if is_of_file(report) else report for report in stats[word]
+                ]
+
+    def _hide(self, terminalreporter: Any) -> None:
+        self._short_failed = failed = list(terminalreporter.stats.get("failed", ()))
+        ours = [report for report in failed if is_of_file(report)]
+        regressed = [report for report in ours if dict(report.user_properties).get(_CLASS) == "regressed"]
+        written_out = {id(report) for report in regressed[:REGRESSED_BLOCKS] or ours[:BLOCKS]}
+        self.hidden = [report for report in ours if id(report) not in written_out]
+        if self.hidden:
+            hidden = {id(report) for report in self.hidden}
+            terminalreporter.stats["failed"] = [report for report in failed if id(report) not in hidden]
+
+
+def is_of_file(report: Any) -> bool:
+    """Return True for a test case of an evaluation file; tests in Python keep their tracebacks."""
+    properties = dict(getattr(report, "user_properties", ()))
+    return CASE in properties and not report.nodeid.partition("::")[0].endswith(".py")
+
+
+def short(report: Any, *, is_wide: bool) -> Any:
+    """Return a copy of a report with a short id; its reason is what pytest's short summary shows."""
+    brief = copy.copy(report)
+    path, _, name = report.nodeid.partition("::")
+    brief.nodeid = f"{path}::{short_name(name, ID_CHARS - len(path))}"
+    file, line, domain = report.location
+    brief.location = file, line, _UUID.sub(r"\1", domain)
+    if lines := getattr(report, BRIEF, None):
+        reason, question = lines
+        words = f'"{cut(question, QUESTION_CHARS)}" ' if is_wide and question else ""
+        brief.longrepr = _Failure(report.longrepr, f"{words}{reason}")
+    return brief
+
+
+def short_name(name: str, limit: int) -> str:
+    """Return the name of an item with 8 digits of a UUID, and the end of a long model's name.
+
+    >>> short_name("1f2e3d4c-0000-0000-0000-000000000000[h2oai_h2ogpt-4096-llama2-70b-chat]", 30)
+    '1f2e3d4c[...a2-70b-chat]'
+    """
+    name = _UUID.sub(r"\1", name)
+    key, bracket, model = name.removesuffix("]").rpartition("[")
+    if len(name) <= limit or not bracket or len(model) <= MODEL_CHARS:
+        return name
+    return f"{key}[...{model[3 - MODEL_CHARS :]}]"
+
+
+def cut(text: str, limit: int) -> str:
+    """Return the first words of a text."""
+    return text if len(text) <= limit else f"{text[: limit - 3].rpartition(' ')[0] or text[: limit - 3]}..."
+
+
+class _Failure:
+    """A failure whose last lines pytest writes as before, with the message of the short summary."""
+
+    def __init__(self, failure: Any, message: str) -> None:
+        self._failure = failure
+        self.reprcrash = _Crash(message)
+
+    def toterminal(self, writer: Any) -> None:
+        if hasattr(self._failure, "toterminal"):
+            self._failure.toterminal(writer)
+        else:
+            writer.line(str(self._failure))
+
+    def __str__(self) -> str:
+        return str(self._failure)
+
+
+class _Crash:
+    def __init__(self, message: str) -> None:
+        self.message = message
+        self.path, self.lineno = "", 0
