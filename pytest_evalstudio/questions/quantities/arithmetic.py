@@ -13,7 +13,8 @@ from pytest_evalstudio.questions.quantities.notation import (
     currency_pattern,
     plain_value,
 )
-from pytest_evalstudio.questions.quantities.patterns import date_pattern, pattern
+from pytest_evalstudio.questions.quantities.occurrences import occurs
+from pytest_evalstudio.questions.quantities.patterns import date_pattern
 from pytest_evalstudio.questions.quantities.recognition import Quantity, other_quantities, unit_of
 
 
@@ -82,8 +83,7 @@ def near_misses(quantity: Quantity, corpus: Corpus) -> list[str]:
     return [
         text
         for text in dict.fromkeys(filter(None, values))
-        if not (is_share and (value_of(text) or 0.0) > _WHOLE)
-        and not any(re.search(pattern(text), sentence) for sentence in corpus.sentences)
+        if not (is_share and (value_of(text) or 0.0) > _WHOLE) and not occurs(text, corpus)
     ]
 
 
