@@ -11,6 +11,7 @@ from typing import Any, Literal
 NO_ARGUMENTS: Mapping[str, Any] = MappingProxyType({})
 MAX_DEPTH = 100
 """Maximum depth of arguments; deeper ones stay text, so that no recursive function reaches Python's limit."""
+_JSON = json.JSONEncoder(ensure_ascii=False, default=str)
 OtherArguments = Literal["", "allow", "forbid"]
 """Verdict on arguments that an expectation does not name; "" for what the evaluator's options say."""
 
@@ -82,9 +83,7 @@ def call_text(name: str, arguments: Mapping[str, Any], arguments_text: str = "")
     >>> call_text("search", {"query": "fee", "page": 2})
     'search(query="fee", page=2)'
     """
-    values = [
-        f"{key}={json.dumps(value, ensure_ascii=False, default=str)}" for key, value in arguments.items()
-    ]
+    values = [f"{key}={_JSON.encode(value)}" for key, value in arguments.items()]
     return f"{name}({', '.join(values) or arguments_text})"
 
 
@@ -131,34 +130,40 @@ def read_tool_call(value: object) -> ToolCall:
         value = {"name": value}
     if not isinstance(value, Mapping):
         raise ValueError(f"expected an object or the name of a tool, found {_type_name(value)}")
-    merged = _unwrapped(value)
-    name = merged.get("name")
+    known = value if value.keys() <= _KEYS else _translated(value)
+    name = known.get("name")
     if not isinstance(name, str) or not name:
         raise ValueError('it has no name of a tool; write {"name": "search", "arguments": {"query": "fee"}}')
-    result = next((merged[key] for key in _RESULTS if merged.get(key) is not None), None)
-    arguments, text = _arguments(next((merged[key] for key in _ARGUMENTS if key in merged), None))
+    result = known.get("result")
+    arguments, text = _arguments(known.get("arguments"))
     return ToolCall(
         name=name,
         arguments=arguments,
-        arguments_text=text or _text(merged.get("arguments_text")),
-        id=_text(next((merged[key] for key in _IDS if merged.get(key)), "")),
+        arguments_text=text or _text(known.get("arguments_text")),
+        id=_text(known.get("id")),
         result=None if result is None else _text(result),
-        error=_text(merged.get("error")),
-        agent=_text(merged.get("agent")),
-        started_s=_seconds(merged.get("started_s")),
-        duration_s=_seconds(merged.get("duration_s")),
+        error=_text(known.get("error")),
+        agent=_text(known.get("agent")),
+        started_s=_seconds(known.get("started_s")),
+        duration_s=_seconds(known.get("duration_s")),
     )
 
 
-def _unwrapped(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the fields of a call; some services put name and arguments into an object of their own."""
-    for key in _WRAPPERS:
+def _translated(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a call of another form under our names."""
+    merged = dict(value)
+    for key in _WRAPPERS:  # some services put name and arguments into an object of their own
         wrapped = value.get(key)
         if isinstance(wrapped, Mapping):
-            return {**value, **wrapped}
-    return value
+            merged |= wrapped
+            break
+    merged["result"] = next((merged[key] for key in _RESULTS if merged.get(key) is not None), None)
+    merged["arguments"] = next((merged[key] for key in _ARGUMENTS if key in merged), None)
+    merged["id"] = next((merged[key] for key in _IDS if merged.get(key)), "")
+    return merged
 
 
+_KEYS = frozenset(item.name for item in fields(ToolCall))
 _WRAPPERS = ("function", "toolUse", "functionCall", "function_call")
 _ARGUMENTS = ("arguments", "input", "args", "kwargs", "parameters", "input_parameters", "inputParameters")
 _RESULTS = ("result", "output")
@@ -180,20 +185,18 @@ def _arguments(value: object) -> tuple[Mapping[str, Any], str]:
     return {str(name): item for name, item in parsed.items()}, ""
 
 
+_CONTAINERS = (dict, list, tuple)
+
+
 def is_deep(value: object) -> bool:
     """Return whether JSON data are nested more than `MAX_DEPTH` deep; the search is not recursive."""
-    level = [value]
+    level = [value] if isinstance(value, _CONTAINERS) else []
     for _ in range(MAX_DEPTH):
-        inner: list[object] = []
-        for part in level:
-            if isinstance(part, dict):
-                inner += part.values()
-            elif isinstance(part, list | tuple):
-                inner += part
-        level = [part for part in inner if isinstance(part, dict | list | tuple)]
         if not level:
             return False
-    return True
+        inside = (part.values() if isinstance(part, dict) else part for part in level)
+        level = [part for parts in inside for part in parts if isinstance(part, _CONTAINERS)]
+    return bool(level)
 
 
 def _text(value: object) -> str:
@@ -202,7 +205,7 @@ def _text(value: object) -> str:
     if isinstance(value, str):
         return value
     try:
-        return json.dumps(value, ensure_ascii=False, default=str)
+        return _JSON.encode(value)
     except (ValueError, RecursionError):
         return f"{_type_name(value)} that JSON cannot hold"
 

@@ -111,8 +111,11 @@ def amounts_of(case: Case) -> dict[str, float | None]:
     }
 
 
+_SORTED_JSON = json.JSONEncoder(sort_keys=True, default=str)
+
+
 def _identity(call: ToolCall) -> str:
-    return json.dumps([call.name, dict(call.arguments), call.arguments_text], sort_keys=True, default=str)
+    return _SORTED_JSON.encode([call.name, dict(call.arguments), call.arguments_text])
 
 
 def _shown(amount: float) -> str:

@@ -46,6 +46,8 @@ def matcher_fault(value: object) -> str:
     >>> matcher_fault({"$aprox": 1})
     "'$aprox' is no matcher. Did you mean '$approx'?"
     """
+    if isinstance(value, str | int | float):
+        return ""
     if is_deep(value):
         return f"it is nested more than {MAX_DEPTH} deep; simplify it"
     return _fault(value)

@@ -18,7 +18,7 @@ from pytest_evalstudio.core.tool_calls import (
 )
 from pytest_evalstudio.formats.matchers import matcher_fault
 
-_KEYS = ("name", "arguments", "other_arguments")
+_KEYS = frozenset({"name", "arguments", "other_arguments"})
 _OTHER_ARGUMENTS = tuple(word for word in get_args(OtherArguments) if word)
 
 
@@ -52,8 +52,9 @@ def _expected_call(value: object) -> ExpectedToolCall:
         value = {"name": value}
     if not isinstance(value, Mapping):
         raise ValueError("expected an object with the name of a tool")
-    if unknown := [key for key in value if key not in _KEYS]:
-        hint = nearest(str(unknown[0]), _KEYS) or f"There are: {', '.join(_KEYS)}."
+    if not value.keys() <= _KEYS:
+        unknown = [key for key in value if key not in _KEYS]
+        hint = nearest(str(unknown[0]), _KEYS) or f"There are: {', '.join(sorted(_KEYS))}."
         raise ValueError(f"{unknown[0]!r} is not a key of an expected call. {hint}")
     name, arguments = value.get("name"), value.get("arguments")
     if not isinstance(name, str) or not name.strip():

@@ -32,8 +32,9 @@ def matches(actual: Any, expected: Any) -> bool:
     >>> matches(1.0, 1), matches(True, 1), matches("Illness", {"$regex": "(?i)^illness"})
     (True, False, True)
     """
-    name = matcher_of(expected)
-    if name:
+    if isinstance(expected, str):
+        return isinstance(actual, str) and actual == expected
+    if name := matcher_of(expected):
         return _meets(actual, name, expected)
     if isinstance(expected, Mapping):
         return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -127,7 +128,7 @@ def compare_calls(
     call_indices = {pair.actual for pair in pairs}
     compared = sum(pair.arguments for pair in pairs)
     all_expected, none_else = len(right) == len(expected), len(right) == len(actual)
-    in_order = _has_order(actual, expected, rules)
+    in_order = (all_expected and _is_ascending(pairs)) or _has_order(actual, expected, rules)
     verdicts = {
         "exact": all_expected and none_else and in_order,
         "in_order": in_order,
@@ -180,14 +181,14 @@ def argument_faults(
     return compared, tuple(faults)
 
 
-def _equivalents(arguments: Mapping[str, Any], name: str, defaults: Mapping[str, Any]) -> list[Any]:
+def _equivalents(arguments: Mapping[str, Any], name: str, defaults: Mapping[str, Any]) -> Sequence[Any]:
     """Return the values that an argument stands for: with its default it may as well be absent."""
     actual = arguments.get(name, ABSENT)
     if name not in defaults:
-        return [actual]
+        return (actual,)
     if actual is ABSENT:
-        return [ABSENT, defaults[name]]
-    return [actual, ABSENT] if matches(actual, defaults[name]) else [actual]
+        return (ABSENT, defaults[name])
+    return (actual, ABSENT) if matches(actual, defaults[name]) else (actual,)
 
 
 def _pairs(
@@ -287,6 +288,10 @@ def _in_sequence(
     return pairs + [
         _pair(actual, expected, call, index, rules) for index, call in zip(waiting, free, strict=False)
     ]
+
+
+def _is_ascending(pairs: Sequence[CallPair]) -> bool:
+    return all(first.actual < second.actual for first, second in itertools.pairwise(pairs))
 
 
 def _has_order(

@@ -1,9 +1,9 @@
 """Time and memory of a run over answers with tool calls, compared with the same answers without.
 
-    python tests/benchmarks/agent_steps.py [--answers 10000] [--calls 30]
+    python tests/benchmarks/agent_steps.py [--answers 10000] [--calls 30] [--rounds 3]
 
-Both labs have one condition per answer; the one with calls is judged by `tool_calls`, `tool_rules` and
-`effort` as well. Prints seconds of processor time and the largest memory of each run, and the ratios.
+Both labs have one condition per answer and the same evaluators: `text_matching`, `tool_calls`, `tool_rules`
+and `effort`. Prints the medians of processor time and largest memory of each run, and their ratios.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from statistics import median
 from typing import Any
 
-RULES = '[evaluator.tool_rules]\nrules = [{ tool = "cancel", after = "find" }]\n'
-CONFIGURATIONS = {
-    "without calls": 'evaluators = ["text_matching"]\n',
-    "with calls": f'evaluators = ["text_matching", "tool_calls", "tool_rules", "effort"]\n{RULES}',
-}
+CONFIGURATION = """evaluators = ["text_matching", "tool_calls", "tool_rules", "effort"]
+[evaluator.tool_rules]
+rules = [{ tool = "cancel", after = "find" }]
+"""
 
 
 def row(number: int, calls: int) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def row(number: int, calls: int) -> dict[str, Any]:
 def measured(folder: Path, name: str, answers: int, calls: int) -> tuple[float, float]:
     """Return seconds of processor time and MB of one run."""
     folder.mkdir()
-    (folder / "evalstudio.toml").write_text(CONFIGURATIONS[name], encoding="utf-8")
+    (folder / "evalstudio.toml").write_text(CONFIGURATION, encoding="utf-8")
     lab = {
         "name": name,
         "models": [{"key": "m", "name": "m"}],
@@ -76,15 +76,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--answers", type=int, default=10_000)
     parser.add_argument("--calls", type=int, default=30)
+    parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
-    results = []
+    sizes = {"without calls": 0, "with calls": arguments.calls}
+    results: dict[str, list[tuple[float, float]]] = {name: [] for name in sizes}
     with tempfile.TemporaryDirectory() as folder:
-        for index, (name, calls) in enumerate((("without calls", 0), ("with calls", arguments.calls))):
-            seconds, megabytes = measured(Path(folder) / str(index), name, arguments.answers, calls)
-            print(f"{name}: {seconds:.1f} s, {megabytes:.0f} MB")
-            results.append((seconds, megabytes))
-    (plain_s, plain_mb), (with_s, with_mb) = results
-    print(f"ratio: {with_s / plain_s:.2f} x the time, {with_mb / plain_mb:.2f} x the memory")
+        for number in range(arguments.rounds):
+            for name, calls in sizes.items():
+                path = Path(folder) / f"{number} {name}"
+                results[name].append(measured(path, name, arguments.answers, calls))
+    medians = {name: [median(values) for values in zip(*runs, strict=True)] for name, runs in results.items()}
+    for name, (seconds, megabytes) in medians.items():
+        print(f"{name}: {seconds:.1f} s, {megabytes:.0f} MB")
+    plain, with_calls = medians.values()
+    print(f"ratio: {with_calls[0] / plain[0]:.2f} x the time, {with_calls[1] / plain[1]:.2f} x the memory")
 
 
 if __name__ == "__main__":

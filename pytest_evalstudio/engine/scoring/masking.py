@@ -17,6 +17,8 @@ def masked_texts(value: object) -> Any:
     """Return a JSON-ready value with all its texts masked."""
     if isinstance(value, str):
         return masked(value)
+    if value is None or isinstance(value, int | float):
+        return value
     if isinstance(value, Mapping):
         return {key: masked_texts(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
