@@ -14,7 +14,7 @@ from pytest_evalstudio.core.judging import Judge
 from pytest_evalstudio.core.repeats import MEAN, PassPolicy
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.asking.dialogues import Dialogue, Request
-from pytest_evalstudio.engine.origins import origin
+from pytest_evalstudio.engine.origins import SOURCE, origin
 from pytest_evalstudio.engine.scoring.answering import answered, requests_of
 from pytest_evalstudio.engine.scoring.calibrated import calibrated
 from pytest_evalstudio.engine.scoring.confirmation import ConfirmationResult
@@ -470,13 +470,20 @@ def _compared(
 ) -> Case:
     """Return the case of a repeat, with the case that the evaluator compares it with, if any."""
     case = result.answers[index]
-    linked = result.task.related.get(selected.spec.compares)
+    linked = _linked(selected.spec.compares, result)
     other = by_task.get(linked) if linked is not None else None
     return (
         case
         if other is None or not other.answers or other.not_run
         else dataclasses.replace(case, counterpart=other.answers[min(index, len(other.answers) - 1)])
     )
+
+
+def _linked(relationship: str, result: Result) -> EvalTask | None:
+    """Return the task that a result is compared with; None for a perturbation that changes the meaning."""
+    if relationship != SOURCE:
+        return result.task.related.get(relationship)
+    return result.task.source if result.origin is not None and result.origin.meaning_kept else None
 
 
 def _scored(result: Result) -> frozenset[str]:

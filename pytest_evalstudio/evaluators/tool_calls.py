@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Any, ClassVar
 
 from pytest_evalstudio.core.cases import Case
@@ -15,7 +14,7 @@ from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall, call_text
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.evaluators._common import keywords, listed, worst
+from pytest_evalstudio.evaluators._common import is_selected, keywords, listed, worst
 from pytest_evalstudio.metrics.matching import ABSENT
 from pytest_evalstudio.metrics.quoting import one_line
 from pytest_evalstudio.metrics.tool_calls import (
@@ -112,8 +111,10 @@ class ToolCalls:
             return Outcome.not_applicable(self.not_applicable(case))
         if not case.is_answered:
             return worst(self.metrics)
-        expected = [call for call in case.expected_tool_calls if self._is_judged(call.name)]
-        actual = [call for call in case.tool_calls if self._is_judged(call.name)]
+        expected = [
+            call for call in case.expected_tool_calls if is_selected(call.name, self.only, self.ignore)
+        ]
+        actual = [call for call in case.tool_calls if is_selected(call.name, self.only, self.ignore)]
         try:
             comparison = compare_calls(
                 actual,
@@ -134,9 +135,6 @@ class ToolCalls:
             reason="" if comparison.matches else self._explanation(comparison, actual, expected),
             details=_details(comparison, actual, expected),
         )
-
-    def _is_judged(self, name: str) -> bool:
-        return (not self.only or _fits(name, self.only)) and not _fits(name, self.ignore)
 
     def _explanation(
         self, comparison: CallComparison, actual: Sequence[ToolCall], expected: Sequence[ExpectedToolCall]
@@ -161,10 +159,6 @@ class ToolCalls:
         if comparison.greedy:
             parts.append(f"paired in sequence: more than {MAX_ASSIGNED} calls of {listed(comparison.greedy)}")
         return "; ".join(parts)
-
-
-def _fits(name: str, patterns: Sequence[str]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def _shown(call: ToolCall | ExpectedToolCall) -> str:

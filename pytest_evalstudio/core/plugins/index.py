@@ -77,6 +77,7 @@ MODULES: Mapping[str, Mapping[str, str]] = {
         "text_matching": "pytest_evalstudio.evaluators.text_matching",
         "tool_arguments": "pytest_evalstudio.evaluators.tool_arguments",
         "tool_calls": "pytest_evalstudio.evaluators.tool_calls",
+        "tool_consistency": "pytest_evalstudio.evaluators.tool_consistency",
         "tool_rules": "pytest_evalstudio.evaluators.tool_rules",
         "toxicity": "pytest_evalstudio.evaluators.classifiers",
         "trajectory_judge": "pytest_evalstudio.evaluators.conversation_judges",

@@ -63,7 +63,7 @@ def _without_asking(selected: ConfiguredEvaluator, case: Case, tools: Tools) -> 
         linked = case.sources(selected.spec.compares)
         return Outcome.not_applicable(
             (
-                f"the answer to {linked[0]!r}, its {selected.spec.compares}, is not available"
+                f"the answer to {linked[0]!r}, its {selected.spec.compares}, is missing or not comparable"
                 if linked
                 else f"it has no {selected.spec.compares}"
             ),
@@ -75,7 +75,7 @@ def _without_asking(selected: ConfiguredEvaluator, case: Case, tools: Tools) -> 
             f" {case.counterpart.error}",
             OutcomeCode.COUNTERPART_FAILED,
         )
-    if case.counterpart is not None and not case.counterpart.has_text:
+    if case.counterpart is not None and not _can_be_compared(selected, case.counterpart):
         return Outcome.not_applicable(
             f"the answer to {case.counterpart.key!r}, with which it is compared, is empty",
             OutcomeCode.NO_COUNTERPART,
@@ -118,6 +118,10 @@ def judges_content(selected: ConfiguredEvaluator) -> bool:
         or spec.problem_type in WHATEVER_WAS_ASKED
         or set(selected.needs) <= {"actual_output"}
     )
+
+
+def _can_be_compared(selected: ConfiguredEvaluator, answered: Case) -> bool:
+    return answered.has_text or (selected.spec.applies_without_text and answered.is_answered)
 
 
 def _lacks(case: Case, need: str) -> bool:
