@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from pytest_evalstudio.core.plugins.section import section
     from pytest_evalstudio.core.plugins.step import StepResult, step
     from pytest_evalstudio.core.problems import Problem
+    from pytest_evalstudio.core.steps import Step
+    from pytest_evalstudio.core.tool_calls import ToolCall
     from pytest_evalstudio.core.tools import Tools
     from pytest_evalstudio.engine.builders import make_case
     from pytest_evalstudio.engine.evaluate import Results, evaluate
@@ -44,6 +46,8 @@ _HOMES = {
     "batch.score": ("score_table",),
     "batch.table.reader": ("ScoredTable",),
     "core.cases": ("Answer", "Case", "Prompt", "Relationship", "Turn"),
+    "core.steps": ("Step",),
+    "core.tool_calls": ("ToolCall",),
     "core.tools": ("Tools",),
     "core.plugins.evaluator": ("ModelScore", "ScoredRow", "evaluator"),
     "core.plugins.host": ("HostFault", "host"),
@@ -110,12 +114,14 @@ __all__ = [
     "Row",
     "ScoredRow",
     "ScoredTable",
+    "Step",
     "StepResult",
     "Test",
     "TestCase",
     "TestLab",
     "TestSuite",
     "ThresholdMissed",
+    "ToolCall",
     "Tools",
     "Turn",
     "build_report",

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pytest_evalstudio.core.conversations import ConversationPlan
 from pytest_evalstudio.core.states import ApplicationState, ExpectedState
+from pytest_evalstudio.core.steps import Step
 from pytest_evalstudio.core.text import is_blank
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
 
@@ -61,6 +62,7 @@ class Answer:
         retries: requests that failed before this one.
         artifacts: paths of files that the model made, as its host stored them; never taken from a file.
         tool_calls: calls of tools, in order.
+        steps: all that the application did, in order, as far as its host says; () where it does not.
         error: reason for a missing answer; `text` is then empty.
         not_asked: whether the model was not asked, since its budget is used up or its service refused access
             before; `error` says so.
@@ -87,6 +89,7 @@ class Answer:
     request_id: str = ""
     retries: int = 0
     tool_calls: tuple[ToolCall, ...] = ()
+    steps: tuple[Step, ...] = ()
     artifacts: tuple[str, ...] = ()
     error: str = ""
     not_asked: bool = False

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.core.tool_calls import call_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from pytest_evalstudio.engine.analysis.leaderboards import Cell, Leaderboard, Standing
-    from pytest_evalstudio.record.schema import Item
+    from pytest_evalstudio.record.schema import Item, Row
 
 _STYLES = {True: "color:#1b7f3b", False: "color:#b3261e;font-weight:600", None: ""}
 _HEAD = ("model", "evaluator", "metric", "value", "95 % interval", "threshold", "cases")
@@ -59,6 +60,9 @@ def _corrected(line: Standing) -> dict[str, float | None]:
 def item_frame(items: Sequence[Item], names: Mapping[str, str]) -> pd.DataFrame:
     """Return a frame with a row per answer: key, model, run, verdict, texts, and a column per metric.
 
+    Where an answer has calls of tools or is a conversation, there are columns `tool_calls` and `turns`: lists
+    of texts.
+
     Args:
         names: key of each model to its name.
     """
@@ -80,10 +84,23 @@ def item_frame(items: Sequence[Item], names: Mapping[str, str]) -> pd.DataFrame:
                     "verdict": item.verdict,
                     "input": row.input,
                     "actual_output": row.actual_output,
+                    **_calls_and_turns(row),
                     **scores,
                 }
             )
     return pd.DataFrame(rows)
+
+
+def _calls_and_turns(row: Row) -> dict[str, object]:
+    """Return the calls of an answer and the turns of a conversation as texts; {} where there are none."""
+    cells: dict[str, object] = {}
+    if row.tool_calls:
+        cells["tool_calls"] = [
+            call_text(call.name, call.arguments, call.arguments_text) for call in row.tool_calls
+        ]
+    if row.turns:
+        cells["turns"] = [f"{turn.prompt} → {turn.answer.actual_output}" for turn in row.turns]
+    return cells
 
 
 def text_table(boards: Mapping[str, Leaderboard], verdicts: Counter[str]) -> str:

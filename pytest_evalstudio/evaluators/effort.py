@@ -37,12 +37,12 @@ def _amount(key: str, name: str, description: str) -> Metric:
 )
 @dataclass(frozen=True)
 class Effort:
-    """The answer keeps its budget of tool calls, tokens, seconds and US dollars.
+    """The answer keeps its budget of calls, tokens, seconds and US dollars.
 
-    `max_calls`, `max_repeated_calls`, `max_failed_calls`, `max_tokens`, `max_seconds` and `max_cost_usd` are
-    limits for one answer, of a run or, in `evaluators`, of one case. Without any of them the amounts are
-    measured, and nothing decides. A limit on an amount that the host does not report is an error. Repeated
-    calls have the tool and all arguments of an earlier one.
+    `max_calls`, `max_repeated_calls`, `max_failed_calls`, `max_model_calls`, `max_tokens`, `max_seconds` and
+    `max_cost_usd` are limits for one answer, of a run or, in `evaluators`, of one case. Without any of them
+    the amounts are measured, and nothing decides. A limit on an amount that the host does not report is an
+    error. Repeated calls have the tool and all arguments of an earlier one.
 
     Source: own definition; amounts as the host reports them.
     """
@@ -53,6 +53,7 @@ class Effort:
     max_calls: int | None = None
     max_repeated_calls: int | None = None
     max_failed_calls: int | None = None
+    max_model_calls: int | None = None
     max_tokens: int | None = None
     max_seconds: float | None = None
     max_cost_usd: float | None = None
@@ -68,6 +69,7 @@ class Effort:
         _amount("calls", "Tool calls", "Calls of tools."),
         _amount("repeated_calls", "Repeated tool calls", "Calls with tool and arguments of an earlier one."),
         _amount("failed_calls", "Failed tool calls", "Calls that ended with an error."),
+        _amount("model_calls", "Model calls", "Calls of models, where the host reports the steps."),
         _amount("tokens", "Tokens", "Tokens of input and output."),
         _amount("seconds", "Seconds", "Seconds of the request that succeeded."),
         _amount("cost_usd", "US dollars", "Cost of the answer in US dollars."),
@@ -105,6 +107,7 @@ def amounts_of(case: Case) -> dict[str, float | None]:
         "calls": float(len(calls)),
         "repeated_calls": float(len(calls) - len(Counter(map(_identity, calls)))),
         "failed_calls": float(sum(bool(call.error) for call in calls)),
+        "model_calls": float(sum(step.kind == "model" for step in answer.steps)) if answer.steps else None,
         "tokens": float(sum(tokens)) if tokens else None,
         "seconds": answer.duration_s or None,
         "cost_usd": answer.cost_usd,

@@ -30,7 +30,14 @@ from pytest_evalstudio.formats.fields import (
     Tokens,
     one_of,
 )
-from pytest_evalstudio.formats.tool_calls import ExpectedStateField, ExpectedToolCalls, JsonState, ToolCalls
+from pytest_evalstudio.formats.tool_calls import (
+    ExpectedStateField,
+    ExpectedToolCalls,
+    JsonState,
+    Steps,
+    ToolCalls,
+    with_steps,
+)
 
 MAX_TURNS_LIMIT = 100
 """Largest number of turns of a conversation: each one is a request, and its prompt repeats those before."""
@@ -203,6 +210,7 @@ class AnsweredTurn(Turn):
         "request_id",
         "session",
         "tool_calls",
+        "steps",
         "state",
         "state_before",
     }
@@ -220,8 +228,14 @@ class AnsweredTurn(Turn):
     request_id: Text = ""
     session: Text = ""
     tool_calls: ToolCalls = Field(default_factory=list)
+    steps: Steps = Field(default_factory=list)
     state: JsonState = None
     state_before: JsonState = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_steps(cls, data: object) -> object:
+        return with_steps(data)
 
 
 Turns = Annotated[list[Turn], BeforeValidator(_listed), Field(max_length=MAX_TURNS_LIMIT)]

@@ -16,6 +16,7 @@ LIST_COLUMNS = (
     "context_sources",
     "context_scores",
     "tool_calls",
+    "steps",
     "categories",
     "relationships",
     "output_constraints",

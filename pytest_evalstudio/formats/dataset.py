@@ -49,7 +49,14 @@ from pytest_evalstudio.formats.suite import (
     check_condition,
     effective_condition,
 )
-from pytest_evalstudio.formats.tool_calls import ExpectedStateField, ExpectedToolCalls, JsonState, ToolCalls
+from pytest_evalstudio.formats.tool_calls import (
+    ExpectedStateField,
+    ExpectedToolCalls,
+    JsonState,
+    Steps,
+    ToolCalls,
+    with_steps,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,6 +68,7 @@ OPERATION = (
     "request_id",
     "session",
     "tool_calls",
+    "steps",
     "state",
     "state_before",
 )
@@ -93,6 +101,8 @@ class Row(FormatModel):
         session: the service's id of the conversation.
         tool_calls: calls of tools, in any form that `core.tool_calls.read_tool_call` reads; an answer with
             tool calls and without text is not empty.
+        steps: all that the application did, in order, see `core.steps.Step`; a step of the kind "tool" names
+            its call by its index in `tool_calls`, or has the keys of a call where there are no `tool_calls`.
         state: of the application after the answer, JSON or its text; `state_before` that before the question.
         turns: turns of a conversation, each with its answer in the keys of a row; `actual_output` is then the
             last answer, and calls, tokens, seconds and cost are those of all turns.
@@ -145,6 +155,7 @@ class Row(FormatModel):
     condition_on: ConditionOn = ""
     expects: Expects = ""
     tool_calls: ToolCalls = Field(default_factory=list)
+    steps: Steps = Field(default_factory=list)
     state: JsonState = None
     state_before: JsonState = None
     conversation: Conversation = Field(default_factory=list)
@@ -172,7 +183,7 @@ class Row(FormatModel):
             del data["test_case_key"]
         if isinstance(data, dict):
             data = with_messages(data)
-        return with_opening(data, "input")
+        return with_opening(with_steps(data), "input")
 
     def condition_text(self) -> str:
         """Return the condition, else the constraints as a condition, else ""."""

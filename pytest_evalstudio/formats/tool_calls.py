@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from pytest_evalstudio.core.errors import nearest
 from pytest_evalstudio.core.states import state_text
+from pytest_evalstudio.core.steps import Step, StepKind, read_steps
 from pytest_evalstudio.core.tool_calls import (
     NO_ARGUMENTS,
     ExpectedToolCall,
@@ -129,6 +130,43 @@ ExpectedStateField = Annotated[
     dict[str, Any], BeforeValidator(read_expected_state), WithJsonSchema({"type": ["object", "null"]})
 ]
 """State that a case expects: JSON pointers to values or matchers; null for none."""
+
+
+def with_steps(data: object) -> object:
+    """Return the data of an answer whose `steps` are read; calls that stand in them become its `tool_calls`.
+
+    Raises:
+        ValueError: if a step or call is faulty.
+    """
+    if not isinstance(data, Mapping) or not data.get("steps"):
+        return data
+    steps, calls = read_steps(data["steps"], read_tool_calls(data.get("tool_calls")))
+    return {**data, "steps": steps, "tool_calls": calls}
+
+
+def _steps(value: object) -> list[Step]:
+    if value is None:
+        return []
+    if not isinstance(value, list | tuple) or not all(isinstance(step, Step) for step in value):
+        raise ValueError("expected a list of steps")
+    return list(value)
+
+
+Steps = Annotated[
+    list[Step],
+    BeforeValidator(_steps),
+    WithJsonSchema(
+        {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"kind": {"enum": list(get_args(StepKind))}},
+                "required": ["kind"],
+            },
+        }
+    ),
+]
+"""Steps of an answer, read by `with_steps`; null counts as none."""
 
 
 def _state(value: object) -> str | None:

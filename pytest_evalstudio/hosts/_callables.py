@@ -18,6 +18,7 @@ from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError, nearest
 from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.core.states import ApplicationState, state_text
+from pytest_evalstudio.core.steps import Step, read_steps
 from pytest_evalstudio.core.tool_calls import ToolCall, read_tool_calls
 from pytest_evalstudio.hosts._threads import Start, in_thread, start_thread
 
@@ -30,6 +31,7 @@ ANSWER_KEYS = (
     "cost_usd",
     "usage",
     "tool_calls",
+    "steps",
     "state",
     "error",
 )
@@ -196,7 +198,7 @@ def to_answer(returned: object, label: str) -> Answer:
             )
     texts = [key for key in TEXT_KEYS if key in returned]
     error = _checked(returned, "error", (str,), "", label)
-    tool_calls = _tool_calls(returned, label)
+    steps, tool_calls = _steps(returned, label)
     if len(texts) != 1 and not error and not (tool_calls and not texts):
         fault = f"both {texts[0]!r} and {texts[1]!r}" if texts else "no 'answer'"
         raise HostFault(
@@ -219,6 +221,7 @@ def to_answer(returned: object, label: str) -> Answer:
         cost_usd=None if cost is None else float(cost),
         usage=_usage(returned, label),
         tool_calls=tool_calls,
+        steps=steps,
         state=state_of(returned["state"], label) if returned.get("state") is not None else None,
         error=error,
     )
@@ -241,6 +244,21 @@ def _text(returned: Mapping[str, Any], key: str, label: str, *, may_lack: bool) 
     if may_lack and returned[key] is None:
         return ""
     return str(_checked(returned, key, (str,), "", label))
+
+
+def _steps(returned: Mapping[str, Any], label: str) -> tuple[tuple[Step, ...], tuple[ToolCall, ...]]:
+    """Return the steps and the called tools; the steps of tools give the calls where nothing else does."""
+    calls = _tool_calls(returned, label)
+    value = returned.get("steps")
+    if value is None:
+        return (), calls
+    if not isinstance(value, list | tuple):
+        raise HostFault(f"{label} returned 'steps' as {_a(value)}; make it a list of steps")
+    typed = [step.to_dict() if isinstance(step, Step) else step for step in value]
+    try:
+        return read_steps(json.loads(json.dumps(typed, allow_nan=False)), calls)
+    except (TypeError, ValueError, RecursionError) as exc:
+        raise HostFault(f"{label} returned faulty 'steps': {exc}") from None
 
 
 def _tool_calls(returned: Mapping[str, Any], label: str) -> tuple[ToolCall, ...]:

@@ -9,13 +9,14 @@ from typing import Any
 from pytest_evalstudio.core.cases import Answer
 from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.core.states import ApplicationState, state_text
-from pytest_evalstudio.core.tool_calls import read_tool_calls
+from pytest_evalstudio.core.steps import Step, read_steps
+from pytest_evalstudio.core.tool_calls import ToolCall, read_tool_calls
 from pytest_evalstudio.hosts._faults import quoted
 from pytest_evalstudio.hosts._messages import counts
 from pytest_evalstudio.hosts._templates import MISSING, at_pointer
 
 POINTERS = (
-    *("answer", "context", "sources", "scores", "tool_calls", "cost", "usage", "error"),
+    *("answer", "context", "sources", "scores", "tool_calls", "steps", "cost", "usage", "error"),
     *("served_model", "request_id", "session", "state"),
 )
 
@@ -66,17 +67,12 @@ def read_reply(
         text = quoted(error if isinstance(error, str) else json.dumps(error), mask)
         raise HostFault(f"{url} answered with an error: {text}; check the service", retry=True)
     answer = parts.get("answer", "")
-    calls = _of_type(parts, "tool_calls", list, pointers, url) or []
     if not isinstance(answer, str):
         raise HostFault(
             f"{url} sent a reply whose answer ({pointers['answer']}) is not a text; correct reply.answer"
         )
-    try:
-        tool_calls = read_tool_calls(calls)
-    except ValueError as exc:
-        fact = f"{url} sent a reply whose tool_calls ({pointers['tool_calls']}) cannot be read: {exc}"
-        raise HostFault(f"{fact}; correct reply.tool_calls") from None
-    if "answer" not in parts and not calls:
+    steps, tool_calls = _steps_and_calls(parts, pointers, url)
+    if "answer" not in parts and not tool_calls:
         raise HostFault(
             f"{url} sent a reply without an answer at {pointers.get('answer', '')}; correct reply.answer"
         )
@@ -102,12 +98,26 @@ def read_reply(
         cost_usd=None if cost is None else float(cost),
         usage=_usage(_of_type(parts, "usage", dict, pointers, url) or {}),
         tool_calls=tool_calls,
+        steps=steps,
         first_token_s=first_token_s,
         served_model=str(parts.get("served_model", "")),
         request_id=str(parts.get("request_id", "")),
         session=str(parts.get("session", "")),
         state=ApplicationState(after=state_text(parts["state"])) if "state" in parts else None,
     )
+
+
+def _steps_and_calls(
+    parts: Mapping[str, Any], pointers: Mapping[str, str], url: str
+) -> tuple[tuple[Step, ...], tuple[ToolCall, ...]]:
+    name = "tool_calls"
+    try:
+        calls = read_tool_calls(_of_type(parts, name, list, pointers, url) or [])
+        name = "steps"
+        return read_steps(_of_type(parts, name, list, pointers, url), calls)
+    except ValueError as exc:
+        fact = f"{url} sent a reply whose {name} ({pointers[name]}) cannot be read: {exc}"
+        raise HostFault(f"{fact}; correct reply.{name}") from None
 
 
 def _usage(usage: Mapping[str, Any]) -> dict[str, int]:

@@ -146,6 +146,36 @@ class RecordedToolCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
     duration_s: float | None = None
 
 
+class RecordedStep(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Step of an application on the way to its answer.
+
+    Attributes:
+        kind: "model", "tool", "retrieval", "handover" or "message".
+        name: the model, tool, index or agent that the step goes to.
+        agent: name of the agent whose step it is.
+        parent: id of the step that it belongs to.
+        text: the message, or the query of a retrieval, cut after 20,000 characters.
+        call: index in `tool_calls`, for a call of a tool.
+        started_s: start in seconds since the epoch.
+        duration_s: seconds that it took.
+        usage: tokens by kind.
+        cost_usd: US dollars.
+    """
+
+    kind: str
+    name: str = ""
+    agent: str = ""
+    id: str = ""
+    parent: str = ""
+    text: str = ""
+    call: int | None = None
+    started_s: float | None = None
+    duration_s: float | None = None
+    usage: dict[str, int] = {}
+    cost_usd: float | None = None
+    error: str = ""
+
+
 class ExpectedCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Call of a tool that a case expects.
 
@@ -172,6 +202,7 @@ class RecordedAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):
         usage: tokens by kind.
         retries: requests that failed before the one that succeeded.
         tool_calls: calls of tools, in order.
+        steps: all that the application did, in order, as far as its host says.
         error: reason for a missing answer, "" if there is an answer.
         session: the service's id of the conversation, where its reply gives one.
         state: of the application after the answer, JSON as text, cut after 20,000 characters; `state_before`
@@ -196,6 +227,7 @@ class RecordedAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):
     served_model: str = ""
     request_id: str = ""
     tool_calls: tuple[RecordedToolCall, ...] = ()
+    steps: tuple[RecordedStep, ...] = ()
     stored: str = ""
     session: str = ""
     state: str | None = None

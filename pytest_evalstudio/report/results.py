@@ -12,10 +12,22 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
+import msgspec
+
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.engine.quick_json import written
 from pytest_evalstudio.record.codec import portable
-from pytest_evalstudio.record.schema import Item, JsonObject, ModelEntry, Row, RowOutcome
+from pytest_evalstudio.record.schema import (
+    ExpectedCall,
+    Item,
+    JsonObject,
+    ModelEntry,
+    RecordedStep,
+    RecordedToolCall,
+    RecordedTurn,
+    Row,
+    RowOutcome,
+)
 from pytest_evalstudio.report import parquet
 from pytest_evalstudio.report.descriptions import ModelRequests, describe_model
 from pytest_evalstudio.report.highlight import segments
@@ -34,6 +46,7 @@ ROW = (
     "expects",
 )
 ROW_FIGURES = ("actual_duration", "cost", "usage", "retries")
+AGENT = ("tool_calls", "expected_tool_calls", "steps", "turns", "ended_by")
 KEYS = ("key", "test_key", "test_case_key", "model_key")
 PLACE = ("file", "nodeid", "verdict", "run")
 OURS = ("outcomes", "result_error_message", "actual_output_meta")
@@ -204,7 +217,7 @@ def _open_bytes(path: Path) -> IO[bytes]:
     return open(path, "wb", buffering=1 << 18)
 
 
-_COLUMNS = (*KEYS, *PLACE, *ROW, *ROW_FIGURES)
+_COLUMNS = (*KEYS, *PLACE, *ROW, *ROW_FIGURES, *AGENT)
 
 
 def _values(item: Item, row: Row) -> list[object]:
@@ -237,7 +250,30 @@ def _values(item: Item, row: Row) -> list[object]:
         row.cost,
         row.usage,
         row.retries,
+        list(map(_set_fields, row.tool_calls)),
+        None if row.expected_tool_calls is None else list(map(_set_fields, row.expected_tool_calls)),
+        list(map(_set_fields, row.steps)),
+        [_turn(turn) for turn in row.turns],
+        row.ended_by,
     ]
+
+
+def _set_fields(entry: RecordedToolCall | ExpectedCall | RecordedStep) -> JsonObject:
+    """Return a call or step as JSON data; fields without a value are left out."""
+    return {
+        name: value
+        for name, value in msgspec.structs.asdict(entry).items()
+        if name in ("name", "arguments") or value not in ("", None)
+    }
+
+
+def _turn(turn: RecordedTurn) -> JsonObject:
+    return {
+        "prompt": turn.prompt,
+        "actual_output": turn.answer.actual_output,
+        "tool_calls": list(map(_set_fields, turn.answer.tool_calls)),
+        "error": turn.answer.error,
+    }
 
 
 def _portable(value: float | None) -> float | str | None:
@@ -254,6 +290,7 @@ def _metric_names(info: EvaluatorInfo) -> dict[str, str]:
         *PLACE,
         *ROW,
         *ROW_FIGURES,
+        *AGENT,
         *OURS,
         "status",
         "reason",

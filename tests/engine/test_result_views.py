@@ -36,6 +36,19 @@ def test_the_frame_of_answers_has_a_column_per_metric(results: Results) -> None:
     assert frame.verdict.tolist() == ["passed", "passed", "failed", "failed"]
 
 
+def test_the_frame_of_answers_shows_calls_and_turns() -> None:
+    lab = TestLab(name="Bookings")
+    model = lab.add_model("desk")
+    call = {"name": "find", "arguments": {"code": "E1"}}
+    turns = [{"prompt": "Cancel E1", "actual_output": "Done.", "tool_calls": [call], "condition": '"Done"'}]
+    fields = {"output_condition": '"Done"', "actual_output": "Done."}
+    model.add_input("Cancel E1", key="single", tool_calls=[call], **fields)
+    model.add_input("Cancel E1", key="conversation", turns=turns, **fields)
+    frame = evaluate(lab, ["text_matching"]).to_frame()
+    assert frame.tool_calls.tolist() == [['find(code="E1")'], ['find(code="E1")']]
+    assert frame.turns.tolist()[1] == ["Cancel E1 → Done."]
+
+
 def test_the_html_escapes_names(results: Results) -> None:
     html = results._repr_html_()
     assert "&lt;b&gt;second&lt;/b&gt;" in html

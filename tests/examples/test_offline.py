@@ -55,6 +55,7 @@ class Run:
             "--evalstudio-config",
             "example_suites/offline.toml",
             "-oxfail_strict=true",
+            "-v",
             "--rootdir=.",
         ]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, check=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 
@@ -118,3 +119,58 @@ def test_without_pyarrow_there_is_none(tmp_path, monkeypatch):
     report = build_report(builder.write(tmp_path), tmp_path, {})
     assert not list(tmp_path.rglob("*.parquet*"))
     assert "Parquet" not in report.page.read_text(encoding="utf-8")
+
+
+CALL = {"name": "find", "arguments": {"code": "E1", "page": 2}, "result": "12A", "duration_s": 0.5}
+OTHER = {"name": "cancel", "arguments": {"code": ["E1"]}, "error": "closed"}
+TURN = {"prompt": "Cancel", "actual_output": "Which?", "tool_calls": [OTHER], "error": ""}
+
+
+def test_calls_and_turns_stand_in_json_csv_and_parquet(tmp_path):
+    builder = RecordBuilder(evaluator("quality", metric("score")))
+    answer = {
+        "context": [],
+        "context_sources": [],
+        "actual_output": "Which?",
+        "actual_duration": 0.1,
+        "cost": None,
+        "usage": {},
+        "retries": 0,
+        "error": "",
+        "tool_calls": [OTHER],
+    }
+    builder.add(
+        "a",
+        "one",
+        {
+            "outcomes": {"quality": score(0.5)},
+            "tool_calls": [CALL, OTHER],
+            "expected_tool_calls": [{"name": "find", "arguments": {"code": {"$any": True}}}],
+            "turns": [{"prompt": "Cancel", "answer": answer}],
+            "ended_by": "max_turns",
+        },
+    )
+    builder.add("b", "one", {"outcomes": {"quality": score(0.5)}})
+    folder = build_report(builder.write(tmp_path), tmp_path, {}).explainers["quality"]
+    results = folder / "global_llm_eval_results"
+    first, second = json.loads((results / "application_json" / "explanation.json").read_text("utf-8"))[
+        "results"
+    ]
+    assert (first["tool_calls"], first["turns"], first["ended_by"]) == ([CALL, OTHER], [TURN], "max_turns")
+    assert first["expected_tool_calls"] == [{"name": "find", "arguments": {"code": {"$any": True}}}]
+    assert (second["tool_calls"], second["expected_tool_calls"], second["turns"]) == ([], None, [])
+
+    with open(results / "text_csv" / "explanation.csv", encoding="utf-8", newline="") as file:
+        cells = next(csv.DictReader(file))
+    assert json.loads(cells["tool_calls"]) == [CALL, OTHER]
+    assert json.loads(cells["turns"]) == [TURN]
+
+    typed, empty = rows_of(folder)
+    assert [(call["name"], json.loads(call["arguments"])) for call in typed["tool_calls"]] == [
+        ("find", {"code": "E1", "page": 2}),
+        ("cancel", {"code": ["E1"]}),
+    ]
+    assert (typed["tool_calls"][0]["result"], typed["tool_calls"][1]["error"]) == ("12A", "closed")
+    assert typed["tool_calls"][0]["duration_s"] == 0.5
+    assert typed["turns"][0]["tool_calls"][0]["name"] == "cancel"
+    assert (empty["tool_calls"], empty["expected_tool_calls"], empty["turns"]) == ([], None, [])

@@ -15,6 +15,7 @@ from typing import Any
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.reading import file_sha256
 from pytest_evalstudio.core.states import ApplicationState
+from pytest_evalstudio.core.steps import read_steps
 from pytest_evalstudio.core.store import Store
 from pytest_evalstudio.core.tool_calls import read_tool_calls
 
@@ -123,13 +124,15 @@ class AnswerCache:
         try:
             stored = json.loads(rows[0][0])
             run = str(stored.pop(_RUN, ""))
+            steps, calls = read_steps(stored.get("steps"), read_tool_calls(stored.get("tool_calls")))
             answer = Answer(
                 **{
                     **stored,
                     "context": tuple(stored["context"]),
                     "context_sources": tuple(stored["context_sources"]),
                     "context_scores": tuple(stored.get("context_scores", ())),
-                    "tool_calls": read_tool_calls(stored.get("tool_calls")),
+                    "tool_calls": calls,
+                    "steps": steps,
                     "artifacts": tuple(stored.get("artifacts", ())),
                     "state": ApplicationState(**stored["state"]) if stored.get("state") else None,
                 }
@@ -154,6 +157,7 @@ class AnswerCache:
         } | {
             "usage": dict(answer.usage),
             "tool_calls": [call.to_dict() for call in answer.tool_calls],
+            "steps": [step.to_dict() for step in answer.steps],
             "state": None if answer.state is None else asdict(answer.state),
             _RUN: run,
         }

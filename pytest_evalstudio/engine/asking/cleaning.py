@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_evalstudio.core.cases import Answer
+from pytest_evalstudio.core.states import ApplicationState
+from pytest_evalstudio.core.steps import Step
 from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.engine.asking.secrets import SHORTEST_IN_ANSWERS, Secrets
 
@@ -24,8 +26,18 @@ def without_secrets(answer: Answer, secrets: Secrets) -> Answer:
         context_sources=tuple(map(clean, answer.context_sources)),
         served_model=clean(answer.served_model),
         request_id=clean(answer.request_id),
+        session=clean(answer.session),
+        state=_cleaned_state(answer.state, clean),
         tool_calls=tuple(ToolCall(**_cleaned(call.to_dict(), clean)) for call in answer.tool_calls),
+        steps=tuple(Step(**{**_cleaned(step.to_dict(), clean), "kind": step.kind}) for step in answer.steps),
     )
+
+
+def _cleaned_state(state: ApplicationState | None, clean: Callable[[str], str]) -> ApplicationState | None:
+    if state is None:
+        return None
+    before = None if state.before is None else clean(state.before)
+    return replace(state, after=clean(state.after), before=before)
 
 
 def _cleaned(value: Any, clean: Callable[[str], str]) -> Any:

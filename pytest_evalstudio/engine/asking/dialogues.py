@@ -5,13 +5,14 @@ from __future__ import annotations
 import enum
 import math
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Protocol
 
 from pytest_evalstudio.core.cases import Answer, EndOfConversation, Exchange, Prompt, Turn
 from pytest_evalstudio.core.conversations import SimulatedUser
 from pytest_evalstudio.core.errors import EvalStudioError
+from pytest_evalstudio.core.steps import Step
 from pytest_evalstudio.core.tool_calls import call_text
 from pytest_evalstudio.formats.condition import parse_condition
 
@@ -209,6 +210,7 @@ def joined_answer(exchanges: Sequence[Exchange], *, ended_by: EndOfConversation 
         last,
         error=f"turn {len(answers)}: {last.error}" if last.error else "",
         tool_calls=tuple(call for answer in answers for call in answer.tool_calls),
+        steps=tuple(_joined_steps(answers)),
         artifacts=tuple(path for answer in answers for path in answer.artifacts),
         usage=dict(usage),
         cost_usd=math.fsum(cost for cost in costs if cost is not None) if None not in costs else None,
@@ -220,3 +222,12 @@ def joined_answer(exchanges: Sequence[Exchange], *, ended_by: EndOfConversation 
         turns=tuple(exchanges),
         ended_by=ended_by,
     )
+
+
+def _joined_steps(answers: Sequence[Answer]) -> Iterator[Step]:
+    """Yield the steps of all turns; their calls are counted over all turns."""
+    calls = 0
+    for answer in answers:
+        for step in answer.steps:
+            yield step if step.call is None else replace(step, call=step.call + calls)
+        calls += len(answer.tool_calls)

@@ -9,6 +9,7 @@ import msgspec
 
 from pytest_evalstudio.core.cases import NOTHING, Answer, Exchange
 from pytest_evalstudio.core.states import ApplicationState
+from pytest_evalstudio.core.steps import Step
 from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.engine.asking.dialogues import joined_answer
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
@@ -50,6 +51,7 @@ def _answer_in(row: Row | AnsweredTurn, error: str) -> Answer:
         cost_usd=row.cost,
         usage=row.usage or NOTHING,
         tool_calls=tuple(row.tool_calls),
+        steps=tuple(row.steps),
         error=error,
     )
 
@@ -71,6 +73,7 @@ def complete_row(row: Row, answer: Answer, folder: str) -> None:
     row.session = answer.session
     row.state, row.state_before = _state_texts(answer)
     row.tool_calls = list(answer.tool_calls)
+    row.steps = list(answer.steps)
     row.ended_by = answer.ended_by
     row.turns = [
         _completed_turn(row.turns[index] if index < len(row.turns) else None, exchange, prefix)
@@ -100,6 +103,7 @@ def _completed_turn(planned: AnsweredTurn | None, exchange: Exchange, prefix: st
         "state": _state_texts(answer)[0],
         "state_before": _state_texts(answer)[1],
         "tool_calls": list(answer.tool_calls),
+        "steps": list(answer.steps),
     }
     turn = planned if planned is not None else AnsweredTurn(prompt=exchange.prompt)
     return turn.model_copy(update=changes)
@@ -128,6 +132,7 @@ def recorded_answer(answer: Answer, folder: str) -> schema.RecordedAnswer:
         retries=answer.retries,
         error=masked(answer.error),
         tool_calls=tuple(map(_recorded_call, answer.tool_calls)),
+        steps=tuple(map(_recorded_step, answer.steps)),
         stored=iso_time(answer.stored_at) if answer.stored_at is not None else "",
         turns=tuple(
             schema.RecordedTurn(
@@ -156,6 +161,7 @@ def answer_of_record(row: schema.RecordedAnswer) -> Answer:
         usage=row.usage,
         retries=row.retries,
         tool_calls=tuple(ToolCall(**msgspec.structs.asdict(call)) for call in row.tool_calls),
+        steps=tuple(Step(**msgspec.structs.asdict(step)) for step in row.steps),
         error=row.error,
         turns=tuple(Exchange(prompt=turn.prompt, answer=answer_of_record(turn.answer)) for turn in row.turns),
         ended_by=row.ended_by,
@@ -173,6 +179,23 @@ def _recorded_call(call: ToolCall) -> schema.RecordedToolCall:
         agent=safe_identifier(call.agent),
         started_s=call.started_s,
         duration_s=call.duration_s,
+    )
+
+
+def _recorded_step(step: Step) -> schema.RecordedStep:
+    return schema.RecordedStep(
+        kind=step.kind,
+        name=safe_identifier(step.name),
+        agent=safe_identifier(step.agent),
+        id=safe_identifier(step.id),
+        parent=safe_identifier(step.parent),
+        text=_recorded_text(step.text) or "",
+        call=step.call,
+        started_s=step.started_s,
+        duration_s=step.duration_s,
+        usage=dict(step.usage),
+        cost_usd=step.cost_usd,
+        error=masked(step.error),
     )
 
 

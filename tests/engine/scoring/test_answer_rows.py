@@ -8,6 +8,7 @@ import pytest
 
 from pytest_evalstudio.core.cases import Answer, Exchange
 from pytest_evalstudio.core.states import ApplicationState
+from pytest_evalstudio.core.steps import Step
 from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.engine.asking.dialogues import joined_answer
 from pytest_evalstudio.engine.scoring.answer_rows import (
@@ -33,6 +34,13 @@ FULL = Answer(
     retries=2,
     artifacts=("chart.png",),
     tool_calls=(ToolCall(name="search", arguments={"query": "fee"}, result="5 USD"),),
+    steps=(
+        Step(kind="model", name="m", agent="desk", id="s1", usage={"input_tokens": 3}, duration_s=0.5),
+        Step(
+            kind="retrieval", name="faq", parent="s1", text="fee", started_s=1.0, cost_usd=0.1, error="late"
+        ),
+        Step(kind="tool", call=0),
+    ),
     error="late",
     stored_at=7.0,
     session="s1",
@@ -83,6 +91,7 @@ def test_record_and_lab_keep_the_turns_of_a_conversation() -> None:
         0.03,
         2,
     )
+    assert [step.call for step in answer.steps] == [None, None, 0, None, None, 1]
     assert answer_of_record(recorded_answer(answer, "/lab")) == answer
     row = Row(
         input="Fee?", turns=[AnsweredTurn(prompt="Fee?", condition='"5"'), AnsweredTurn(prompt="Thanks")]
