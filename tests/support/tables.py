@@ -46,7 +46,7 @@ _NAMES = {
         generate_test_cases Generated""",
     "evaluation": "evaluate Results make_case build_report Report Problem score_table ScoredTable",
     "fixtures": "Check AskedModel EvalCase EvalModel EvalSuite EvalGuard",
-    "plugins": """Case Prompt Turn Answer Metric Outcome Finding Fragment Tools evaluator ModelScore ScoredRow
+    "plugins": """Case Prompt Turn Answer ToolCall Step Metric Outcome Finding Fragment Tools evaluator ModelScore ScoredRow
         host HostFault perturbator Change step StepResult generator Corpus Excerpt Draft section Registry""",
     "errors": "EvalStudioError ConfigurationError DataError EvaluationError ThresholdMissed",
 }
