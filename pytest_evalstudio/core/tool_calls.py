@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from json.encoder import encode_basestring
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -83,7 +84,10 @@ def call_text(name: str, arguments: Mapping[str, Any], arguments_text: str = "")
     >>> call_text("search", {"query": "fee", "page": 2})
     'search(query="fee", page=2)'
     """
-    values = [f"{key}={_JSON.encode(value)}" for key, value in arguments.items()]
+    values = [
+        f"{key}={encode_basestring(value) if isinstance(value, str) else _JSON.encode(value)}"
+        for key, value in arguments.items()
+    ]
     return f"{name}({', '.join(values) or arguments_text})"
 
 
@@ -190,6 +194,8 @@ _CONTAINERS = (dict, list, tuple)
 
 def is_deep(value: object) -> bool:
     """Return whether JSON data are nested more than `MAX_DEPTH` deep; the search is not recursive."""
+    if isinstance(value, dict) and not any(isinstance(part, _CONTAINERS) for part in value.values()):
+        return False  # as nearly all arguments
     level = [value] if isinstance(value, _CONTAINERS) else []
     for _ in range(MAX_DEPTH):
         if not level:

@@ -16,9 +16,6 @@ _INTEGERS = ("run", "retries")
 _FLOATS = ("actual_duration", "cost")
 _BOOLEANS = ("uncertain",)
 _USAGE = "usage"
-_CALLS = ("tool_calls", "expected_tool_calls")
-_STEPS = "steps"
-_TURNS = "turns"
 
 
 def available() -> bool:
@@ -66,18 +63,6 @@ class ParquetSheet:
             row[name] = None if row[name] is None else float(row[name])
         if row.get(_USAGE) is not None:
             row[_USAGE] = [{"key": key, "value": float(count)} for key, count in row[_USAGE].items()]
-        if row.get(_STEPS):
-            row[_STEPS] = [
-                {**step, "usage": json.dumps(step["usage"])} if step["usage"] else {**step, "usage": None}
-                for step in row[_STEPS]
-            ]
-        for name in _CALLS:
-            if row.get(name):
-                row[name] = list(map(_typed_call, row[name]))
-        if row.get(_TURNS):
-            row[_TURNS] = [
-                {**turn, "tool_calls": list(map(_typed_call, turn["tool_calls"]))} for turn in row[_TURNS]
-            ]
         return row
 
     def _table(self, rows: Sequence[dict[str, object]]) -> object:
@@ -108,32 +93,17 @@ class ParquetSheet:
         return table.set_column(index, self._schema.field(_USAGE), usage)
 
 
-def _typed_call(call: Mapping[str, Any]) -> dict[str, object]:
-    """Return a call whose arguments are text, since those of two tools have no common type."""
-    return {**call, "arguments": json.dumps(call["arguments"], ensure_ascii=False)}
-
-
 def _schema(columns: Sequence[str], scores: frozenset[str]) -> Any:
     import pyarrow
 
     text = pyarrow.string()
     link = pyarrow.struct([("type", text), ("target", text), ("target_type", text)])
-    seconds = [("started_s", pyarrow.float64()), ("duration_s", pyarrow.float64())]
-    texts = ("name", "arguments", "arguments_text", "other_arguments", "id", "result", "error", "agent")
-    calls = pyarrow.list_(pyarrow.struct([*((name, text) for name in texts), *seconds]))
-    step_texts = ("kind", "name", "agent", "id", "parent", "text", "usage", "error")
-    step_types = [*((name, text) for name in step_texts), *seconds, ("cost_usd", pyarrow.float64())]
-    steps = pyarrow.list_(pyarrow.struct([*step_types, ("call", pyarrow.int64())]))
-    turn = pyarrow.struct([("prompt", text), ("actual_output", text), ("tool_calls", calls), ("error", text)])
     kinds: dict[str, Any] = {
         **dict.fromkeys(_LISTS, pyarrow.list_(text)),
         **dict.fromkeys(_INTEGERS, pyarrow.int64()),
         **dict.fromkeys(_BOOLEANS, pyarrow.bool_()),
         **dict.fromkeys((*_FLOATS, *scores), pyarrow.float64()),
         "relationships": pyarrow.list_(link),
-        **dict.fromkeys(_CALLS, calls),
-        _STEPS: steps,
-        _TURNS: pyarrow.list_(turn),
         _USAGE: pyarrow.map_(text, pyarrow.float64()),
     }
     return pyarrow.schema([(name, kinds.get(name, text)) for name in columns])

@@ -151,9 +151,10 @@ class ResultsWriter:
             values = _values(item, row)
             entry = written(dict(zip(_COLUMNS, values, strict=True)))[:-1]
             line = csv_cells(values)
+            cells = _as_text(values) if parquet.available() else values
             for id, outcome in row.outcomes.items():
                 if id in self._sheets:
-                    self._sheets[id].add(row, outcome, values, entry, line)
+                    self._sheets[id].add(row, outcome, cells, entry, line)
 
 
 class _Sheet:
@@ -182,7 +183,7 @@ class _Sheet:
         """Write one row.
 
         Args:
-            shared: what all evaluators' results say of the row.
+            shared: cells that the results of all evaluators have in common, for Parquet.
             entry: the same as JSON without its end.
             line: the same as CSV.
         """
@@ -256,6 +257,13 @@ def _values(item: Item, row: Row) -> list[object]:
         [_turn(turn) for turn in row.turns],
         row.ended_by,
     ]
+
+
+def _as_text(values: Sequence[object]) -> list[object]:
+    """Return the cells with calls, steps and turns as JSON: those of two tools have no common type."""
+    *plain, calls, expected, steps, turns, ended_by = values
+    nested = (None if value is None else written(value).decode() for value in (calls, expected, steps, turns))
+    return [*plain, *nested, ended_by]
 
 
 def _set_fields(entry: RecordedToolCall | ExpectedCall | RecordedStep) -> JsonObject:

@@ -46,8 +46,9 @@ _NAMES = {
         generate_test_cases Generated""",
     "evaluation": "evaluate Results make_case build_report Report Problem score_table ScoredTable",
     "fixtures": "Check AskedModel EvalCase EvalModel EvalSuite EvalGuard",
-    "plugins": """Case Prompt Turn Answer ToolCall Step Metric Outcome Finding Fragment Tools evaluator ModelScore ScoredRow
-        host HostFault perturbator Change step StepResult generator Corpus Excerpt Draft section Registry""",
+    "plugins": """Case Prompt Turn Answer ToolCall Step Metric Outcome Finding Fragment Tools evaluator
+        ModelScore ScoredRow host HostFault perturbator Change step StepResult generator Corpus Excerpt Draft
+        section Registry""",
     "errors": "EvalStudioError ConfigurationError DataError EvaluationError ThresholdMissed",
 }
 API: Mapping[str, Sequence[str]] = {task: names.split() for task, names in _NAMES.items()}
