@@ -138,24 +138,22 @@ def read_side(
     for item in items:
         file = files.setdefault(item.file, item.file)
         label = labels.get(item.model_key, item.model_key)
-        rows = item.rows
-        row = rows[0] if rows else None
+        row = item.rows[0] if item.rows else None
         verdict = item.verdict
         if verdict == "not_run":
             side.has_not_run = True
         scores: dict[MetricName, float | None] = {}
-        flaky = item.flaky
         for evaluator, reached in item.verdicts.items():
-            flaky = flaky or (reached.pass_k == 0.0 and _disagrees(reached))
             keys = names.setdefault(evaluator, {})
             for metric, value in reached.scores.items():
                 scores[keys.get(metric) or keys.setdefault(metric, (evaluator, metric))] = value
-        measures = _measures(rows, has_texts=has_texts)
+        measures = _measures(item.rows, has_texts=has_texts)
         sides[file, item.key, renamed.get(label, label), item.part] = SideItem(
             nodeid=item.nodeid,
             outcome="error" if item.code == ItemCode.EXPECTED_ERROR else _OUTCOMES[verdict],
             cluster=(file, _original(row, item.key) if row and row.relationships else item.key),
-            flaky=flaky,
+            flaky=item.flaky
+            or any(reached.pass_k == 0.0 and _disagrees(reached) for reached in item.verdicts.values()),
             scores=scores,
             case=case_digest(row),
             documents=documents.setdefault(row.corpus, row.corpus) if row else (),

@@ -9,7 +9,7 @@ import json
 import os
 import sysconfig
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -71,29 +71,12 @@ class Call:
         Raises:
             ConfigurationError: if it cannot be called with a prompt and these arguments.
         """
-        if not callable(function):
-            raise ConfigurationError(
-                f"{label} is not callable but {_a(function)}; name a function that takes the prompt"
-            )
-        if inspect.isclass(function):
-            raise ConfigurationError(
-                f"{label} is a class; name a function, or an instance that can be called"
-            )
+        target = _checked_callable(function, label)
         try:
-            parameters = list(inspect.signature(function).parameters.values())
+            parameters = list(inspect.signature(target).parameters.values())
         except (TypeError, ValueError):
-            return cls(function, label, (), dict(configured), True)
-        positional = [
-            parameter
-            for parameter in parameters
-            if parameter.kind
-            in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD, parameter.VAR_POSITIONAL)
-        ]
-        if not positional:
-            raise ConfigurationError(
-                f"{label} takes no positional argument; its first one must be the prompt, a string"
-            )
-        first = positional[0]
+            return cls(target, label, (), dict(configured), True)
+        first = _prompt_parameter(parameters, label)
         by_name = {
             parameter.name: parameter
             for parameter in parameters
@@ -102,20 +85,9 @@ class Call:
         }
         takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
         available = {**offered, **configured}
-        for name in configured:
-            if name not in by_name and not takes_any:
-                hint = nearest(name, by_name)
-                raise ConfigurationError(f"{label} has no parameter {name!r}. {hint}".rstrip())
-        for name, parameter in by_name.items():
-            if (
-                parameter.default is parameter.empty
-                and name not in available
-                and name not in PROMPT_ARGUMENTS
-            ):
-                raise ConfigurationError(
-                    f"{label} asks for {name!r}, which is not provided; configure it under `parameters`, or"
-                    f" give it a default. Known by name: {', '.join(sorted({*offered, *PROMPT_ARGUMENTS}))}"
-                )
+        if not takes_any:
+            _check_names(configured, by_name, label)
+        _check_required(by_name, offered, configured, label)
         fixed = {
             name: value
             for name, value in available.items()
@@ -123,10 +95,10 @@ class Call:
         }
         per_prompt = tuple(name for name in PROMPT_ARGUMENTS if name in by_name and name not in configured)
         blocks = not (
-            inspect.iscoroutinefunction(function)
-            or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004
+            inspect.iscoroutinefunction(target)
+            or inspect.iscoroutinefunction(getattr(target, "__call__", None))  # noqa: B004
         )
-        return cls(function, label, per_prompt, fixed, blocks)
+        return cls(target, label, per_prompt, fixed, blocks)
 
     async def answer(self, prompt: Prompt, start: Start = start_thread) -> Answer:
         """Call it with a prompt.
@@ -143,6 +115,51 @@ class Call:
             functools.partial(self.function, prompt.text, **arguments), blocks=self.blocks, start=start
         )
         return to_answer(returned, self.label)
+
+
+def _checked_callable(function: object, label: str) -> Callable[..., Any]:
+    if not callable(function):
+        raise ConfigurationError(
+            f"{label} is not callable but {_a(function)}; name a function that takes the prompt"
+        )
+    if inspect.isclass(function):
+        raise ConfigurationError(f"{label} is a class; name a function, or an instance that can be called")
+    return function
+
+
+def _prompt_parameter(parameters: Sequence[inspect.Parameter], label: str) -> inspect.Parameter:
+    """Return the parameter that takes the prompt, the first positional one."""
+    for parameter in parameters:
+        if parameter.kind in (
+            parameter.POSITIONAL_ONLY,
+            parameter.POSITIONAL_OR_KEYWORD,
+            parameter.VAR_POSITIONAL,
+        ):
+            return parameter
+    raise ConfigurationError(
+        f"{label} takes no positional argument; its first one must be the prompt, a string"
+    )
+
+
+def _check_names(configured: Collection[str], by_name: Collection[str], label: str) -> None:
+    for name in configured:
+        if name not in by_name:
+            raise ConfigurationError(f"{label} has no parameter {name!r}. {nearest(name, by_name)}".rstrip())
+
+
+def _check_required(
+    by_name: Mapping[str, inspect.Parameter],
+    offered: Collection[str],
+    configured: Collection[str],
+    label: str,
+) -> None:
+    for name, parameter in by_name.items():
+        provided = name in offered or name in configured or name in PROMPT_ARGUMENTS
+        if parameter.default is parameter.empty and not provided:
+            raise ConfigurationError(
+                f"{label} asks for {name!r}, which is not provided; configure it under `parameters`, or"
+                f" give it a default. Known by name: {', '.join(sorted({*offered, *PROMPT_ARGUMENTS}))}"
+            )
 
 
 async def called(function: Callable[[], Any], *, blocks: bool = True, start: Start = start_thread) -> Any:

@@ -66,16 +66,44 @@ def read_reply(
     if error := parts.get("error"):
         text = quoted(error if isinstance(error, str) else json.dumps(error), mask)
         raise HostFault(f"{url} answered with an error: {text}; check the service", retry=True)
+    steps, tool_calls = _steps_and_calls(parts, pointers, url)
+    answer = _answer_text(parts, pointers, url, may_lack=bool(tool_calls))
+    context, sources, scores = _chunks(parts, pointers, url)
+    cost = _of_type(parts, "cost", (int, float), pointers, url)
+    return Answer(
+        text=answer,
+        context=context,
+        context_sources=sources,
+        context_scores=scores,
+        cost_usd=None if cost is None else float(cost),
+        usage=_usage(_of_type(parts, "usage", dict, pointers, url) or {}),
+        tool_calls=tool_calls,
+        steps=steps,
+        first_token_s=first_token_s,
+        served_model=str(parts.get("served_model", "")),
+        request_id=str(parts.get("request_id", "")),
+        session=str(parts.get("session", "")),
+        state=ApplicationState(after=state_text(parts["state"])) if "state" in parts else None,
+    )
+
+
+def _answer_text(parts: Mapping[str, Any], pointers: Mapping[str, str], url: str, *, may_lack: bool) -> str:
     answer = parts.get("answer", "")
     if not isinstance(answer, str):
         raise HostFault(
             f"{url} sent a reply whose answer ({pointers['answer']}) is not a text; correct reply.answer"
         )
-    steps, tool_calls = _steps_and_calls(parts, pointers, url)
-    if "answer" not in parts and not tool_calls:
+    if "answer" not in parts and not may_lack:
         raise HostFault(
             f"{url} sent a reply without an answer at {pointers.get('answer', '')}; correct reply.answer"
         )
+    return answer
+
+
+def _chunks(
+    parts: Mapping[str, Any], pointers: Mapping[str, str], url: str
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[float, ...]]:
+    """Return the retrieved chunks, and their sources and scores, each of which may be empty."""
     context = _texts(parts, "context", pointers, url)
     sources = _texts(parts, "sources", pointers, url)
     scores = _of_type(parts, "scores", list, pointers, url) or []
@@ -89,22 +117,7 @@ def read_reply(
         raise HostFault(
             f"{url} sent a reply whose scores ({pointers['scores']}) are not numbers; correct reply.scores"
         )
-    cost = _of_type(parts, "cost", (int, float), pointers, url)
-    return Answer(
-        text=answer,
-        context=context,
-        context_sources=sources,
-        context_scores=tuple(map(float, scores)),
-        cost_usd=None if cost is None else float(cost),
-        usage=_usage(_of_type(parts, "usage", dict, pointers, url) or {}),
-        tool_calls=tool_calls,
-        steps=steps,
-        first_token_s=first_token_s,
-        served_model=str(parts.get("served_model", "")),
-        request_id=str(parts.get("request_id", "")),
-        session=str(parts.get("session", "")),
-        state=ApplicationState(after=state_text(parts["state"])) if "state" in parts else None,
-    )
+    return context, sources, tuple(map(float, scores))
 
 
 def _steps_and_calls(

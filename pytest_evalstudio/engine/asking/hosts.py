@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -70,7 +71,7 @@ def open_model(
         folder: where relative paths and modules are looked for.
         cache: where answers are kept, None to keep none; it stays open when the session closes.
         workers: how many processes share the limits.
-        run: the run that asks; a new one where not given.
+        run: the run that asks; a new one where it is None.
         kept: use of stored answers where neither the settings nor the host say otherwise.
         env: in place of the process's environment.
         thread: where its requests run, with those of others.
@@ -85,73 +86,28 @@ def open_model(
     Raises:
         ConfigurationError: if anything in the settings is unknown, missing or wrong.
     """
-    try:
-        return _opened(
-            name,
-            settings,
-            registry,
-            folder=folder,
-            cache=cache,
-            workers=workers,
-            run=run or fixed_run(),
-            kept=kept,
-            env=env,
-            thread=thread,
-            kind=kind,
-            allow_private_hosts=allow_private_hosts,
-            optional=optional,
-            budget=budget,
-            allow_absent=allow_absent,
-            max_text_chars=max_text_chars,
-        )
-    except ConfigurationError as exc:
-        raise ConfigurationError(f"{kind} {name!r}: {exc}") from exc
+    with _errors_of(kind, name):
+        cls, spec = _host_of(settings, registry)
+        known = parameters(cls)
+        preferred = {key: value for key, value in optional.items() if key in known and key not in settings}
+        settings = {**preferred, **settings}
+        notes: list[str] = []
+        secrets = Secrets()
+        expanded = secrets.expand(settings, env=env)
+        register = CorpusRegister(cache.folder if cache is not None else None)
 
+        def note(message: str) -> None:
+            notes.append(f"{kind} {name!r}: {secrets.mask_message(message)}")
 
-def _opened(
-    name: str,
-    settings: Mapping[str, Any],
-    registry: Registry,
-    *,
-    folder: Path,
-    cache: AnswerCache | None,
-    workers: int,
-    run: RunSource,
-    kept: CacheMode,
-    env: Mapping[str, str] | None,
-    thread: LoopThread | None,
-    kind: str,
-    allow_private_hosts: bool,
-    optional: Mapping[str, Any],
-    budget: Budget | None,
-    allow_absent: bool,
-    max_text_chars: int,
-) -> ModelSession:
-    cls, spec = _host_of(settings, registry)
-    known = parameters(cls)
-    preferred = {key: value for key, value in optional.items() if key in known and key not in settings}
-    settings = {**preferred, **settings}
-    notes: list[str] = []
-    secrets = Secrets()
-    expanded = secrets.expand(settings, env=env)
-    register = CorpusRegister(cache.folder if cache is not None else None)
-    try:
-        given = _Given.checked(cls, settings, expanded, f"host {spec.id}")
-        limits = build(Limits, given.limits, "").share(workers)
-        if spec.caches and (concurrency := affordable(limits.concurrency)) < limits.concurrency:
-            notes.append(
-                f"{kind} {name!r}: {concurrency} requests at the same time in place of {limits.concurrency}:"
-                f" {describe_limit()}; raise the limit (ulimit -n) or lower `concurrency`"
-            )
-            limits = replace(limits, concurrency=concurrency)
-        host = build(cls, given.parameters, f"host {spec.id}")
-        if spec.opens:
-            downloads = cache.folder / "documents" if cache is not None else None
-            cast(Opens, host).open(
-                HostTools(
+        try:
+            options = _ModelOptions.checked(cls, settings, expanded, f"host {spec.id}")
+            limits = _limits(options, spec, workers, note)
+            host = build(cls, options.parameters, f"host {spec.id}")
+            if spec.opens:
+                tools = HostTools(
                     name=name,
                     folder=folder,
-                    downloads=downloads,
+                    downloads=cache.folder / "documents" if cache is not None else None,
                     artifacts=cache.folder / "artifacts" if cache is not None else None,
                     split_sentences=split_sentences,
                     mask=secrets.mask_message,
@@ -159,42 +115,63 @@ def _opened(
                     allow_private_hosts=allow_private_hosts,
                     trusted_hosts=named_hosts(),
                     optional=frozenset(preferred),
-                    note=lambda message: notes.append(f"{kind} {name!r}: {secrets.mask_message(message)}"),
+                    note=note,
                     corpora=register,
                     max_text_chars=max_text_chars,
                     progress=report_ingestion,
                 )
-            )
+                cast(Opens, host).open(tools)
+        except ConfigurationError as exc:
+            if not (allow_absent and isinstance(exc, ResourceMissing)):
+                raise ConfigurationError(secrets.mask_message(str(exc))) from exc
+            host = absent_host(spec, secrets.mask_message(str(exc)))
+        identity = _identity(name, spec, secrets, expanded)
+        return ModelSession(
+            host,
+            name=name,
+            key=identity.key,
+            settings=identity.settings,
+            limits=limits,
+            retrieves=options.retrieves(spec),
+            deterministic=options.is_deterministic(spec),
+            secrets=secrets,
+            cache=cache,
+            cache_mode=options.cache_mode(spec, kept),
+            run=run or fixed_run(),
+            thread=thread,
+            kind=kind,
+            notes=notes,
+            budget=budget,
+            register=register,
+            max_text_chars=max_text_chars,
+            load=load_of(options.session.connection, str(folder), limits),
+            labels=SessionLabels(
+                connection=options.session.connection,
+                description=options.session.description,
+                prices=Prices(options.session.prices, asked_model(identity.settings)),
+            ),
+        )
+
+
+@contextmanager
+def _errors_of(kind: str, name: str) -> Iterator[None]:
+    """Name the model in errors of its configuration."""
+    try:
+        yield
     except ConfigurationError as exc:
-        if not (allow_absent and isinstance(exc, ResourceMissing)):
-            raise ConfigurationError(secrets.mask_message(str(exc))) from exc
-        host = absent_host(spec, secrets.mask_message(str(exc)))
-    identity = _identity(name, spec, secrets, expanded)
-    return ModelSession(
-        host,
-        name=name,
-        key=identity.key,
-        settings=identity.settings,
-        limits=limits,
-        retrieves=given.retrieves(spec),
-        deterministic=given.is_deterministic(spec),
-        secrets=secrets,
-        cache=cache,
-        cache_mode=given.cache_mode(spec, kept),
-        run=run,
-        thread=thread,
-        kind=kind,
-        notes=notes,
-        budget=budget,
-        register=register,
-        max_text_chars=max_text_chars,
-        load=load_of(given.session.connection, str(folder), limits),
-        labels=SessionLabels(
-            connection=given.session.connection,
-            description=given.session.description,
-            prices=Prices(given.session.prices, asked_model(identity.settings)),
-        ),
+        raise ConfigurationError(f"{kind} {name!r}: {exc}") from exc
+
+
+def _limits(options: _ModelOptions, spec: HostSpec, workers: int, note: Callable[[str], None]) -> Limits:
+    """Return the limits of one worker, within those of the operating system."""
+    limits = build(Limits, options.limits, "").share(workers)
+    if not spec.caches or (concurrency := affordable(limits.concurrency)) == limits.concurrency:
+        return limits
+    note(
+        f"{concurrency} requests at the same time in place of {limits.concurrency}:"
+        f" {describe_limit()}; raise the limit (ulimit -n) or lower `concurrency`"
     )
+    return replace(limits, concurrency=concurrency)
 
 
 def check_model(name: str, settings: Mapping[str, Any], registry: Registry, *, kind: str = "model") -> None:
@@ -203,13 +180,11 @@ def check_model(name: str, settings: Mapping[str, Any], registry: Registry, *, k
     Raises:
         ConfigurationError: if its host is unknown, or an option is unknown or has the wrong type.
     """
-    try:
+    with _errors_of(kind, name):
         cls, spec = _host_of(settings, registry)
         known = {key: value for key, value in settings.items() if not _is_reference(value)}
-        given = _Given.checked(cls, known, known, f"host {spec.id}")
-        build(Limits, given.limits, "")
-    except ConfigurationError as exc:
-        raise ConfigurationError(f"{kind} {name!r}: {exc}") from exc
+        options = _ModelOptions.checked(cls, known, known, f"host {spec.id}")
+        build(Limits, options.limits, "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,7 +251,7 @@ class _SessionOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Given:
+class _ModelOptions:
     """The checked options of a model's table.
 
     Attributes:
@@ -292,7 +267,7 @@ class _Given:
     @classmethod
     def checked(
         cls, host: type[Host], settings: Mapping[str, Any], expanded: Mapping[str, Any], place: str
-    ) -> _Given:
+    ) -> _ModelOptions:
         """Check all options of a table.
 
         Args:
