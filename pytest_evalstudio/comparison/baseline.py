@@ -19,7 +19,7 @@ from pytest_evalstudio.record.schema import Baseline, Item, Row, RowOutcome
 from pytest_evalstudio.record.writer import FILE
 
 BASELINE_FILE = "evalstudio-baseline.jsonl"
-_MAX_UNPACKED = 4 * 1024**3
+_MAX_UNPACKED = 4 * 1024**3  # bounds what a small ZIP of a stranger can unpack to
 
 
 @contextmanager

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 MAX_RUN = 1_000_000
-MAX_TOKENS = 10**12
-MAX_SECONDS = 10**9
+MAX_TOKENS = 10**12  # above what services report; sums of these stay exact as floats
+MAX_SECONDS = 10**9  # 30 years: a larger value is a unit that was mistaken
 MAX_COST_USD = 10**9
 DEFAULT_SEED = 20_250_101
 

@@ -11,7 +11,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-BUSY_TIMEOUT_S = 30.0
+BUSY_TIMEOUT_S = 30.0  # other workers write for milliseconds; slow network disks for seconds
 OPENING_TRIES = 10
 PRIMARY_CODE = 0xFF
 """Mask that reduces SQLite's extended error codes to the primary ones."""

@@ -28,7 +28,7 @@ _BRANCHES = (
 )
 """GitHub Actions, GitLab, Azure Pipelines, Bitbucket, CircleCI, Jenkins."""
 _HASH = re.compile(r"[0-9a-f]{7,64}")
-_TIMEOUT_S = 2.0
+_TIMEOUT_S = 2.0  # git can wait for a lock or a network disk; the revision is not worth it
 _BRANCH_CHARS = 200
 
 

@@ -29,7 +29,7 @@ LIST_COLUMNS = (
     "messages",
 )
 OBJECT_COLUMNS = ("usage", "evaluators", "expected_state", "user")
-MAX_CELL_CHARS = 2**31 - 1
+MAX_CELL_CHARS = 2**31 - 1  # the largest limit that the csv module takes; files are bounded as a whole
 MAX_COLUMNS = 1_000
 
 

@@ -28,7 +28,7 @@ _THROTTLING = (
     "TooManyRequestsException",
     "ServiceQuotaExceededException",
 )
-_CONNECTIONS = 64
+_CONNECTIONS = 64  # the default of botocore, 10, would queue requests below the limit of concurrency
 T = TypeVar("T")
 
 

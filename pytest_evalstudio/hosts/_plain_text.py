@@ -10,7 +10,7 @@ from pytest_evalstudio.metrics.function_words import FUNCTION_WORDS
 
 _HYPHENATED = re.compile(r"(?<=[a-z])-\n(?=[a-z])")
 _EMPHASIS = re.compile(r"\*\*|__|`")
-_LONGEST_EMPHASIS = 200
+_LONGEST_EMPHASIS = 200  # a bound makes the pattern linear
 _LIGHT_EMPHASIS = re.compile(
     rf"(?<![\w*])\*(?=\S)(?P<stars>[^*\n]{{1,{_LONGEST_EMPHASIS}}})(?<=\S)\*(?![\w*])"
     rf"|(?<![\w_])_(?=\S)(?P<lines>[^_\n]{{1,{_LONGEST_EMPHASIS}}})(?<=\S)_(?![\w_])"

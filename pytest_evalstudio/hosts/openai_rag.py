@@ -29,8 +29,8 @@ from pytest_evalstudio.hosts._threads import in_thread
 from pytest_evalstudio.hosts._tools import HostTools
 
 T = TypeVar("T")
-POLL_S = 0.2
-MAX_POLL_S = 2.0
+POLL_S = 0.2  # small files are ready in less than a second
+MAX_POLL_S = 2.0  # large ones take minutes, and each look is a request
 REMOVALS = 8
 """Documents that are removed at the same time."""
 REMOVAL_S = 10.0

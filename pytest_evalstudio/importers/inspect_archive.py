@@ -34,11 +34,11 @@ MAX_MEMBER_VALUES = 1_000_000
 """Maximum number of brackets, braces and commas in a member; a value takes up to 100 times its text."""
 MAX_KEPT_BYTES = 500_000_000
 """Maximum memory of all values that are imported."""
-_RATIO_FROM_BYTES = 1_000_000
+_RATIO_FROM_BYTES = 1_000_000  # small members of repeated text compress as well as bombs
 _PIECE_BYTES = 65_536
 _HEADS = ("header.json", "_journal/start.json")
 _SAMPLES = "samples/"
-_ENCRYPTED = 0x1
+_ENCRYPTED = 0x1  # bit of the ZIP format's general purpose flag
 _REMEDY = "write the log as JSON: inspect log convert --to json"
 
 

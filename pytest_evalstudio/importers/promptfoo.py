@@ -32,7 +32,7 @@ from pytest_evalstudio.importers.common import (
 )
 from pytest_evalstudio.importers.promptfoo_assertions import Expectations, assertion_of_cell
 
-MAX_COMBINATIONS = 10_000
+MAX_COMBINATIONS = 10_000  # lists of variables multiply: six lists of ten are a million cases
 _VARIABLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _LOGIC = re.compile(r"\{%|\{\{")
 _KNOWN = {"prompts", "providers", "targets", "tests", "defaultTest", "description", "tags"}

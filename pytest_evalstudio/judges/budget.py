@@ -12,7 +12,7 @@ WAIT_S = 0.02
 """Interval at which a call looks again whether the budget admits it."""
 PROBE_S = 30.0
 """After this time without a reply, another call may find out the price."""
-_ROUNDING = 1e-9
+_ROUNDING = 1e-9  # sums of prices such as 0.1 + 0.2 must not exceed a limit of 0.3
 
 T = TypeVar("T")
 

@@ -12,8 +12,8 @@ from typing import Any
 from pytest_evalstudio.core.replies import NO, YES
 from pytest_evalstudio.judges.second_verdicts import BETWEEN, keys_in_text, keys_in_value, says_more
 
-LONGEST_REPLY = 1_000_000
-MOST_TRIES = 200
+LONGEST_REPLY = 1_000_000  # judges answer in a few hundred tokens; the rest is not read
+MOST_TRIES = 200  # opening braces that are tried; bounds the time of a reply full of them
 
 _THINKING_TAG = re.compile(r"<(/?)(think|thinking|reasoning)>", re.IGNORECASE)
 MAX_REPAIRED_CHARS = 50_000

@@ -13,7 +13,7 @@ from pytest_evalstudio.core.reading import read_bytes
 from pytest_evalstudio.formats.patterns import excess
 from pytest_evalstudio.metrics.quoting import one_line
 
-_PATTERN_TIMEOUT_S = 2.0
+_PATTERN_TIMEOUT_S = 2.0  # a pattern of a stranger's schema may take exponential time
 
 
 def read_schema(declared: object, folder: str) -> str:

@@ -9,7 +9,7 @@ from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.formats.matchers import DEFAULT_TOLERANCE, is_number, matcher_of
 from pytest_evalstudio.formats.patterns import compiled, shortened
 
-_PATTERN_TIMEOUT_S = 2.0
+_PATTERN_TIMEOUT_S = 2.0  # a user's pattern may take exponential time
 
 
 class _Absent:

@@ -42,7 +42,7 @@ _NEGATIONS = frozenset(
 )
 _WORD = re.compile(r"\w+(?:['’]\w+)?")
 _NEGATION_WORDS = 3
-_NORMALISATION = 15
+_NORMALISATION = 15  # alpha of VADER (Hutto and Gilbert, 2014)
 _MAX_WORDS = 50_000
 
 

@@ -26,7 +26,7 @@ NO_LIMIT = 1_000_000
 """Tokenizers without a limit give a number beyond this one."""
 UNBOUNDED = 1024
 """Tokens of a window of a model that would read texts of any length."""
-_TOKENS_AT_ONCE = 4096
+_TOKENS_AT_ONCE = 4096  # of a batch with its padding: bounds memory, which grows with the longest text
 _KINDS = ("LMHeadModel", "ForCausalLM", "ForConditionalGeneration", "ForSeq2SeqLM")
 
 

@@ -26,7 +26,7 @@ _TABLES = """
     CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL);
     CREATE TABLE IF NOT EXISTS digests (path TEXT PRIMARY KEY, size INTEGER NOT NULL, changed INTEGER NOT NULL, digest TEXT NOT NULL);
 """  # noqa: E501
-_KEYS_AT_ONCE = 500
+_KEYS_AT_ONCE = 500  # SQLite before 3.32 takes at most 999 variables in a statement
 
 
 class VectorCache:

@@ -31,6 +31,7 @@ _SYSTEM = (
     "/opt/homebrew/share/wordnet",
 )
 _IN_NLTK = ("corpora/wordnet", "corpora/wordnet.zip/wordnet/", "corpora/wordnet31", "corpora/wordnet2021")
+# Of WordNet 3; Debian's package lacks the table that names them, and NLTK needs one.
 _LEXICOGRAPHER_FILES = 45
 
 

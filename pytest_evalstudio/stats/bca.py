@@ -10,7 +10,7 @@ from pytest_evalstudio.stats.bootstrap import SEED, drawn_means_by_kind
 from pytest_evalstudio.stats.ranking import percentiles
 from pytest_evalstudio.stats.types import LEVEL, Floats, Interval
 
-REPLICATES = 2_000
+REPLICATES = 2_000  # tails of BCa shift with the correction, so that they need more than a plain percentile
 _NORMAL = NormalDist()
 
 

@@ -16,7 +16,7 @@ _NODES = np.arange(0.0, 14.0, _STEP).reshape(4, -1)
 """Nodes of the integration, in blocks; the later blocks matter for few clusters only."""
 _WEIGHTS = np.where(_NODES == 0.0, 0.5, 1.0) * _STEP / math.pi
 _NEGLIGIBLE = 1e-12
-_HALVINGS = 40
+_HALVINGS = 40  # the saddle point need not be exact: each contour near it gives the same integral
 _MAX_STEPS = 60
 _TOLERANCE = 1e-6
 """Precision of a limit, as a share of the distance from the minimum to the mean."""

@@ -8,8 +8,8 @@ from pytest_evalstudio.stats.types import Booleans, Floats
 
 PRIOR_WINS = 0.5
 """Wins and losses of the prior for each pair that has played: log-F(1, 1) on the difference of strengths."""
-_MOST_STEPS = 100
-_LONGEST_STEP = 2.0
+_MOST_STEPS = 100  # ends a search that does not converge
+_LONGEST_STEP = 2.0  # Newton's steps overshoot where wins are far from balanced
 _TOLERANCE = 1e-9
 
 

@@ -18,7 +18,7 @@ from pytest_evalstudio.stats.resampling import (
 )
 from pytest_evalstudio.stats.types import Booleans, Floats, Integers, Interval
 
-BINS = 10
+BINS = 10  # ten answers in each from 100 labels on, if probabilities are spread evenly
 
 
 def calibration_error(probabilities: Floats, good: Booleans) -> float:

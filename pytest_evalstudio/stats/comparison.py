@@ -10,6 +10,7 @@ import numpy as np
 from pytest_evalstudio.core.extras import import_extra
 from pytest_evalstudio.stats.types import Floats, Integers
 
+# The exact distribution takes time and memory in the product of both; larger samples need none.
 _MAX_EXACT_VALUES = 25
 _MAX_EXACT_TOTAL = 600
 

@@ -9,9 +9,9 @@ from math import lgamma
 from typing import Literal
 
 Decision = Literal["confirmed", "not confirmed", "open"]
-MAX_RUNS = 50
+MAX_RUNS = 50  # bounds what one case can cost
 FAMILY_LEVEL = 0.05
-FALLEN_RATE = 0.3
+FALLEN_RATE = 0.3  # the drop that is worth a confirmation: a case that mostly fails
 PASS_RATES = (9.5, 0.5)
 """Beta distribution of the pass rates of unchanged cases: mean 0.95, standard deviation 0.066.
 

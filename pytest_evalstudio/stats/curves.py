@@ -9,7 +9,7 @@ import numpy as np
 from pytest_evalstudio.core.extras import import_extra
 from pytest_evalstudio.stats.types import Booleans, Floats
 
-_HALVINGS = 60
+_HALVINGS = 60  # a float has 53 bits
 
 
 def platt_targets(good: Booleans) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 
 from pytest_evalstudio.stats.types import Floats, Integers
 
-_STEPS_AT_ONCE = 512
+_STEPS_AT_ONCE = 512  # bounds the memory of the drawn games
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

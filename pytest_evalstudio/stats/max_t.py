@@ -12,8 +12,8 @@ from pytest_evalstudio.stats.types import Floats, Integers
 
 DRAWS = 1_999
 """Permutations besides the observed order; p is at least 1 / 2000."""
-_BLOCK = 4_000_000
-_TOLERANCE = 1e-9
+_BLOCK = 4_000_000  # floats in memory at once: 32 MB
+_TOLERANCE = 1e-9  # permuted sums of equal scores differ in the last digits
 _MIN_UNITS, _MIN_COLUMNS = 5, 2
 """Smallest column, and smallest pool, whose variances are shrunk."""
 _MAX_EXPLAINED = 0.95

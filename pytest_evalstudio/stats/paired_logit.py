@@ -12,10 +12,10 @@ from pytest_evalstudio.stats.types import LEVEL, Floats, Integers
 
 MIN_CLUSTERS = 10
 """With fewer clusters the robust standard error is not reliable."""
-_RIDGE = 1e-6
+_RIDGE = 1e-6  # a model that wins all games has no finite estimate without it
 _NO_SPREAD = 1e-6
 _MOST_STEPS = 60
-_LONGEST_STEP = 2.0
+_LONGEST_STEP = 2.0  # Newton's steps overshoot where wins are far from balanced
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from pytest_evalstudio.stats.types import Floats
 
 DRAWS = 4_999
 """Permutations besides the observed order; p is at least 1 / 5000."""
-_TOLERANCE = 1e-9
+_TOLERANCE = 1e-9  # sums in another order differ in the last digits, and equal ones must count
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from pytest_evalstudio.stats.types import Floats
 
-_TIE = 1e-9
+_TIE = 1e-9  # scores that differ by rounding alone share a rank
 
 
 def percentile(values: Sequence[float] | Floats, share: float) -> float:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Literal
 
 Decision = Literal["pass", "fail", "open"]
-_ROUNDING = 1e-9
+_ROUNDING = 1e-9  # a ratio that reaches its bound exactly must not miss it by rounding
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,10 +11,10 @@ from pytest_evalstudio.stats.types import Floats, Integers
 
 DRAWS = 9_999
 """Random assignments of signs besides the observed one; p is at least 1 / 10,000."""
-_MAX_ENUMERATED = 16
+_MAX_ENUMERATED = 16  # 65,536 patterns of signs
 _MAX_DRAWN = 1_000
 _MAX_SHIFTS = 20_000_000
-_TOLERANCE = 1e-9
+_TOLERANCE = 1e-9  # sums in another order differ in the last digits, and equal ones must count
 
 
 def sign_flip_drop(differences: Floats, *, draws: int = DRAWS, seed: int = 0) -> float:

@@ -33,7 +33,7 @@ from pytest_evalstudio.stats.types import Interval
 MAX_ANSWERS = 50_000
 """Answers of each table that are compared in pairs; of more, those with the least hash of their key."""
 _HASH_BYTES = 8
-_Z = 1.959964
+_Z = 1.959964  # normal quantile of a 95 % interval
 _NORMAL = NormalDist()
 
 

@@ -16,7 +16,7 @@ from pytest_evalstudio.stats.intervals import student_quantile, wilson_interval
 from pytest_evalstudio.stats.strata import Estimate, SampledStratum, stratified_mean, weighted_quantiles
 from pytest_evalstudio.stats.types import LEVEL, Floats, Interval
 
-_Z = 1.959964
+_Z = 1.959964  # normal quantile of a 95 % interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from pytest_evalstudio.batch.input.readers import ENDINGS, Reader, Rows, format_
 from pytest_evalstudio.batch.table.storage import Location, reaching
 from pytest_evalstudio.core.errors import DataError
 
-DIGEST_BYTES = 64 << 10
+DIGEST_BYTES = 64 << 10  # head and tail of a file of gigabytes: its size, schema and last rows
 MAX_BATCH_BYTES = 64 << 20
 """A batch with more text is divided."""
 GROUP = "group:"

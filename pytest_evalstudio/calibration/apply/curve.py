@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from pytest_evalstudio.calibration.file import Calibration, Line, Logistic, Steps
 
-_LARGEST_LOG = 700.0
+_LARGEST_LOG = 700.0  # the exponential of 710 overflows a float
 
 
 def probability(curve: Logistic | Line | Steps, scores: Sequence[float]) -> float:

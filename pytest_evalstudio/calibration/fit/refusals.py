@@ -10,7 +10,7 @@ from pytest_evalstudio.stats.risk import Cut
 from pytest_evalstudio.stats.risk_rule import RiskRule
 from pytest_evalstudio.stats.types import Interval
 
-CHANCE = 0.5
+CHANCE = 0.5  # area under the ROC curve of a score that says nothing of the label
 MAX_PRICE = 0.5
 """Maximum error rate that a limit of the other one may cost: beyond it, most such verdicts are wrong."""
 

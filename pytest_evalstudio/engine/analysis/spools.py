@@ -11,7 +11,7 @@ from typing import IO
 from pytest_evalstudio.core.plugins.evaluator import ScoredRow
 from pytest_evalstudio.record.schema import Row, RowOutcome
 
-_IN_MEMORY = 1 << 20
+_IN_MEMORY = 1 << 20  # small runs write no temporary file
 
 
 class Spool:

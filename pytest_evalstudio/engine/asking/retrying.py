@@ -13,7 +13,7 @@ from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.engine.asking.limits import LONGEST_WAIT_S
 
 FIRST_WAIT_S = 0.5
-MAX_WAIT_S = 30.0
+MAX_WAIT_S = 30.0  # rate limits are mostly per minute: two waits reach the next one
 
 T = TypeVar("T")
 

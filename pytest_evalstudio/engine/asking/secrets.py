@@ -20,7 +20,7 @@ SHORTEST_IN_ANSWERS = 8
 settings they are words.
 """
 
-_SHORTEST = 4
+_SHORTEST = 4  # masking shorter values would hide parts of ordinary words
 _SHORTEST_ENCODED = 6
 _SECRET_WORDS = frozenset(
     {

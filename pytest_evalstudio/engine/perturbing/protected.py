@@ -25,6 +25,7 @@ from pytest_evalstudio.engine.perturbing.protected_words import (
     UNITS,
 )
 
+# The private use area of Unicode: ordinary texts have none of its characters, no perturbator changes them.
 _FIRST_MARK, _MARKS = 0xE000, 6400
 
 _CODE = re.compile(r"```[^`]*```|`[^`\n]+`")

@@ -27,7 +27,7 @@ Normalising a run of marks takes time that grows with the square of its length.
 _INVISIBLE = regex.compile(f"[{INVISIBLE}]")
 _SPECIAL = regex.compile(rf"(?P<invisible>[{INVISIBLE}]+)|[^\p{{M}}]?[\p{{M}}\u1160-\u11ff]+")
 _ASKS_FOR_INVISIBLE = regex.compile(rf'["(][{INVISIBLE}]+[")]')
-_CACHED_TEXTS = 512
+_CACHED_TEXTS = 512  # evaluators of one chunk ask for the same texts one after another
 
 
 @dataclass(frozen=True, slots=True)

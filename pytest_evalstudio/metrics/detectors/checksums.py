@@ -13,7 +13,7 @@ IBAN_LENGTHS = {
     for country in countries.split()
 }  # fmt: skip
 """Length of an IBAN by country; ISO 13616 registry."""
-_DOUBLED = (0, 2, 4, 6, 8, 1, 3, 5, 7, 9)
+_DOUBLED = (0, 2, 4, 6, 8, 1, 3, 5, 7, 9)  # sum of the digits of twice the digit, for Luhn's check
 
 
 def is_iban(compact: str) -> bool:

@@ -169,7 +169,7 @@ _FILE_ENDINGS = frozenset(
     {"png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "css", "js", "ts", "py", "java", "html"}
 )
 _LOCAL_CHARS = frozenset("._%+-'")
-_LOCAL_LIMIT = 64
+_LOCAL_LIMIT = 64  # characters of an address before the @ (RFC 5321)
 
 
 def _emails(text: str, reserved: bool) -> RawSpans:
@@ -220,7 +220,7 @@ _PHONE = lazy(
     rf"|(?:1(?:[ .]|{HYPHEN}))?[2-9][0-9]{{2}}(?P<sep>[ .]|{HYPHEN})[0-9]{{3}}(?P=sep)[0-9]{{4}}"
     rf")(?![A-Za-z0-9])(?!(?:\.|{HYPHEN})[0-9])"
 )
-_MIN_PHONE_DIGITS, _MAX_PHONE_DIGITS = 8, 15
+_MIN_PHONE_DIGITS, _MAX_PHONE_DIGITS = 8, 15  # 15 is the limit of E.164; shorter ones look like other numbers
 _PHONE_WORD = lazy(r"\b(?:phone|telephone|tel|call|mobile|cell|fax|whatsapp|sms|text)\b", re.IGNORECASE)
 _REFERENCE_WORD = lazy(
     r"\b(?:ref|reference|order|invoice|ticket|case|claim|policy|account|acct|tracking|serial|part|model|item|sku|isbn|issn|doi|id|version)"
@@ -288,7 +288,7 @@ _VERSION_WORD = lazy(
     re.IGNORECASE,
 )
 _IP_WORD = lazy(r"\bip(?:v4)?\b|\baddress|\bhost\b|\bserver\b|\bgateway\b|\bping\b", re.IGNORECASE)
-_SMALL_OCTET = 64
+_SMALL_OCTET = 64  # four numbers below it are nearly always a version or a section, e.g. 1.4.0.2
 _PUBLIC_RESOLVERS = frozenset({"8.8.8.8", "8.8.4.4", "1.1.1.1", "1.0.0.1", "9.9.9.9"})
 
 

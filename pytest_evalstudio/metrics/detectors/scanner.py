@@ -13,8 +13,8 @@ from pytest_evalstudio.metrics.detectors.spans import Hit, RawSpans, merge_spans
 
 _LEFT_OUT = frozenset({"base", "keyword", "high_entropy_strings", "ip_public", "private_key"})
 """The base class, rules that report ordinary text, and those that the project's own rules replace."""
-_MAX_LINE_CHARS = 2000
-_OVERLAP_CHARS = 200
+_MAX_LINE_CHARS = 2000  # bounds the time of the library's patterns
+_OVERLAP_CHARS = 200  # no secret is cut where two parts meet
 _LINE = re.compile(r"[^\r\n]+")
 
 

@@ -112,7 +112,7 @@ def _command_passwords(text: str) -> RawSpans:
 _PEM_BEGIN = lazy(r"-----BEGIN (?P<label>[A-Z0-9 ]{0,40}?(?:CERTIFICATE|PRIVATE KEY(?: BLOCK)?))-----")
 _PEM_END = lazy(r"-----END [A-Z0-9 ]{1,60}-----")
 _PEM_LINES = lazy(r"(?:\s|\\[rn])*(?:[A-Za-z0-9+/]{16,}={0,2}(?:\s|\\[rn])*)+")
-_PEM_MAX_CHARS = 65_536
+_PEM_MAX_CHARS = 65_536  # a key of 16,384 bits takes 13,000
 _PEM_MIN_BODY = 8
 _DIGIT_OR_LETTER = re.compile(r"[A-Za-z0-9]")
 

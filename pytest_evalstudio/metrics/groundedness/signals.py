@@ -40,7 +40,7 @@ _FIRST_PERSON = frozenset(
     ]
 )
 _MAX_STEP = 3
-_CLIPPED = 1e-3
+_CLIPPED = 1e-3  # keeps the logit of 0 and 1 finite, at ± 6.9
 SENTENCE_SIMILARITY = "sentence_similarity"
 ENTAILMENT = "entailment"
 

@@ -49,7 +49,7 @@ _FUNCTION_WORDS = {
 }
 _SETS = {code: frozenset(words.split()) for code, words in _FUNCTION_WORDS.items()}
 _WORD = re.compile(r"[^\W\d_]+")
-_MIN_WORDS = 20
+_MIN_WORDS = 20  # headings and lists of names have too few function words to judge
 _MIN_HITS = 0.12
 _MIN_LEAD = 1.2
 

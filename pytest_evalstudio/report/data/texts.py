@@ -45,7 +45,7 @@ CALLS, CALL_CHARS = 200, 400
 """Tool calls of an answer that the page lists, and characters of each part of one."""
 TURN_CHARS = 4_000
 """Characters of each text of a turn."""
-_LEVEL = 1
+_LEVEL = 1  # level 6 takes three times as long and saves a fifth
 _GZIP = 31  # zlib's largest window, 15, and 16 for the header of gzip
 _WAITING = 2
 
