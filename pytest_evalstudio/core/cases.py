@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal
@@ -88,8 +88,8 @@ class Answer:
     served_model: str = ""
     request_id: str = ""
     retries: int = 0
-    tool_calls: tuple[ToolCall, ...] = ()
-    steps: tuple[Step, ...] = ()
+    tool_calls: Sequence[ToolCall] = ()
+    steps: Sequence[Step] = ()
     artifacts: tuple[str, ...] = ()
     error: str = ""
     not_asked: bool = False
@@ -157,7 +157,7 @@ class Case:
     expected_documents: tuple[str, ...] = ()
     expected_facts: tuple[str, ...] = ()
     guidelines: tuple[str, ...] = ()
-    expected_tool_calls: tuple[ExpectedToolCall, ...] | None = None
+    expected_tool_calls: Sequence[ExpectedToolCall] | None = None
     expected_state: ExpectedState = field(default_factory=lambda: NOTHING)
     conversation: tuple[Turn, ...] = ()
     plan: ConversationPlan | None = None
@@ -201,7 +201,7 @@ class Case:
         return self.answer.usage
 
     @property
-    def tool_calls(self) -> tuple[ToolCall, ...]:
+    def tool_calls(self) -> Sequence[ToolCall]:
         """Return the calls of tools, in order."""
         return self.answer.tool_calls
 

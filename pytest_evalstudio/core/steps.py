@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from types import MappingProxyType
 from typing import Any, Literal, get_args
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pytest_evalstudio.core.numbers import number_fault
 from pytest_evalstudio.core.tool_calls import ToolCall, read_tool_call
 
 StepKind = Literal["model", "tool", "retrieval", "handover", "message"]
-_NO_TOKENS: Mapping[str, int] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Step of an answer.
 
     Attributes:
@@ -42,13 +41,13 @@ class Step:
     call: int | None = None
     started_s: float | None = None
     duration_s: float | None = None
-    usage: Mapping[str, int] = field(default_factory=lambda: _NO_TOKENS)
+    usage: Mapping[str, int] = {}
     cost_usd: float | None = None
     error: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the step as JSON data; fields without a value are left out."""
-        values = ((item.name, getattr(self, item.name)) for item in fields(self))
+        values = ((name, getattr(self, name)) for name in self.__struct_fields__)
         return {
             name: dict(value) if name == "usage" else value
             for name, value in values
@@ -59,7 +58,7 @@ class Step:
 _KINDS: tuple[str, ...] = get_args(StepKind)
 _TEXTS = ("name", "agent", "id", "parent", "text", "error")
 _AMOUNTS = ("started_s", "duration_s", "cost_usd")
-_OWN_KEYS = frozenset(item.name for item in fields(Step))
+_OWN_KEYS = frozenset(Step.__struct_fields__)
 
 
 def read_steps(

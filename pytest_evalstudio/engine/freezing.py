@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from pytest_evalstudio.core.errors import DataError, nearest
-from pytest_evalstudio.core.tool_calls import ExpectedToolCall
+from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
 from pytest_evalstudio.formats.conversations import Turn
 from pytest_evalstudio.formats.fields import Turn as EarlierTurn
 from pytest_evalstudio.formats.keys import Numbered
 from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
-from pytest_evalstudio.record.schema import Item, RecordedToolCall, Row
+from pytest_evalstudio.record.schema import Item, Row
 
 REVIEW = "to_review"
 """Category of a case whose expectations are observations that nobody has reviewed."""
@@ -86,5 +86,5 @@ def _case(key: str, row: Row) -> TestCase:
     return case.model_copy(update={"turns": turns})
 
 
-def _expected(calls: Sequence[RecordedToolCall]) -> list[ExpectedToolCall]:
+def _expected(calls: Sequence[ToolCall]) -> list[ExpectedToolCall]:
     return [ExpectedToolCall(name=call.name, arguments=call.arguments) for call in calls]

@@ -15,7 +15,7 @@ from pytest_evalstudio.core.repeats import MEAN, PassPolicy
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.asking.dialogues import Dialogue, Request
 from pytest_evalstudio.engine.origins import SOURCE, origin
-from pytest_evalstudio.engine.scoring.answering import answered, requests_of
+from pytest_evalstudio.engine.scoring.answering import answered, requests_of, unpacked_case
 from pytest_evalstudio.engine.scoring.calibrated import calibrated
 from pytest_evalstudio.engine.scoring.confirmation import ConfirmationResult
 from pytest_evalstudio.engine.scoring.confirming import confirmation_of, further_repeats_of
@@ -285,7 +285,7 @@ class Pipeline:
         by_model: dict[str, list[Result]] = {}
         for result in waiting:
             if result.task.answered:
-                result.answers = result.task.answers
+                result.answers = tuple(map(unpacked_case, result.task.answers))
             else:
                 by_model.setdefault(result.task.model.key, []).append(result)
         for key, asking in by_model.items():

@@ -209,11 +209,11 @@ def _turns(case: Case, turns: Sequence[schema.RecordedTurn]) -> tuple[schema.Rec
 
 def _expected_calls(
     expected: Sequence[ExpectedToolCall] | None,
-) -> tuple[schema.ExpectedCall, ...] | None:
+) -> tuple[ExpectedToolCall, ...] | None:
     if expected is None:
         return None
     return tuple(
-        schema.ExpectedCall(
+        ExpectedToolCall(
             name=safe_identifier(call.name),
             arguments=masked_texts(call.arguments),
             other_arguments=call.other_arguments,

@@ -21,7 +21,7 @@ from pytest_evalstudio.formats.conversations import AnsweredTurn
 from pytest_evalstudio.formats.dataset import LlmDataset, Row
 from pytest_evalstudio.formats.lab import Model, TestLab
 from pytest_evalstudio.record.reader import RecordReader
-from pytest_evalstudio.record.schema import ExpectedCall, Item
+from pytest_evalstudio.record.schema import Item
 
 _MASKED = ("privacy", "security")
 """Problem types of evaluators that would see masked texts: a record holds no personal data and no secrets."""
@@ -131,7 +131,5 @@ def _lab(items: Iterable[Item]) -> TestLab:
     )
 
 
-def _calls(recorded: Sequence[ExpectedCall] | None) -> list[ExpectedToolCall] | None:
-    return (
-        None if recorded is None else [ExpectedToolCall(**msgspec.structs.asdict(call)) for call in recorded]
-    )
+def _calls(recorded: Sequence[ExpectedToolCall] | None) -> list[ExpectedToolCall] | None:
+    return None if recorded is None else list(recorded)

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import orjson
+
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.outcomes import Metric, Outcome
@@ -117,8 +119,12 @@ def amounts_of(case: Case) -> dict[str, float | None]:
 _SORTED_JSON = json.JSONEncoder(sort_keys=True, default=str)
 
 
-def _identity(call: ToolCall) -> str:
-    return _SORTED_JSON.encode([call.name, dict(call.arguments), call.arguments_text])
+def _identity(call: ToolCall) -> bytes:
+    content = (call.name, dict(call.arguments), call.arguments_text)
+    try:
+        return orjson.dumps(content, option=orjson.OPT_SORT_KEYS)
+    except orjson.JSONEncodeError:  # half a surrogate pair, a large integer, a value that JSON lacks
+        return _SORTED_JSON.encode(content).encode("ascii")
 
 
 def _shown(amount: float) -> str:

@@ -15,8 +15,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pytest_evalstudio.core.cases import ConditionPart, Expectation
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.numbers import MAX_COST_USD, MAX_SECONDS, MAX_TOKENS
+from pytest_evalstudio.core.steps import Step
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
 from pytest_evalstudio.core.writing import write_whole
+from pytest_evalstudio.formats.packed import Packed
 from pytest_evalstudio.formats.source import Source, pointer
 
 
@@ -320,8 +322,8 @@ def encoded(text: str) -> bytes:
 def _plain(value: object) -> object:
     if isinstance(value, FormatModel):
         return value.to_dict()
-    if isinstance(value, list):
+    if isinstance(value, list | Packed):
         return [_plain(item) for item in value]
-    if isinstance(value, ToolCall | ExpectedToolCall):
+    if isinstance(value, ToolCall | ExpectedToolCall | Step):
         return value.to_dict()
     return value

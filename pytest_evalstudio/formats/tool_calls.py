@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, get_args
 
-from pydantic import BeforeValidator, WithJsonSchema
+import msgspec
+from pydantic import BeforeValidator, PlainValidator, WithJsonSchema
 
 from pytest_evalstudio.core.errors import nearest
 from pytest_evalstudio.core.states import state_text
@@ -18,6 +19,7 @@ from pytest_evalstudio.core.tool_calls import (
     read_tool_calls,
 )
 from pytest_evalstudio.formats.matchers import matcher_fault
+from pytest_evalstudio.formats.packed import packed
 
 _KEYS = frozenset({"name", "arguments", "other_arguments"})
 _OTHER_ARGUMENTS = tuple(word for word in get_args(OtherArguments) if word)
@@ -37,6 +39,8 @@ def read_expected_calls(value: object) -> list[ExpectedToolCall] | None:
         return None
     if not isinstance(value, list | tuple):
         raise ValueError('expected a list of calls, e.g. [{"name": "search", "arguments": {"query": "fee"}}]')
+    if isinstance(value, list) and (own := _plain_calls(value)) is not None:
+        return own
     calls = []
     for index, item in enumerate(value):
         try:
@@ -44,6 +48,27 @@ def read_expected_calls(value: object) -> list[ExpectedToolCall] | None:
         except ValueError as exc:
             raise ValueError(f"call {index}: {exc}") from None
     return calls
+
+
+def _plain_calls(values: list[Any]) -> list[ExpectedToolCall] | None:
+    """Return expected calls whose fields have their types, without matchers; None for others.
+
+    As with the calls of a model, this is much faster than reading them one by one.
+    """
+    if not all(value.__class__ is dict and value.keys() <= _KEYS for value in values):
+        return None
+    try:
+        calls = msgspec.convert(values, list[ExpectedToolCall])
+    except msgspec.ValidationError:
+        return None
+    plain = all(
+        call.name.strip() and all(isinstance(part, _PLAIN) for part in call.arguments.values())
+        for call in calls
+    )
+    return calls if plain else None
+
+
+_PLAIN = (str, int, float, type(None))
 
 
 def _expected_call(value: object) -> ExpectedToolCall:
@@ -89,8 +114,13 @@ def read_expected_state(value: object) -> dict[str, Any]:
     return dict(value)
 
 
-def _calls(value: object) -> list[ToolCall]:
-    return list(read_tool_calls(value))
+def _calls(value: object) -> Sequence[ToolCall]:
+    return packed(list(read_tool_calls(value)), ToolCall)
+
+
+def _expected_calls(value: object) -> Sequence[ExpectedToolCall] | None:
+    calls = read_expected_calls(value)
+    return calls if calls is None else packed(calls, ExpectedToolCall)
 
 
 _ANY_CALLS: dict[str, Any] = {
@@ -120,10 +150,10 @@ _EXPECTED_CALLS: dict[str, Any] = {
         {"type": "null"},
     ]
 }
-ToolCalls = Annotated[list[ToolCall], BeforeValidator(_calls), WithJsonSchema(_ANY_CALLS)]
+ToolCalls = Annotated[Sequence[ToolCall], PlainValidator(_calls), WithJsonSchema(_ANY_CALLS)]
 """Calls of a model, in the form of any service; null counts as none."""
 ExpectedToolCalls = Annotated[
-    list[ExpectedToolCall] | None, BeforeValidator(read_expected_calls), WithJsonSchema(_EXPECTED_CALLS)
+    Sequence[ExpectedToolCall] | None, PlainValidator(_expected_calls), WithJsonSchema(_EXPECTED_CALLS)
 ]
 """Calls that a case expects; null where it says nothing of them, [] for no call."""
 ExpectedStateField = Annotated[
@@ -144,17 +174,17 @@ def with_steps(data: object) -> object:
     return {**data, "steps": steps, "tool_calls": calls}
 
 
-def _steps(value: object) -> list[Step]:
+def _steps(value: object) -> Sequence[Step]:
     if value is None:
         return []
-    if not isinstance(value, list | tuple) or not all(isinstance(step, Step) for step in value):
+    if not isinstance(value, Sequence) or not all(isinstance(step, Step) for step in value):
         raise ValueError("expected a list of steps")
-    return list(value)
+    return packed(list(value), Step)
 
 
 Steps = Annotated[
-    list[Step],
-    BeforeValidator(_steps),
+    Sequence[Step],
+    PlainValidator(_steps),
     WithJsonSchema(
         {
             "type": "array",

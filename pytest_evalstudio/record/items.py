@@ -6,6 +6,9 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
+from pytest_evalstudio.core.steps import Step
+from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
+
 JsonObject: TypeAlias = dict[str, Any]
 """A JSON object with foreign keys: options of an evaluator, settings of a host, details of
 an outcome.
@@ -125,70 +128,6 @@ class TurnScore(Struct, frozen=True, kw_only=True, omit_defaults=True):
     reason: str = ""
 
 
-class RecordedToolCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Call of a tool by the model.
-
-    Attributes:
-        arguments_text: the arguments as the service sent them, where they are no JSON object.
-        result: text that the tool returned, cut after 20,000 characters; None where it is not known.
-        started_s: start in seconds since the epoch.
-        duration_s: seconds that the tool took.
-    """
-
-    name: str
-    arguments: JsonObject = {}
-    arguments_text: str = ""
-    id: str = ""
-    result: str | None = None
-    error: str = ""
-    agent: str = ""
-    started_s: float | None = None
-    duration_s: float | None = None
-
-
-class RecordedStep(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Step of an application on the way to its answer.
-
-    Attributes:
-        kind: "model", "tool", "retrieval", "handover" or "message".
-        name: the model, tool, index or agent that the step goes to.
-        agent: name of the agent whose step it is.
-        parent: id of the step that it belongs to.
-        text: the message, or the query of a retrieval, cut after 20,000 characters.
-        call: index in `tool_calls`, for a call of a tool.
-        started_s: start in seconds since the epoch.
-        duration_s: seconds that it took.
-        usage: tokens by kind.
-        cost_usd: US dollars.
-    """
-
-    kind: str
-    name: str = ""
-    agent: str = ""
-    id: str = ""
-    parent: str = ""
-    text: str = ""
-    call: int | None = None
-    started_s: float | None = None
-    duration_s: float | None = None
-    usage: dict[str, int] = {}
-    cost_usd: float | None = None
-    error: str = ""
-
-
-class ExpectedCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Call of a tool that a case expects.
-
-    Attributes:
-        arguments: value or matcher of each named argument.
-        other_arguments: "allow" or "forbid"; "" for what the evaluator's options say.
-    """
-
-    name: str
-    arguments: JsonObject = {}
-    other_arguments: str = ""
-
-
 class RecordedAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The fields of an answer.
 
@@ -226,8 +165,8 @@ class RecordedAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):
     first_token_s: float | None = None
     served_model: str = ""
     request_id: str = ""
-    tool_calls: tuple[RecordedToolCall, ...] = ()
-    steps: tuple[RecordedStep, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()
+    steps: tuple[Step, ...] = ()
     stored: str = ""
     session: str = ""
     state: str | None = None
@@ -252,7 +191,7 @@ class RecordedTurn(Struct, frozen=True, kw_only=True, omit_defaults=True):
     expected_facts: tuple[str, ...] = ()
     guidelines: tuple[str, ...] = ()
     expected_documents: tuple[str, ...] = ()
-    expected_tool_calls: tuple[ExpectedCall, ...] | None = None
+    expected_tool_calls: tuple[ExpectedToolCall, ...] | None = None
     expected_state: JsonObject = {}
     evaluators: tuple[str, ...] | None = None
 
@@ -286,7 +225,7 @@ class Row(RecordedAnswer, frozen=True, kw_only=True, omit_defaults=True):
     expected_facts: tuple[str, ...] = ()
     guidelines: tuple[str, ...] = ()
     expected_documents: tuple[str, ...] = ()
-    expected_tool_calls: tuple[ExpectedCall, ...] | None = None
+    expected_tool_calls: tuple[ExpectedToolCall, ...] | None = None
     expected_state: JsonObject = {}
     judge: str = ""
     plan: str = ""

@@ -12,7 +12,7 @@ from pytest_evalstudio.record.items import Item, Link, Message, VerdictWord
 
 
 class CallOutline(Struct, frozen=True, kw_only=True, gc=False):
-    """A call of a tool without its result; see `items.RecordedToolCall`."""
+    """A call of a tool without its result; see `core.tool_calls.ToolCall`."""
 
     name: str
     arguments: msgspec.Raw = msgspec.Raw(b"{}")

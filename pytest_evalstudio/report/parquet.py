@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 FOLDER = "application_vnd_apache_parquet"
 MIME = "application/vnd.apache.parquet"
@@ -73,10 +76,7 @@ class ParquetSheet:
         import pyarrow
         import pyarrow.json
 
-        try:
-            text = _json_lines(rows)
-        except UnicodeEncodeError:
-            text = _json_lines([_storable(row) for row in rows])
+        text = b"\n".join(map(_json_line, rows))
         table = pyarrow.json.read_json(
             pyarrow.BufferReader(text),
             read_options=pyarrow.json.ReadOptions(use_threads=False, block_size=len(text) + 1),
@@ -119,9 +119,14 @@ def _read_schema(schema: Any) -> Any:
     return schema.set(schema.names.index(_USAGE), pyarrow.field(_USAGE, pyarrow.list_(pair)))
 
 
-def _json_lines(rows: Sequence[object]) -> bytes:
-    # Infinity and NaN are read; msgspec would write null for them.
-    return "\n".join(json.dumps(row, ensure_ascii=False) for row in rows).encode()
+def _json_line(row: Mapping[str, object]) -> bytes:
+    try:
+        # pyarrow reads Infinity and NaN, for which orjson would write null.
+        if all(value.__class__ is not float or math.isfinite(value) for value in row.values()):
+            return orjson.dumps(row)
+    except orjson.JSONEncodeError:
+        pass  # half a surrogate pair, or a large integer
+    return json.dumps({name: _storable(value) for name, value in row.items()}, ensure_ascii=False).encode()
 
 
 def _storable(value: object) -> object:

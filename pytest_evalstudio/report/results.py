@@ -12,18 +12,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
-import msgspec
-
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.engine.quick_json import written
 from pytest_evalstudio.record.codec import portable
 from pytest_evalstudio.record.schema import (
-    ExpectedCall,
     Item,
     JsonObject,
     ModelEntry,
-    RecordedStep,
-    RecordedToolCall,
     RecordedTurn,
     Row,
     RowOutcome,
@@ -251,9 +246,9 @@ def _values(item: Item, row: Row) -> list[object]:
         row.cost,
         row.usage,
         row.retries,
-        list(map(_set_fields, row.tool_calls)),
-        None if row.expected_tool_calls is None else list(map(_set_fields, row.expected_tool_calls)),
-        list(map(_set_fields, row.steps)),
+        [call.to_dict() for call in row.tool_calls],
+        None if row.expected_tool_calls is None else [call.to_dict() for call in row.expected_tool_calls],
+        [step.to_dict() for step in row.steps],
         [_turn(turn) for turn in row.turns],
         row.ended_by,
     ]
@@ -266,20 +261,11 @@ def _as_text(values: Sequence[object]) -> list[object]:
     return [*plain, *nested, ended_by]
 
 
-def _set_fields(entry: RecordedToolCall | ExpectedCall | RecordedStep) -> JsonObject:
-    """Return a call or step as JSON data; fields without a value are left out."""
-    return {
-        name: value
-        for name, value in msgspec.structs.asdict(entry).items()
-        if name in ("name", "arguments") or value not in ("", None)
-    }
-
-
 def _turn(turn: RecordedTurn) -> JsonObject:
     return {
         "prompt": turn.prompt,
         "actual_output": turn.answer.actual_output,
-        "tool_calls": list(map(_set_fields, turn.answer.tool_calls)),
+        "tool_calls": [call.to_dict() for call in turn.answer.tool_calls],
         "error": turn.answer.error,
     }
 

@@ -9,6 +9,8 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Protocol
 
+from msgspec import structs
+
 from pytest_evalstudio.core.cases import Answer, EndOfConversation, Exchange, Prompt, Turn
 from pytest_evalstudio.core.conversations import SimulatedUser
 from pytest_evalstudio.core.errors import EvalStudioError
@@ -229,5 +231,5 @@ def _joined_steps(answers: Sequence[Answer]) -> Iterator[Step]:
     calls = 0
     for answer in answers:
         for step in answer.steps:
-            yield step if step.call is None else replace(step, call=step.call + calls)
+            yield step if step.call is None else structs.replace(step, call=step.call + calls)
         calls += len(answer.tool_calls)

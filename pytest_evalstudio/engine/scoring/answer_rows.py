@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-import msgspec
-
 from pytest_evalstudio.core.cases import NOTHING, Answer, Exchange
 from pytest_evalstudio.core.states import ApplicationState
 from pytest_evalstudio.core.steps import Step
@@ -17,6 +15,7 @@ from pytest_evalstudio.engine.scoring.masking import masked, masked_texts
 from pytest_evalstudio.engine.scoring.record_texts import document_names, iso_time
 from pytest_evalstudio.formats.conversations import AnsweredTurn
 from pytest_evalstudio.formats.dataset import Row
+from pytest_evalstudio.formats.packed import constant
 from pytest_evalstudio.record import schema
 
 _MAX_RESULT_CHARS = 20_000
@@ -50,8 +49,8 @@ def _answer_in(row: Row | AnsweredTurn, error: str) -> Answer:
         state=_state(row),
         cost_usd=row.cost,
         usage=row.usage or NOTHING,
-        tool_calls=tuple(row.tool_calls),
-        steps=tuple(row.steps),
+        tool_calls=constant(row.tool_calls),
+        steps=constant(row.steps),
         error=error,
     )
 
@@ -160,16 +159,16 @@ def answer_of_record(row: schema.RecordedAnswer) -> Answer:
         cost_usd=row.cost,
         usage=row.usage,
         retries=row.retries,
-        tool_calls=tuple(ToolCall(**msgspec.structs.asdict(call)) for call in row.tool_calls),
-        steps=tuple(Step(**msgspec.structs.asdict(step)) for step in row.steps),
+        tool_calls=row.tool_calls,
+        steps=row.steps,
         error=row.error,
         turns=tuple(Exchange(prompt=turn.prompt, answer=answer_of_record(turn.answer)) for turn in row.turns),
         ended_by=row.ended_by,
     )
 
 
-def _recorded_call(call: ToolCall) -> schema.RecordedToolCall:
-    return schema.RecordedToolCall(
+def _recorded_call(call: ToolCall) -> ToolCall:
+    return ToolCall(
         name=safe_identifier(call.name),
         arguments=masked_texts(call.arguments),
         arguments_text=masked(call.arguments_text),
@@ -182,8 +181,8 @@ def _recorded_call(call: ToolCall) -> schema.RecordedToolCall:
     )
 
 
-def _recorded_step(step: Step) -> schema.RecordedStep:
-    return schema.RecordedStep(
+def _recorded_step(step: Step) -> Step:
+    return Step(
         kind=step.kind,
         name=safe_identifier(step.name),
         agent=safe_identifier(step.agent),

@@ -10,6 +10,7 @@ from pytest_evalstudio.engine.asking.dialogues import Dialogue, FixedTurns, Requ
 from pytest_evalstudio.engine.asking.model_user import ModelUser, OpenJudge
 from pytest_evalstudio.engine.asking.prompts import prompt_of
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo, is_rag
+from pytest_evalstudio.formats.packed import Packed, unpacked
 
 
 def requests_of(
@@ -86,4 +87,18 @@ def answered(case: Case, answer: Answer, model: ModelInfo, run: int, *, retrieve
         model_name=model.label,
         is_rag=is_rag(retrieves, answer.context),
         run=run,
+    )
+
+
+def unpacked_case(case: Case) -> Case:
+    """Return a case whose calls and steps are quick to read; in a collected case they are packed."""
+    answer, expected = case.answer, case.expected_tool_calls
+    if not any(isinstance(values, Packed) for values in (answer.tool_calls, answer.steps, expected)):
+        return case
+    return dataclasses.replace(
+        case,
+        answer=dataclasses.replace(
+            answer, tool_calls=unpacked(answer.tool_calls), steps=unpacked(answer.steps)
+        ),
+        expected_tool_calls=None if expected is None else unpacked(expected),
     )

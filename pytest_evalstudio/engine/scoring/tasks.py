@@ -21,6 +21,7 @@ from pytest_evalstudio.formats.dataset import LlmDataset, Row
 from pytest_evalstudio.formats.files import EvalFile
 from pytest_evalstudio.formats.keys import Numbered
 from pytest_evalstudio.formats.lab import Model, TestLab, labels
+from pytest_evalstudio.formats.packed import constant
 from pytest_evalstudio.formats.source import CaseIdentity
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.stats.sequential import Sprt
@@ -285,8 +286,8 @@ def _relationships(links: Iterable[Any]) -> tuple[Relationship, ...]:
     )
 
 
-def _calls(expected: list[ExpectedToolCall] | None) -> tuple[ExpectedToolCall, ...] | None:
-    return None if expected is None else tuple(expected)
+def _calls(expected: Sequence[ExpectedToolCall] | None) -> Sequence[ExpectedToolCall] | None:
+    return None if expected is None else constant(expected)
 
 
 def turns_of(conversation: Iterable[Any]) -> tuple[Turn, ...]:

@@ -15,16 +15,14 @@ from typing import Any
 
 import msgspec
 
-from pytest_evalstudio.core.tool_calls import call_text
+from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall, call_text
 from pytest_evalstudio.engine.quick_json import written
 from pytest_evalstudio.record.codec import portable
 from pytest_evalstudio.record.schema import (
-    ExpectedCall,
     Item,
     JsonObject,
     Mark,
     RecordedAnswer,
-    RecordedToolCall,
     Row,
 )
 
@@ -260,11 +258,11 @@ def _calls(answer: RecordedAnswer) -> JsonObject:
     return entry
 
 
-def _expected(calls: Sequence[ExpectedCall]) -> list[str]:
+def _expected(calls: Sequence[ExpectedToolCall]) -> list[str]:
     return [_short(call_text(call.name, call.arguments)) for call in calls[:CALLS]]
 
 
-def _call(call: RecordedToolCall) -> JsonObject:
+def _call(call: ToolCall) -> JsonObject:
     entry: JsonObject = {"text": _short(call_text(call.name, call.arguments, call.arguments_text))}
     if call.result:
         entry["result"] = _short(call.result)
