@@ -15,7 +15,7 @@ from pytest_evalstudio.core.tool_calls import ToolCall, read_tool_call
 StepKind = Literal["model", "tool", "retrieval", "handover", "message"]
 
 
-class Step(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """Step of an answer.
 
     Attributes:

@@ -19,7 +19,7 @@ OtherArguments = Literal["", "allow", "forbid"]
 """Verdict on arguments that an expectation does not name; "" for what the evaluator's options say."""
 
 
-class ToolCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ToolCall(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """Call of a tool.
 
     Attributes:
@@ -55,7 +55,7 @@ class ToolCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
         }
 
 
-class ExpectedToolCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ExpectedToolCall(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """Call that a case expects.
 
     Attributes:
