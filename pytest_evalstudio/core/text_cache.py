@@ -9,6 +9,8 @@ from typing import TypeVar, cast
 
 MAX_CHARS = 4_000_000
 """Characters of the texts whose results are kept: a thousand cases with answers, contexts and references."""
+ENTRY_CHARS = 200
+"""What an entry itself takes in memory, in characters: short texts would fill it by their number."""
 
 T = TypeVar("T")
 
@@ -40,11 +42,11 @@ def cached_by_text(function: Callable[[str], T]) -> Callable[[str], T]:
         with lock:
             if text not in results:
                 results[text] = result
-                chars += len(text)
+                chars += len(text) + ENTRY_CHARS
             while chars > MAX_CHARS:
                 oldest = next(iter(results))
                 del results[oldest]
-                chars -= len(oldest)
+                chars -= len(oldest) + ENTRY_CHARS
         return result
 
     return cached

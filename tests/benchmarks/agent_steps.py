@@ -2,8 +2,9 @@
 
     python tests/benchmarks/agent_steps.py [--answers 10000] [--calls 30] [--rounds 3]
 
-Both labs have one condition per answer and the same evaluators: `text_matching`, `tool_calls`, `tool_rules`
-and `effort`. Prints the medians of processor time and largest memory of each run, and their ratios.
+All labs have one condition per answer and the same evaluators: `text_matching`, `tool_calls`, `tool_rules`
+and `effort`. The third one also expects each of the calls. Prints the medians of processor time and largest
+memory of each run, and their ratios to the first.
 """
 
 from __future__ import annotations
@@ -24,9 +25,13 @@ rules = [{ tool = "cancel", after = "find" }]
 """
 
 
-def row(number: int, calls: int) -> dict[str, Any]:
-    """Return an answer with calls, the last two of which are expected."""
-    made = [
+def row(number: int, calls: int, expects: bool) -> dict[str, Any]:
+    """Return an answer with calls.
+
+    Args:
+        expects: whether the case expects all of them.
+    """
+    searches = [
         {
             "name": "search",
             "arguments": {"page": page, "query": f"fee {number}"},
@@ -34,14 +39,13 @@ def row(number: int, calls: int) -> dict[str, Any]:
         }
         for page in range(calls - 2)
     ]
-    expected = [
+    last = [
         {"name": "find", "arguments": {"code": f"E{number}"}},
         {"name": "cancel", "arguments": {"code": f"E{number}"}},
     ]
-    steps = {
-        "tool_calls": made + expected,
-        "expected_tool_calls": [{"name": "search"}] * len(made) + expected,
-    }
+    steps: dict[str, Any] = {"tool_calls": searches + last}
+    if expects:
+        steps["expected_tool_calls"] = [{"name": "search"}] * len(searches) + last
     return {
         "key": f"c{number}",
         "model_key": "m",
@@ -52,14 +56,14 @@ def row(number: int, calls: int) -> dict[str, Any]:
     }
 
 
-def measured(folder: Path, name: str, answers: int, calls: int) -> tuple[float, float]:
+def measured(folder: Path, name: str, answers: int, calls: int, expects: bool) -> tuple[float, float]:
     """Return seconds of processor time and MB of one run."""
     folder.mkdir()
     (folder / "evalstudio.toml").write_text(CONFIGURATION, encoding="utf-8")
     lab = {
         "name": name,
         "models": [{"key": "m", "name": "m"}],
-        "dataset": {"inputs": [row(number, calls) for number in range(answers)]},
+        "dataset": {"inputs": [row(number, calls, expects) for number in range(answers)]},
     }
     (folder / "agent_lab.json").write_text(json.dumps(lab), encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "agent_lab.json"]
@@ -78,18 +82,22 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=30)
     parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
-    sizes = {"without calls": 0, "with calls": arguments.calls}
-    results: dict[str, list[tuple[float, float]]] = {name: [] for name in sizes}
+    labs = {
+        "without calls": (0, False),
+        "with calls": (arguments.calls, False),
+        "with calls and expectations": (arguments.calls, True),
+    }
+    results: dict[str, list[tuple[float, float]]] = {name: [] for name in labs}
     with tempfile.TemporaryDirectory() as folder:
         for number in range(arguments.rounds):
-            for name, calls in sizes.items():
+            for name, (calls, expects) in labs.items():
                 path = Path(folder) / f"{number} {name}"
-                results[name].append(measured(path, name, arguments.answers, calls))
+                results[name].append(measured(path, name, arguments.answers, calls, expects))
     medians = {name: [median(values) for values in zip(*runs, strict=True)] for name, runs in results.items()}
+    plain_s, plain_mb = medians["without calls"]
     for name, (seconds, megabytes) in medians.items():
-        print(f"{name}: {seconds:.1f} s, {megabytes:.0f} MB")
-    plain, with_calls = medians.values()
-    print(f"ratio: {with_calls[0] / plain[0]:.2f} x the time, {with_calls[1] / plain[1]:.2f} x the memory")
+        ratios = f"{seconds / plain_s:.2f} x the time, {megabytes / plain_mb:.2f} x the memory"
+        print(f"{name}: {seconds:.1f} s, {megabytes:.0f} MB ({ratios})")
 
 
 if __name__ == "__main__":

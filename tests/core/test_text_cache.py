@@ -10,6 +10,7 @@ from pytest_evalstudio.core.text_cache import cached_by_text
 
 def test_a_text_is_read_once_until_others_fill_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_cache, "MAX_CHARS", 10)
+    monkeypatch.setattr(text_cache, "ENTRY_CHARS", 0)
     texts: list[str] = []
 
     @cached_by_text
@@ -23,6 +24,7 @@ def test_a_text_is_read_once_until_others_fill_the_cache(monkeypatch: pytest.Mon
 
 def test_a_text_longer_than_the_cache_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_cache, "MAX_CHARS", 10)
+    monkeypatch.setattr(text_cache, "ENTRY_CHARS", 0)
     calls: list[str] = []
 
     @cached_by_text
@@ -36,3 +38,13 @@ def test_a_text_longer_than_the_cache_is_not_kept(monkeypatch: pytest.MonkeyPatc
     none("b")
     none("b")
     assert len(calls) == 3
+
+
+def test_short_texts_are_bounded_by_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_cache, "MAX_CHARS", 10)
+    monkeypatch.setattr(text_cache, "ENTRY_CHARS", 4)
+    texts: list[str] = []
+    read = cached_by_text(lambda text: texts.append(text))
+    for text in ("a", "b", "b", "c", "a"):
+        read(text)
+    assert texts == ["a", "b", "c", "a"], "two entries of one character fit, three do not"

@@ -171,11 +171,11 @@ def _recorded_call(call: ToolCall) -> ToolCall:
     return ToolCall(
         name=safe_identifier(call.name),
         arguments=masked_texts(call.arguments),
-        arguments_text=masked(call.arguments_text),
-        id=safe_identifier(call.id),
+        arguments_text=call.arguments_text and masked(call.arguments_text),
+        id=call.id and safe_identifier(call.id),
         result=_recorded_text(call.result),
-        error=masked(call.error),
-        agent=safe_identifier(call.agent),
+        error=call.error and masked(call.error),
+        agent=call.agent and safe_identifier(call.agent),
         started_s=call.started_s,
         duration_s=call.duration_s,
     )

@@ -16,10 +16,10 @@ def masked(text: str) -> str:
 def masked_texts(value: object) -> Any:
     """Return a JSON-ready value with all its texts masked."""
     if isinstance(value, str):
-        return masked(value)
+        return redact(value)
     if value is None or isinstance(value, int | float):
         return value
-    if isinstance(value, Mapping):
+    if isinstance(value, dict | Mapping):  # the check of an abstract class takes longer
         return {key: masked_texts(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [masked_texts(item) for item in value]
