@@ -15,6 +15,7 @@ from pytest_evalstudio.calibration.file import (
     CalibratedMetric,
     Calibration,
     Conformal,
+    Curve,
     Decision,
     Logistic,
 )
@@ -69,6 +70,9 @@ class FittedCalibration:
         """
         if isinstance(self.curve, Trees):
             return None
+        columns, curve = self.fitting.columns, self.curve
+        for index in self.fitting.selected(curve):
+            columns, curve = (columns[index],), _part(curve, index)
         return Calibration(
             method=self.fitting.method,
             metrics=[
@@ -78,9 +82,9 @@ class FittedCalibration:
                     better=column.metric.better,
                     embedder=column.embedder,
                 )
-                for column in self.fitting.columns
+                for column in columns
             ],
-            curve=self.curve,
+            curve=curve,
             labels=self.curve_labels,
             good_from=self.fitting.sample.good_from,
             conformal=self.conformal,
@@ -101,6 +105,14 @@ class FittedCalibration:
         """Return the metric of the threshold."""
         columns = self.fitting.columns
         return PROBABILITY if len(columns) > 1 else columns[0].key
+
+
+def _part(curve: Curve, index: int) -> Curve:
+    """Return the curve of one metric alone."""
+    if not isinstance(curve, Logistic):
+        return curve
+    lists = {name: [getattr(curve, name)[index]] for name in ("weights", "means", "scales", "logs")}
+    return curve.model_copy(update=lists)
 
 
 def calibration_figures(calibration: FittedCalibration, predicted: Predictions) -> CalibrationFigures:
@@ -140,7 +152,7 @@ def calibration_figures(calibration: FittedCalibration, predicted: Predictions) 
         seed=seed,
         threshold=calibration.threshold,
         threshold_of=calibration.threshold_of,
-        weights=_weights(curve, fitting.columns),
+        weights=_weights(curve, fitting.columns, fitting.selected(curve)),
         intercept=curve.intercept if isinstance(curve, Logistic) else None,
         notes=tuple(_notes(calibration, predicted, cross_validated[0])),
         decision=calibration.decision,
@@ -256,13 +268,14 @@ def _before(column: Column, tested: LabelledSample, seed: int) -> RunErrorRates 
     return RunErrorRates(threshold=limit, **asdict(rates))
 
 
-def _weights(curve: Fitted, columns: Sequence[Column]) -> dict[str, Weight] | None:
+def _weights(curve: Fitted, columns: Sequence[Column], selected: Sequence[int]) -> dict[str, Weight] | None:
     if not isinstance(curve, Logistic):
         return None
     numbers = zip(columns, curve.weights, curve.means, curve.scales, curve.logs, strict=True)
     return {
         column.key: Weight(weight=weight, mean=mean, scale=scale, log=log)
-        for column, weight, mean, scale, log in numbers
+        for index, (column, weight, mean, scale, log) in enumerate(numbers)
+        if not selected or index in selected
     }
 
 
@@ -273,7 +286,11 @@ def _notes(calibration: FittedCalibration, predicted: Predictions, combined: flo
         notes.append(
             "labels have two levels, of which ordinal regression is logistic regression: that was used"
         )
-    if isinstance(curve, Logistic) and len(fitting.columns) > 1:
+    if selected := fitting.selected(curve):
+        key = fitting.columns[selected[0]].key
+        folds = f" and in {predicted.selected.count(key)} of {FOLDS} folds" if predicted.selected else ""
+        notes.append(f"of {len(fitting.columns)} metrics, {key} separates the labels best{folds}")
+    elif isinstance(curve, Logistic) and len(fitting.columns) > 1:
         unused = [
             column.key for column, weight in zip(fitting.columns, curve.weights, strict=True) if not weight
         ]
@@ -281,7 +298,7 @@ def _notes(calibration: FittedCalibration, predicted: Predictions, combined: flo
             notes.append(
                 f"without weight, since labels give them none in their direction: {', '.join(unused)}"
             )
-    if predicted.single_areas:
+    if predicted.single_areas and not selected:
         single = float(np.mean(predicted.single_areas))
         if combined <= single:
             notes.append(
