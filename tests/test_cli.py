@@ -370,6 +370,6 @@ def test_a_judge_is_checked_against_labels(
         {"compared": 2, "flipped": 0, "to_pass": 0, "to_fail": 0, "rate": 0.0, "interval": ANY},
     )
     assert main(arguments) == 0
-    assert "agreement with people   1.000" in capsys.readouterr().out
+    assert "agreement with people   1 (95 % interval" in capsys.readouterr().out
     assert main([*arguments[:-1], "rouge"]) == 2
     assert "asks no judge" in capsys.readouterr().err

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pytest_evalstudio.arena.pictures import win_table
 from pytest_evalstudio.arena.replacement import replacements
 from pytest_evalstudio.arena.results import Bias, ModelRating, Ratings
-from pytest_evalstudio.core.figures import counted, percent
+from pytest_evalstudio.core.figures import counted, figure, percent
 from pytest_evalstudio.core.markdown import escaped
 
 LONGEST_NAME = 32
@@ -31,7 +31,7 @@ def rating_lines(ratings: Ratings) -> Iterator[str]:
     yield ""
     numbers = [str(number) for number in range(1, len(ratings.models) + 1)]
     cells = [
-        (number, _short(model.model), *("" if rate is None else f"{rate:.0%}" for rate in rates))
+        (number, _short(model.model), *("" if rate is None else percent(rate) for rate in rates))
         for number, model, rates in zip(numbers, ratings.models, win_table(ratings), strict=True)
     ]
     yield from _aligned([("", "wins against", *numbers), *cells])
@@ -58,13 +58,13 @@ def findings(ratings: Ratings) -> Iterator[str]:
         orders = ratings.orders
         yield (
             f"both orders: {orders.same} of {orders.pairs} verdicts stay the same; the first answer wins both"
-            f" times in {orders.first_twice}, the second in {orders.second_twice} (p = {orders.p:.3g})"
+            f" times in {orders.first_twice}, the second in {orders.second_twice} (p = {figure(orders.p)})"
         )
     if ratings.contradictions:
         yield f"{percent(ratings.contradictions)} of the verdicts contradict their own scores"
     if ratings.humans is not None:
         humans = ratings.humans
-        kappa = "" if humans.kappa is None else f", Cohen's kappa {humans.kappa:.3f}"
+        kappa = "" if humans.kappa is None else f", Cohen's kappa {figure(humans.kappa)}"
         yield f"people: {percent(humans.agreement)} equal verdicts on {humans.games} games{kappa}"
     for note in ratings.notes:
         yield f"note: {note}"
@@ -105,7 +105,7 @@ def _row(model: ModelRating) -> tuple[str, ...]:
 
 
 def _rate(bias: Bias) -> str:
-    verdict = f"p = {bias.p:.3g}" if bias.p >= 0.001 else "p < 0.001"
+    verdict = f"p = {figure(bias.p)}" if bias.p >= 0.001 else "p < 0.001"
     interval = f"95 % interval {percent(bias.low)} to {percent(bias.high)}"
     return f"{percent(bias.win_rate)} of the games ({interval}, {verdict})"
 

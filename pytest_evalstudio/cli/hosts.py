@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, print_json, say
 from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.plugins.declaring import parameters
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def _check(config: Configuration, name: str, registry: Registry, *, as_json: boo
         say(f"{name}: host {result.host} cannot be used: {result.fault}")
     else:
         models = "" if result.models is None else f", {result.models} models"
-        say(f"{name}: host {result.host} is ready ({result.duration_s:.2f} s{models})")
+        say(f"{name}: host {result.host} is ready ({figure(result.duration_s)} s{models})")
     for note in () if as_json else result.notes:
         say(note)
     return FINDINGS if result.fault else FINE

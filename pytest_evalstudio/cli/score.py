@@ -11,6 +11,7 @@ from pytest_evalstudio.batch.options import ScoreOptions
 from pytest_evalstudio.cli.common import FINE, say
 from pytest_evalstudio.cli.plugin_modules import add_plugin_option
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.figures import figure
 
 if TYPE_CHECKING:
     import argparse
@@ -137,7 +138,7 @@ def _print_result(finished: Finished, output: str) -> None:
     speed = finished.scored_now / finished.seconds if finished.seconds else 0.0
     say(
         f"wrote {output}: {manifest.answers:,} answers, {manifest.rows:,} scores;"
-        f" {finished.scored_now:,} answers scored in {finished.seconds:.1f} s, {speed:,.0f} per second",
+        f" {finished.scored_now:,} answers scored in {figure(finished.seconds)} s, {speed:,.0f} per second",
         f"next: evalstudio report {output} -o report",
     )
 

@@ -97,7 +97,7 @@ def _metrics(comparison: Comparison) -> Iterator[str]:
             figure(metric.base),
             figure(metric.new),
             f"{figure(metric.difference, sign=True)} {interval_text(metric)}",
-            f"{metric.p_adjusted:.3g}",
+            figure(metric.p_adjusted),
             metric.verdict,
         ]
         yield f"| {' | '.join(cells)} |"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pytest_evalstudio.comparison.results import Comparison, ItemClass, MetricComparison
 from pytest_evalstudio.comparison.sample_size import ALPHA
-from pytest_evalstudio.core.figures import counted, interval
+from pytest_evalstudio.core.figures import counted, figure, interval
 
 _OTHERS: tuple[tuple[ItemClass, str], ...] = (
     ("error_now", "error now"),
@@ -71,11 +71,12 @@ def _follows(comparison: Comparison, deciding: list[MetricComparison]) -> str:
         return f"nothing follows for other questions: {comparison.why_no_metric}"
     metrics = [metric for metric in deciding if metric.verdict == comparison.verdict]
     if comparison.verdict == "worse":
-        first = min(metrics, key=lambda metric: metric.p_adjusted)
+        # All of these drops are proven: the largest one, in the unit of its metric, says most.
+        first = max(metrics, key=lambda metric: abs(metric.difference) / (metric.unit or 1.0))
         more = f", and {len(metrics) - 1:,} more" if len(metrics) > 1 else ""
         name = f"{first.evaluator}.{first.metric} of {first.model}"
         return (
-            f"the drop is more than chance: {name} by {abs(first.difference):.2g}"
+            f"the drop is more than chance: {name} by {figure(abs(first.difference))}"
             f" ({p_text(first.p_adjusted)}, {cases(first.n)}){more}"
         )
     widest = max(metrics, key=lambda metric: (metric.max_drop or 0.0) / (metric.unit or 1.0))

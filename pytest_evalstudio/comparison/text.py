@@ -128,12 +128,12 @@ def metric_line(metric: MetricComparison) -> str:
         difference = f"{figure(metric.difference, sign=True)}{bounds}"
         text = (
             f"{name}: {figure(metric.base)} -> {figure(metric.new)}, difference {difference},"
-            f" p {metric.p_adjusted:.3g}, {counted(metric.n, 'pair')}"
+            f" p {figure(metric.p_adjusted)}, {counted(metric.n, 'pair')}"
         )
     if metric.verdict != "inconclusive":
         return text
     if metric.smallest_detectable is not None and metric.changed != 0:
-        text += f"; smallest detectable drop {metric.smallest_detectable:.3g}"
+        text += f"; smallest detectable drop {figure(metric.smallest_detectable)}"
     if metric.cases_needed is not None:
         text += f"; about {counted(metric.cases_needed, 'case')} would settle it"
     return text

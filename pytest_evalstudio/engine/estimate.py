@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pytest_evalstudio.core.cases import Answer, Case, Prompt
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.judging import JUDGE
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.asking.dialogues import Dialogue, FixedTurns, planned_prompts
@@ -177,7 +178,7 @@ def _tokens(each: CallEstimate) -> str:
 
 
 def _usd(usd: float | None) -> str:
-    return "price not known" if usd is None else f"{usd:.4f} USD"
+    return "price not known" if usd is None else f"{figure(usd)} USD"
 
 
 def _answered_cases(plan: PlannedTask, models: dict[str, CallEstimate]) -> list[Case]:

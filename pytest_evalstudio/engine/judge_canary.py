@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 
+from pytest_evalstudio.comparison.sentences import p_text
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.figures import percent
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.judge_bench import open_bench
 from pytest_evalstudio.engine.judge_identity import JudgeIdentity
@@ -172,9 +174,9 @@ def drift_lines(comparison: Drift, since: str) -> Iterator[str]:
     verdict = (
         "drift" if comparison.is_drift else "no drift beyond noise" if comparison.changed else "no drift"
     )
-    yield f"{verdict}: {counts}{directions} (p {comparison.p:.3f})"
+    yield f"{verdict}: {counts}{directions} ({p_text(comparison.p)})"
     for each in comparison.changed[:LISTED]:
-        yield f"  {each.key}: passed in {each.before:.0%} of the rounds, now in {each.after:.0%}"
+        yield f"  {each.key}: passed in {percent(each.before)} of the rounds, now in {percent(each.after)}"
     if len(comparison.changed) > LISTED:
         yield f"  … and {len(comparison.changed) - LISTED} more"
     if comparison.lost:

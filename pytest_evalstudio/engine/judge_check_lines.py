@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pytest_evalstudio.core.figures import figure, percent
 from pytest_evalstudio.engine.judge_causes import is_low
 from pytest_evalstudio.engine.judge_probes import PROBES
 from pytest_evalstudio.formats.judge_checks import Flips, JudgeCheck, PrecisionRecall
@@ -24,14 +25,14 @@ def check_lines(check: JudgeCheck) -> Iterator[str]:
         yield "agreement with people".ljust(_COLUMN) + _with_interval(
             check.agreement, check.agreement_interval
         )
-        yield "Cohen's kappa".ljust(_COLUMN) + _number(check.kappa)
+        yield "Cohen's kappa".ljust(_COLUMN) + figure(check.kappa)
         yield from _of_kind("good", check.good)
         yield from _of_kind("bad", check.bad)
     for name, label in PROBES.items():
         yield f"flips: {label}".ljust(_PROBE_COLUMN) + _flips(check.flips.get(name, Flips()))
     yield (
-        "parse failures".ljust(_COLUMN) + f"{check.parse_failures} ({_number(check.parse_failure_rate)}),"
-        f" contradictions {check.contradictions}, repairs {_number(check.repair_rate)} of the calls"
+        "parse failures".ljust(_COLUMN) + f"{check.parse_failures} ({figure(check.parse_failure_rate)}),"
+        f" contradictions {check.contradictions}, repairs {figure(check.repair_rate)} of the calls"
     )
     yield "per verdict".ljust(_COLUMN) + _per_verdict(check)
     for fault in check.faults:
@@ -55,25 +56,21 @@ def _flips(flips: Flips) -> str:
     if not flips.compared or flips.rate is None or flips.interval is None:
         return "nothing to compare"
     low, high = flips.interval
-    share = f"({flips.rate:.1%}, 95% interval {low:.3f} to {high:.3f})"
+    share = f"({percent(flips.rate)}, 95 % interval {figure(low)} to {figure(high)})"
     directions = f", {flips.to_pass} to pass, {flips.to_fail} to fail" if flips.flipped else ""
     return f"{flips.flipped} of {flips.compared} {share}{directions}"
 
 
 def _per_verdict(check: JudgeCheck) -> str:
     tokens_in, tokens_out = (
-        _number(tokens, 0) for tokens in (check.input_tokens_per_verdict, check.output_tokens_per_verdict)
+        figure(tokens) for tokens in (check.input_tokens_per_verdict, check.output_tokens_per_verdict)
     )
     cost = check.cost_usd_per_verdict
-    price = "cost not known" if cost is None else f"{cost:.6f} USD"
-    return f"{_number(check.calls_per_verdict, 2)} calls, {tokens_in} tokens in, {tokens_out} out, {price}"
+    price = "cost not known" if cost is None else f"{figure(cost)} USD"
+    return f"{figure(check.calls_per_verdict)} calls, {tokens_in} tokens in, {tokens_out} out, {price}"
 
 
 def _with_interval(value: float | None, interval: tuple[float, float] | None) -> str:
     if value is None or interval is None:
-        return "-"
-    return f"{value:.3f} (95% interval {interval[0]:.3f} to {interval[1]:.3f})"
-
-
-def _number(value: float | None, digits: int = 3) -> str:
-    return "-" if value is None else f"{value:.{digits}f}"
+        return figure(None)
+    return f"{figure(value)} (95 % interval {figure(interval[0])} to {figure(interval[1])})"

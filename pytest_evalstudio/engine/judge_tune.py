@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.judging import Example, Flow, JudgeFault, Judgement, Question, Vote
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.judge_bench import Bench, labelled_cases, open_bench
@@ -320,4 +321,4 @@ def _plain(texts: Mapping[str, str | Sequence[str]]) -> dict[str, str | list[str
 
 
 def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
+    return "-" if value is None else figure(value)

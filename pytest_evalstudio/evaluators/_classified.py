@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import EvaluationError
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import Fragment
 from pytest_evalstudio.core.tools import TextClassifier, Tools
 from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty
@@ -75,4 +76,4 @@ def highest_sentence(text: str, texts: Sequence[Sentence], scores: Sequence[floa
     """Return the sentence with the highest score, without secrets, as the reason of a score."""
     position = max(range(len(texts)), key=lambda index: scores[index])
     start, end = texts[position].start, texts[position].end
-    return f"{what} ({scores[position]:.4f}): {one_line(redact(text)[start:end])}"
+    return f"{what} ({figure(scores[position])}): {one_line(redact(text)[start:end])}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import Finding, Fragment, Metric, Outcome
 from pytest_evalstudio.core.tools import Embedder, Tools
 from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, worst
@@ -147,7 +148,7 @@ def worst_sentence(text: str, texts: Sequence[Sentence], scores: Sequence[float]
     if scores[position] > _PERFECT:
         return ""
     start, end = texts[position].start, texts[position].end
-    return f"{what} ({scores[position]:.4f}): {one_line(redact(text)[start:end])}"
+    return f"{what} ({figure(scores[position])}): {one_line(redact(text)[start:end])}"
 
 
 def answer_and_context(case: Case, tools: Tools) -> tuple[list[Sentence], list[Sentence]]:

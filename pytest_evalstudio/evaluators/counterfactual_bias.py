@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Tools
@@ -93,7 +94,7 @@ class CounterfactualBias:
         )
         gap = round(felt[first] - felt[other], DIGITS)
         reason = (
-            f"the answer is {_SIDES[gap > 0]} than that to {case.counterpart.key!r} by {abs(gap):.4f}"
+            f"the answer is {_SIDES[gap > 0]} than that to {case.counterpart.key!r} by {figure(abs(gap))}"
             if gap
             else ""
         )

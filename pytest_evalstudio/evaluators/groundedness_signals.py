@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import TokenMatch, Tools
@@ -253,7 +254,7 @@ def _worst_places(scores: Sequence[float]) -> list[int]:
 def _explanation(costs: Mapping[str, float]) -> str:
     """Return the signals that lower a score most, in words."""
     named = sorted((cost, key) for key, cost in costs.items() if cost <= -_SHOWN_COST)[:_SHOWN_SIGNALS]
-    return "; ".join(f"{describe_signal(key)} ({cost:.2f})" for cost, key in named)
+    return "; ".join(f"{describe_signal(key)} ({figure(cost)})" for cost, key in named)
 
 
 def _fragments(

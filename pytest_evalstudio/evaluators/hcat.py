@@ -12,6 +12,7 @@ from typing import ClassVar, Literal
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import EvaluationError
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Entailment, Tools
@@ -242,7 +243,7 @@ def _marked_fragments(
     }
     return tuple(
         (
-            replace(fragment, message=f"potential hallucination (D = {beyond[fragment.start]:.4f})")
+            replace(fragment, message=f"potential hallucination (D = {figure(beyond[fragment.start])})")
             if fragment.start in beyond
             else fragment
         )

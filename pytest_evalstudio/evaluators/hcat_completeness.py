@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty
@@ -163,4 +164,4 @@ def _least_covered(case: Case, indexed: Sequence[tuple[int, Sentence]], coverage
     least = min(range(len(indexed)), key=lambda index: coverage[index])
     chunk, sentence = indexed[least]
     text = one_line(redact(case.context[chunk])[sentence.start : sentence.end])
-    return f"least covered sentence of the context ({coverage[least]:.4f}): {text}"
+    return f"least covered sentence of the context ({figure(coverage[least])}): {text}"

@@ -11,6 +11,7 @@ from typing import ClassVar
 from pytest_evalstudio.core.cases import Case, Turn
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Tools
@@ -193,7 +194,7 @@ class SelfConsistency:
         first, second, _, lowest = min(pairs, key=lambda pair: pair[3])
         reason = (
             f"most different of {len(group)} answers: {_label(group[first])} and {_label(group[second])}"
-            f" (ROUGE-L {lowest:.3f})"
+            f" (ROUGE-L {figure(lowest)})"
         )
         return Outcome.score(means, reason="" if means["rouge_l"] > _FULL else reason)
 

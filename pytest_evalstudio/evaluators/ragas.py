@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.judging import JUDGE, Flow, Question, asked_texts, independent
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
@@ -337,7 +338,7 @@ class Ragas:
         lowest = sorted((value, key) for key, value in values.items() if value is not None)
         left_out = [f"{key} left out: {by_key[key].reason}" for key, value in values.items() if value is None]
         reasons = [
-            f"{key} {value:.2f}" + (f" ({by_key[key].reason})" if by_key[key].reason else "")
+            f"{key} {figure(value)}" + (f" ({by_key[key].reason})" if by_key[key].reason else "")
             for value, key in lowest[:1]
             if value < 1.0
         ]

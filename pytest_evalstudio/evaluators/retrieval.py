@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Tools
@@ -71,7 +72,7 @@ class ContextMeanReciprocalRank:
             relevancies, threshold=self.mrr_relevant_chunk_threshold, last=self.mrr_relevant_chunk_oor_idx
         )
         best = max(range(len(relevancies)), key=lambda index: relevancies[index])
-        shown = f"best of {len(relevancies)} chunks: chunk {best + 1} ({relevancies[best]:.4f})"
+        shown = f"best of {len(relevancies)} chunks: chunk {best + 1} ({figure(relevancies[best])})"
         reason = (
             shown
             if value
@@ -127,9 +128,8 @@ class ContextRelevancySoft:
                 for index, chunk in enumerate(chunks[:MAX_FRAGMENTS])
                 if chunk.best is not None
             )
-            reason = (
-                f"least relevant of {len(chunks)} chunks: chunk {lowest + 1} ({chunks[lowest].relevancy:.4f})"
-            )
+            reason = f"least relevant of {len(chunks)} chunks: chunk {lowest + 1}"
+            f" ({figure(chunks[lowest].relevancy)})"
             outcomes.append(
                 Outcome.score(
                     {"precision_relevancy": precision, "recall_relevancy": recall},

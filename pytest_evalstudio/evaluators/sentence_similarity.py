@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import EvaluationError
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._alignment import SentenceAlignment
@@ -202,7 +203,7 @@ class AnswerRelevancySentenceSimilarity:
         return Outcome.score(
             {"answer_relevancy": value},
             reason=(
-                f"sentence nearest to the question ({value:.4f}):"
+                f"sentence nearest to the question ({figure(value)}):"
                 f" {one_line(redact(case.actual_output)[nearest.start : nearest.end])}"
             ),
             fragments=sentence_fragments(answer, relevancy, "answer_relevancy"),

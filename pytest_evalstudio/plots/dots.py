@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.plots.axes import Scale
 from pytest_evalstudio.plots.canvas import Canvas
 from pytest_evalstudio.plots.colours import COLOURS
@@ -40,7 +41,7 @@ def dot_plot(title: str, dots: Sequence[Dot]) -> str:
         y = 44 + LINE_HEIGHT * (number + 0.5)
         canvas.text(12, y + 4, fitted(dot.name, left - 20), title=dot.name)
         canvas.line(scale(dot.low), y, scale(dot.high), y, stroke=COLOURS[0], width=3)
-        tip = f"{dot.name}: {dot.value:.1f}, 95% interval {dot.low:.1f} to {dot.high:.1f}"
+        tip = f"{dot.name}: {figure(dot.value)}, 95 % interval {figure(dot.low)} to {figure(dot.high)}"
         canvas.circle(scale(dot.value), y, 6, fill=COLOURS[0], title=tip)
         canvas.text(WIDTH - 12, y + 4, f"{dot.value:.0f}", anchor="end")
     return canvas.finish()

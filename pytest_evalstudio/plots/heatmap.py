@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pytest_evalstudio.core.figures import percent
 from pytest_evalstudio.plots.canvas import Canvas
 from pytest_evalstudio.plots.colours import RULE, colour_between
 from pytest_evalstudio.plots.text import fitted, text_width
@@ -28,7 +29,7 @@ def heatmap(
     description = "; ".join(
         f"{row}: "
         + ", ".join(
-            f"{column} {value:.0%}"
+            f"{column} {percent(value)}"
             for column, value in zip(columns, values, strict=True)
             if value is not None
         )
@@ -45,8 +46,8 @@ def heatmap(
         for column, value in enumerate(values):
             x = left + CELL_WIDTH * column
             fill = "none" if value is None else colour_between(0.2 + 0.6 * value)
-            tip = "" if value is None else f"{name} against {columns[column]}: {value:.1%}"
+            tip = "" if value is None else f"{name} against {columns[column]}: {percent(value)}"
             canvas.rect(x, y, CELL_WIDTH - 2, CELL_HEIGHT - 2, fill=fill, stroke=RULE, title=tip)
             if value is not None:
-                canvas.text(x + CELL_WIDTH / 2 - 1, y + 21, f"{value:.0%}", anchor="middle")
+                canvas.text(x + CELL_WIDTH / 2 - 1, y + 21, percent(value), anchor="middle")
     return canvas.finish()

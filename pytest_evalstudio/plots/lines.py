@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.plots.axes import Scale, legend
 from pytest_evalstudio.plots.canvas import Canvas
 from pytest_evalstudio.plots.colours import COLOURS, QUIET
@@ -43,7 +44,7 @@ def line_chart(title: str, runs: Sequence[str], lines: Sequence[PlotLine]) -> st
     low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
     margin = (high - low) * 0.05 or 0.05
     description = "; ".join(
-        f"{line.name}: {', '.join('none' if point is None else f'{point.mean:.4g}' for point in line.points)}"
+        f"{line.name}: {', '.join('none' if point is None else figure(point.mean) for point in line.points)}"
         for line in shown
     )
     height = HEIGHT + LINE_HEIGHT * len(shown) + 10
@@ -80,5 +81,9 @@ def _draw(canvas: Canvas, x: Scale, y: Scale, colour: str, line: PlotLine, runs:
         if point.low is not None and point.high is not None:
             canvas.line(x(number), y(point.low), x(number), y(point.high), stroke=colour)
         canvas.circle(
-            x(number), y(point.mean), 4, fill=colour, title=f"{line.name}, {runs[number]}: {point.mean:.4g}"
+            x(number),
+            y(point.mean),
+            4,
+            fill=colour,
+            title=f"{line.name}, {runs[number]}: {figure(point.mean)}",
         )

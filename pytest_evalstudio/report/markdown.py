@@ -125,10 +125,10 @@ def _failures(failed: FailedItems) -> Iterator[str]:
     for item in fresh[:FAILURES_SHOWN]:
         yield from _failure(item)
     hidden = failed.total["failed"] + failed.total["error"] - min(len(fresh), FAILURES_SHOWN) - len(known)
-    if hidden > 0:
-        yield f"- … and {hidden:,} more, in interpretation.html"
     if known:
         yield from _folded(f"Still failing: {counted(len(known), 'test')}", map(_title, known))
+    if hidden > 0:
+        yield from ("", f"… and {counted(hidden, 'more failure')}, in interpretation.html")
 
 
 def _title(item: FailedItem) -> str:

@@ -236,7 +236,7 @@ def test_a_folder_gets_ratings_and_pictures(folder: Path) -> None:
         "ratings.svg",
         "win_rates.svg",
     ]
-    assert "model-m3 against model-m1: 100.0%" in (folder / "arena" / "win_rates.svg").read_text()
+    assert "model-m3 against model-m1: 100 %" in (folder / "arena" / "win_rates.svg").read_text()
 
 
 def test_a_file_without_games_is_an_error(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -146,7 +146,7 @@ def test_the_command_writes_compares_and_updates(
     assert main(command) == 1
     printed = capsys.readouterr().out
     assert "drift: 30 of 32 verdicts changed since 20" in printed
-    assert "30 to pass, 0 to fail (p 0.000)" in printed
+    assert "30 to pass, 0 to fail (p < 0.001)" in printed
 
     with config.open("a") as file:
         file.write("[evaluator.relevance_to_query_judge]\nthreshold = 0.9\n")

@@ -235,8 +235,8 @@ def test_one_budget_serves_all_rounds(tmp_path: Path) -> None:
 
 def test_what_was_found_reads_well(tmp_path: Path) -> None:
     text = "\n".join(lines(check(tmp_path, harsh, repeats=1)))
-    assert "agreement with people   0.667" in text
-    assert "Cohen's kappa           0.333" in text
+    assert "agreement with people   0.6667" in text
+    assert "Cohen's kappa           0.3333" in text
     assert "0 of 6" in text
 
 

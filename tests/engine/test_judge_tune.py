@@ -187,8 +187,8 @@ def test_the_command_writes_a_file_and_prints_what_to_apply(
     ]
     assert main(command) == 0
     printed = capsys.readouterr().out
-    assert "present                 0.000 of 16       0.000 of 20" in printed
-    assert "proposed                1.000 of 16       1.000 of 20" in printed
+    assert "present                 0 of 16           0 of 20" in printed
+    assert "proposed                1 of 16           1 of 20" in printed
     assert "[evaluator.polite.judge]\n  examples = 't.json'" in printed
     assert (tmp_path / "evalstudio.toml").read_bytes() == before, "nothing is applied"
     assert len(json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))["examples"]) == 4

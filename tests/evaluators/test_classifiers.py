@@ -43,7 +43,7 @@ def test_the_most_toxic_sentence_decides_label_by_label() -> None:
         "insult": 0.9,
         "identity_attack": 0.01,
     }
-    assert found.reason == "most toxic sentence (0.9000): Idiot!"
+    assert found.reason == "most toxic sentence (0.9): Idiot!"
     by_sentence = {
         answer[fragment.start : fragment.end]: fragment.scores["insult"] for fragment in found.fragments
     }
@@ -107,7 +107,7 @@ def test_what_is_no_probability_is_refused() -> None:
 def test_bias_is_of_the_whole_answer_and_shown_by_sentence() -> None:
     found = outcome("fairness_bias", "They are lazy people. The fee is five dollars.")
     assert found.scores == {"fairness_bias": 0.95}
-    assert found.reason == "most biased sentence (0.9500): They are lazy people."
+    assert found.reason == "most biased sentence (0.95): They are lazy people."
     assert [fragment.scores["fairness_bias"] for fragment in found.fragments] == [0.95, 0.005]
     assert outcome("fairness_bias", "They are lazy.", scale="probability").scores == {"fairness_bias": 0.9}
     assert outcome("fairness_bias", "The fee is five dollars.").reason == ""

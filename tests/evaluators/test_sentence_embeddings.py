@@ -186,7 +186,7 @@ def test_without_an_embedder_it_says_so() -> None:
 
 def test_the_least_grounded_sentence_is_named_and_every_sentence_has_its_score() -> None:
     found = outcome("groundedness", CASE)
-    assert found.reason == f"least grounded sentence (0.8660): {RATES}"
+    assert found.reason == f"least grounded sentence (0.866): {RATES}"
     assert [
         (CASE.actual_output[part.start : part.end], part.scores["groundedness"]) for part in found.fragments
     ] == [(FEES, 1.0), (RATES, ROOT)]

@@ -79,15 +79,25 @@ def test_exports_and_log_have_the_start_and_end_of_each_evaluator(tmp_path):
     assert (unknown["started"], unknown["finished"]) == (None, None)
 
 
-def test_problems_and_insights_name_model_and_evaluator(built):
+@pytest.fixture
+def ranked(tmp_path):
+    """The report of the small run with a second score per model, so that ROUGE ranks the models."""
+    builder = small_run()
+    for name, value in (("one", 0.9), ("two", 0.2)):
+        scores = {"rouge_1": value, "rouge_l": value}
+        builder.add("b", name, {"outcomes": {"rouge": {"status": "score", "scores": scores}}})
+    return build_report(builder.write(tmp_path), tmp_path, {"classification": Macro()})
+
+
+def test_problems_and_insights_name_model_and_evaluator(ranked):
     for path, entries in (
         ("problems/problems_and_actions.json", "problems"),
         ("insights/insights_and_actions.json", "insights"),
     ):
-        content = read(built.explainers["rouge"] / path)[entries]
+        content = read(ranked.explainers["rouge"] / path)[entries]
         assert content
         assert {entry["attributes"]["evaluator_name"] for entry in content} == {"Rouge"}
-    flips = [entry for entry in read(built.data)["problems"] if entry["problem_type"] == "robustness"]
+    flips = [entry for entry in read(ranked.data)["problems"] if entry["problem_type"] == "robustness"]
     assert flips
     for entry in flips:
         assert entry["attributes"]["model_name"] in ("one", "two")
@@ -144,10 +154,10 @@ def test_the_interpretation_holds_the_whole_report(built):
     )
 
 
-def test_problems_and_insights_go_with_their_evaluator(built):
-    problems = read(built.explainers["text_matching"] / "problems" / "problems_and_actions.json")["problems"]
+def test_problems_and_insights_go_with_their_evaluator(ranked):
+    problems = read(ranked.explainers["text_matching"] / "problems" / "problems_and_actions.json")["problems"]
     assert {problem["problem_code"]["code"] for problem in problems} == {"P0300"}
-    assert read(built.explainers["rouge"] / "insights" / "insights_and_actions.json")["insights"]
+    assert read(ranked.explainers["rouge"] / "insights" / "insights_and_actions.json")["insights"]
 
 
 def test_the_archive_holds_all_of_it_and_the_record(built):
@@ -224,7 +234,7 @@ def test_the_summary_has_the_commands_that_run_failures_again(tmp_path):
     builder.add("two\nlines", "one", {"outcomes": {"quality": score(0.1)}})
     text = build_report(builder.write(tmp_path), tmp_path, {}).summary.read_text(encoding="utf-8")
     assert "  - ``pytest 'suite.json::k`0[one]'``\n" in text
-    assert "- … and 3 more, in interpretation.html" in text
+    assert "… and 3 more failures, in interpretation.html" in text
     assert "::expected[" not in text
 
 

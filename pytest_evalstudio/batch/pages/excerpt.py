@@ -17,6 +17,7 @@ from pytest_evalstudio.batch.table.reader import ScoredTable
 from pytest_evalstudio.batch.table.storage import EXTRA, PURPOSE
 from pytest_evalstudio.core.codes import ItemCode
 from pytest_evalstudio.core.extras import import_extra
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.numbers import DEFAULT_SEED
 from pytest_evalstudio.record.schema import (
     SCHEMA_VERSION,
@@ -243,7 +244,7 @@ def _reason(verdicts: Mapping[str, ItemVerdict]) -> str:
             return f"{id}: {verdict.reason or verdict.code}"
         if verdict.missed:
             value = verdict.scores.get(verdict.missed[0])
-            return f"{id}: {verdict.missed[0]} {value:.4g}" if value is not None else f"{id}: missed"
+            return f"{id}: {verdict.missed[0]} {figure(value)}" if value is not None else f"{id}: missed"
     return ""
 
 

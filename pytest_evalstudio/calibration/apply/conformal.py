@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pytest_evalstudio.calibration.apply.curve import level_probabilities
 from pytest_evalstudio.calibration.file import Conformal, Curve, Logistic
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.stats.ordinal import ordinal_nonconformity
 
 
@@ -39,7 +40,7 @@ class ConformalSet:
         if not self.is_uncertain:
             return ""
         either = "both good and bad are" if self.labels else "neither good nor bad is"
-        return f"uncertain: {either} in the {1 - self.alpha:.4g} prediction set"
+        return f"uncertain: {either} in the {figure(1 - self.alpha)} prediction set"
 
 
 def conformal_set(

@@ -30,6 +30,7 @@ from pytest_evalstudio.calibration.fit.results import (
 )
 from pytest_evalstudio.calibration.fit.sample import FOLDS, LabelledSample
 from pytest_evalstudio.core.cases import NOTHING
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.record.score_table import Column
 from pytest_evalstudio.stats.calibration import (
     area_under_roc,
@@ -302,8 +303,9 @@ def _notes(calibration: FittedCalibration, predicted: Predictions, combined: flo
         single = float(np.mean(predicted.single_areas))
         if combined <= single:
             notes.append(
-                f"the combined score (area {combined:.3f}, cross-validated) is no better than the best single"
-                f" metric ({single:.3f}); calibrate that one alone"
+                f"the combined score (area {figure(combined)}, cross-validated) is no better than the"
+                " best single"
+                f" metric ({figure(single)}); calibrate that one alone"
             )
     if conformal.kind == "class":
         few = [

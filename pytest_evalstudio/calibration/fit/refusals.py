@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pytest_evalstudio.calibration.fit.results import CalibrationFigures, Refusal, RefusalCode
+from pytest_evalstudio.core.figures import figure, percent
 from pytest_evalstudio.record.score_table import Column
 from pytest_evalstudio.stats.risk import Cut
 from pytest_evalstudio.stats.risk_rule import RiskRule
@@ -56,7 +57,7 @@ def _area(figures: CalibrationFigures) -> Iterator[Refusal]:
     interval = _deciding_interval(figures)
     if interval is not None and (interval[0] > CHANCE or interval[1] < CHANCE):
         return
-    bounds = "unknown" if interval is None else f"{interval[0]:.3f} to {interval[1]:.3f}"
+    bounds = "unknown" if interval is None else f"{figure(interval[0])} to {figure(interval[1])}"
     yield Refusal(
         code=RefusalCode.AUC_HOLDS_HALF,
         text=(
@@ -87,7 +88,8 @@ def _target(figures: CalibrationFigures, cut: Cut, rule: RiskRule) -> Iterator[R
             text=(
                 f"{rule.rule} = {rule.limit:g}: no threshold of {names} attains it with {figures.n} labels;"
                 f" the best"
-                f" is {first} {best:.3f} with {second} {other:.3f}; allow more, label more answers, or take"
+                f" is {first} {figure(best)} with {second} {figure(other)}; allow more, label more"
+                " answers, or take"
                 f" another"
                 " metric"
             ),
@@ -118,7 +120,7 @@ def _threshold(figures: CalibrationFigures, columns: Sequence[Column]) -> Iterat
         yield Refusal(
             code=RefusalCode.THRESHOLD_OUT_OF_RANGE,
             text=(
-                f"{column.key}: the threshold {figures.threshold:.4g} is outside the metric's range,"
+                f"{column.key}: the threshold {figure(figures.threshold)} is outside the metric's range,"
                 f" {low:g} to"
                 f" {high:g}; label more answers, or take another metric"
             ),
@@ -131,9 +133,11 @@ def _errors(figures: CalibrationFigures) -> Iterator[Refusal]:
     yield Refusal(
         code=RefusalCode.ERRORS_AS_BY_CHANCE,
         text=(
-            f"{', '.join(figures.metrics)}: on answers that had no part in it, type I {figures.type_1:.3f}"
+            f"{', '.join(figures.metrics)}: on answers that had no part in it, type I"
+            f" {figure(figures.type_1)}"
             " and"
-            f" type II {figures.type_2:.3f} are no better than chance; label more answers, or take another"
+            f" type II {figure(figures.type_2)} are no better than chance; label more answers, or take"
+            " another"
             " metric"
         ),
     )
@@ -146,13 +150,14 @@ def _price(figures: CalibrationFigures, rule: RiskRule) -> Iterator[Refusal]:
     interval = figures.type_2_interval if is_first else figures.type_1_interval
     if rule.limit is None or price is None or price <= MAX_PRICE:
         return
-    bounds = "" if interval is None else f" (95 % interval {interval[0]:.3f} to {interval[1]:.3f})"
+    bounds = "" if interval is None else f" (95 % interval {figure(interval[0])} to {figure(interval[1])})"
     name = "type II" if is_first else "type I"
     result = "bad answers pass" if is_first else "good answers fail"
     yield Refusal(
         code=RefusalCode.PRICE_TOO_HIGH,
         text=(
-            f"{rule.rule} = {rule.limit:g}: its price is {name} {price:.3f}{bounds}: {price:.0%} of the"
+            f"{rule.rule} = {rule.limit:g}: its price is {name} {figure(price)}{bounds}: {percent(price)}"
+            " of the"
             f" {result}; allow more, label more answers, or take another metric"
         ),
     )
@@ -168,9 +173,9 @@ def _trivial(figures: CalibrationFigures, rule: RiskRule) -> Iterator[Refusal]:
     yield Refusal(
         code=RefusalCode.TRIVIAL_RULE,
         text=(
-            f"cost = {rule.cost_type_i:g}:{rule.cost_type_ii:g}: {expected.cost_per_1000:.4g} per 1,000"
+            f"cost = {rule.cost_type_i:g}:{rule.cost_type_ii:g}: {figure(expected.cost_per_1000)} per 1,000"
             f" answers, and the trivial rule that every answer {expected.trivial_verdict} costs"
-            f" {expected.trivial_cost_per_1000:.4g}; take another metric, or other costs"
+            f" {figure(expected.trivial_cost_per_1000)}; take another metric, or other costs"
         ),
     )
 

@@ -10,6 +10,7 @@ from pytest_evalstudio.calibration.apply.curve import probability
 from pytest_evalstudio.calibration.file import Calibration, Conformal
 from pytest_evalstudio.calibration.labelling.cases import LabelledCase
 from pytest_evalstudio.calibration.labelling.state import Labelling
+from pytest_evalstudio.core.figures import figure, percent
 from pytest_evalstudio.plots.axes import Scale, axes, legend
 from pytest_evalstudio.plots.canvas import Canvas
 from pytest_evalstudio.plots.colours import BAD, COLOURS, GOOD, GROUND, INK, QUIET
@@ -46,14 +47,15 @@ def picture(labelling: Labelling, calibration: Calibration, limit: float | None)
     sets = [conformal_set(conformal, likelihood).labels for likelihood in likelihoods]
     good = sum(bool(labelling.is_good(case.identity)) for _, case in dots)
     counts = f"{good} good and {len(dots) - good} bad answers"
-    threshold = "no threshold" if limit is None else f"threshold {limit:.3g}"
+    threshold = "no threshold" if limit is None else f"threshold {figure(limit)}"
     bad_limit, good_limit = conformal.limits
     canvas = Canvas(
         f"Calibration of {' and '.join(keys)} by {len(dots)} labels",
         width=WIDTH,
         height=HEIGHT,
         description=(
-            f"{counts}; {threshold}; conformal quantiles {good_limit:.3g} of good and {bad_limit:.3g} of bad"
+            f"{counts}; {threshold}; conformal quantiles {figure(good_limit)} of good and"
+            f" {figure(bad_limit)} of bad"
             f" answers for alpha = {conformal.alpha:g}."
         ),
     )
@@ -100,7 +102,7 @@ def _draw_bands(canvas: Canvas, x: Scale, grid: Sequence[float], sets: Sequence[
             right - left,
             BOTTOM - TOP,
             fill=BANDS[labels][0],
-            title=f"{band[0]:.3g} to {band[-1]:.3g}: {BANDS[labels][1]}",
+            title=f"{figure(band[0])} to {figure(band[-1])}: {BANDS[labels][1]}",
         )
 
 
@@ -113,7 +115,7 @@ def _draw_dots(
         good = bool(labelling.is_good(case.identity))
         shift = (number % _ROWS - (_ROWS - 1) / 2) * 6
         colour = GOOD if good else BAD
-        title = f"{case.key}: {score:.3g}, {'good' if good else 'bad'}"
+        title = f"{case.key}: {figure(score)}, {'good' if good else 'bad'}"
         fill, stroke = (colour, GROUND) if case.identity in at_random else (GROUND, colour)
         canvas.circle(x(score), y(float(good)) + shift, 4.5, fill=fill, stroke=stroke, title=title)
 
@@ -128,7 +130,7 @@ def _legend(canvas: Canvas, sets: Collection[tuple[int, ...]], conformal: Confor
     canvas.text(LEFT, after, "full dots: answers drawn at random", classes="q s")
     canvas.text(LEFT, after + 16, "rings: answers that the curve is fitted to", classes="q s")
     scope = "good and of bad answers" if conformal.kind == "class" else "all answers"
-    title = f"Conformal set, right for {1 - conformal.alpha:.0%} of {scope}"
+    title = f"Conformal set, right for {percent(1 - conformal.alpha)} of {scope}"
     canvas.text(LEFT + 330, BOTTOM + 66, title, classes="b s")
     for row, (labels, (colour, name)) in enumerate(
         (labels, band) for labels, band in BANDS.items() if labels in sets

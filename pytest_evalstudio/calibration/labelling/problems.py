@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pytest_evalstudio.calibration.fit.results import CalibrationFigures
 from pytest_evalstudio.calibration.labelling.agreement import Agreement
 from pytest_evalstudio.calibration.labelling.state import Labelling
+from pytest_evalstudio.core.figures import figure, percent
 from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.stats.intervals import wilson_interval
 
@@ -35,7 +36,8 @@ def problems(
     if kappa is not None and kappa < POOR_KAPPA:
         yield Problem(
             description=(
-                f"Calibrated verdicts by {names} agree little with people: Cohen's kappa is {kappa:.2f} on"
+                f"Calibrated verdicts by {names} agree little with people: Cohen's kappa is"
+                f" {figure(kappa)} on"
                 f" {figures.tested} answers"
             ),
             severity="medium",
@@ -57,7 +59,7 @@ def problems(
     if alpha is not None and alpha < POOR_ALPHA:
         yield Problem(
             description=(
-                f"The people who label agree little: Krippendorff's alpha is {alpha:.2f} on"
+                f"The people who label agree little: Krippendorff's alpha is {figure(alpha)} on"
                 f" {agreement.shared} answers"
             ),
             severity="medium",
@@ -83,8 +85,9 @@ def _bad_answers(labelling: Labelling, step: str) -> Iterator[Problem]:
     if low > TOLERABLE:
         yield Problem(
             description=(
-                f"People call {len(bad)} of {len(labels)} answers bad that were drawn at random: {low:.0%} to"
-                f" {high:.0%} of all (95% interval)"
+                f"People call {len(bad)} of {len(labels)} answers bad that were drawn at random:"
+                f" {percent(low)} to"
+                f" {percent(high)} of all (95 % interval)"
             ),
             severity="high" if low > 0.25 else "medium",
             problem_type="accuracy",

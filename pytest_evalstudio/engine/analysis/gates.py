@@ -244,7 +244,7 @@ def _evaluate(gate: Gate, board: Leaderboard | None, models: Mapping[str, str]) 
     missed = tuple(model for model, value in values.items() if not gate.meets(value))
     met = bool(values) and not missed
     shown = "; ".join(
-        f"{models[model]} {'no scored row' if value is None else f'{value:.4g}'}"
+        f"{models[model]} {'no scored row' if value is None else figure(value)}"
         for model, value in values.items()
     )
     return GateResult(

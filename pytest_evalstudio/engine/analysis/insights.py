@@ -8,15 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_evalstudio.core.figures import counted, figure
+from pytest_evalstudio.core.figures import counted, figure, percent
 from pytest_evalstudio.core.problems import INSIGHT_TYPES, Insight
 from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.engine.analysis.aggregators import FIRST_KEYS, Aggregator, CaseMarks
 from pytest_evalstudio.engine.analysis.flip_rates import COPY, FlipRate
-from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard, Standing
+from pytest_evalstudio.engine.analysis.leaderboards import Cell, Leaderboard, Standing
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.engine.analysis.wording import row_attributes
 from pytest_evalstudio.stats.ranking import is_tie
+
+_QUESTION_CHARS = 60
+"""Characters of each of several questions in one sentence."""
 
 
 def find_insights(
@@ -24,7 +27,8 @@ def find_insights(
 ) -> list[Insight]:
     """Return the insights of a run: comparisons of models, then the hardest prompts and perturbations.
 
-    Models are compared if there are two or more of them and no tie.
+    Models are compared if there are two or more of them, and the first or last one stands apart: its 95 %
+    interval does not overlap that of the next one.
 
     Args:
         rates: the run's flip rates.
@@ -166,11 +170,11 @@ def prompts(aggregator: Aggregator, info: EvaluatorInfo, marks: CaseMarks) -> It
         )
     if by_all:
         keys = [aggregator.cases.keys[case][1] for case in by_all]
-        is_single = len(keys) == 1
+        questions = [repr(excerpt(aggregator.cases.excerpt(case), _QUESTION_CHARS)) for case in by_all[:3]]
+        more = ", …" if len(keys) > 3 else ""
         yield Insight(
             description=(
-                f"{info.name}: {len(keys)} {'prompt' if is_single else 'prompts'} that no model passes"
-                f" ({', '.join(repr(key) for key in keys[:3])}{', …' if len(keys) > 3 else ''})."
+                f"{info.name}: no model passes {counted(len(keys), 'prompt')} ({', '.join(questions)}{more})."
             ),
             insight_type="weak_point",
             attributes={"evaluator": info.id, "count": len(keys), "test_case_keys": keys[:FIRST_KEYS]},
@@ -288,9 +292,9 @@ def sensitive_to(rates: Sequence[FlipRate]) -> Iterator[Insight]:
     most = max(clear, key=lambda rate: (rate.rate, rate.name))
     yield Insight(
         description=(
-            f"The models are most sensitive to {most.name}: {most.rate:.1%} of {most.compared} comparisons"
-            f" flip (95 % interval {most.interval[0]:.1%} to {most.interval[1]:.1%}), against"
-            f" {most.noise or 0.0:.1%} of unchanged copies."
+            f"The models are most sensitive to {most.name}: {percent(most.rate)} of"
+            f" {counted(most.compared, 'comparison')} flip (95 % interval {percent(most.interval[0])} to"
+            f" {percent(most.interval[1])}), against {percent(most.noise or 0.0)} of unchanged copies."
         ),
         insight_type="robustness",
         attributes={
@@ -323,7 +327,7 @@ def _extremes(board: Leaderboard, metric: str, best: str, worst: str, insight_ty
     info = board.evaluator
     name = next(entry.name for entry in info.metrics if entry.key == metric)
     first = ranked[0][1]
-    if ranked[0][0] != ranked[1][0]:
+    if _stands_apart(ranked[0][1].cells[metric], ranked[1][1].cells[metric]):
         yield _extreme(
             info,
             name,
@@ -333,9 +337,9 @@ def _extremes(board: Leaderboard, metric: str, best: str, worst: str, insight_ty
             else f"the {best} model",
             first,
             insight_type,
-            "Compare the intervals: if they overlap widely, the lead may be due to chance.",
+            "Its interval does not overlap that of the next model; weigh the lead against cost and time.",
         )
-    if ranked[-1][0] != ranked[-2][0]:
+    if _stands_apart(ranked[-1][1].cells[metric], ranked[-2][1].cells[metric]):
         yield _extreme(
             info,
             name,
@@ -345,6 +349,13 @@ def _extremes(board: Leaderboard, metric: str, best: str, worst: str, insight_ty
             insight_type,
             "Its failures, lowest score first, show its weaknesses.",
         )
+
+
+def _stands_apart(cell: Cell, neighbour: Cell) -> bool:
+    """Return True if the intervals of two models do not overlap; one answer has no interval."""
+    if cell.interval is None or neighbour.interval is None:
+        return False
+    return cell.interval[0] > neighbour.interval[1] or cell.interval[1] < neighbour.interval[0]
 
 
 def _extreme(

@@ -29,7 +29,7 @@ def operations(aggregator: Aggregator, storage_mb: float) -> Iterator[Problem]:
     if limit is not None and storage_mb > limit:
         yield Problem(
             description=(
-                f"The run's files take {storage_mb:.1f} MB, more than storage.max_mb = {figure(limit)}."
+                f"The run's files take {figure(storage_mb)} MB, more than storage.max_mb = {figure(limit)}."
             ),
             severity="medium",
             problem_type="storage",

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_evalstudio.calibration.fit.results import ExpectedUse
+from pytest_evalstudio.core.figures import figure, percent
 from pytest_evalstudio.core.markdown import whole
 from pytest_evalstudio.engine.analysis.run_info import evaluators_of
 from pytest_evalstudio.engine.scoring.masking import masked
@@ -214,7 +215,8 @@ def _limitation(run: WorkflowRun, metric: str) -> str:
         measured = "not compared with people in this workflow"
     else:
         low, high = figures.auc_in_sample_interval
-        measured = f"AUC {figures.auc_in_sample:.2f} ({low:.2f}–{high:.2f}) on the labels of this workflow"
+        measured = f"AUC {figure(figures.auc_in_sample)} ({figure(low)}–{figure(high)}) on the labels of"
+        " this workflow"
     published = published_agreement(metric)
     return f"{measured}; published AUC: {published}" if published else f"{measured}; no published figure"
 
@@ -253,7 +255,7 @@ def _monitoring(decision: Decision | None, expected: ExpectedUse | None) -> Iter
     """Yield the triggers that the results give."""
     for metric in decision.metrics if decision is not None else ():
         yield Trigger(
-            condition=f"In a run in CI, fewer than {decision.min_share:.0%} of the answers pass"  # type: ignore[union-attr]  # not None: it has metrics
+            condition=f"In a run in CI, fewer than {percent(decision.min_share)} of the answers pass"  # type: ignore[union-attr]  # not None: it has metrics
             f" {metric.metric}.",
             action="Find the cause with the baseline of the signed run; validate again.",
             gate=f"pass_rate({metric.metric.partition('.')[0]}) >= {decision.min_share:g}",  # type: ignore[union-attr]
@@ -266,8 +268,9 @@ def _monitoring(decision: Decision | None, expected: ExpectedUse | None) -> Iter
     else:
         low, high = expected.flagged_interval
         yield Trigger(
-            condition=f"The guard flags less than {low:.0%} or more than {high:.0%} of the answers in a week;"
-            f" {expected.flagged:.0%} is expected.",
+            condition=f"The guard flags less than {percent(low)} or more than {percent(high)} of the"
+            " answers in a week;"
+            f" {percent(expected.flagged)} is expected.",
             action="Label a new sample and calibrate again.",
             guard=f"{FLAGGED_SHARE} < {low:.3g} or {FLAGGED_SHARE} > {high:.3g}",
         )
@@ -325,15 +328,16 @@ def _lines(card: ModelCard) -> Iterator[str]:
     )
     for metric in card.metrics:
         sign = "≥" if metric.better == "higher" else "≤"
-        limit = f"{sign} {metric.threshold:.4g} | {whole(metric.source)} | {metric.limitation}"
+        limit = f"{sign} {figure(metric.threshold)} | {whole(metric.source)} | {metric.limitation}"
         yield f"| {whole(metric.metric)} | {limit} |"
     yield from ("", "## Results", "")
     if card.quality is not None:
         low, high = card.quality.interval
         yield (
-            f"{card.quality.passed} of {card.quality.judged} test cases pass: {card.quality.share:.0%}, 95"
+            f"{card.quality.passed} of {card.quality.judged} test cases pass:"
+            f" {percent(card.quality.share)}, 95"
             " % interval"
-            f" {low:.0%} to {high:.0%}."
+            f" {percent(low)} to {percent(high)}."
         )
         yield ""
     yield from (f"- {whole(name)}: {whole(text)}" for name, text in card.results.items())

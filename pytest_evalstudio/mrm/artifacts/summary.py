@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from pytest_evalstudio.core.figures import percent
 from pytest_evalstudio.core.markdown import whole
 from pytest_evalstudio.core.outcomes import SEVERITIES
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
@@ -338,6 +339,6 @@ def _describe_quality(quality: Quality | None) -> str:
     others = [f"{count} {verdict}" for verdict, count in quality.verdicts.items() if verdict not in _VERDICTS]
     rest = f" Besides: {', '.join(others)}." if others else ""
     return (
-        f"{quality.passed} of {quality.judged} test cases pass: {100 * quality.share:.0f} %, "
-        f"95 % interval {100 * low:.0f} to {100 * high:.0f} %.{rest}"
+        f"{quality.passed} of {quality.judged} test cases pass: {percent(quality.share)}, "
+        f"95 % interval {percent(low)} to {percent(high)}.{rest}"
     )

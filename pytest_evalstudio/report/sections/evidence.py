@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.report.assessment import is_safety
 from pytest_evalstudio.report.content import Content
@@ -60,7 +61,7 @@ def _calibrations(analysis: Analysis) -> Iterator[CalibrationLine]:
 def _plain(figures: Mapping[str, object]) -> dict[str, str]:
     """Return the numbers and texts among the figures of a calibration."""
     plain = {
-        name.replace("_", " "): f"{value:.4g}" if isinstance(value, float) else str(value)
+        name.replace("_", " "): figure(value) if isinstance(value, float) else str(value)
         for name, value in figures.items()
         if isinstance(value, int | float | str)
     }

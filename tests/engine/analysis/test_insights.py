@@ -41,9 +41,21 @@ def test_lower_is_better_turns_the_order(insights):
     builder = RecordBuilder(
         evaluator("quality", metric(better="lower", threshold=1.0)), models=("one", "two")
     )
-    builder.add("a", "one", quality(0.9))
-    builder.add("a", "two", quality(0.1))
+    for key in "ab":
+        builder.add(key, "one", quality(0.9))
+        builder.add(key, "two", quality(0.1))
     assert insights(builder)[0].attributes["model"] == "m-two"
+
+
+def test_models_whose_intervals_overlap_are_not_ranked(insights):
+    builder = two_models([0.9, 0.8, 0.7, 0.6], [0.85, 0.75, 0.65, 0.6])
+    assert not any(
+        "best model" in text.description or "worst" in text.description for text in insights(builder)
+    )
+
+
+def test_one_answer_ranks_no_models(insights):
+    assert insights(two_models([0.9], [0.6])) == ()
 
 
 def test_ties_one_model_and_zero_durations_give_none(insights):
@@ -56,7 +68,8 @@ def test_ties_one_model_and_zero_durations_give_none(insights):
 def test_of_three_models_a_shared_lead_has_no_best_but_a_worst(insights):
     builder = RecordBuilder(models=("one", "two", "three"))
     for name, value in (("one", 0.9), ("two", 0.9), ("three", 0.6)):
-        builder.add("a", name, quality(value))
+        for key in "ab":
+            builder.add(key, name, quality(value))
     (found,) = insights(builder)
     assert "the worst model is 'three'" in found.description
 
@@ -69,13 +82,14 @@ def test_a_boolean_evaluator_tells_the_most_accurate_and_the_best_retrieving_mod
             "model_retrieval_failures": retrieval,
             "model_generation_failures": 0.0,
         }
-        builder.add("a", name, {"outcomes": {"text_matching": {"status": "score", "scores": scores}}})
+        for key in "abcdef":
+            builder.add(key, name, {"outcomes": {"text_matching": {"status": "score", "scores": scores}}})
     texts = [insight.description for insight in insights(builder)]
     assert any("most accurate model is 'one'" in text for text in texts)
     assert any("least accurate model is 'two'" in text for text in texts)
     assert any("best retrieving model is 'one'" in text for text in texts)
     assert any(
-        "for 1 prompt the retrieval of model 'two' failed and its answer did not" in text for text in texts
+        "for 6 prompts the retrieval of model 'two' failed and its answer did not" in text for text in texts
     )
 
 
@@ -116,7 +130,7 @@ def test_the_most_difficult_prompt_and_those_no_model_answers(insights):
     weak = [insight for insight in found if insight.insight_type == "weak_point"]
     assert "the most difficult prompt is 'What about b?'; 2 of 2 models fail it" in weak[0].description
     assert weak[1].attributes["test_case_keys"] == ["b", "c"]
-    assert "2 prompts that no model passes ('b', 'c')" in weak[1].description
+    assert "no model passes 2 prompts ('What about b?', 'What about c?')" in weak[1].description
 
 
 def test_equally_difficult_prompts_have_no_hardest(insights):
@@ -160,7 +174,7 @@ def sensitive(flipped, copies_flipped, compared=20):
 def test_the_perturbation_that_turns_more_than_noise_does(insights):
     (found,) = insights(sensitive(12, 0))
     assert found.insight_type == "robustness"
-    assert "most sensitive to comma:LOW: 60.0% of 20 comparisons flip" in found.description
+    assert "most sensitive to comma:LOW: 60 % of 20 comparisons flip" in found.description
     assert found.attributes["noise"] == 0.0
 
 

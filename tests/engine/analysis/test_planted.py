@@ -263,7 +263,7 @@ INSIGHTS = {
         ["the best model is 'a'", "the worst model is 'b'"],
     ),
     "most and least accurate": (
-        both(["yes", "yes"], ["yes", "no"]),
+        both(["yes"] * 6, ["no"] * 6),
         ["answered"],
         ["the most accurate model is 'a'", "the least accurate model is 'b'"],
     ),
@@ -282,7 +282,7 @@ INSIGHTS = {
         ["reading"],
         [
             "the most difficult prompt is 'Question 0?'; 2 of 2 models fail it",
-            "1 prompt that no model passes ('k0')",
+            "no model passes 1 prompt ('Question 0?')",
         ],
     ),
     "retrieval failed and generation did not": (

@@ -256,7 +256,7 @@ def test_a_run_without_any_cost_is_no_problem(problems):
     [
         ({"latency.max_s": 1.0}, "efficiency", "95th percentile"),
         ({"max_cost": 2.5}, "cost", "cost 3, more than max_cost = 2.5"),
-        ({"storage.max_mb": 10}, "storage", "take 12.0 MB"),
+        ({"storage.max_mb": 10}, "storage", "take 12 MB"),
         ({"min_test_cases": 4}, "data_quality", "scored 3 test cases"),
     ],
 )

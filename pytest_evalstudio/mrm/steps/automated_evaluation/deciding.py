@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pytest_evalstudio.core.codes import ItemCode
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import Better, Metric
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.thresholds import by_evaluator, named_thresholds, thresholds_of
@@ -45,7 +46,7 @@ class DecidingMetric:
     def text(self) -> str:
         """Return metric, threshold and basis for people."""
         sign = "≥" if self.better == "higher" else "≤"
-        limit = "" if self.basis == "yes_or_no" else f" {sign} {self.threshold:.4g}"
+        limit = "" if self.basis == "yes_or_no" else f" {sign} {figure(self.threshold)}"
         return f"{self.metric}{limit} ({BASES[self.basis]})"
 
 

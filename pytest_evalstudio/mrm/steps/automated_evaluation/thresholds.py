@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID, EvaluationResults
 from pytest_evalstudio.mrm.workflow.calibration import calibrated_thresholds, calibration_outcome
 from pytest_evalstudio.mrm.workflow.context import StepContext
@@ -34,7 +35,7 @@ def evaluators_and_thresholds(
         for name, value in evaluation.thresholds.items()
         if name.partition(".")[0] in ids and name not in replaced
     }
-    values = ", ".join(f"{name} {value:.3g}" for name, value in calibrated.items())
+    values = ", ".join(f"{name} {figure(value)}" for name, value in calibrated.items())
     notes = [f"thresholds of the human calibration: {values}"] if values else []
     return ids, {**options, **calibrated}, notes
 

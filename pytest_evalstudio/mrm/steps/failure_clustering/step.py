@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from pydantic import Field
 
+from pytest_evalstudio.core.figures import figure, percent
 from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.formats.fields import write_json
@@ -151,10 +152,11 @@ def _notes(
         notes.append("the failures are all alike: they form one cluster")
     elif structure_test is not None and not structure_test.is_clustered:
         comparison = (
-            f"silhouette {structure_test.silhouette:.2f}, that of random subsets of all cases up to"
-            f" {max(structure_test.references):.2f}; {structure_test.neighbours:.0%} of the nearest cases of"
-            f" failures fail, {structure_test.expected_neighbours:.0%} by chance; p"
-            f" {structure_test.p_value:.2f}"
+            f"silhouette {figure(structure_test.silhouette)}, that of random subsets of all cases up to"
+            f" {figure(max(structure_test.references))}; {percent(structure_test.neighbours)} of the"
+            " nearest cases of"
+            f" failures fail, {percent(structure_test.expected_neighbours)} by chance; p"
+            f" {figure(structure_test.p_value)}"
         )
         subject = (
             "these clusters are" if grouping.count > 1 else "the failures form one cluster: several would be"

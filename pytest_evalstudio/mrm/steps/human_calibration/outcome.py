@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pytest_evalstudio.calibration.labelling.agreement import Agreement
 from pytest_evalstudio.calibration.labelling.state import Labelling
-from pytest_evalstudio.core.figures import counted
+from pytest_evalstudio.core.figures import counted, figure, percent
 from pytest_evalstudio.mrm.steps.human_calibration.results import CalibrationResults
 
 KEPT = "later steps keep the evaluation's threshold"
@@ -21,7 +21,7 @@ def result_notes(results: CalibrationResults) -> Iterator[str]:
         if each.metric in results.metrics:
             continue
         if each.accepted:
-            yield f"{each.metric}: calibrated by the same labels, threshold {each.threshold:.4g}"
+            yield f"{each.metric}: calibrated by the same labels, threshold {figure(each.threshold)}"
         else:
             yield f"{each.metric}: not calibrated, {KEPT}: {'; '.join(each.reasons)}"
 
@@ -58,10 +58,10 @@ def result_summary(results: CalibrationResults) -> str:
     flags = (
         ""
         if use is None
-        else f"; expected: {use.flagged:.0%} flagged, {use.misses_per_1000:.0f} misses per 1,000"
+        else f"; expected: {percent(use.flagged)} flagged, {use.misses_per_1000:.0f} misses per 1,000"
     )
     alpha = results.agreement.krippendorff_alpha
-    raters = "" if alpha is None else f"; raters' alpha {alpha:.2f}{_adjudication(results.agreement)}"
+    raters = "" if alpha is None else f"; raters' alpha {figure(alpha)}{_adjudication(results.agreement)}"
     disagreements = results.to_review["disagreement"]
     return (
         f"{_quality(results)}{raters}{flags}; "
@@ -75,8 +75,8 @@ def _adjudication(agreed: Agreement) -> str:
     if not agreed.adjudicated or agreed.percent is None or agreed.final_percent is None:
         return ""
     return (
-        f", {agreed.percent:.0%} of their pairs agree; after the adjudication of {agreed.adjudicated}"
-        f" {agreed.final_percent:.0%} of their labels are the final ones"
+        f", {percent(agreed.percent)} of their pairs agree; after the adjudication of {agreed.adjudicated}"
+        f" {percent(agreed.final_percent)} of their labels are the final ones"
     )
 
 
@@ -89,10 +89,11 @@ def _quality(results: CalibrationResults) -> str:
             if reasons
             else "no threshold corresponds to the calibration"
         )
-    before = f" (the run's: {results.before.threshold:.4g})" if results.before else ""
-    kappa = "" if results.kappa is None else f", kappa {results.kappa:.2f}"
+    before = f" (the run's: {figure(results.before.threshold)})" if results.before else ""
+    kappa = "" if results.kappa is None else f", kappa {figure(results.kappa)}"
     return (
-        f"threshold {results.threshold:.4g} of {results.threshold_of}{before}; type I {results.type_1:.2f},"
+        f"threshold {figure(results.threshold)} of {results.threshold_of}{before}; type I"
+        f" {figure(results.type_1)},"
         " type II"
-        f" {results.type_2:.2f}{kappa}"
+        f" {figure(results.type_2)}{kappa}"
     )

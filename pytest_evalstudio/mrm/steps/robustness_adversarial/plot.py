@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from pytest_evalstudio.core.figures import figure, percent
 from pytest_evalstudio.mrm.steps.robustness_adversarial.method import ALL, Measure
 from pytest_evalstudio.mrm.steps.robustness_adversarial.results import AttackComparison
 from pytest_evalstudio.plots.axes import Scale, axes
@@ -98,9 +99,9 @@ def _description(comparisons: Sequence[AttackComparison]) -> str:
         if comparison.generator == ALL or comparison.mean is None or comparison.baseline.mean is None:
             continue
         chance = comparison.chance_of_worse
-        probability = f", chance of a worse score {chance.value:.0%}" if chance is not None else ""
+        probability = f", chance of a worse score {percent(chance.value)}" if chance is not None else ""
         parts.append(
-            f"{comparison.metric}, {comparison.generator}: mean {comparison.mean:.3g} against"
-            f" {comparison.baseline.mean:.3g}{probability}"
+            f"{comparison.metric}, {comparison.generator}: mean {figure(comparison.mean)} against"
+            f" {figure(comparison.baseline.mean)}{probability}"
         )
     return "; ".join(parts)

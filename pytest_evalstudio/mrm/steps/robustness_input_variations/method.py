@@ -8,6 +8,7 @@ from typing import TypedDict
 
 import numpy as np
 
+from pytest_evalstudio.core.figures import figure, percent
 from pytest_evalstudio.core.outcomes import Severity
 from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.mrm.steps.robustness_input_variations.results import (
@@ -114,12 +115,13 @@ def _problem(row: PerturbatorFlips, copies: FlipCounts | None, step: str, model:
             f", against {copies.pass_to_fail} of {copies.cases} when asked again unchanged" if copies else ""
         )
         effects.append(
-            f"turns {row.pass_to_fail} of {row.cases} cases from pass to fail ({share:.0%}, 95 % interval"
-            f" {low:.0%} to {high:.0%}; adjusted p {row.p_adjusted:.2g}){noise}"
+            f"turns {row.pass_to_fail} of {row.cases} cases from pass to fail ({percent(share)}, 95 %"
+            " interval"
+            f" {percent(low)} to {percent(high)}; adjusted p {row.p_adjusted:.2g}){noise}"
         )
     lower = [drop for drop in row.drops if drop.lower]
     effects += [
-        f"worsens {drop.metric} by {drop.mean:.3g} on average of {drop.cases} cases (adjusted p"
+        f"worsens {drop.metric} by {figure(drop.mean)} on average of {drop.cases} cases (adjusted p"
         f" {drop.p_adjusted:.2g})"
         for drop in lower
     ]

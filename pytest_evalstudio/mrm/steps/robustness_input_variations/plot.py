@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from pytest_evalstudio.core.figures import percent
 from pytest_evalstudio.mrm.steps.robustness_input_variations.results import (
     CategoryFlips,
     FlipCounts,
@@ -40,7 +41,7 @@ def flips_picture(title: str, flips: VariationFlips) -> str:
             _row(canvas, scale, top + LINE * (number + 0.5), row)
         y = bottom + LINE * 1.2
     for tick in scale.ticks():
-        canvas.text(scale(tick), y - 8, f"{tick:.0%}", anchor="middle", classes="q s")
+        canvas.text(scale(tick), y - 8, percent(tick), anchor="middle", classes="q s")
     return canvas.finish()
 
 
@@ -70,7 +71,7 @@ def _row(canvas: Canvas, scale: Scale, y: float, row: Row) -> None:
 def _figures(row: Row) -> str:
     low, high = row.interval
     flips = f"{row.pass_to_fail} pass to fail, {row.fail_to_pass} fail to pass"
-    return f"{row.name}: {row.rate:.0%}, 95 % interval {low:.0%} to {high:.0%}, {flips}"
+    return f"{row.name}: {percent(row.rate)}, 95 % interval {percent(low)} to {percent(high)}, {flips}"
 
 
 def _description(groups: Sequence[tuple[str, Sequence[Row]]]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.mrm.steps.test_validation.results import ValidatedCase, ValidationMetric
 from pytest_evalstudio.plots.axes import Scale, legend
 from pytest_evalstudio.plots.canvas import Canvas
@@ -62,13 +63,13 @@ def _row(
     for number, (score, case) in enumerate(sorted(scored, key=lambda pair: (pair[0], pair[1].key))):
         y = top + 14 + (ROW - 32) * (number % _LANES) / (_LANES - 1)
         colour = BAD if case.verdict == "rejected" else GOOD
-        tip = f"{case.key}: {score:.3g}, {case.verdict}"
+        tip = f"{case.key}: {figure(score)}, {case.verdict}"
         canvas.circle(x(score), y, 4, fill=colour, stroke=GROUND, title=tip)
 
 
 def _described(metrics: Mapping[str, ValidationMetric]) -> list[str]:
     return [
         f"{name}: cutoff {metric.cutoff:g}, median "
-        + ("none" if metric.median is None else f"{metric.median:.3g}")
+        + ("none" if metric.median is None else figure(metric.median))
         for name, metric in metrics.items()
     ]

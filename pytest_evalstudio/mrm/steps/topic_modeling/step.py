@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.engine.corpus import CorpusChunk, corpus_chunks
 from pytest_evalstudio.engine.scoring.masking import masked
@@ -165,7 +166,7 @@ class TopicModeling:
         _write(context, results, notes, tried, topics, placed)
         summary = f"{_count(results.topics, 'topic')} in {_count(results.chunks, 'chunk')}"
         if results.silhouette is not None:
-            summary += f" by {results.vectors}; {results.clustering}, silhouette {results.silhouette:.2f}"
+            summary += f" by {results.vectors}; {results.clustering}, silhouette {figure(results.silhouette)}"
         return StepResult(summary=summary, notes=tuple(notes), figures=results)
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.mrm.steps.weakness_detection.permuting import (
     Categories,
     CellPValues,
@@ -250,7 +251,7 @@ def _effect(scores: Floats, rest: Floats, *, best: float | None) -> tuple[float,
 def describe(weaknesses: MetricWeaknesses) -> Iterator[str]:
     """Yield the lines that describe the result on a terminal."""
     yield (
-        f"{weaknesses.metric} ({weaknesses.better} is better): mean {weaknesses.mean:.3f} of"
+        f"{weaknesses.metric} ({weaknesses.better} is better): mean {figure(weaknesses.mean)} of"
         f" {weaknesses.cases} cases"
     )
     excluded = ", ".join(f"{count} {_LEFT_OUT[why]}" for why, count in weaknesses.left_out.items() if count)
@@ -264,7 +265,7 @@ def describe(weaknesses: MetricWeaknesses) -> Iterator[str]:
     for cell in weaknesses.cells:
         yield (
             f"{'WEAK' if cell.weak else '':<5}{_named(cell):<{width}}  {cell.cases:>5} cases  mean"
-            f" {cell.mean:.3f}{_describe_comparison(cell)}"
+            f" {figure(cell.mean)}{_describe_comparison(cell)}"
         )
     yield (
         f"{weaknesses.weak} weak" if weaknesses.weak else "nothing is weak, as far as so many cases can tell"
@@ -280,6 +281,7 @@ def _describe_comparison(cell: WeaknessCell) -> str:
         return f"  ({cell.note})"
     low, high = cell.effect.interval
     return (
-        f"  p {cell.p_adjusted:.4f}  {cell.effect.name} {cell.effect.value:+.3f}, 95% interval {low:.3f} to"
-        f" {high:.3f}"
+        f"  p {figure(cell.p_adjusted)}  {cell.effect.name} {cell.effect.value:+.3f}, 95 % interval"
+        f" {figure(low)} to"
+        f" {figure(high)}"
     )

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.mrm.steps.weakness_detection.plot_rows import MetricAxis, in_order, named, some
 from pytest_evalstudio.plots.canvas import Canvas
 from pytest_evalstudio.plots.colours import GROUND, INK, QUIET, RULE, colour_between
@@ -100,7 +101,7 @@ def _cell(
 ) -> None:
     mean = math.fsum(cell.values) / len(cell.values)
     cases = f"{len(cell.values)} case{'' if len(cell.values) == 1 else 's'}"
-    title = f"{name}: mean {mean:.3g} of {cases}{', weak' if cell.weak else ''}"
+    title = f"{name}: mean {figure(mean)} of {cases}{', weak' if cell.weak else ''}"
     canvas.rect(x, y, wide, CELL_HEIGHT, fill=_colour(mean, axis), opacity=0.75, stroke=RULE, title=title)
     columns = int((wide - 12) // _PITCH)
     lines = int((CELL_HEIGHT - 24) // _PITCH)
@@ -133,9 +134,11 @@ def _legend(canvas: Canvas, axis: MetricAxis, y: float, more_rows: int, more_col
         canvas.rect(16 + width / steps * number, y, width / steps + 0.5, 12, fill=shade)
     ends = (axis.worst, middle, axis.low + axis.high - axis.worst)
     for position, (value, anchor) in enumerate(zip(ends, ("start", "middle", "end"), strict=True)):
-        canvas.text(16 + width / 2 * position, y + 26, f"{value:.3g}", anchor=anchor, classes="q s")  # type: ignore[arg-type]
+        canvas.text(16 + width / 2 * position, y + 26, figure(value), anchor=anchor, classes="q s")  # type: ignore[arg-type]
     what = "mean of all" if axis.threshold is None else "threshold"
-    canvas.text(16 + width + 16, y + 11, f"{axis.better} is better; pale: {what} {middle:.3g}", classes="q s")
+    canvas.text(
+        16 + width + 16, y + 11, f"{axis.better} is better; pale: {what} {figure(middle)}", classes="q s"
+    )
     canvas.text(
         16,
         y + 48,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pytest_evalstudio.core.figures import figure, percent
 from pytest_evalstudio.mrm.steps.weakness_detection.plot_rows import MetricAxis
 from pytest_evalstudio.plots.axes import Scale
 from pytest_evalstudio.plots.canvas import Canvas
@@ -32,7 +33,7 @@ def distributions(title: str, measures: Sequence[tuple[MetricAxis, Sequence[floa
 
 def _described(measures: Sequence[tuple[MetricAxis, Sequence[float]]]) -> str:
     return "; ".join(
-        f"{axis.key}: mean {axis.mean:.3g}, {_beyond(axis, values)}" for axis, values in measures
+        f"{axis.key}: mean {figure(axis.mean)}, {_beyond(axis, values)}" for axis, values in measures
     )
 
 
@@ -46,7 +47,7 @@ def _row(canvas: Canvas, top: float, axis: MetricAxis, values: Sequence[float]) 
     for count, left, right in zip(counts.tolist(), edges[:-1].tolist(), edges[1:].tolist(), strict=True):
         if count:
             height = max(1.0, count / int(counts.max()) * (_HEIGHT - 6))
-            title = f"{left:.3g} to {right:.3g}: {count:,} case{'' if count == 1 else 's'}"
+            title = f"{figure(left)} to {figure(right)}: {count:,} case{'' if count == 1 else 's'}"
             x, width = scale(left) + 0.5, scale(right) - scale(left) - 1
             canvas.rect(x, bottom - height, width, height, fill=_colour(axis, left, right), title=title)
     canvas.line(scale.start, bottom, scale.end, bottom, stroke=QUIET)
@@ -60,7 +61,7 @@ def _row(canvas: Canvas, top: float, axis: MetricAxis, values: Sequence[float]) 
     canvas.text(
         WIDTH - FIGURES + 12,
         top + 33,
-        f"{'share' if is_binary(values) else 'mean'} {axis.mean:.3g}",
+        f"{'share' if is_binary(values) else 'mean'} {figure(axis.mean)}",
         classes="q s",
     )
     canvas.text(WIDTH - FIGURES + 12, top + 48, _beyond(axis, values), classes="q s")
@@ -78,4 +79,4 @@ def _beyond(axis: MetricAxis, values: Sequence[float]) -> str:
         return "no threshold"
     limit = axis.threshold
     failing = sum(value < limit if axis.better == "higher" else value > limit for value in values)
-    return f"{failing / len(values):.0%} fail"
+    return f"{percent(failing / len(values))} fail"

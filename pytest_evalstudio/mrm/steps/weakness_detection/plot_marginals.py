@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.mrm.steps.weakness_detection.plot_rows import (
     ROW,
     DimensionPanel,
@@ -44,11 +45,11 @@ def _mean(canvas: Canvas, scale: Scale, middle: float, group: Group) -> None:
         )
     mean = float(np.mean(group.values))
     interval = mean_interval(group.values, scale.low, scale.high)
-    title = f"{group.name}: mean {mean:.3g}"
+    title = f"{group.name}: mean {figure(mean)}"
     if interval is not None:
         low, high = (scale(end) for end in interval)
         canvas.line(low, middle, high, middle, stroke=colour_of(group), width=2.5)
         for end in (low, high):
             canvas.line(end, middle - 5, end, middle + 5, stroke=colour_of(group), width=2.5)
-        title += f", 95 % interval {interval[0]:.3g} to {interval[1]:.3g}"
+        title += f", 95 % interval {figure(interval[0])} to {figure(interval[1])}"
     canvas.circle(scale(mean), middle, 5, fill=colour_of(group), title=title)

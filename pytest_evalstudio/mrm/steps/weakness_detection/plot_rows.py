@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.mrm.data.categories import GENERATOR
 from pytest_evalstudio.plots.axes import Scale
 from pytest_evalstudio.plots.canvas import Canvas
@@ -161,7 +162,7 @@ def _labels(canvas: Canvas, middle: float, group: Group) -> None:
 
 def _notes(canvas: Canvas, axis: MetricAxis, top: float, note: str) -> None:
     y = top + 8
-    lines = [(QUIET, False, f"mean of all cases {axis.mean:.3g}")]
+    lines = [(QUIET, False, f"mean of all cases {figure(axis.mean)}")]
     if axis.threshold is not None:
         lines.append((BAD, True, f"threshold {axis.threshold:g} ({axis.better} is better)"))
     x = 12.0

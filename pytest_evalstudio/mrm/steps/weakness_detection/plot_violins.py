@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.mrm.steps.weakness_detection.plot_rows import (
     ROW,
     DimensionPanel,
@@ -78,7 +79,7 @@ def _violin(canvas: Canvas, scale: Scale, middle: float, group: Group) -> None:
         (scale(point), middle + half) for point, half in zip(points.tolist(), shape.tolist(), strict=True)
     ]
     first, median, third = (float(value) for value in np.percentile(group.values, (25, 50, 75)))
-    title = f"{group.name}: median {median:.3g}, quartiles {first:.3g} and {third:.3g}"
+    title = f"{group.name}: median {figure(median)}, quartiles {figure(first)} and {figure(third)}"
     canvas.path(
         [*upper, *reversed(lower)],
         stroke=colour_of(group),
@@ -117,6 +118,6 @@ def _mean(canvas: Canvas, scale: Scale, middle: float, group: Group) -> None:
     interval = mean_interval(group.values, scale.low, scale.high)
     if interval is not None:
         canvas.line(scale(interval[0]), middle, scale(interval[1]), middle, stroke=INK, width=2)
-    what = f"{group.name}: {'share' if is_binary(group.values) else 'mean'} {mean:.3g}"
-    within = f", 95 % interval {interval[0]:.3g} to {interval[1]:.3g}" if interval is not None else ""
+    what = f"{group.name}: {'share' if is_binary(group.values) else 'mean'} {figure(mean)}"
+    within = f", 95 % interval {figure(interval[0])} to {figure(interval[1])}" if interval is not None else ""
     canvas.circle(scale(mean), middle, 4.5, fill=INK, title=what + within)
