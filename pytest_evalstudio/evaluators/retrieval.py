@@ -128,8 +128,8 @@ class ContextRelevancySoft:
                 for index, chunk in enumerate(chunks[:MAX_FRAGMENTS])
                 if chunk.best is not None
             )
-            reason = f"least relevant of {len(chunks)} chunks: chunk {lowest + 1}"
-            f" ({figure(chunks[lowest].relevancy)})"
+            relevancy = figure(chunks[lowest].relevancy)
+            reason = f"least relevant of {len(chunks)} chunks: chunk {lowest + 1} ({relevancy})"
             outcomes.append(
                 Outcome.score(
                     {"precision_relevancy": precision, "recall_relevancy": recall},
