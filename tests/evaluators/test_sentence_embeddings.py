@@ -226,10 +226,10 @@ def test_blank_chunks_keep_their_rank_and_count_nothing() -> None:
     assert outcome("context_mean_reciprocal_rank", case).scores["mean_reciprocal_rank"] == pytest.approx(
         1 / 3
     )
-    assert outcome("context_relevancy_soft", case).scores == {
-        "precision_relevancy": 0.5,
-        "recall_relevancy": 1.0,
-    }
+    soft = outcome("context_relevancy_soft", case)
+    assert soft.scores == {"precision_relevancy": 0.5, "recall_relevancy": 1.0}
+    assert soft.reason.startswith("least relevant of ")
+    assert soft.reason.endswith(" (0)")
 
 
 @pytest.mark.parametrize(
