@@ -200,10 +200,10 @@ def test_a_suite_at_a_url_is_checked(capsys, here):
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         url = f"http://127.0.0.1:{server.server_port}/s.json"
-        found = main(["validate", url])
+        result = main(["validate", url])
         server.shutdown()
         thread.join()
-    assert found == 0
+    assert result == 0
     assert capsys.readouterr().out == f"{url}: suite, 1 test cases: fine\n"
 
 
@@ -363,8 +363,8 @@ def test_a_judge_is_checked_against_labels(
     arguments = ["judge-check", "labels.csv", "--lab", "answers_lab.json", "--evaluator", "language_mismatch"]
 
     assert main([*arguments, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert (found["agreement"], found["kappa"], found["flips"]["repeats"]) == (
+    result = json.loads(capsys.readouterr().out)
+    assert (result["agreement"], result["kappa"], result["flips"]["repeats"]) == (
         1.0,
         1.0,
         {"compared": 2, "flipped": 0, "to_pass": 0, "to_fail": 0, "rate": 0.0, "interval": ANY},

@@ -74,16 +74,16 @@ def agreement(
 ) -> Iterator[tuple[str, ...]]:
     """A line of the table per metric, in the order of the evaluators."""
     results = evaluate(lab, evaluators, config=config, folder=folder)
-    found: dict[tuple[str, Metric], list[tuple[float, int]]] = {}
+    actual: dict[tuple[str, Metric], list[tuple[float, int]]] = {}
     for result in results:
         label = labels.get((result.task.key, result.task.model.key))
         for selected, outcome in result.outcomes[0].items():
             for metric in selected.spec.metrics:
-                rows = found.setdefault((selected.id, metric), [])
+                rows = actual.setdefault((selected.id, metric), [])
                 score = outcome.scores.get(metric.key) if outcome.status == "score" else None
                 if label is not None and score is not None:
                     rows.append((score, label))
-    for (id, metric), rows in found.items():
+    for (id, metric), rows in actual.items():
         scores, truth = [score for score, _ in rows], [label for _, label in rows]
         name = f"`{id}`: {metric.key}"
         if len(set(truth)) < 2:
@@ -173,17 +173,17 @@ def best_cut(
     values, truth = np.asarray(scores, dtype=np.float64), np.asarray(labels)
     if len(set(labels)) < 2:
         raise ValueError("only good or only bad answers: there is nothing to tell apart")
-    found = []
+    entries = []
     for cut in np.unique(values):
         passes = values >= cut if better == "higher" else values <= cut
-        found.append(
+        entries.append(
             (
                 float(passes[truth == 1].mean() + (~passes[truth == 0]).mean()) / 2,
                 int(passes.sum()),
                 float(cut),
             )
         )
-    accuracy, _, cut = max(found)
+    accuracy, _, cut = max(entries)
     return cut, accuracy
 
 

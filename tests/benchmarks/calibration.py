@@ -79,8 +79,8 @@ def main() -> None:
         return sample(scores, labels, columns), columns
 
     for method in ("logistic", "isotonic"):
-        found = [coverage(*labelled(arguments.metric), method, seed) for seed in range(SPLITS)]
-        told(f"coverage of {arguments.metric}, {method}, wanted {1 - ALPHA:g}", found)
+        values = [coverage(*labelled(arguments.metric), method, seed) for seed in range(SPLITS)]
+        told(f"coverage of {arguments.metric}, {method}, wanted {1 - ALPHA:g}", values)
     data = labelled(*arguments.combined.split(","))
     print(f"\narea under ROC, {LABELS} labels, tested on the other {len(data[0]) - LABELS} answers:")
     told(
@@ -175,13 +175,13 @@ def in_rounds(data: LabelledSample, columns: list[Column], rounds: int, seed: in
     )
     rows, others = ([one.at for one in drawn if one.part == part] for part in ("curve", "conformal"))
     tested = [one.at for one in every if one.part == "conformal" and one.at not in others]
-    found = fitted(rows)
+    result = fitted(rows)
     quantile = conformal_quantile(
-        nonconformity(probabilities(found, data.scores[others]), data.good[others]),
+        nonconformity(probabilities(result, data.scores[others]), data.good[others]),
         ALPHA,
     )
-    covered = nonconformity(probabilities(found, data.scores[tested]), data.good[tested]) <= quantile
-    return float(covered.mean()), abs(cut(found) - cut(fitted(np.arange(len(data)))))
+    covered = nonconformity(probabilities(result, data.scores[tested]), data.good[tested]) <= quantile
+    return float(covered.mean()), abs(cut(result) - cut(fitted(np.arange(len(data)))))
 
 
 def cut(curve: Any) -> float:

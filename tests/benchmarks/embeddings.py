@@ -93,12 +93,12 @@ def unique_texts(lab: Path) -> list[str]:
     from pytest_evalstudio.models.sentences import split_sentences
 
     tools = Tools(split_sentences=split_sentences)
-    found = set()
+    results = set()
     for row in json.loads(lab.read_text(encoding="utf-8"))["dataset"]["inputs"]:
-        found |= {row["input"]} - {""} if row["context"] else set()
+        results |= {row["input"]} - {""} if row["context"] else set()
         for text in (row["actual_output"], *row["context"]):
-            found |= {one.text for one in sentences(text, tools)}
-    return sorted(found, key=lambda text: (-len(text), text))
+            results |= {one.text for one in sentences(text, tools)}
+    return sorted(results, key=lambda text: (-len(text), text))
 
 
 def vectors_kept(folder: Path) -> int:
@@ -120,8 +120,8 @@ def bare(texts_file: str) -> None:
     loaded = time.perf_counter(), time.process_time()
     model.encode(texts, batch_size=BATCH, show_progress_bar=False, normalize_embeddings=True)
     done = time.perf_counter(), time.process_time()
-    found = {"load_s": loaded[0] - began[0], "encode_s": done[0] - loaded[0]}
-    print(json.dumps({**found, "load_cpu_s": loaded[1] - began[1], "encode_cpu_s": done[1] - loaded[1]}))
+    results = {"load_s": loaded[0] - began[0], "encode_s": done[0] - loaded[0]}
+    print(json.dumps({**results, "load_cpu_s": loaded[1] - began[1], "encode_cpu_s": done[1] - loaded[1]}))
 
 
 if __name__ == "__main__":

@@ -47,9 +47,9 @@ def afresh(folder: Path, *arguments: str) -> Run:
 
 def described(run: Run) -> str:
     processes = (
-        f"{name} {found['peak_mb']:.0f} MB at the most, {found['own_mb']:.0f} MB its own,"
-        f" {found['threads'] or 'no'} threads of torch"
-        for name, found in run.seen.items()
+        f"{name} {result['peak_mb']:.0f} MB at the most, {result['own_mb']:.0f} MB its own,"
+        f" {result['threads'] or 'no'} threads of torch"
+        for name, result in run.seen.items()
     )
     return f"{run.wall_s:.1f} s, processor time {run.cpu_s:.1f} s; {'; '.join(processes)}"
 

@@ -181,7 +181,7 @@ def bare_classifier(config: Configuration, table: str) -> Callable[[list[tuple[s
     )
 
     def logits(pairs: list[tuple[str, str]]) -> list[Any]:
-        found = []
+        results = []
         with torch.inference_mode():
             for start in range(0, len(pairs), BATCH):
                 encoded = tokenizer(
@@ -189,8 +189,8 @@ def bare_classifier(config: Configuration, table: str) -> Callable[[list[tuple[s
                     padding=True,
                     return_tensors="pt",
                 )
-                found.append(model(**encoded.to(settings.device)).logits)
-        return [part.float().cpu() for part in found]
+                results.append(model(**encoded.to(settings.device)).logits)
+        return [part.float().cpu() for part in results]
 
     return logits
 

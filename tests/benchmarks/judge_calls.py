@@ -72,12 +72,12 @@ def measure(lab: TestLab | LlmDataset, spec: EvaluatorSpec, embedder: str) -> tu
     }
     if spec.id in OPTIONS:
         config["evaluator"] = {spec.id: dict(OPTIONS[spec.id])}
-    found = [
+    results = [
         outcome
         for result in evaluate(lab, [spec.id], config=config)
         for outcome in result.outcomes[0].values()
     ]
-    asked = [outcome.judging for outcome in found if outcome.judging is not None and outcome.judging.calls]
+    asked = [outcome.judging for outcome in results if outcome.judging is not None and outcome.judging.calls]
     return len(asked), sum(asked, Judging())
 
 

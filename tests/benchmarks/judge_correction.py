@@ -111,15 +111,15 @@ def coverage(truth: Truth, run: Sample, labelled: Sample, simulations: int, seed
         figures = judged(rng, labelled, truth)
         good, good_passed, bad, bad_passed = figures
         errors = judge_errors(good.tolist(), good_passed.tolist(), bad.tolist(), bad_passed.tolist())
-        found = corrected_share(share, errors)
-        if found.interval is None and found.reason != Uncorrectable.OUT_OF_RANGE:
-            counts.without[found.reason] += 1
+        result = corrected_share(share, errors)
+        if result.interval is None and result.reason != Uncorrectable.OUT_OF_RANGE:
+            counts.without[result.reason] += 1
             continue
         counts.corrected += 1
-        if found.interval is None:
+        if result.interval is None:
             continue
-        counts.width += found.interval[1] - found.interval[0]
-        counts.covered += found.interval[0] - 1e-9 <= truth.good <= found.interval[1] + 1e-9
+        counts.width += result.interval[1] - result.interval[0]
+        counts.covered += result.interval[0] - 1e-9 <= truth.good <= result.interval[1] + 1e-9
     return counts
 
 

@@ -90,19 +90,19 @@ def simulated(seed: int, *, effect: float, shared: float, metrics: int = 2) -> t
 def weak_points(repeats: int) -> Iterator[str]:
     """Yield false alarms and power of weakness detection."""
     for metrics, shared in ((2, 0.0), (2, 0.3), (2, 0.6), (1, 0.0)):
-        alarms = found = 0
+        alarms = actual = 0
         for seed in range(repeats):
             scores, groups = simulated(seed, effect=0.0, shared=shared, metrics=metrics)
             results = find_all_weaknesses(scores, list(scores.columns), groups=groups, seed=seed)
             alarms += any(result.weak for result in results)
             scores, groups = simulated(seed, effect=0.8, shared=shared, metrics=metrics)
             results = find_all_weaknesses(scores, list(scores.columns), groups=groups, seed=seed)
-            found += any(
+            actual += any(
                 len(cell.by) == 2 and set(cell.by.values()) == {"t0", "k0"} for cell in results[0].weak_cells
             )
         design = f"weak points, {metrics} metric{'s' * (metrics > 1)}, {shared:.0%} shared by chunks"
         yield f"{design}: false alarms {described(alarms, repeats)}"
-        yield f"{design}: power at 0.8 sd {described(found, repeats)}"
+        yield f"{design}: power at 0.8 sd {described(actual, repeats)}"
 
 
 def failure_clusters(repeats: int) -> Iterator[str]:
@@ -115,16 +115,16 @@ def failure_clusters(repeats: int) -> Iterator[str]:
             tested = structure(vectors_of(texts), failed, seed=seed, progress=lambda *_: None)
             false += tested is not None and tested.p_value <= LEVEL
         yield f"clusters, {failures} of 200 cases fail at random: false clusters {described(false, repeats)}"
-    scores, found = [], 0
+    scores, actual = [], 0
     planted = max(1, repeats // 10)
     for seed in range(planted):
         texts, causes = planted_texts(seed, failures=85, passes=115)
         rows, failed = vectors_of(texts), np.array(causes) >= 0
         tested = structure(rows, failed, seed=seed, progress=lambda *_: None)
-        found += tested is not None and tested.p_value <= LEVEL
+        actual += tested is not None and tested.p_value <= LEVEL
         labels = group(rows, failed, clusters=None, seed=seed).labels
         scores.append(adjusted_rand_score(np.array(causes)[failed], labels))
-    yield f"clusters, 3 planted causes in 85 of 200 cases: found {described(found, planted)}"
+    yield f"clusters, 3 planted causes in 85 of 200 cases: found {described(actual, planted)}"
     mean, error = np.mean(scores), np.std(scores) / math.sqrt(planted)
     yield f"clusters, ARI of the planted causes: mean {mean:.3f} ± {error:.3f}, least {min(scores):.3f}"
 
@@ -167,15 +167,15 @@ def validation(repeats: int) -> Iterator[str]:
 def weak_topics(repeats: int) -> Iterator[str]:
     """Yield false alarms and power for a topic that is 1 sd lower: 200 cases, 7 topics, 5 cases per chunk."""
     for kinds in (0, 4, 6):
-        alarms = found = 0
+        alarms = actual = 0
         for seed in range(repeats):
             for effect in (0.0, 1.0):
                 scores, groups = topics_of_chunks(seed, effect=effect, kinds=kinds)
                 (result,) = find_all_weaknesses(scores, ["e.m0"], groups=groups, seed=seed)
                 alarms += effect == 0.0 and bool(result.weak)
-                found += effect > 0.0 and any(cell.by == {"topic": "t0"} for cell in result.weak_cells)
+                actual += effect > 0.0 and any(cell.by == {"topic": "t0"} for cell in result.weak_cells)
         yield f"weak topic, {kinds} kinds of question: false alarms {described(alarms, repeats)}"
-        yield f"weak topic, {kinds} kinds of question: power at 1 sd {described(found, repeats)}"
+        yield f"weak topic, {kinds} kinds of question: power at 1 sd {described(actual, repeats)}"
 
 
 def topics_of_chunks(seed: int, *, effect: float, kinds: int) -> tuple[Scores, dict[str, str]]:
@@ -240,7 +240,7 @@ def paired_verdicts(repeats: int) -> Iterator[str]:
     """Yield the power of the step's test of pass-to-fail flips, and that of McNemar's exact test."""
     for cases, share in ((20, 0.2), (40, 0.12), (40, 0.0)):
         rng = np.random.default_rng(cases)
-        found = exact = 0
+        actual = exact = 0
         for _ in range(repeats):
             fails = (rng.random(cases) < share + 0.02).tolist()
             before = (rng.random(cases) < 0.02).tolist()
@@ -261,14 +261,15 @@ def paired_verdicts(repeats: int) -> Iterator[str]:
                 for at, (old, new) in enumerate(zip(before, fails, strict=True))
             ]
             (row,) = find_flips(variations, {"e.passes": "higher"}, alpha=0.05).by_perturbator
-            found += row.is_sensitive
+            actual += row.is_sensitive
             to_fail = sum(new and not old for old, new in zip(before, fails, strict=True))
             to_pass = sum(old and not new for old, new in zip(before, fails, strict=True))
             exact += (
                 to_fail > 0 and binomtest(to_fail, to_fail + to_pass, alternative="greater").pvalue <= 0.05
             )
         design = f"paired verdicts, {cases} cases, {share:.0%} more fail"
-        yield f"{design}: found {described(found, repeats)}, McNemar's exact test {described(exact, repeats)}"
+        power, exact_power = described(actual, repeats), described(exact, repeats)
+        yield f"{design}: found {power}, McNemar's exact test {exact_power}"
 
 
 def main() -> None:

@@ -59,28 +59,28 @@ def longest_task(page: Page) -> float:
 def tasks(browser: Browser, address: str) -> dict[str, float]:
     """The longest task of each thing that people do."""
     page = opened(browser, address)
-    found = {"open": longest_task(page)}
+    results = {"open": longest_task(page)}
     page.locator("[data-tab-link=matrix]").click()
     page.wait_for_selector("tr[data-place]")
-    found["matrix"] = longest_task(page)
+    results["matrix"] = longest_task(page)
     for place in range(12):
         page.locator(".case-scroll").evaluate(
             "(part, share) => { part.scrollTop = share * part.scrollHeight; }", place / 11
         )
         page.wait_for_timeout(40)
-    found["scroll"] = longest_task(page)
+    results["scroll"] = longest_task(page)
     for label, value in (("Verdict", "failures"), ("Sort", "score"), ("Verdict", "")):
         page.locator("#cases .field", has_text=label).locator("select").first.select_option(value)
         page.wait_for_timeout(100)
-    found["filter"] = longest_task(page)
+    results["filter"] = longest_task(page)
     page.locator("#cases input[type=search]").fill("pensioners who hold")
     page.wait_for_timeout(500)
     page.locator("#cases [role=status]", has_not_text="%").wait_for(timeout=120_000)
-    found["search"] = longest_task(page)
+    results["search"] = longest_task(page)
     page.locator("tr[data-place]").first.click()
     page.wait_for_selector("#panel:not([hidden])")
-    found["case"] = longest_task(page)
-    return found
+    results["case"] = longest_task(page)
+    return results
 
 
 def main(cases: int = 10_000, models: int = 4, evaluators: int = 1) -> None:

@@ -44,9 +44,9 @@ def test_no_cut_has_a_better_balanced_accuracy_by_scikit_learn(seed: int, better
         passes = [int(score >= cut if better == "higher" else score <= cut) for score in scores]
         return float(metrics.balanced_accuracy_score(labels, passes))
 
-    cut, found = best_cut(scores, labels, better=better)
-    assert found == pytest.approx(accuracy(cut))
-    assert found == pytest.approx(max(accuracy(score) for score in scores))
+    cut, result = best_cut(scores, labels, better=better)
+    assert result == pytest.approx(accuracy(cut))
+    assert result == pytest.approx(max(accuracy(score) for score in scores))
 
 
 @pytest.mark.parametrize(

@@ -66,8 +66,8 @@ def test_a_perfect_judge_agrees_with_the_labels_and_does_not_drift() -> None:
     labels = CONTENT.labels("correctness_judge")
     first, second = judged(labels.__getitem__), judged(labels.__getitem__)
     assert "agreement with the set's labels: 32 of 32" in list(canary_lines(first))
-    found = compare_canaries(first, second)
-    assert (found.compared, found.changed, found.p, found.is_drift) == (32, (), 1.0, False)
+    result = compare_canaries(first, second)
+    assert (result.compared, result.changed, result.p, result.is_drift) == (32, (), 1.0, False)
 
 
 def test_a_broken_judge_disagrees_with_the_labels() -> None:
@@ -79,9 +79,9 @@ def test_a_broken_judge_disagrees_with_the_labels() -> None:
 def test_a_judge_that_changed_its_mind_on_a_few_answers_drifts() -> None:
     labels = CONTENT.labels("correctness_judge")
     changed = {"library-implied", "tram-more", "bakery-partial", "garden-order"}
-    found = compare_canaries(judged(labels.__getitem__), judged(lambda key: labels[key] != (key in changed)))
-    assert {each.key for each in found.changed} == changed
-    assert found.is_drift
+    result = compare_canaries(judged(labels.__getitem__), judged(lambda key: labels[key] != (key in changed)))
+    assert {each.key for each in result.changed} == changed
+    assert result.is_drift
 
 
 def test_noise_is_no_drift() -> None:
@@ -103,8 +103,8 @@ def test_a_judge_that_is_silent_now_is_a_drift(tmp_path: Path) -> None:
     def silent(key: str) -> bool:
         raise ValueError("no route")
 
-    found = compare_canaries(judged(labels.__getitem__), judged(silent))
-    assert (found.compared, found.lost, found.is_drift) == (0, 32, True)
+    result = compare_canaries(judged(labels.__getitem__), judged(silent))
+    assert (result.compared, result.lost, result.is_drift) == (0, 32, True)
 
 
 def test_records_of_other_evaluators_and_sets_are_refused() -> None:
@@ -151,8 +151,8 @@ def test_the_command_writes_compares_and_updates(
     with config.open("a") as file:
         file.write("[evaluator.relevance_to_query_judge]\nthreshold = 0.9\n")
     assert main([*command, "--json"]) == 1
-    found = json.loads(capsys.readouterr().out)["drift"]
-    assert found["differences"] == ["threshold 0.5, now 0.9"]
+    result = json.loads(capsys.readouterr().out)["drift"]
+    assert result["differences"] == ["threshold 0.5, now 0.9"]
     assert main([*command, "--update"]) == 0
     capsys.readouterr()
     assert main(command) == 0

@@ -86,26 +86,26 @@ def harsh(prompt: str) -> str:
 
 
 def test_agreement_with_people_by_hand(tmp_path: Path) -> None:
-    found = check(tmp_path, harsh)
-    assert (found["answers"], found["verdicts"]) == (6, 6)
-    assert found["agreement"] == pytest.approx(4 / 6)
-    assert found["kappa"] == pytest.approx((4 / 6 - 0.5) / 0.5)
+    result = check(tmp_path, harsh)
+    assert (result["answers"], result["verdicts"]) == (6, 6)
+    assert result["agreement"] == pytest.approx(4 / 6)
+    assert result["kappa"] == pytest.approx((4 / 6 - 0.5) / 0.5)
     thirds = pytest.approx(wilson_interval(2, 3))
     for kind in ("good", "bad"):
-        assert found[kind] == {
+        assert result[kind] == {
             "precision": pytest.approx(2 / 3),
             "precision_interval": thirds,
             "recall": pytest.approx(2 / 3),
             "recall_interval": thirds,
         }
-    assert found["agreement_interval"] == pytest.approx(wilson_interval(4, 6))
-    assert [(each["good"], each["good_passed"]) for each in found["questions"]].count((1, 1)) == 2
-    assert [(each["bad"], each["bad_passed"]) for each in found["questions"]].count((1, 1)) == 1
+    assert result["agreement_interval"] == pytest.approx(wilson_interval(4, 6))
+    assert [(each["good"], each["good_passed"]) for each in result["questions"]].count((1, 1)) == 2
+    assert [(each["bad"], each["bad_passed"]) for each in result["questions"]].count((1, 1)) == 1
 
 
 def test_a_steady_judge_flips_nowhere(tmp_path: Path) -> None:
-    found = check(tmp_path, harsh, repeats=2)
-    assert [(flips["compared"], flips["flipped"]) for flips in found["flips"].values()] == [(6, 0)] * 3 + [
+    result = check(tmp_path, harsh, repeats=2)
+    assert [(flips["compared"], flips["flipped"]) for flips in result["flips"].values()] == [(6, 0)] * 3 + [
         (0, 0)
     ]
 
@@ -118,12 +118,12 @@ def test_a_judge_that_changes_its_mind_is_found_out(tmp_path: Path) -> None:
         asked[prompt] = asked.get(prompt, 0) + 1
         return "false" if key == "a" and asked[prompt] == 3 else HARSH[key]
 
-    found = check(tmp_path, moody, repeats=3, cache=True)
-    assert (found["flips"]["repeats"]["flipped"], found["flips"]["repeats"]["rate"]) == (
+    result = check(tmp_path, moody, repeats=3, cache=True)
+    assert (result["flips"]["repeats"]["flipped"], result["flips"]["repeats"]["rate"]) == (
         1,
         pytest.approx(1 / 6),
     )
-    assert found["agreement"] == pytest.approx(4 / 6), "the first round is held against the labels"
+    assert result["agreement"] == pytest.approx(4 / 6), "the first round is held against the labels"
 
 
 def test_repeats_pass_by_what_is_stored(tmp_path: Path) -> None:
@@ -160,15 +160,15 @@ def test_a_judge_that_takes_the_first_choice_is_found_out(tmp_path: Path) -> Non
 
 
 def test_replies_that_cannot_be_read_are_counted_and_are_no_verdicts(tmp_path: Path) -> None:
-    found = check(tmp_path, lambda prompt: "hm" if of(prompt) == "c" else harsh(prompt))
-    assert (found["verdicts"], found["parse_failures"], found["parse_failure_rate"]) == (
+    result = check(tmp_path, lambda prompt: "hm" if of(prompt) == "c" else harsh(prompt))
+    assert (result["verdicts"], result["parse_failures"], result["parse_failure_rate"]) == (
         5,
         1,
         pytest.approx(1 / 6),
     )
-    assert found["repair_rate"] == pytest.approx(1 / 6)
-    assert found["agreement"] == pytest.approx(4 / 5)
-    assert "could not be read" in found["faults"][0]
+    assert result["repair_rate"] == pytest.approx(1 / 6)
+    assert result["agreement"] == pytest.approx(4 / 5)
+    assert "could not be read" in result["faults"][0]
 
 
 def test_the_price_of_a_verdict(tmp_path: Path) -> None:
@@ -179,12 +179,12 @@ def test_the_price_of_a_verdict(tmp_path: Path) -> None:
             "usage": {"input_tokens": 300, "output_tokens": 4},
         }
 
-    found = check(tmp_path, priced)
-    assert found["cost_usd_per_verdict"] == pytest.approx(0.002)
+    result = check(tmp_path, priced)
+    assert result["cost_usd_per_verdict"] == pytest.approx(0.002)
     assert (
-        found["calls_per_verdict"],
-        found["input_tokens_per_verdict"],
-        found["output_tokens_per_verdict"],
+        result["calls_per_verdict"],
+        result["input_tokens_per_verdict"],
+        result["output_tokens_per_verdict"],
     ) == (1.0, 300.0, 4.0)
     assert check(tmp_path, harsh)["cost_usd_per_verdict"] is None
 
@@ -195,9 +195,9 @@ def test_the_price_of_a_verdict_by_the_prices_of_tokens(tmp_path: Path) -> None:
         return {"answer": word, "usage": {"input_tokens": 1000, "output_tokens": 100}}
 
     prices = TokenPrices(input_usd_per_million=1.0, output_usd_per_million=10.0)
-    found = check(tmp_path, counted, prices=prices)
-    assert found["verdicts"] == 5
-    assert found["cost_usd_per_verdict"] == pytest.approx(7 * 0.002 / 5), "six questions and a repair"
+    result = check(tmp_path, counted, prices=prices)
+    assert result["verdicts"] == 5
+    assert result["cost_usd_per_verdict"] == pytest.approx(7 * 0.002 / 5), "six questions and a repair"
 
 
 @pytest.mark.parametrize(
@@ -216,10 +216,10 @@ def test_there_are_no_flips_of_chunks_where_their_order_says_nothing(
     def judge(prompt: str, reply_schema: Mapping[str, Any]) -> str:
         return json.dumps(reply_for(reply_schema, good="One " in prompt))
 
-    found = check(tmp_path, judge, evaluator=evaluator)
-    assert found["verdicts"] == 6
-    assert found["flips"]["chunk_order"]["compared"] == 0
-    assert "flips: chunks in other order   nothing to compare" in lines(found)
+    result = check(tmp_path, judge, evaluator=evaluator)
+    assert result["verdicts"] == 6
+    assert result["flips"]["chunk_order"]["compared"] == 0
+    assert "flips: chunks in other order   nothing to compare" in lines(result)
 
 
 def test_one_budget_serves_all_rounds(tmp_path: Path) -> None:
@@ -243,11 +243,11 @@ def test_what_was_found_reads_well(tmp_path: Path) -> None:
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1))
 def test_kappa_is_scikit_learns(pairs: list[tuple[bool, bool]]) -> None:
     first, second = [one for one, _ in pairs], [other for _, other in pairs]
-    found = cohen_kappa(first, second)
-    if found is None:
+    result = cohen_kappa(first, second)
+    if result is None:
         assert len({*first, *second}) == 1
     else:
-        assert found == pytest.approx(cohen_kappa_score(first, second, labels=[False, True]))
+        assert result == pytest.approx(cohen_kappa_score(first, second, labels=[False, True]))
 
 
 def test_labels_of_other_answers_are_an_error(tmp_path: Path) -> None:

@@ -245,10 +245,10 @@ def test_a_noisy_judge_is_rarely_called_something_else() -> None:
         probes = {
             name: Probe(first=first, rounds=[other]) for name, other in zip(PROBES, rounds[1:], strict=True)
         }
-        found = [
+        results = [
             cause.code
             for cause in causes(first, labels, probes, len(labels), is_agreement_low=False)
             if cause.code != CauseCode.NOISE
         ]
-        named += bool(found)
+        named += bool(results)
     assert named / 300 <= 0.05

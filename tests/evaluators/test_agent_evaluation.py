@@ -38,11 +38,11 @@ def test_a_rating_becomes_a_score_with_its_rationale(
     id: str, options: Mapping[str, Any], rating: str, value: float
 ) -> None:
     judge = Says(rating, "because of the fee")
-    found = outcome(id, judge, ROW, options=options)
-    assert (found.status, found.scores, found.reason) == ("score", {"rating": value}, "because of the fee")
+    result = outcome(id, judge, ROW, options=options)
+    assert (result.status, result.scores, result.reason) == ("score", {"rating": value}, "because of the fee")
     unsupported = [] if rating == "yes" else ["It is so."]
     evidence = {"unsupported_statements": unsupported} if id == "groundedness_judge" else {}
-    assert found.details == {
+    assert result.details == {
         "rating": rating,
         "rationale": "because of the fee",
         "error_message": None,
@@ -53,17 +53,17 @@ def test_a_rating_becomes_a_score_with_its_rationale(
 
 def test_unsupported_statements_are_named() -> None:
     reply = {"unsupported_statements": ["It is free."], "rationale": "30 USD", "rating": "no"}
-    found = outcome("groundedness_judge", lambda prompt: json.dumps(reply), ROW)
-    assert found.scores == {"rating": 0.0}
-    assert found.details["unsupported_statements"] == ["It is free."]
+    result = outcome("groundedness_judge", lambda prompt: json.dumps(reply), ROW)
+    assert result.scores == {"rating": 0.0}
+    assert result.details["unsupported_statements"] == ["It is free."]
 
 
 @pytest.mark.parametrize(("id", "options"), ANSWER_JUDGES.items())
 @pytest.mark.parametrize("answer", ["", " \n"])
 def test_of_an_empty_answer_nobody_is_asked(id: str, options: Mapping[str, Any], answer: str) -> None:
     judge = Says()
-    found = outcome(id, judge, {**ROW, "actual_output": answer}, options=options)
-    assert (found.status, found.code) == ("not_applicable", OutcomeCode.ANSWER_EMPTY)
+    result = outcome(id, judge, {**ROW, "actual_output": answer}, options=options)
+    assert (result.status, result.code) == ("not_applicable", OutcomeCode.ANSWER_EMPTY)
     assert judge.prompts == []
 
 
@@ -72,9 +72,9 @@ def test_retrieval_is_judged_without_an_answer_and_answers_only_with_one(
     id: str, options: Mapping[str, Any]
 ) -> None:
     judge = Says()
-    found = outcome(id, judge, {**ROW, "actual_output": ""}, options=options)
+    result = outcome(id, judge, {**ROW, "actual_output": ""}, options=options)
     reads_answer = id in ANSWER_JUDGES and options != USEFUL
-    assert found.status == ("not_applicable" if reads_answer else "score")
+    assert result.status == ("not_applicable" if reads_answer else "score")
     assert bool(judge.prompts) != reads_answer
 
 
@@ -82,20 +82,20 @@ def test_retrieval_is_judged_without_an_answer_and_answers_only_with_one(
 def test_a_reply_that_cannot_be_read_is_an_error_with_its_message(
     id: str, options: Mapping[str, Any]
 ) -> None:
-    found = outcome(id, lambda prompt: "Hm, hard to say.", ROW, options=options)
-    assert found.status == "error"
-    assert not found.scores
-    assert found.details["rating"] is found.details["rationale"] is None
-    assert found.details["error_message"] == found.reason
-    assert "could not be read" in found.reason
-    assert found.details["raw_reply"] == "Hm, hard to say."
+    result = outcome(id, lambda prompt: "Hm, hard to say.", ROW, options=options)
+    assert result.status == "error"
+    assert not result.scores
+    assert result.details["rating"] is result.details["rationale"] is None
+    assert result.details["error_message"] == result.reason
+    assert "could not be read" in result.reason
+    assert result.details["raw_reply"] == "Hm, hard to say."
 
 
 def test_a_judge_that_is_down_is_an_error() -> None:
-    found = outcome("safety_judge", by_chunk(card=RuntimeError("no route")), ROW)
-    assert found.status == "error"
-    assert "no route" in found.details["error_message"]
-    assert "raw_reply" not in found.details
+    result = outcome("safety_judge", by_chunk(card=RuntimeError("no route")), ROW)
+    assert result.status == "error"
+    assert "no route" in result.details["error_message"]
+    assert "raw_reply" not in result.details
 
 
 @pytest.mark.parametrize(
@@ -131,23 +131,23 @@ def test_a_judge_that_is_down_is_an_error() -> None:
 def test_what_a_case_lacks_makes_it_not_applicable(
     id: str, options: Mapping[str, Any], row: Mapping[str, Any], reason: str
 ) -> None:
-    found = outcome(id, Says(), {**ROW, **row}, options=options)
-    assert (found.status, found.reason) == (
-        ("not_applicable", reason) if reason else ("score", "so it is" if "rating" in found.details else "")
+    result = outcome(id, Says(), {**ROW, **row}, options=options)
+    assert (result.status, result.reason) == (
+        ("not_applicable", reason) if reason else ("score", "so it is" if "rating" in result.details else "")
     )
 
 
 def test_precision_is_relevant_chunks_over_all() -> None:
     """The example of the source: three of four chunks are relevant."""
     judge = by_chunk(alpha="yes", beta="no", gamma="yes", delta="yes")
-    found = outcome("chunk_relevance_judge", judge, {**ROW, "context": ["alpha", "beta", "gamma", "delta"]})
-    assert found.scores == {"precision": 0.75}
-    assert found.details == {
+    result = outcome("chunk_relevance_judge", judge, {**ROW, "context": ["alpha", "beta", "gamma", "delta"]})
+    assert result.scores == {"precision": 0.75}
+    assert result.details == {
         "ratings": ["yes", "no", "yes", "yes"],
         "rationales": ["about alpha", "about beta", "about gamma", "about delta"],
         "error_messages": [None] * 4,
     }
-    assert found.reason == "not relevant, of 4: chunk 2 (about beta)"
+    assert result.reason == "not relevant, of 4: chunk 2 (about beta)"
 
 
 def test_every_chunk_is_judged_by_itself() -> None:
@@ -164,10 +164,10 @@ def test_an_empty_chunk_counts_and_is_not_asked_about(
     id: str, options: Mapping[str, Any], metric: str
 ) -> None:
     judge = Says()
-    found = outcome(id, judge, {**ROW, "context": ["alpha", " \n", ""]}, options=options)
-    assert found.scores == {metric: pytest.approx(1 / 3)}
-    assert found.details["ratings"] == ["yes", "no", "no"]
-    assert found.details["rationales"][1] == "the chunk has no words"
+    result = outcome(id, judge, {**ROW, "context": ["alpha", " \n", ""]}, options=options)
+    assert result.scores == {metric: pytest.approx(1 / 3)}
+    assert result.details["ratings"] == ["yes", "no", "no"]
+    assert result.details["rationales"][1] == "the chunk has no words"
     assert len(judge.prompts) == 1
 
 
@@ -176,20 +176,20 @@ def test_a_chunk_that_could_not_be_judged_makes_an_error_that_keeps_the_others(
     id: str, options: Mapping[str, Any], metric: str
 ) -> None:
     judge = by_chunk(alpha="yes", beta="no idea", gamma=RuntimeError("no route"))
-    found = outcome(
+    result = outcome(
         id, judge, {**ROW, "context": ["alpha", "beta", "gamma"]}, options=options, judge={"retries": 0}
     )
-    assert found.status == "error"
-    assert not found.scores
-    assert found.details["ratings"] == ["yes", None, None]
-    assert found.details["rationales"] == ["about alpha", None, None]
-    none, unread, down = found.details["error_messages"]
+    assert result.status == "error"
+    assert not result.scores
+    assert result.details["ratings"] == ["yes", None, None]
+    assert result.details["rationales"] == ["about alpha", None, None]
+    none, unread, down = result.details["error_messages"]
     assert none is None
     assert "could not be read" in unread
     assert "no route" in down
-    assert found.reason.startswith("2 of 3 chunks could not be judged: chunk 2: ")
-    assert found.judging is not None
-    assert found.judging.unparsable == 1
+    assert result.reason.startswith("2 of 3 chunks could not be judged: chunk 2: ")
+    assert result.judging is not None
+    assert result.judging.unparsable == 1
 
 
 @pytest.fixture
@@ -338,11 +338,11 @@ class Panel:
 
 def test_a_panel_rates_by_majority_and_keeps_every_judgement() -> None:
     panel = Panel(ann={"card": "yes"}, ben={"card": "no"}, cid={"card": "no"})
-    found = outcome("safety_judge", Says(), ROW, judge=panel.table())
-    assert found.scores == {"rating": 0.0}
-    assert (found.details["rating"], found.details["error_message"]) == ("no", None)
-    assert all(f"{name} on card" in found.details["rationale"] for name in ("ann", "ben", "cid"))
-    assert [judgement["rating"] for judgement in found.details["panel"]] == ["yes", "no", "no"]
+    result = outcome("safety_judge", Says(), ROW, judge=panel.table())
+    assert result.scores == {"rating": 0.0}
+    assert (result.details["rating"], result.details["error_message"]) == ("no", None)
+    assert all(f"{name} on card" in result.details["rationale"] for name in ("ann", "ben", "cid"))
+    assert [judgement["rating"] for judgement in result.details["panel"]] == ["yes", "no", "no"]
 
 
 @pytest.mark.parametrize(("vote", "value"), [("majority", 1 / 3), ("mean", 4 / 9)])
@@ -353,13 +353,13 @@ def test_a_panel_votes_on_each_chunk(vote: str, value: float) -> None:
         ben={"alpha": "yes", "beta": "no", "gamma": "no"},
         cid={"alpha": "no", "beta": "no", "gamma": "yes"},
     )
-    found = outcome(
+    result = outcome(
         "chunk_relevance_judge",
         Says(),
         {**ROW, "context": ["alpha", "beta", "gamma"]},
         judge=panel.table(vote),
     )
-    assert found.scores == {"precision": pytest.approx(value)}
-    assert found.details["ratings"] == ["yes", "no", "no"]
-    assert found.details["rationales"][1] == "ann: ann on beta; ben: ben on beta; cid: cid on beta"
-    assert found.details["error_messages"] == [None] * 3
+    assert result.scores == {"precision": pytest.approx(value)}
+    assert result.details["ratings"] == ["yes", "no", "no"]
+    assert result.details["rationales"][1] == "ann: ann on beta; ben: ben on beta; cid: cid on beta"
+    assert result.details["error_messages"] == [None] * 3

@@ -55,9 +55,9 @@ def test_a_verdict_passes_or_fails_the_case(id: str, words: tuple[str, str]) -> 
 
 @pytest.mark.parametrize("id", WORDS)
 def test_a_reply_that_cannot_be_read_is_an_error_that_counts_as_a_parse_failure(id: str) -> None:
-    found = outcome(id, {"": "Hard to say."}, ROW)
-    assert found.status == "error"
-    assert found.scores == {"model_parse_failures": 1.0}
+    actual = outcome(id, {"": "Hard to say."}, ROW)
+    assert actual.status == "error"
+    assert actual.scores == {"model_parse_failures": 1.0}
 
 
 @pytest.mark.parametrize("id", WITH_CONTEXT)
@@ -67,45 +67,45 @@ def test_the_context_is_judged_where_that_is_wanted(id: str) -> None:
     def judge(prompt: str) -> str:
         return f'{{"reason": "look there", "verdict": "{bad if "They are busy." in prompt else good}"}}'
 
-    found = outcome(id, judge, ROW, options={"evaluate_retrieved_context": True})
+    actual = outcome(id, judge, ROW, options={"evaluate_retrieved_context": True})
     assert (
-        found.scores["model_passes"],
-        found.scores["model_retrieval_failures"],
-        found.scores["model_generation_failures"],
+        actual.scores["model_passes"],
+        actual.scores["model_retrieval_failures"],
+        actual.scores["model_generation_failures"],
     ) == (0.0, 1.0, 0.0)
-    assert found.reason == "context: look there"
-    assert found.judging.calls == 2
+    assert actual.reason == "context: look there"
+    assert actual.judging.calls == 2
 
 
 @pytest.mark.parametrize("id", WORDS)
 def test_of_an_empty_answer_nobody_is_asked(id: str) -> None:
     judge = ScriptedJudge({})
-    found = outcome(id, judge, {**ROW, "actual_output": " "})
-    assert (found.status, found.code) == ("not_applicable", OutcomeCode.ANSWER_EMPTY)
+    actual = outcome(id, judge, {**ROW, "actual_output": " "})
+    assert (actual.status, actual.code) == ("not_applicable", OutcomeCode.ANSWER_EMPTY)
     assert not judge.prompts
 
 
 def test_contact_information_is_a_privacy_problem_that_repeats_none_of_it() -> None:
-    found = outcome(
+    actual = outcome(
         "contact_information",
         says("present", "it tells anna@bank.example's number"),
         {**ROW, "actual_output": "Mail anna@bank.example"},
     )
-    [finding] = found.findings
+    [finding] = actual.findings
     assert (finding.problem_type, finding.severity, finding.avid) == ("privacy", "high", "P0300")
     assert "anna" not in finding.description
-    assert "anna@" not in found.reason
+    assert "anna@" not in actual.reason
 
 
 def test_byop_passes_where_the_judge_says_true() -> None:
     for word, passes in (("true", 1.0), ("false", 0.0), ("True.", 1.0)):
-        found = outcome(
+        actual = outcome(
             "byop",
             {"fit?": {"reason": "", "verdict": word}},
             ROW,
             options={"prompt": "Is {actual_output} fit?"},
         )
-        assert found.scores["model_passes"] == passes
+        assert actual.scores["model_passes"] == passes
 
 
 def test_byop_accepts_the_bare_word() -> None:
@@ -146,10 +146,10 @@ def test_byop_needs_only_what_its_prompt_names() -> None:
     assert (
         outcome("byop", {"Is": "true"}, row, options={"prompt": "Is {actual_output} fit?"}).status == "score"
     )
-    found = outcome(
+    actual = outcome(
         "byop", {"Is": "true"}, row, options={"prompt": "Is {actual_output} like {expected_output}?"}
     )
-    assert (found.status, found.reason) == ("not_applicable", "no expected output")
+    assert (actual.status, actual.reason) == ("not_applicable", "no expected output")
 
 
 def test_byop_on_the_question_alone_does_not_mind_an_empty_answer() -> None:
@@ -199,8 +199,8 @@ def test_several_prompts_are_several_evaluators() -> None:
 
 def test_byop_on_the_answer_does_not_apply_to_an_empty_one() -> None:
     judge = ScriptedJudge({})
-    found = outcome(
+    actual = outcome(
         "byop", judge, {**ROW, "actual_output": " \n"}, options={"prompt": "Is {actual_output} fit?"}
     )
-    assert (found.status, found.code) == ("not_applicable", OutcomeCode.ANSWER_EMPTY)
+    assert (actual.status, actual.code) == ("not_applicable", OutcomeCode.ANSWER_EMPTY)
     assert not judge.prompts

@@ -34,8 +34,8 @@ def outcome(id: str, answer: str, tools: Tools | None = None, **options: Any) ->
 
 def test_the_most_toxic_sentence_decides_label_by_label() -> None:
     answer = "Hello there, my friend. Idiot! I will kill the process."
-    found = outcome("toxicity", answer)
-    assert found.scores == {
+    result = outcome("toxicity", answer)
+    assert result.scores == {
         "toxicity": 0.9,
         "severe_toxicity": 0.01,
         "obscene": 0.01,
@@ -43,17 +43,17 @@ def test_the_most_toxic_sentence_decides_label_by_label() -> None:
         "insult": 0.9,
         "identity_attack": 0.01,
     }
-    assert found.reason == "most toxic sentence (0.9): Idiot!"
+    assert result.reason == "most toxic sentence (0.9): Idiot!"
     by_sentence = {
-        answer[fragment.start : fragment.end]: fragment.scores["insult"] for fragment in found.fragments
+        answer[fragment.start : fragment.end]: fragment.scores["insult"] for fragment in result.fragments
     }
     assert by_sentence == {"Hello there, my friend.": 0.01, "Idiot!": 0.9, "I will kill the process.": 0.01}
 
 
 def test_a_harmless_answer_needs_no_words() -> None:
-    found = outcome("toxicity", "Hello there.")
-    assert found.scores["toxicity"] == 0.01
-    assert found.reason == ""
+    result = outcome("toxicity", "Hello there.")
+    assert result.scores["toxicity"] == 0.01
+    assert result.reason == ""
 
 
 def test_older_names_of_labels_are_known() -> None:
@@ -66,11 +66,11 @@ def test_older_names_of_labels_are_known() -> None:
         "identity_hate": {"idiot"},
         "other": {"x"},
     }
-    found = outcome(
+    result = outcome(
         "toxicity", "Idiot.", Tools(split_sentences=split_sentences, toxicity_model=WordLabels(names))
     )
-    assert set(found.scores) == set(LABELS)
-    assert (found.scores["toxicity"], found.scores["identity_attack"], found.scores["insult"]) == (
+    assert set(result.scores) == set(LABELS)
+    assert (result.scores["toxicity"], result.scores["identity_attack"], result.scores["insult"]) == (
         0.9,
         0.9,
         0.01,
@@ -105,10 +105,10 @@ def test_what_is_no_probability_is_refused() -> None:
 
 
 def test_bias_is_of_the_whole_answer_and_shown_by_sentence() -> None:
-    found = outcome("fairness_bias", "They are lazy people. The fee is five dollars.")
-    assert found.scores == {"fairness_bias": 0.95}
-    assert found.reason == "most biased sentence (0.95): They are lazy people."
-    assert [fragment.scores["fairness_bias"] for fragment in found.fragments] == [0.95, 0.005]
+    result = outcome("fairness_bias", "They are lazy people. The fee is five dollars.")
+    assert result.scores == {"fairness_bias": 0.95}
+    assert result.reason == "most biased sentence (0.95): They are lazy people."
+    assert [fragment.scores["fairness_bias"] for fragment in result.fragments] == [0.95, 0.005]
     assert outcome("fairness_bias", "They are lazy.", scale="probability").scores == {"fairness_bias": 0.9}
     assert outcome("fairness_bias", "The fee is five dollars.").reason == ""
 
@@ -126,17 +126,17 @@ def test_the_label_of_bias_may_have_another_name() -> None:
 
 @pytest.mark.parametrize("id", ["toxicity", "fairness_bias"])
 def test_an_empty_answer_is_worst_and_says_so(id: str) -> None:
-    found = outcome(id, " \n ")
-    assert set(found.scores.values()) == {1.0}
-    assert found.reason == "the answer is empty"
+    result = outcome(id, " \n ")
+    assert set(result.scores.values()) == {1.0}
+    assert result.reason == "the answer is empty"
 
 
 @pytest.mark.parametrize("id", ["toxicity", "fairness_bias"])
 @pytest.mark.parametrize("answer", ["Idiot", "!", "👍", "東京", "القاهرة", "x" * 5000, "No. " * 2000])
 def test_every_other_answer_is_scored(id: str, answer: str) -> None:
-    found = outcome(id, answer)
-    assert found.status == "score"
-    assert all(value is not None and value < 1.0 for value in found.scores.values())
+    result = outcome(id, answer)
+    assert result.status == "score"
+    assert all(value is not None and value < 1.0 for value in result.scores.values())
 
 
 @pytest.mark.parametrize("id", ["toxicity", "fairness_bias"])
@@ -171,8 +171,8 @@ def test_from_a_folder_to_the_score(tmp_path: Path) -> None:
         name: {"model": folder.name, "device": "cpu"}
         for name, folder in (("toxicity_model", toxic), ("bias_model", biased))
     }
-    found = evaluate(dataset, ["toxicity", "fairness_bias"], config=config, folder=tmp_path).items[0]
-    scores = {key: value for outcome in found.outcomes[0].values() for key, value in outcome.scores.items()}
+    result = evaluate(dataset, ["toxicity", "fairness_bias"], config=config, folder=tmp_path).items[0]
+    scores = {key: value for outcome in result.outcomes[0].values() for key, value in outcome.scores.items()}
     for place, label in enumerate(LABELS):
         assert scores[label] == pytest.approx(
             max(1 / (1 + np.exp(-by_hand(toxic, text)[place])) for text in sentences), abs=1e-5

@@ -27,17 +27,17 @@ TOOLS = Tools(split_sentences=split_sentences, embedder=EMBEDDER)
 
 
 def outcome(case: Make, answer: str, other: str, tools: Tools = TOOLS):
-    (found,) = CounterfactualBias().score([case(answer, counterpart=case(other, key="o"))], tools)
-    return found
+    (actual,) = CounterfactualBias().score([case(answer, counterpart=case(other, key="o"))], tools)
+    return actual
 
 
 def test_the_cosine_of_both_answers_and_the_gap_of_their_sentiments(case: Make) -> None:
-    found = outcome(
+    actual = outcome(
         case, "Yes, gladly.", "Yes."
     )  # vectors (0.6, 0.8) and (1, 0); good words: "yes" and "gladly" against "yes"
-    assert found.scores["counterfactual_similarity"] == pytest.approx(0.6)
-    assert found.scores["sentiment_gap"] == pytest.approx(2 / math.sqrt(4 + 15) - 1 / 4, abs=1e-6)
-    assert found.reason == "the answer is more favourable than that to 'o' by 0.2088"
+    assert actual.scores["counterfactual_similarity"] == pytest.approx(0.6)
+    assert actual.scores["sentiment_gap"] == pytest.approx(2 / math.sqrt(4 + 15) - 1 / 4, abs=1e-6)
+    assert actual.reason == "the answer is more favourable than that to 'o' by 0.2088"
 
 
 def test_the_same_answer_is_fair_and_an_opposite_one_is_not_below_nothing(case: Make) -> None:
@@ -51,16 +51,16 @@ def test_the_same_answer_is_fair_and_an_opposite_one_is_not_below_nothing(case: 
 def test_an_empty_answer_of_either_is_the_worst(case: Make) -> None:
     worst = {"counterfactual_similarity": 0.0, "sentiment_gap": 2.0}
     assert dict(outcome(case, "", "Yes.").scores) == worst
-    found = outcome(case, "Yes.", " ")
-    assert (dict(found.scores), found.reason) == (
+    actual = outcome(case, "Yes.", " ")
+    assert (dict(actual.scores), actual.reason) == (
         worst,
         "the answer is empty of 'o', with which it is compared",
     )
 
 
 def test_without_the_other_answer_there_is_nothing_to_say(case: Make) -> None:
-    (found,) = CounterfactualBias().score([case("Yes.")], TOOLS)
-    assert found.status == "not_applicable"
+    (actual,) = CounterfactualBias().score([case("Yes.")], TOOLS)
+    assert actual.status == "not_applicable"
 
 
 def test_a_classifier_tells_the_sentiment_where_there_is_one(case: Make) -> None:
@@ -102,8 +102,8 @@ def tasks_with(answers: dict[str, str], model: ModelInfo) -> list[EvalTask]:
 @pytest.mark.parametrize("alone", [False, True], ids=["both run", "the original is a companion"])
 def test_the_engine_provides_the_originals_answer(alone: bool) -> None:
     plan = Plan(Registry(), configuration({"evaluators": ["counterfactual_bias"]}))
-    found = tasks_with({"o": "Yes.", "c": "Yes, gladly."}, ModelInfo(key="m", label="m"))
-    results = Pipeline(plan, provide=lambda selected: TOOLS).evaluate(found[1:] if alone else found)
+    actual = tasks_with({"o": "Yes.", "c": "Yes, gladly."}, ModelInfo(key="m", label="m"))
+    results = Pipeline(plan, provide=lambda selected: TOOLS).evaluate(actual[1:] if alone else actual)
     (verdict,) = results[-1].verdicts.values()
     assert verdict.scores["counterfactual_similarity"] == pytest.approx(0.6)
     if not alone:

@@ -46,15 +46,15 @@ def test_a_text_that_the_definition_names_stands_in_it_and_not_twice() -> None:
 
 
 def test_a_custom_judge_of_chunks_holds_the_precision() -> None:
-    found = outcome(
+    result = outcome(
         "custom_judge",
         by_chunk(alpha="yes", beta="no"),
         {**ROW, "context": ["alpha", "beta"]},
         options=USEFUL,
     )
-    assert found.scores == {"rating": 0.5}
-    assert found.details["ratings"] == ["yes", "no"]
-    assert found.reason == "rated no, of 2: chunk 2 (about beta)"
+    assert result.scores == {"rating": 0.5}
+    assert result.details["ratings"] == ["yes", "no"]
+    assert result.reason == "rated no, of 2: chunk 2 (about beta)"
 
 
 @pytest.mark.parametrize(

@@ -34,10 +34,10 @@ def verdicts(*words: str) -> dict[str, Any]:
 
 
 def test_the_score_is_the_share_of_confirmed_statements() -> None:
-    found = outcome("fact_check", {"Check the facts": REPLY}, ROW)
-    assert found.scores == {"fact_check": 0.5}
-    assert found.reason == "false: It was in 1912.; The year is wrong."
-    assert found.details == {**REPLY, "evaluation_score": 0.5}
+    result = outcome("fact_check", {"Check the facts": REPLY}, ROW)
+    assert result.scores == {"fact_check": 0.5}
+    assert result.reason == "false: It was in 1912.; The year is wrong."
+    assert result.details == {**REPLY, "evaluation_score": 0.5}
 
 
 @pytest.mark.parametrize("score", [1, 0.0, "high", None])
@@ -56,41 +56,41 @@ def test_a_score_of_the_agent_is_ignored(score: Any) -> None:
     ],
 )
 def test_a_statement_that_cannot_be_verified_is_not_confirmed(words: list[str], score: float) -> None:
-    found = outcome("fact_check", {"Check the facts": verdicts(*words)}, ROW)
-    assert found.scores == {"fact_check": score}
-    assert ("not confirmed: Statement" in found.reason) == ("unknown" in words)
+    result = outcome("fact_check", {"Check the facts": verdicts(*words)}, ROW)
+    assert result.scores == {"fact_check": score}
+    assert ("not confirmed: Statement" in result.reason) == ("unknown" in words)
 
 
 @pytest.mark.parametrize("statements", [[], [{"statement": " ", "reason": "", "verdict": "true"}]])
 def test_an_answer_without_statements_is_not_applicable(statements: list[Any]) -> None:
     reply = {**REPLY, "statements": statements, "evaluation_score": 1}
-    found = outcome("fact_check", {"Check the facts": reply}, ROW)
-    assert (found.status, found.code) == ("not_applicable", "nothing_to_score")
+    result = outcome("fact_check", {"Check the facts": reply}, ROW)
+    assert (result.status, result.code) == ("not_applicable", "nothing_to_score")
 
 
 def test_only_the_first_rows_are_checked() -> None:
     judge = ScriptedJudge({"Check the facts": REPLY})
-    found = outcomes(
+    result = outcomes(
         "fact_check",
         judge,
         *({**ROW, "actual_output": f"In {year}."} for year in range(1910, 1915)),
         options={"max_dataset_rows": 2},
     )
-    assert [one.status for one in found] == ["score", "score", *["not_applicable"] * 3]
-    assert "max_dataset_rows" in found[-1].reason
+    assert [one.status for one in result] == ["score", "score", *["not_applicable"] * 3]
+    assert "max_dataset_rows" in result[-1].reason
     assert len(judge.prompts) == 2
 
 
 def test_an_agent_of_its_own_is_asked() -> None:
     judge, agent = ScriptedJudge({}), ScriptedJudge({"Check the facts": REPLY})
-    found = outcome(
+    result = outcome(
         "fact_check",
         judge,
         ROW,
         options={"agent_host": "agent"},
         model=[{"name": "agent", "host": "python", "target": agent}],
     )
-    assert found.scores == {"fact_check": 0.5}
+    assert result.scores == {"fact_check": 0.5}
     assert not judge.prompts
 
 
@@ -125,33 +125,33 @@ def test_steps_that_the_judge_copies_out_are_aligned() -> None:
             else '{"steps": ["open the app.", "Pay."]}'
         )
 
-    found = outcome("step_alignment", judge, STEPS, options={"step_extractor": "llm"})
-    assert {key: found.scores[key] for key in ("edits", "insertions", "deletions", "mismatches")} == {
+    result = outcome("step_alignment", judge, STEPS, options={"step_extractor": "llm"})
+    assert {key: result.scores[key] for key in ("edits", "insertions", "deletions", "mismatches")} == {
         "edits": 1.0,
         "insertions": 1.0,
         "deletions": 0.0,
         "mismatches": 0.0,
     }
-    assert [STEPS["actual_output"][one.start : one.end] for one in found.fragments] == [
+    assert [STEPS["actual_output"][one.start : one.end] for one in result.fragments] == [
         "open the app.",
         "Pay.",
     ]
-    assert found.judging.calls == 2
+    assert result.judging.calls == 2
 
 
 def test_a_context_in_which_the_judge_finds_no_steps_is_not_applicable() -> None:
-    found = outcome(
+    result = outcome(
         "step_alignment", lambda prompt: '{"steps": []}', STEPS, options={"step_extractor": "llm"}
     )
-    assert found.status == "not_applicable"
+    assert result.status == "not_applicable"
 
 
 def test_of_an_empty_answer_nothing_is_asked() -> None:
     judge = ScriptedJudge({})
-    found = outcome(
+    result = outcome(
         "step_alignment", judge, {**STEPS, "actual_output": ""}, options={"step_extractor": "llm"}
     )
-    assert (found.status, found.code) == ("not_applicable", OutcomeCode.ANSWER_EMPTY)
+    assert (result.status, result.code) == ("not_applicable", OutcomeCode.ANSWER_EMPTY)
     assert not judge.prompts
 
 

@@ -76,12 +76,12 @@ def sigmoid(value: float) -> float:
 
 @pytest.mark.parametrize(("boundary", "distances"), [("logit", (2.0, -1.0)), ("class", (1.0, -3.0))])
 def test_hcat_is_the_logistic_function_of_the_distance(boundary: str, distances: tuple[float, float]) -> None:
-    found = outcome(HCAT, boundary=boundary)
+    result = outcome(HCAT, boundary=boundary)
     both = [sigmoid(distance) for distance in distances]
-    assert found.scores["nli_groundedness"] == pytest.approx(sum(both) / 2, abs=1e-5)
-    assert found.scores["min_nli_groundedness"] == pytest.approx(min(both), abs=1e-6)
-    assert found.reason.startswith("least entailed sentence")
-    assert RATE in found.reason
+    assert result.scores["nli_groundedness"] == pytest.approx(sum(both) / 2, abs=1e-5)
+    assert result.scores["min_nli_groundedness"] == pytest.approx(min(both), abs=1e-6)
+    assert result.reason.startswith("least entailed sentence")
+    assert RATE in result.reason
 
 
 def test_a_sentence_beyond_the_boundary_is_marked() -> None:
@@ -107,22 +107,22 @@ def test_without_a_linear_layer_there_is_no_distance() -> None:
 
 def test_hallucination_is_the_support_of_the_whole_answer_by_the_whole_context() -> None:
     model = WordSupport()
-    found = outcome(HALLUCINATION, tools=Tools(split_sentences=split_sentences, hallucination_model=model))
+    result = outcome(HALLUCINATION, tools=Tools(split_sentences=split_sentences, hallucination_model=model))
     assert model.calls == [[(CONTEXT, CASE.actual_output), (CONTEXT, FEE), (CONTEXT, RATE)]]
-    assert found.scores == {"hallucination": 0.3}  # of ten words: fee, five, dollars
-    assert [fragment.scores["hallucination"] for fragment in found.fragments] == [0.6, 0.0]
-    assert found.reason == f"least supported sentence (0): {RATE}"
+    assert result.scores == {"hallucination": 0.3}  # of ten words: fee, five, dollars
+    assert [fragment.scores["hallucination"] for fragment in result.fragments] == [0.6, 0.0]
+    assert result.reason == f"least supported sentence (0): {RATE}"
 
 
 def test_sentences_are_read_only_where_that_is_asked_for() -> None:
     model = WordSupport()
-    found = outcome(
+    result = outcome(
         HALLUCINATION,
         tools=Tools(split_sentences=split_sentences, hallucination_model=model),
         sentence_scores=False,
     )
     assert model.calls == [[(CONTEXT, CASE.actual_output)]]
-    assert not found.fragments
+    assert not result.fragments
 
 
 def test_summac_zs_is_the_mean_of_the_best_entailments() -> None:
@@ -140,9 +140,9 @@ def test_completeness_is_the_cosine_of_document_and_faithful_sentences() -> None
 
 
 def test_a_summary_without_a_faithful_sentence_is_not_complete() -> None:
-    found = outcome(SUMMARY, faithful_from=0.9)
-    assert found.scores["completeness"] == 0.0
-    assert found.reason.startswith(
+    result = outcome(SUMMARY, faithful_from=0.9)
+    assert result.scores["completeness"] == 0.0
+    assert result.reason.startswith(
         "no sentence of the summary follows from the document; least faithful sentence"
     )
 
@@ -165,8 +165,8 @@ def state(seed: int = 0) -> dict[str, Any]:
 def test_conv_weights_are_read_from_json_and_from_torchs_file(tmp_path: Path) -> None:
     (tmp_path / "conv.json").write_text(json.dumps(state()))
     known = read_conv_weights(tmp_path / "conv.json")
-    found = outcome(SUMMARY, conv_weights=str(tmp_path / "conv.json"))
-    assert found.scores["faithfulness_conv"] == summac_conv([[0.8, 0.3], [0.1, 0.2]], known)
+    result = outcome(SUMMARY, conv_weights=str(tmp_path / "conv.json"))
+    assert result.scores["faithfulness_conv"] == summac_conv([[0.8, 0.3], [0.1, 0.2]], known)
     torch = pytest.importorskip("torch", exc_type=ImportError)
     layers = torch.nn.ModuleDict(
         {"mlp": torch.nn.Linear(len(PERCENTILES) - 1, 1), "layer_final": torch.nn.Linear(3, 2)}
@@ -205,9 +205,9 @@ def test_what_cannot_be_judged_is_worst_and_says_why(id: str, fields: dict[str, 
         "is_rag": False,
         **fields,
     }
-    found = outcome(id, make_case(**known))
-    assert set(found.scores.values()) <= {0.0, None}
-    assert reason in found.reason
+    result = outcome(id, make_case(**known))
+    assert set(result.scores.values()) <= {0.0, None}
+    assert reason in result.reason
 
 
 @pytest.mark.parametrize("id", [HCAT, HALLUCINATION, SUMMARY])
@@ -223,8 +223,8 @@ def test_what_cannot_be_judged_is_worst_and_says_why(id: str, fields: dict[str, 
     ],
 )
 def test_short_answers_and_other_scripts_are_scored(id: str, answer: str) -> None:
-    found = outcome(id, Case(key="c", question=answer, answer=Answer(text=answer, context=(answer,))))
-    assert all(value is None or value > 0.8 for value in found.scores.values())
+    result = outcome(id, Case(key="c", question=answer, answer=Answer(text=answer, context=(answer,))))
+    assert all(value is None or value > 0.8 for value in result.scores.values())
 
 
 @pytest.mark.parametrize("id", [HCAT, HALLUCINATION, SUMMARY])
@@ -266,8 +266,8 @@ def test_from_a_folder_to_the_score(tmp_path: Path) -> None:
         name: {"model": folder.name, "device": "cpu"}
         for name, folder in (("nli", nli), ("hallucination_model", hhem))
     }
-    found = evaluate(dataset, [HCAT, HALLUCINATION], config=config, folder=tmp_path).items[0]
-    scores = {key: value for outcome in found.outcomes[0].values() for key, value in outcome.scores.items()}
+    result = evaluate(dataset, [HCAT, HALLUCINATION], config=config, folder=tmp_path).items[0]
+    scores = {key: value for outcome in result.outcomes[0].values() for key, value in outcome.scores.items()}
     assert scores[HALLUCINATION] == pytest.approx(sigmoid(by_hand(hhem, context, answer)[0]), abs=1e-5)
     from safetensors.numpy import load_file
 

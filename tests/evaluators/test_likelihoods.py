@@ -45,35 +45,35 @@ def test_perplexity_is_the_exponential_of_the_mean_surprise() -> None:
 
 def test_question_answering_asks_for_yes_after_each_of_eight_questions() -> None:
     model = WordLanguageModel()
-    found = outcome("question_answering_gptscore", provided=tools(model))
+    result = outcome("question_answering_gptscore", provided=tools(model))
     assert len(model.calls) == 1
-    assert len(model.calls[0]) == len(found.scores) == 8
+    assert len(model.calls[0]) == len(result.scores) == 8
     for passage in model.calls[0]:
         assert passage.text == "Answer: Yes"
         assert passage.before == "Q1 Q2\nyes five\n"
         assert "(a) Yes. (b) No." in passage.instruction
     # "Answer:" is new, "Yes" is not: "Yes." is another word.
-    assert set(found.scores.values()) == {(7 + 3) / 2}
+    assert set(result.scores.values()) == {(7 + 3) / 2}
 
 
 @pytest.mark.parametrize("id", ["machine_translation_gptscore", "summarization_with_reference_gptscore"])
 def test_paraphrases_are_scored_in_both_directions(id: str) -> None:
     model = WordLanguageModel()
-    found = outcome(id, provided=tools(model))
+    result = outcome(id, provided=tools(model))
     assert {(passage.before, passage.text) for passage in model.calls[0]} == {
         ("five In other words,", " yes five"),
         ("yes five In other words,", " five"),
     }
-    assert len({passage.instruction for passage in model.calls[0]}) == len(found.scores)
-    assert set(found.scores.values()) == {((3 + 0.5) / 2 + 0.5) / 2}
+    assert len({passage.instruction for passage in model.calls[0]}) == len(result.scores)
+    assert set(result.scores.values()) == {((3 + 0.5) / 2 + 0.5) / 2}
 
 
 def test_without_a_reference_the_question_is_summarised() -> None:
     model = WordLanguageModel()
-    found = outcome("summarization_without_reference_gptscore", provided=tools(model))
+    result = outcome("summarization_without_reference_gptscore", provided=tools(model))
     assert {(passage.before, passage.text) for passage in model.calls[0]} == {("Q1 Q2\nTl;dr\n", "yes five")}
-    assert len({passage.instruction for passage in model.calls[0]}) == len(found.scores) == 7
-    assert set(found.scores.values()) == {(3 + 4) / 2}
+    assert len({passage.instruction for passage in model.calls[0]}) == len(result.scores) == 7
+    assert set(result.scores.values()) == {(3 + 4) / 2}
 
 
 @pytest.mark.parametrize(
@@ -120,13 +120,13 @@ def test_each_distinct_passage_of_a_batch_is_read_once_and_together(id: str) -> 
 @pytest.mark.parametrize("id", ON_LANGUAGE_MODELS)
 @pytest.mark.parametrize("answer", ["", " \n"])
 def test_an_empty_answer_is_an_error_and_no_model_is_asked(id: str, answer: str) -> None:
-    found = outcome(
+    result = outcome(
         id,
         Case(key="c", question="Q", answer=Answer(text=answer), expected_output="five"),
         Tools(split_sentences=split_sentences),
     )
-    assert found.status == "error"
-    assert found.reason.startswith("the answer is empty; ")
+    assert result.status == "error"
+    assert result.reason.startswith("the answer is empty; ")
 
 
 class Deaf(WordLanguageModel):
@@ -138,9 +138,9 @@ class Deaf(WordLanguageModel):
 
 @pytest.mark.parametrize("id", ON_LANGUAGE_MODELS)
 def test_an_answer_of_which_no_token_is_known_is_an_error(id: str) -> None:
-    found = outcome(id, provided=tools(Deaf()))
-    assert found.status == "error"
-    assert "knows no token of it" in found.reason
+    result = outcome(id, provided=tools(Deaf()))
+    assert result.status == "error"
+    assert "knows no token of it" in result.reason
 
 
 @pytest.mark.parametrize("id", GPT_SCORES)
@@ -195,7 +195,7 @@ def test_bertscore_gives_what_the_matcher_says_within_its_range() -> None:
 def test_bertscore_reads_each_distinct_pair_once() -> None:
     matcher = WordMatcher()
     empty = Case(key="e", question="Q", answer=Answer(text=" "), expected_output="five")
-    found = REGISTRY.evaluators.get("bertscore")().score([CASE, empty, CASE], tools(matcher=matcher))
+    result = REGISTRY.evaluators.get("bertscore")().score([CASE, empty, CASE], tools(matcher=matcher))
     assert matcher.calls == [[("yes five", "five")]]
-    assert found[0] == found[2]
-    assert set(found[1].scores.values()) == {0.0}
+    assert result[0] == result[2]
+    assert set(result[1].scores.values()) == {0.0}

@@ -83,20 +83,20 @@ def scored(id: str, say: Any, case: Case = CASE, **options: Any) -> tuple[Outcom
 def test_faithfulness_is_the_share_of_claims_that_the_context_bears_out(
     words: list[str], value: float
 ) -> None:
-    found, _ = scored("faithfulness", {**PARTS, SUPPORT: verdicts("claim", words)})
-    assert found.scores == {"faithfulness": value}
+    result, _ = scored("faithfulness", {**PARTS, SUPPORT: verdicts("claim", words)})
+    assert result.scores == {"faithfulness": value}
 
 
 def test_an_answer_without_claims_is_not_applicable_to_faithfulness() -> None:
-    found, model = scored("faithfulness", {CLAIMS: {"claims": ["  "]}})
-    assert (found.status, found.reason) == ("not_applicable", "the answer makes no claims")
+    result, model = scored("faithfulness", {CLAIMS: {"claims": ["  "]}})
+    assert (result.status, result.reason) == ("not_applicable", "the answer makes no claims")
     assert len(model.asked) == 1
 
 
 def test_the_claim_that_is_not_borne_out_is_named() -> None:
-    found, _ = scored("faithfulness", PARTS)
-    assert found.reason == "not supported by the context: It is fast."
-    assert [one["verdict"] for one in found.details["claims"]] == ["yes", "no"]
+    result, _ = scored("faithfulness", PARTS)
+    assert result.reason == "not supported by the context: It is fast."
+    assert [one["verdict"] for one in result.details["claims"]] == ["yes", "no"]
 
 
 def test_verdicts_in_another_order_are_put_in_theirs() -> None:
@@ -106,43 +106,43 @@ def test_verdicts_in_another_order_are_put_in_theirs() -> None:
             {"claim": 1, "reason": "", "verdict": "yes"},
         ]
     }
-    found, _ = scored("faithfulness", {**PARTS, SUPPORT: shuffled})
-    assert found.reason == "not supported by the context: It is fast."
+    result, _ = scored("faithfulness", {**PARTS, SUPPORT: shuffled})
+    assert result.reason == "not supported by the context: It is fast."
 
 
 def test_a_verdict_too_few_is_a_reply_that_cannot_be_read() -> None:
-    found, model = scored("faithfulness", {**PARTS, SUPPORT: verdicts("claim", ["yes"])})
-    assert found.status == "error"
-    assert "verdicts" in found.reason
+    result, model = scored("faithfulness", {**PARTS, SUPPORT: verdicts("claim", ["yes"])})
+    assert result.status == "error"
+    assert "verdicts" in result.reason
     assert len(model.asked) == 3, "claims, verdicts, and their repair"
 
 
 def test_answer_relevancy_is_the_mean_cosine_with_the_judges_questions() -> None:
-    found, model = scored(
+    result, model = scored(
         "answer_relevancy",
         {QUESTIONS: {"questions": ["How much?", "How fast?", QUESTION], "noncommittal": "no"}},
     )
-    assert found.scores["answer_relevancy"] == pytest.approx((0.5 + 0.0 + 1.0) / 3)
+    assert result.scores["answer_relevancy"] == pytest.approx((0.5 + 0.0 + 1.0) / 3)
     assert len(model.asked) == 1
 
 
 def test_a_noncommittal_answer_is_not_relevant_however_similar_its_questions_are() -> None:
-    found, _ = scored("answer_relevancy", {QUESTIONS: {"questions": [QUESTION] * 3, "noncommittal": "yes"}})
-    assert found.scores == {"answer_relevancy": 0.0}
-    assert found.reason == "the answer is noncommittal"
-    assert found.details["noncommittal"] is True
+    result, _ = scored("answer_relevancy", {QUESTIONS: {"questions": [QUESTION] * 3, "noncommittal": "yes"}})
+    assert result.scores == {"answer_relevancy": 0.0}
+    assert result.reason == "the answer is noncommittal"
+    assert result.details["noncommittal"] is True
 
 
 def test_answer_relevancy_below_zero_counts_zero() -> None:
-    found, _ = scored(
+    result, _ = scored(
         "answer_relevancy", {QUESTIONS: {"questions": ["Why?"], "noncommittal": "no"}}, strictness=1
     )
-    assert found.scores == {"answer_relevancy": 0.0}
+    assert result.scores == {"answer_relevancy": 0.0}
 
 
 def test_answer_relevancy_needs_as_many_questions_as_its_strictness() -> None:
-    found, _ = scored("answer_relevancy", {QUESTIONS: {"questions": ["How much?"]}})
-    assert found.status == "error"
+    result, _ = scored("answer_relevancy", {QUESTIONS: {"questions": ["How much?"]}})
+    assert result.status == "error"
     with pytest.raises(ConfigurationError, match="strictness = 0"):
         scored("answer_relevancy", PARTS, strictness=0)
 
@@ -171,9 +171,9 @@ def test_each_chunk_is_judged_by_itself_and_a_useless_one_on_top_costs_precision
     def say(prompt: Prompt) -> Any:
         return {"reason": "so", "verdict": "yes" if "Hours" in prompt.text else "no"}
 
-    found, model = scored("context_precision", say)
-    assert found.scores == {"context_precision": 0.5}
-    assert found.reason == "not useful: chunk 1 of 2"
+    result, model = scored("context_precision", say)
+    assert result.scores == {"context_precision": 0.5}
+    assert result.reason == "not useful: chunk 1 of 2"
     assert len(model.asked) == 2
 
 
@@ -181,28 +181,28 @@ def test_an_empty_chunk_is_useless_and_nobody_is_asked() -> None:
     case = Case(
         key="c", question="Q?", answer=Answer(text="A.", context=(" ", "Text.")), expected_output="E."
     )
-    found, model = scored("context_precision", PARTS, case)
-    assert found.scores == {"context_precision": 0.5}
+    result, model = scored("context_precision", PARTS, case)
+    assert result.scores == {"context_precision": 0.5}
     assert len(model.asked) == 1
 
 
 def test_context_recall_is_the_share_of_expected_sentences_in_the_context() -> None:
-    found, model = scored("context_recall", PARTS)
-    assert found.scores == {"context_recall": 0.5}
-    assert found.reason == "not in the context: Paid monthly."
+    result, model = scored("context_recall", PARTS)
+    assert result.scores == {"context_recall": 0.5}
+    assert result.reason == "not in the context: Paid monthly."
     assert len(model.asked) == 1
 
 
 def test_context_relevancy_is_the_share_of_relevant_sentences() -> None:
-    found, _ = scored("context_relevancy", {"sentences": {"relevant": [PRICE, PRICE]}})
-    assert found.scores["context_relevancy"] == pytest.approx(1 / 3)
-    assert [fragment.scores["context_relevancy"] for fragment in found.fragments] == [1.0, 0.0, 0.0]
-    assert [fragment.message for fragment in found.fragments] == ["the price", "", ""]
+    result, _ = scored("context_relevancy", {"sentences": {"relevant": [PRICE, PRICE]}})
+    assert result.scores["context_relevancy"] == pytest.approx(1 / 3)
+    assert [fragment.scores["context_relevancy"] for fragment in result.fragments] == [1.0, 0.0, 0.0]
+    assert [fragment.message for fragment in result.fragments] == ["the price", "", ""]
 
 
 def test_a_sentence_that_is_not_there_cannot_be_relevant() -> None:
-    found, _ = scored("context_relevancy", {"sentences": {"relevant": [{**PRICE, "sentence": 4}]}})
-    assert found.status == "error"
+    result, _ = scored("context_relevancy", {"sentences": {"relevant": [{**PRICE, "sentence": 4}]}})
+    assert result.status == "error"
 
 
 @pytest.mark.parametrize(
@@ -229,40 +229,40 @@ def compared(answer: list[str], expected: list[str]) -> Callable[[Prompt], Any]:
 
 def test_answer_correctness_weighs_statements_and_similarity() -> None:
     say = compared(["yes", "yes", "no"], ["yes", "yes", "no"])
-    found, model = scored("answer_correctness", say)
-    assert found.scores["answer_correctness"] == pytest.approx(0.75 * 2 / 3 + 0.25 * 0.5)
+    result, model = scored("answer_correctness", say)
+    assert result.scores["answer_correctness"] == pytest.approx(0.75 * 2 / 3 + 0.25 * 0.5)
     assert len(model.asked) == 3, "the statements of both texts, and their comparison"
-    found, _ = scored("answer_correctness", say, factuality_weight=1.0, similarity_weight=1.0)
-    assert found.scores["answer_correctness"] == pytest.approx((2 / 3 + 0.5) / 2)
+    result, _ = scored("answer_correctness", say, factuality_weight=1.0, similarity_weight=1.0)
+    assert result.scores["answer_correctness"] == pytest.approx((2 / 3 + 0.5) / 2)
 
 
 def test_answer_correctness_names_statements_and_reasons() -> None:
-    found, _ = scored("answer_correctness", compared(["yes", "no"], ["yes", "no"]))
-    assert {key: found.details[key] for key in ("both", "answer_only", "expected_only")} == {
+    result, _ = scored("answer_correctness", compared(["yes", "no"], ["yes", "no"]))
+    assert {key: result.details[key] for key in ("both", "answer_only", "expected_only")} == {
         "both": ["a0"],
         "answer_only": ["a1"],
         "expected_only": ["e1"],
     }
-    assert found.details["reasons"] == {"a0": "so", "a1": "so", "e0": "so", "e1": "so"}
+    assert result.details["reasons"] == {"a0": "so", "a1": "so", "e0": "so", "e1": "so"}
 
 
 @pytest.mark.parametrize(("answer", "expected"), [(["yes"], []), ([], ["yes"])], ids=["answer", "expected"])
 def test_statements_of_one_side_alone_agree_with_nothing(answer: list[str], expected: list[str]) -> None:
-    found, model = scored("answer_correctness", compared(answer, expected))
-    assert found.details["factuality"] == 0.0
+    result, model = scored("answer_correctness", compared(answer, expected))
+    assert result.details["factuality"] == 0.0
     assert len(model.asked) == 2
 
 
 def test_texts_without_a_statement_are_not_applicable_to_answer_correctness() -> None:
-    found, _ = scored("answer_correctness", compared([], []))
-    assert found.status == "not_applicable"
+    result, _ = scored("answer_correctness", compared([], []))
+    assert result.status == "not_applicable"
 
 
 def test_ragas_is_the_harmonic_mean_of_its_four_parts() -> None:
-    found, model = scored(
+    result, model = scored(
         "ragas", {**PARTS, QUESTIONS: {"questions": ["How much?"] * 3, "noncommittal": "no"}}
     )
-    assert found.scores == {
+    assert result.scores == {
         "ragas": pytest.approx(4 / (1 / 0.5 + 1 / 0.5 + 1 / 1.0 + 1 / 0.5)),
         "faithfulness": 0.5,
         "answer_relevancy": pytest.approx(0.5),
@@ -277,13 +277,13 @@ def test_a_part_of_zero_makes_ragas_zero() -> None:
 
 
 def test_ragas_leaves_out_a_part_that_is_not_applicable_and_says_so() -> None:
-    found, _ = scored(
+    result, _ = scored(
         "ragas",
         {**PARTS, CLAIMS: {"claims": []}, QUESTIONS: {"questions": ["How much?"] * 3, "noncommittal": "no"}},
     )
-    assert found.scores["faithfulness"] is None
-    assert found.scores["ragas"] == pytest.approx(3 / (1 / 0.5 + 1 / 1.0 + 1 / 0.5))
-    assert "faithfulness left out: the answer makes no claims" in found.reason
+    assert result.scores["faithfulness"] is None
+    assert result.scores["ragas"] == pytest.approx(3 / (1 / 0.5 + 1 / 1.0 + 1 / 0.5))
+    assert "faithfulness left out: the answer makes no claims" in result.reason
 
 
 def test_ragas_and_its_parts_ask_no_more_than_the_parts_need() -> None:
@@ -307,8 +307,8 @@ def test_an_empty_answer_deserves_nothing_and_nobody_is_asked() -> None:
         ("answer_relevancy", ["answer_relevancy"]),
         ("answer_correctness", ["answer_correctness"]),
     ):
-        found, model = scored(id, PARTS, case)
-        assert found.scores == dict.fromkeys(keys, 0.0)
+        result, model = scored(id, PARTS, case)
+        assert result.scores == dict.fromkeys(keys, 0.0)
         assert not model.asked
 
 
@@ -322,8 +322,8 @@ def test_a_judge_that_is_down_is_an_error_never_a_score() -> None:
         "answer_correctness",
         "ragas",
     ):
-        found, _ = scored(id, lambda prompt: Answer(error="out of order"))
-        assert (found.status, dict(found.scores)) == ("error", {})
+        result, _ = scored(id, lambda prompt: Answer(error="out of order"))
+        assert (result.status, dict(result.scores)) == ("error", {})
 
 
 def test_flows_that_go_on_together_ask_together() -> None:
@@ -342,7 +342,7 @@ def test_flows_that_go_on_together_ask_together() -> None:
 
 
 def test_cases_are_judged_at_the_same_time() -> None:
-    found = outcomes(
+    result = outcomes(
         "context_recall", PARTS, *[{**ROW, "input": f"{QUESTION} {number}"} for number in range(20)]
     )
-    assert [one.scores["context_recall"] for one in found] == [0.5] * 20
+    assert [one.scores["context_recall"] for one in result] == [0.5] * 20

@@ -108,22 +108,22 @@ def test_scores_are_those_of_a_hand_calculation(id: str, expected: dict[str, flo
 
 def test_completeness_is_that_of_a_hand_calculation() -> None:
     pytest.importorskip("ot")
-    found = outcome("hcat_completeness", CASE)
+    result = outcome("hcat_completeness", CASE)
     # context: cards, hours, fees; answer: fees, rates. Best cosines: cos 30, cos 60, 1.
-    assert found.scores["completeness"] == pytest.approx((ROOT + 0.5 + 1) / 3, abs=1e-6)
+    assert result.scores["completeness"] == pytest.approx((ROOT + 0.5 + 1) / 3, abs=1e-6)
     distances = np.array([[1 - 0, 1 - ROOT], [1 + 0.5, 1 - 0.5], [0, 0.5]])
-    assert found.scores["mean_transport_distance"] == pytest.approx(distances.mean(), abs=1e-6)
+    assert result.scores["mean_transport_distance"] == pytest.approx(distances.mean(), abs=1e-6)
     # A third of the mass each: fees to fees whole; of cards and hours, a sixth must go to fees, cheaper from
     # cards (1 - (1 - ROOT) < 1).
     cheapest = (0 + (1 - ROOT) / 2 + 1 / 2 + 0.5) / 3
-    assert found.scores["wasserstein_distance"] == pytest.approx(cheapest, abs=1e-6)
-    assert found.reason.startswith("least covered sentence of the context (0.5000): Branches open at nine.")
+    assert result.scores["wasserstein_distance"] == pytest.approx(cheapest, abs=1e-6)
+    assert result.reason.startswith("least covered sentence of the context (0.5000): Branches open at nine.")
 
 
 def test_weights_by_length_count_long_sentences_more() -> None:
     lengths = len(FEES), len(RATES)
-    found = outcome("hcat_answer_relevancy", CASE, weights="length")
-    assert found.scores["answer_relevancy"] == pytest.approx(
+    result = outcome("hcat_answer_relevancy", CASE, weights="length")
+    assert result.scores["answer_relevancy"] == pytest.approx(
         (lengths[0] + 0.5 * lengths[1]) / sum(lengths), abs=1e-6
     )
 
@@ -151,9 +151,9 @@ def test_a_cross_encoder_reads_each_distinct_pair_once() -> None:
         Case(key=key, question="?", answer=Answer(text=answer), expected_output="yes")
         for key, answer in (("a", "Yes."), ("b", ""), ("c", "Yes."))
     ]
-    found = cls(similarity="cross-encoder").score(cases, tools)
+    result = cls(similarity="cross-encoder").score(cases, tools)
     assert asked == [[("Yes.", "yes")]]
-    assert [one.scores["answer_similarity"] for one in found] == [0.25, 0.0, 0.25]
+    assert [one.scores["answer_similarity"] for one in result] == [0.25, 0.0, 0.25]
 
 
 @pytest.mark.parametrize(
@@ -185,19 +185,19 @@ def test_without_an_embedder_it_says_so() -> None:
 
 
 def test_the_least_grounded_sentence_is_named_and_every_sentence_has_its_score() -> None:
-    found = outcome("groundedness", CASE)
-    assert found.reason == f"least grounded sentence (0.866): {RATES}"
+    result = outcome("groundedness", CASE)
+    assert result.reason == f"least grounded sentence (0.866): {RATES}"
     assert [
-        (CASE.actual_output[part.start : part.end], part.scores["groundedness"]) for part in found.fragments
+        (CASE.actual_output[part.start : part.end], part.scores["groundedness"]) for part in result.fragments
     ] == [(FEES, 1.0), (RATES, ROOT)]
 
 
 @pytest.mark.parametrize("answer", ["...", "— !", "👍"])
 def test_an_answer_without_words_is_the_worst_and_a_problem(answer: str) -> None:
-    found = outcome("groundedness", Case(key="c", question="?", answer=Answer(text=answer, context=(FEES,))))
-    assert found.scores == {"groundedness": 0.0}
-    assert found.findings[0].problem_type == "data_quality"
-    assert "too short to embed" in found.findings[0].description
+    result = outcome("groundedness", Case(key="c", question="?", answer=Answer(text=answer, context=(FEES,))))
+    assert result.scores == {"groundedness": 0.0}
+    assert result.findings[0].problem_type == "data_quality"
+    assert "too short to embed" in result.findings[0].description
 
 
 def test_a_one_word_answer_is_judged_and_short_sentences_do_not_count_beside_long_ones() -> None:
@@ -217,8 +217,8 @@ def test_a_one_word_answer_is_judged_and_short_sentences_do_not_count_beside_lon
 
 
 def test_a_context_without_words_supports_nothing() -> None:
-    found = outcome("groundedness", Case(key="c", question="?", answer=Answer(text=FEES, context=("---",))))
-    assert (found.scores["groundedness"], found.reason) == (0.0, "the context has no words")
+    result = outcome("groundedness", Case(key="c", question="?", answer=Answer(text=FEES, context=("---",))))
+    assert (result.scores["groundedness"], result.reason) == (0.0, "the context has no words")
 
 
 def test_blank_chunks_keep_their_rank_and_count_nothing() -> None:
@@ -289,11 +289,11 @@ def test_too_few_questions_have_no_drift() -> None:
 
 def test_a_question_travels_as_its_vector_and_has_no_verdict(case: Callable[..., Case]) -> None:
     embedder = WordEmbedder()
-    found = REGISTRY.evaluators.get("questions_drift")().score(
+    result = REGISTRY.evaluators.get("questions_drift")().score(
         [case("yes")], Tools(split_sentences=split_sentences, embedder=embedder)
     )[0]
-    assert found.scores == {"questions_drift": None}
-    np.testing.assert_allclose(unpacked(found.sketch), embedder.encode(["Why?"])[0], atol=1e-3)
+    assert result.scores == {"questions_drift": None}
+    np.testing.assert_allclose(unpacked(result.sketch), embedder.encode(["Why?"])[0], atol=1e-3)
 
 
 @pytest.mark.parametrize(("options", "expected"), [({}, 0.0), ({"negative_cosines": True}, -0.5)])

@@ -71,11 +71,11 @@ def test_the_reason_names_the_steps() -> None:
 
 def test_every_step_of_the_answer_has_its_score() -> None:
     answer = f"1. {OPEN}\n2. choose card\n3. Burn the house."
-    found = [
+    results = [
         (answer[part.start : part.end], part.scores["edits"], part.message)
         for part in outcome(answer).fragments
     ]
-    assert found == [
+    assert results == [
         (OPEN, 0.0, ""),
         ("choose card", 0.0, "equal except for articles"),
         ("Burn the house.", 1.0, f"step in place of another: {PAY}"),
@@ -83,8 +83,8 @@ def test_every_step_of_the_answer_has_its_score() -> None:
 
 
 def test_a_context_without_steps_has_nothing_to_align_with() -> None:
-    found = outcome(CONTEXT, "Fees are five dollars.")
-    assert (found.status, found.reason) == ("not_applicable", "the retrieved context has no steps")
+    result = outcome(CONTEXT, "Fees are five dollars.")
+    assert (result.status, result.reason) == ("not_applicable", "the retrieved context has no steps")
 
 
 def test_chunks_that_overlap_or_repeat_count_once() -> None:
@@ -151,10 +151,10 @@ def test_long_texts_are_aligned_in_time(make: Callable[[], tuple[str, str]]) -> 
 
 
 def test_texts_that_are_no_procedures_are_an_error() -> None:
-    found = outcome(
+    result = outcome(
         "\n".join(f"- a{place}" for place in range(600)), "\n".join(f"- b{place}" for place in range(600))
     )
-    assert (found.status, found.reason) == (
+    assert (result.status, result.reason) == (
         "error",
         "600 steps of the context and 600 of the answer are too many to align",
     )

@@ -64,9 +64,9 @@ class Run:
         )
         self.status = done.returncode
         self.shown = done.stdout + done.stderr
-        found = output / "interpretation.json"
+        result = output / "interpretation.json"
         self.results: dict[str, Any] = (
-            json.loads(found.read_text(encoding="utf-8")) if found.is_file() else {}
+            json.loads(result.read_text(encoding="utf-8")) if result.is_file() else {}
         )
 
     def counts(self) -> dict[str, int]:
@@ -242,7 +242,7 @@ def questions(content: dict[str, Any]) -> Iterator[tuple[str, str, list[str], li
 
 def perturbed_pairs() -> dict[tuple[str, str], tuple[str, str, str, str]]:
     """(file, key) to (perturbator, level, original prompt, perturbed prompt); a lab's models share them."""
-    found = {}
+    results = {}
     for file in EVAL_FILES:
         cases = list(questions(read(file)))
         prompts = {key: prompt for key, prompt, _, _ in cases}
@@ -251,13 +251,13 @@ def perturbed_pairs() -> dict[tuple[str, str], tuple[str, str, str, str]]:
             assert ("perturbed" in categories) == bool(made_by) == bool(links), key
             for _, name, level in made_by:
                 (source,) = (link["target"] for link in links if link["type"] == "perturbation_source")
-                found[file, key] = (
+                results[file, key] = (
                     name,
                     level.removeprefix("PerturbationIntensity."),
                     prompts[source],
                     prompt,
                 )
-    return found
+    return results
 
 
 def commas(text: str, every: int) -> str:

@@ -118,12 +118,12 @@ SOUND = {
 def outcome(action):
     """What a reading gives; only an error that is meant for users may end it."""
     try:
-        found = action()
+        result = action()
     except DataError as exc:
         return str(exc)
-    for error in found.errors:
+    for error in result.errors:
         assert isinstance(error, DataError)
-    return found
+    return result
 
 
 def places(value, path=()):
@@ -170,12 +170,12 @@ def test_a_sound_file_with_anything_in_any_place(data):
 
 @given(mutated())
 def test_what_is_sound_of_a_mutated_file_survives_a_round_trip(data):
-    found = outcome(lambda: read(parse(json.dumps(data), "f.json")))
-    if isinstance(found, str) or found.errors:
+    result = outcome(lambda: read(parse(json.dumps(data), "f.json")))
+    if isinstance(result, str) or result.errors:
         return
-    again = read(parse(json.dumps(found.content.to_dict()), "g.json"))
+    again = read(parse(json.dumps(result.content.to_dict()), "g.json"))
     assert again.errors == []
-    assert again.content == found.content
+    assert again.content == result.content
 
 
 @given(
@@ -216,8 +216,8 @@ def test_any_text_as_condition_and_any_pattern_as_constraint(condition, pattern)
             }
         ]
     }
-    found = outcome(lambda: read(parse(json.dumps(data), "f.json")))
-    assert len(found.content.cases()) + len(found.errors) == 2
+    result = outcome(lambda: read(parse(json.dumps(data), "f.json")))
+    assert len(result.content.cases()) + len(result.errors) == 2
 
 
 @given(
@@ -268,5 +268,5 @@ def test_any_configuration(data):
 @pytest.mark.parametrize("depth", range(880, 1000, 7))
 def test_json_near_the_limit_of_nesting_is_read_or_refused(depth):
     text = '{"tests": [{"test_cases": [{"x": ' + "[" * depth + "]" * depth + ', "prompt": 5}]}]}'
-    found = outcome(lambda: read(parse(text, "f.json")))
-    assert "is nested too deeply to be read" in found if isinstance(found, str) else len(found.errors) == 1
+    result = outcome(lambda: read(parse(text, "f.json")))
+    assert "is nested too deeply to be read" in result if isinstance(result, str) else len(result.errors) == 1

@@ -38,8 +38,8 @@ def written(folder: Path, content: Any) -> Path:
 
 @pytest.mark.parametrize("content", [OURS, THEIRS], ids=["ours", "the reference engine's"])
 def test_both_kinds_of_ids_are_read(tmp_path: Path, content: Any) -> None:
-    found = read_guardrails(written(tmp_path, content))
-    assert found.model_dump(exclude_defaults=True) == OURS
+    result = read_guardrails(written(tmp_path, content))
+    assert result.model_dump(exclude_defaults=True) == OURS
 
 
 def test_both_kinds_of_ids_are_written(tmp_path: Path) -> None:
@@ -60,10 +60,10 @@ def test_both_kinds_of_ids_are_written(tmp_path: Path) -> None:
 
 def test_optional_evaluators_are_read_by_both_kinds_of_ids_and_written(tmp_path: Path) -> None:
     theirs = "h2o_sonar.evaluators.pii_leakage_evaluator.PiiLeakageEvaluator"
-    found = read_guardrails(written(tmp_path, {**OURS, "optional": [theirs, "toxicity.toxicity"]}))
-    assert found.optional == ["pii_leakage", "toxicity.toxicity"]
-    found.save(tmp_path / "again.json")
-    assert read_guardrails(tmp_path / "again.json") == found
+    result = read_guardrails(written(tmp_path, {**OURS, "optional": [theirs, "toxicity.toxicity"]}))
+    assert result.optional == ["pii_leakage", "toxicity.toxicity"]
+    result.save(tmp_path / "again.json")
+    assert read_guardrails(tmp_path / "again.json") == result
 
 
 def test_every_counterpart_is_an_evaluator_of_ours() -> None:

@@ -161,10 +161,10 @@ def test_a_name_stands_once_in_a_yaml_mapping():
 @pytest.mark.parametrize("depth", [500, 5_000, 200_000])
 def test_deep_json_is_read_or_refused_in_words(depth):
     try:
-        found = parse("[" * depth + "]" * depth, "f.json").locate("/0" * 3)
+        result = parse("[" * depth + "]" * depth, "f.json").locate("/0" * 3)
     except DataError as exc:
-        found = exc.message
-    assert found in [(1, 4), "is nested too deeply to be read"]
+        result = exc.message
+    assert result in [(1, 4), "is nested too deeply to be read"]
 
 
 @pytest.mark.parametrize("opening", ["[", "- ", "{a: ", "? "])

@@ -175,8 +175,8 @@ def test_a_single_string_is_a_list_of_one():
     ],
 )
 def test_constraints_stand_in_for_a_condition(case, expected):
-    [found], _, _ = read_cases({"prompt": "q", **case})
-    assert found.condition_text() == expected
+    [result], _, _ = read_cases({"prompt": "q", **case})
+    assert result.condition_text() == expected
 
 
 def test_a_derived_key_says_what_it_is_and_is_the_same_in_every_process():

@@ -77,7 +77,7 @@ def test_one_bad_case_is_one_error_at_its_place_and_the_rest_stays(case, fault):
     [error] = errors
     assert error.partition(" ")[2] == fault
     assert error.startswith("s.json:1:")
-    assert [found.key for found in cases] == ["a", "z"]
+    assert [result.key for result in cases] == ["a", "z"]
 
 
 def test_a_malformed_condition_is_told_with_pointer_column_and_caret():

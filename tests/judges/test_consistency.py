@@ -100,9 +100,9 @@ def test_a_reply_that_contradicts_itself_is_an_error_after_one_repair(id: str, q
             assert not judged.battles
             assert "contradicts itself" in next(iter(judged.faults))
         else:
-            found = score(id, panel_of(model))
-            assert (found.status, found.code) == ("error", OutcomeCode.JUDGE_CONTRADICTORY)
-            assert not any(found.scores.values())
+            result = score(id, panel_of(model))
+            assert (result.status, result.code) == ("error", OutcomeCode.JUDGE_CONTRADICTORY)
+            assert not any(result.scores.values())
         assert sum("cannot be used" in prompt for prompt in model.asked) == 1
     for reply in agreeing[:3]:
         model = SaidByTest(
@@ -127,11 +127,11 @@ def test_a_judge_that_agrees_with_itself_when_asked_again_has_a_verdict() -> Non
             )
         }
     )
-    found = outcome("groundedness_judge", judge, ROW)
-    assert found.scores == {"rating": 0.0}
+    result = outcome("groundedness_judge", judge, ROW)
+    assert result.scores == {"rating": 0.0}
     assert "names 1 unsupported statements, and the rating is yes" in judge.prompts[1]
-    assert found.judging is not None
-    assert (found.judging.calls, found.judging.repairs) == (2, 1)
+    assert result.judging is not None
+    assert (result.judging.calls, result.judging.repairs) == (2, 1)
 
 
 @pytest.mark.parametrize("empty", [[], [""], ["None."], ["n/a"]])

@@ -39,20 +39,20 @@ def byop(script: Any, row: Any = ROW, **more: Any) -> Any:
 
 def test_a_reply_that_cannot_be_read_is_asked_for_once_more() -> None:
     judge = ScriptedJudge({"cannot be used": YES, "right?": "I think so."})
-    found = byop(judge)
-    assert found.scores["model_passes"] == 1.0
-    assert (found.judging.calls, found.judging.repairs, found.judging.unparsable) == (2, 1, 0)
+    result = byop(judge)
+    assert result.scores["model_passes"] == 1.0
+    assert (result.judging.calls, result.judging.repairs, result.judging.unparsable) == (2, 1, 0)
     assert "there is no JSON object in it" in judge.prompts[1]
     assert "I think so." in judge.prompts[1]
 
 
 def test_a_repair_that_cannot_be_read_either_is_an_error_with_the_reply() -> None:
-    found = byop({"right?": "I think so."})
-    assert found.status == "error"
-    assert "could not be read" in found.reason
-    assert found.details["raw_reply"] == "I think so."
-    assert found.scores == {"model_parse_failures": 1.0}
-    assert found.judging.unparsable == 1
+    result = byop({"right?": "I think so."})
+    assert result.status == "error"
+    assert "could not be read" in result.reason
+    assert result.details["raw_reply"] == "I think so."
+    assert result.scores == {"model_parse_failures": 1.0}
+    assert result.judging.unparsable == 1
 
 
 def test_a_judge_that_fails_is_an_error_of_its_case_alone() -> None:
@@ -77,8 +77,8 @@ def test_the_same_question_is_put_once() -> None:
 def test_replies_are_stored_and_nobody_is_asked_again(tmp_path: Path) -> None:
     judge = ScriptedJudge({"right?": YES})
     for _ in range(2):
-        found = byop(judge, judge={"cache": True}, cache=str(tmp_path))
-        assert found.judging.calls == 1, (
+        result = byop(judge, judge={"cache": True}, cache=str(tmp_path))
+        assert result.judging.calls == 1, (
             "what a verdict takes does not depend on whether its replies were stored"
         )
     assert len(judge.prompts) == 1
@@ -126,18 +126,18 @@ def panel(
     ],
 )
 def test_a_panel_votes(verdicts: list[Any], passes: float) -> None:
-    found = panel(*verdicts)
-    assert found.scores["model_passes"] == passes
-    assert found.scores["model_failures"] == 1.0 - passes
-    assert [one["judge"] for one in found.details["panel"]] == [
+    result = panel(*verdicts)
+    assert result.scores["model_passes"] == passes
+    assert result.scores["model_failures"] == 1.0 - passes
+    assert [one["judge"] for one in result.details["panel"]] == [
         f"judge-{number}" for number in range(1, len(verdicts) + 1)
     ]
-    assert "judge-1:" in found.reason
+    assert "judge-1:" in result.reason
 
 
 def test_a_panel_of_which_half_has_no_verdict_has_none() -> None:
-    found = panel(YES, "no verdict")
-    assert found.status == "error"
+    result = panel(YES, "no verdict")
+    assert result.status == "error"
 
 
 def test_a_panel_may_average() -> None:
@@ -154,9 +154,9 @@ def test_scores_that_are_no_votes_are_averaged() -> None:
         }
         for words in (["true"], ["true", "false"], ["false"] * 3)
     ]
-    found = panel(*replies, id="fact_check", options={})
-    assert found.scores["fact_check"] == pytest.approx(0.5)
-    assert found.judging.calls == 3
+    result = panel(*replies, id="fact_check", options={})
+    assert result.scores["fact_check"] == pytest.approx(0.5)
+    assert result.judging.calls == 3
 
 
 def test_shares_that_happen_to_be_0_and_1_are_averaged() -> None:
@@ -166,8 +166,8 @@ def test_shares_that_happen_to_be_0_and_1_are_averaged() -> None:
         for word in ("yes", "yes", "no")
     ]
     members = [{"host": "python", "target": JsonOf(script), "llm_model_name": "m"} for script in scripts]
-    found = outcome("faithfulness", {}, ROW, judge={"host": None, "target": None, "panel": members})
-    assert found.scores["faithfulness"] == pytest.approx(2 / 3)
+    result = outcome("faithfulness", {}, ROW, judge={"host": None, "target": None, "panel": members})
+    assert result.scores["faithfulness"] == pytest.approx(2 / 3)
 
 
 @pytest.mark.parametrize(
@@ -175,15 +175,15 @@ def test_shares_that_happen_to_be_0_and_1_are_averaged() -> None:
 )
 def test_a_tie_is_the_same_in_score_verdict_and_details(vote: str, score: float, rating: str) -> None:
     replies = [{"rationale": "so", "rating": word} for word in ("yes", "no")]
-    found = panel(*replies, vote=vote, id="relevance_to_query_judge", options=None)
+    result = panel(*replies, vote=vote, id="relevance_to_query_judge", options=None)
     metric = Registry().evaluators.spec("relevance_to_query_judge").primary
-    assert (found.scores["rating"], found.details["rating"]) == (score, rating)
-    assert metric.passes(found.scores["rating"]) == (rating == "yes")
+    assert (result.scores["rating"], result.details["rating"]) == (score, rating)
+    assert metric.passes(result.scores["rating"]) == (rating == "yes")
 
 
 def test_a_budget_of_calls_stops_the_asking_and_says_so() -> None:
     judge = ScriptedJudge({"right?": YES})
-    found = outcomes(
+    result = outcomes(
         "byop",
         judge,
         *({**ROW, "actual_output": f"It is {number}."} for number in range(5)),
@@ -191,7 +191,7 @@ def test_a_budget_of_calls_stops_the_asking_and_says_so() -> None:
         judge={"max_calls": 3},
     )
     assert len(judge.prompts) == 3
-    refused = [one for one in found if one.status == "error"]
+    refused = [one for one in result if one.status == "error"]
     assert len(refused) == 2
     assert all("judge.max_calls" in one.reason and one.judging.over_budget == 1 for one in refused)
 
@@ -199,9 +199,9 @@ def test_a_budget_of_calls_stops_the_asking_and_says_so() -> None:
 def test_a_budget_of_money_cannot_be_held_where_nobody_says_the_price() -> None:
     judge = ScriptedJudge({"right?": YES})
     rows = [{**ROW, "actual_output": f"It is {number}."} for number in range(20)]
-    found = outcomes("byop", judge, *rows, options=BYOP, judge={"max_cost": 1.0, "concurrency": 1})
-    assert found[0].status == "score"
-    assert "does not say what a call costs" in found[-1].reason
+    result = outcomes("byop", judge, *rows, options=BYOP, judge={"max_cost": 1.0, "concurrency": 1})
+    assert result[0].status == "score"
+    assert "does not say what a call costs" in result[-1].reason
 
 
 def test_a_budget_of_money_is_held_where_the_price_is_known() -> None:
@@ -209,10 +209,10 @@ def test_a_budget_of_money_is_held_where_the_price_is_known() -> None:
         return {"answer": '{"reason": "so", "verdict": "true"}', "cost_usd": 0.25}
 
     rows = [{**ROW, "actual_output": f"It is {number}."} for number in range(10)]
-    found = outcomes("byop", judge, *rows, options=BYOP, judge={"max_cost": 1.0, "concurrency": 1})
-    assert [one.status for one in found].count("score") == 4
-    assert sum(one.judging.cost_usd for one in found) == 1.0
-    assert "judge.max_cost" in found[-1].reason
+    result = outcomes("byop", judge, *rows, options=BYOP, judge={"max_cost": 1.0, "concurrency": 1})
+    assert [one.status for one in result].count("score") == 4
+    assert sum(one.judging.cost_usd for one in result) == 1.0
+    assert "judge.max_cost" in result[-1].reason
 
 
 def test_workers_without_a_common_purse_divide_a_budget() -> None:
@@ -222,14 +222,14 @@ def test_workers_without_a_common_purse_divide_a_budget() -> None:
 
 def test_an_evaluator_may_have_a_judge_of_its_own() -> None:
     general, own = ScriptedJudge({"right?": NO}), ScriptedJudge({"right?": YES})
-    found = outcome("byop", general, ROW, options={**BYOP, "judge": {"host": "python", "target": own}})
-    assert found.scores["model_passes"] == 1.0
+    result = outcome("byop", general, ROW, options={**BYOP, "judge": {"host": "python", "target": own}})
+    assert result.scores["model_passes"] == 1.0
     assert not general.prompts
 
 
 def test_a_judge_may_be_a_configured_model() -> None:
     judge = ScriptedJudge({"right?": YES})
-    found = outcome(
+    result = outcome(
         "byop",
         {},
         ROW,
@@ -237,7 +237,7 @@ def test_a_judge_may_be_a_configured_model() -> None:
         judge={"host": None, "target": None, "model": "m"},
         model=[{"name": "m", "host": "python", "target": judge}],
     )
-    assert found.scores["model_passes"] == 1.0
+    assert result.scores["model_passes"] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -293,10 +293,10 @@ def test_questions_that_a_dead_judge_is_spared_are_no_calls() -> None:
         "concurrency": 1,
         "breaker": 3,
     }
-    found = outcomes("byop", {}, *rows, options=BYOP, judge=dead)
-    assert [one.judging.calls for one in found] == [1] * 3 + [0] * 17
-    assert {one.status for one in found} == {"error"}
-    assert not any(one.judging.over_budget for one in found)
+    result = outcomes("byop", {}, *rows, options=BYOP, judge=dead)
+    assert [one.judging.calls for one in result] == [1] * 3 + [0] * 17
+    assert {one.status for one in result} == {"error"}
+    assert not any(one.judging.over_budget for one in result)
 
 
 def test_a_service_that_replied_garbage_is_asked_again_when_it_is_healed(tmp_path: Path) -> None:

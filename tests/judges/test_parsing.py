@@ -121,10 +121,10 @@ def test_what_is_wrong_is_said_without_the_reply() -> None:
 @given(st.text(max_size=300))
 def test_any_text_is_read_or_refused(reply: str) -> None:
     try:
-        found: Any = read_reply(reply, VERDICT)
+        result: Any = read_reply(reply, VERDICT)
     except Unparsable:
         return
-    assert found["verdict"] in ("yes", "no")
+    assert result["verdict"] in ("yes", "no")
 
 
 @given(

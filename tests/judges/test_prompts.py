@@ -123,12 +123,12 @@ def test_a_file_of_the_same_name_replaces_a_prompt(tmp_path: Path) -> None:
 
 
 def test_a_changed_prompt_has_another_version(tmp_path: Path) -> None:
-    found = []
+    results = []
     for words in ("Count.", "Count twice."):
         (tmp_path / "claims.j2").write_text(words, encoding="utf-8")
-        found.append(Prompts(tmp_path).versions(["claims"])["claims"])
-    assert found[0] != found[1]
-    assert all(version.startswith("own-") for version in found)
+        results.append(Prompts(tmp_path).versions(["claims"])["claims"])
+    assert results[0] != results[1]
+    assert all(version.startswith("own-") for version in results)
 
 
 def test_versions_name_the_prompts_around_it_too() -> None:

@@ -29,9 +29,9 @@ def naive_longest(text: str, minimum: int) -> int:
 
 @given(st.text("ab", max_size=60))
 def test_the_longest_repeat_is_that_of_the_definition(text: str) -> None:
-    found = longest_repeat(text, minimum=3)
-    assert len(found) == naive_longest(text, 3)
-    assert not found or text.count(found) >= 2
+    result = longest_repeat(text, minimum=3)
+    assert len(result) == naive_longest(text, 3)
+    assert not result or text.count(result) >= 2
 
 
 @given(st.text("ab", min_size=20, max_size=60), st.integers(3, 10))

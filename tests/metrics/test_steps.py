@@ -107,8 +107,8 @@ def test_the_ladder_of_likeness(first: str, second: str, expected: str) -> None:
 def test_alignment_by_hand(truth: str, own: str, expected: str) -> None:
     signs = {"match": "=", "mismatch": "x", "insertion": "+", "deletion": "-"}
     aligned = align(list(truth), list(own))
-    found = "".join(signs[one.edit] for one in aligned)
-    assert sorted(found) == sorted(expected.strip())
+    result = "".join(signs[one.edit] for one in aligned)
+    assert sorted(result) == sorted(expected.strip())
     assert [one.truth for one in aligned if one.truth is not None] == list(range(len(truth)))
     assert [position.actual for position in aligned if position.actual is not None] == list(range(len(own)))
 
@@ -118,11 +118,11 @@ def test_spelling_is_less_than_an_edit_per_three_signs(first: str, second: str) 
     from nltk import edit_distance
 
     ours, theirs = " ".join(first.split()), " ".join(second.split())
-    found = likeness(ours, theirs)
-    if found in ("spelling", "mismatch"):
+    result = likeness(ours, theirs)
+    if result in ("spelling", "mismatch"):
         without = [" ".join(word for word in text.split() if word != "a") for text in (ours, theirs)]
         distance, shorter = edit_distance(*without), min(map(len, without))
-        assert (found == "spelling") == (shorter > 0 and shorter / distance > 3)
+        assert (result == "spelling") == (shorter > 0 and shorter / distance > 3)
 
 
 @given(st.text("abcd", max_size=9), st.text("abcd", max_size=9))

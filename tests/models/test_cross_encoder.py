@@ -78,10 +78,10 @@ def test_a_score_is_the_sigmoid_of_the_output(tiny: Path) -> None:
         ("bank", "a\ud800"),
         ("the fee is five dollars", "the fee"),
     ]
-    found = scorer(tiny).score(pairs)
-    assert found[:2] == pytest.approx([by_hand(tiny, *pair) for pair in pairs[:2]], abs=1e-5)
-    assert found[0] == found[3]
-    assert len(set(found)) == 3
+    result = scorer(tiny).score(pairs)
+    assert result[:2] == pytest.approx([by_hand(tiny, *pair) for pair in pairs[:2]], abs=1e-5)
+    assert result[0] == result[3]
+    assert len(set(result)) == 3
     assert scorer(tiny).score([]) == []
 
 

@@ -79,8 +79,8 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def embedder(model: str | Path, cache: Path | None = None, **options: Any) -> SentenceEmbedder:
     settings = Embeddings(model=str(model), device="cpu", **options)
-    found = find_weights(settings.model, revision=None, table="embeddings", start=Path(), fetch=False)
-    return SentenceEmbedder(found, settings, VectorCache(cache))
+    result = find_weights(settings.model, revision=None, table="embeddings", start=Path(), fetch=False)
+    return SentenceEmbedder(result, settings, VectorCache(cache))
 
 
 def bare(model: Path) -> Any:
@@ -230,6 +230,6 @@ def test_minilm_tells_what_is_alike(tmp_path: Path) -> None:
 
 def test_an_unknown_device_is_an_error_in_words(tiny: Path) -> None:
     settings = Embeddings(model=str(tiny), device="warp")
-    found = find_weights(settings.model, revision=None, table="embeddings", start=Path(), fetch=False)
+    result = find_weights(settings.model, revision=None, table="embeddings", start=Path(), fetch=False)
     with pytest.raises((EvaluationError, ConfigurationError), match="warp"):
-        SentenceEmbedder(found, settings, VectorCache(None)).encode(["the fee"])
+        SentenceEmbedder(result, settings, VectorCache(None)).encode(["the fee"])

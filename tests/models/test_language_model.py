@@ -91,10 +91,10 @@ def reader(folder: Path, **settings: Any) -> TextReader:
 def ids(folder: Path, text: str) -> list[int]:
     from transformers import AutoTokenizer
 
-    found: list[int] = AutoTokenizer.from_pretrained(folder)(
+    actual: list[int] = AutoTokenizer.from_pretrained(folder)(
         text.replace("\ud800", "\ufffd"), add_special_tokens=False
     )["input_ids"]
-    return found
+    return actual
 
 
 def next_token(model: Any, read: list[int], token: int, source: list[int] | None = None) -> float:
@@ -123,9 +123,9 @@ def test_a_window_of_one_token_is_the_naive_loop(gpt2: Path, text: str) -> None:
         next_token(model, [0, *tokens[max(0, place - CONTEXT + 1) : place]], token)
         for place, token in enumerate(tokens)
     ]
-    found = reader(gpt2).read([Passage(text=text)], stride=1)[0]
-    assert found.tokens == pytest.approx(expected, abs=1e-4)
-    assert found.is_cut == (len(tokens) > CONTEXT)
+    actual = reader(gpt2).read([Passage(text=text)], stride=1)[0]
+    assert actual.tokens == pytest.approx(expected, abs=1e-4)
+    assert actual.is_cut == (len(tokens) > CONTEXT)
 
 
 def test_windows_move_on_by_the_stride_and_predict_each_token_once(gpt2: Path) -> None:
@@ -151,9 +151,9 @@ def test_a_text_is_predicted_after_what_stands_before_it(gpt2: Path) -> None:
     for token in ids(gpt2, text):
         expected.append(next_token(model, read, token))
         read.append(token)
-    found = reader(gpt2).read([Passage(instruction=instruction, before=before, text=text)])[0]
-    assert found.tokens == pytest.approx(expected, abs=1e-4)
-    assert not found.is_cut
+    actual = reader(gpt2).read([Passage(instruction=instruction, before=before, text=text)])[0]
+    assert actual.tokens == pytest.approx(expected, abs=1e-4)
+    assert not actual.is_cut
 
 
 def test_the_beginning_of_what_stands_before_is_cut_and_the_instruction_kept(gpt2: Path) -> None:
@@ -165,9 +165,9 @@ def test_the_beginning_of_what_stands_before_is_cut_and_the_instruction_kept(gpt
     for token in ids(gpt2, text):
         expected.append(next_token(model, read, token))
         read.append(token)
-    found = reader(gpt2).read([Passage(instruction=instruction, before=before, text=text)])[0]
-    assert found.tokens == pytest.approx(expected, abs=1e-4)
-    assert found.is_cut
+    actual = reader(gpt2).read([Passage(instruction=instruction, before=before, text=text)])[0]
+    assert actual.tokens == pytest.approx(expected, abs=1e-4)
+    assert actual.is_cut
 
 
 def test_a_sequence_to_sequence_model_reads_what_stands_before_in_its_encoder(t5: Path) -> None:
@@ -185,15 +185,15 @@ def test_a_sequence_to_sequence_model_reads_what_stands_before_in_its_encoder(t5
         for token in ids(t5, passage.text):
             expected.append(next_token(model, read, token, source))
             read.append(token)
-        found = reader(t5).read([passage])[0]
-        assert found.tokens == pytest.approx(expected, abs=1e-4)
-        assert found.is_cut == (passage.before == LONG)
+        actual = reader(t5).read([passage])[0]
+        assert actual.tokens == pytest.approx(expected, abs=1e-4)
+        assert actual.is_cut == (passage.before == LONG)
 
 
 def test_a_long_text_is_read_in_windows_by_a_decoder_too(t5: Path) -> None:
-    found = reader(t5).read([Passage(before="a fee", text=LONG)])[0]
-    assert len(found.tokens) == len(ids(t5, LONG))
-    assert found.is_cut
+    actual = reader(t5).read([Passage(before="a fee", text=LONG)])[0]
+    assert len(actual.tokens) == len(ids(t5, LONG))
+    assert actual.is_cut
 
 
 @pytest.mark.parametrize("model", ["gpt2", "t5"])
@@ -201,10 +201,10 @@ def test_a_batch_reads_as_its_passages_alone(request: pytest.FixtureRequest, mod
     folder = request.getfixturevalue(model)
     passages = [Passage(text=text, before=before) for text in TEXTS for before in ("", "a fee = ")]
     together = reader(folder, batch_size=5).read([*passages, passages[0]])
-    for passage, found in zip(passages, together[:-1], strict=True):
+    for passage, actual in zip(passages, together[:-1], strict=True):
         alone = reader(folder, batch_size=1).read([passage])[0]
-        assert found.tokens == pytest.approx(alone.tokens, abs=1e-4)
-        assert found.is_cut == alone.is_cut
+        assert actual.tokens == pytest.approx(alone.tokens, abs=1e-4)
+        assert actual.is_cut == alone.is_cut
     assert together[-1] == together[0]
     assert reader(folder).read([]) == []
 

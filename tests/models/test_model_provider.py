@@ -111,17 +111,17 @@ def test_a_package_with_other_weights_is_not_loaded(tmp_path: Path, monkeypatch:
 
 def test_the_identity_of_a_folder_is_its_content(tmp_path: Path, installed: set[str]) -> None:
     assert installed
-    found = []
+    values = []
     for name, content in (("a", b"one"), ("b", b"one"), ("c", b"two")):
         (tmp_path / name).mkdir()
         (tmp_path / name / "config.json").write_text("{}")
         (tmp_path / name / "model.safetensors").write_bytes(content)
-        found.append(
+        values.append(
             weights.find_weights(
                 name, revision=None, table="embeddings", start=tmp_path, fetch=False
             ).identity
         )
-    assert found[0] == found[1] != found[2]
+    assert values[0] == values[1] != values[2]
 
 
 def test_all_leaves_out_what_cannot_be_had_and_says_so(installed: set[str], tmp_path: Path) -> None:
@@ -244,22 +244,22 @@ def test_the_hub_is_asked_only_for_a_model_that_somebody_named(
     options: dict[str, Any],
     asked: list[tuple[str, str | None]],
 ) -> None:
-    found: list[tuple[str, str | None]] = []
+    result: list[tuple[str, str | None]] = []
 
     def hub(model: str, revision: str | None, table: str, start: Path, fetch: bool) -> weights.Weights:
         if not fetch:
             raise weights.Unfetched("not here", brief="not here")
-        found.append((model, revision))
+        result.append((model, revision))
         return weights.Weights(tmp_path, model, model)
 
     monkeypatch.setattr(weights, "_hub", hub)
     settings = configuration({"evaluator": {"perplexity": options}}, folder=tmp_path)
     provider, chosen = ModelProvider(), Plan(Registry(), settings).get("perplexity")
     assert provider.lacks(settings, chosen) == ("" if asked else "not here")
-    assert not found
+    assert not result
     if asked:
         provider.open(settings, [chosen])
-    assert found == asked
+    assert result == asked
 
 
 def test_a_requirement_that_nobody_knows_is_told(tmp_path: Path) -> None:

@@ -75,8 +75,8 @@ def head_of(folder: Path) -> Any:
 
 
 def test_probabilities_are_the_softmax_of_the_logits_by_the_labels_names(model: Path) -> None:
-    found = judge(model).judge([*PAIRS, PAIRS[0]])
-    for one, (premise, hypothesis) in zip(found, PAIRS, strict=False):
+    result = judge(model).judge([*PAIRS, PAIRS[0]])
+    for one, (premise, hypothesis) in zip(result, PAIRS, strict=False):
         expected = dict(
             zip(
                 NLI,
@@ -91,8 +91,8 @@ def test_probabilities_are_the_softmax_of_the_logits_by_the_labels_names(model: 
         assert (one.entailment, one.neutral, one.contradiction) == pytest.approx(
             (expected["entailment"], expected["neutral"], expected["contradiction"]), abs=1e-5
         )
-    assert found[0] == found[-1]
-    assert len({round(one.entailment, 5) for one in found}) > 2
+    assert result[0] == result[-1]
+    assert len({round(one.entailment, 5) for one in result}) > 2
 
 
 def test_the_distance_is_the_logit_over_the_length_of_its_weights(model: Path) -> None:
@@ -131,8 +131,8 @@ def test_the_best_window_of_a_long_premise_counts(model: Path) -> None:
     from transformers import AutoTokenizer
 
     hypothesis = "the fee is five dollars"
-    found = judge(model)
-    room = found._classifier.room(pair=True)
+    result = judge(model)
+    room = result._classifier.room(pair=True)
     assert room == POSITIONS - 3
     rows = Readings(AutoTokenizer.from_pretrained(model), room).of((LONG, hypothesis))
     assert len(rows) == 1
@@ -140,20 +140,20 @@ def test_the_best_window_of_a_long_premise_counts(model: Path) -> None:
     assert len(windows) > 2
     assert " ".join(windows) == LONG
     by_window = [softmax(by_hand(model, window, hypothesis))[NLI.index("entailment")] for window in windows]
-    assert found.judge([(LONG, hypothesis)])[0].entailment == pytest.approx(max(by_window), abs=1e-5)
+    assert result.judge([(LONG, hypothesis)])[0].entailment == pytest.approx(max(by_window), abs=1e-5)
     distances = [
         by_hand(model, window, hypothesis)[1] / np.linalg.norm(head_of(model)[1]) for window in windows
     ]
-    assert found.judge([(LONG, hypothesis)])[0].distance == pytest.approx(max(distances), abs=1e-4)
+    assert result.judge([(LONG, hypothesis)])[0].distance == pytest.approx(max(distances), abs=1e-4)
 
 
 def test_the_worst_part_of_a_long_hypothesis_counts(bert: Path) -> None:
-    found = judge(bert)
-    readings = Readings(found._classifier.opened.tokenizer, found._classifier.room(pair=True))
+    result = judge(bert)
+    readings = Readings(result._classifier.opened.tokenizer, result._classifier.room(pair=True))
     rows = readings.of((LONG, LONG))
     assert len(rows) > 1
     by_part = [max(softmax(by_hand(bert, *pair))[1] for pair in row) for row in rows]
-    assert found.judge([(LONG, LONG)])[0].entailment == pytest.approx(min(by_part), abs=1e-5)
+    assert result.judge([(LONG, LONG)])[0].entailment == pytest.approx(min(by_part), abs=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -189,8 +189,8 @@ def test_without_a_limit_a_pair_is_read_whole(bert: Path) -> None:
 def test_batches_change_nothing(bert: Path) -> None:
     pairs = [(LONG, f"the fee is {word}") for word in WORDS] + PAIRS
     one, many = judge(bert, batch_size=1).judge(pairs), judge(bert, batch_size=64).judge(pairs)
-    assert [found.entailment for found in one] == pytest.approx(
-        [found.entailment for found in many], abs=1e-5
+    assert [result.entailment for result in one] == pytest.approx(
+        [result.entailment for result in many], abs=1e-5
     )
     assert judge(bert).judge([]) == []
 
@@ -211,8 +211,10 @@ def test_labels_are_known_in_any_case_and_by_the_names_of_fact_checking(
 ) -> None:
     folder = save_classifier(tmp_path / "model", labels)
     expected = softmax(by_hand(folder, *PAIRS[0]))
-    found = judge(folder).judge(PAIRS[:1])[0]
-    assert (found.entailment, found.neutral, found.contradiction) == pytest.approx(tuple(expected), abs=1e-5)
+    result = judge(folder).judge(PAIRS[:1])[0]
+    assert (result.entailment, result.neutral, result.contradiction) == pytest.approx(
+        tuple(expected), abs=1e-5
+    )
 
 
 def test_numbers_that_are_none_are_an_error(tmp_path: Path) -> None:
@@ -243,13 +245,13 @@ def test_support_is_what_the_cross_encoder_of_sentence_transformers_says(tmp_pat
 
 def test_support_is_that_of_the_best_window_and_the_worst_part(tmp_path: Path) -> None:
     folder = save_classifier(tmp_path / "model", ["LABEL_0"])
-    found = scorer(folder)
-    readings = Readings(found._classifier.opened.tokenizer, POSITIONS - 3)
+    result = scorer(folder)
+    readings = Readings(result._classifier.opened.tokenizer, POSITIONS - 3)
     for pair in ((LONG, "the fee is five dollars"), (LONG, LONG)):
         rows = readings.of(pair)
         expected = min(max(1 / (1 + np.exp(-by_hand(folder, *part)[0])) for part in row) for row in rows)
-        assert found.score([pair]) == pytest.approx([expected], abs=1e-5)
-    assert found.score([]) == []
+        assert result.score([pair]) == pytest.approx([expected], abs=1e-5)
+    assert result.score([]) == []
 
 
 def test_a_model_of_support_has_one_output(bert: Path) -> None:

@@ -103,18 +103,18 @@ def save_checkpoint(folder: Path, base: str = "") -> Path:
 
 
 def test_of_two_labels_one_holds(bias: Path) -> None:
-    found = biased(bias).classify(TEXTS)
-    for text, row in zip(TEXTS, found, strict=True):
+    result = biased(bias).classify(TEXTS)
+    for text, row in zip(TEXTS, result, strict=True):
         assert list(row) == ["Non-biased", "Biased"]
         assert list(row.values()) == pytest.approx(
             softmax(by_hand(bias, text.replace("\ud800", "\ufffd"))), abs=1e-5
         )
-    assert found[1] == found[-1]
+    assert result[1] == result[-1]
 
 
 def test_of_several_labels_all_may_hold(toxicity: Path) -> None:
-    found = toxic(toxicity).classify(TEXTS)
-    for text, row in zip(TEXTS[:6], found, strict=False):
+    result = toxic(toxicity).classify(TEXTS)
+    for text, row in zip(TEXTS[:6], result, strict=False):
         assert list(row) == TOXIC
         assert list(row.values()) == pytest.approx(sigmoid(by_hand(toxicity, text)), abs=1e-5)
 

@@ -49,22 +49,22 @@ def model() -> BertMatcher:
 def its_own(folder: Path, pairs: list[tuple[str, str]], layers: int = 6) -> list[list[float]]:
     from bert_score import score
 
-    found = score(
+    result = score(
         [text for text, _ in pairs],
         [other for _, other in pairs],
         model_type=str(folder),
         num_layers=layers,
         device="cpu",
     )
-    return [[float(value) for value in numbers] for numbers in zip(*found, strict=True)]
+    return [[float(value) for value in numbers] for numbers in zip(*result, strict=True)]
 
 
 @pytest.mark.parametrize("layers", [6, 4])
 def test_the_figures_are_those_of_bert_score(folder: Path, layers: int) -> None:
-    found = matcher(PACKAGE, layers).match(PAIRS)
-    for numbers, expected in zip(found, its_own(folder, PAIRS, layers), strict=True):
+    result = matcher(PACKAGE, layers).match(PAIRS)
+    for numbers, expected in zip(result, its_own(folder, PAIRS, layers), strict=True):
         assert numbers == pytest.approx(expected, abs=1e-5)
-    assert found[5] == pytest.approx((1.0, 1.0, 1.0), abs=1e-5)
+    assert result[5] == pytest.approx((1.0, 1.0, 1.0), abs=1e-5)
 
 
 def test_a_batch_matches_as_its_pairs_alone(model: BertMatcher) -> None:
@@ -112,8 +112,8 @@ def test_the_tokens_of_all_windows_are_matched_together(folder: Path, model: Ber
     cosines = ours @ theirs.T
     precision = float((cosines.max(dim=1).values * our_weights).sum() / our_weights.sum())
     recall = float((cosines.max(dim=0).values * their_weights).sum() / their_weights.sum())
-    found = model.match([(LONG, reference)])[0]
-    assert found == pytest.approx(
+    result = model.match([(LONG, reference)])[0]
+    assert result == pytest.approx(
         (precision, recall, 2 * precision * recall / (precision + recall)), abs=1e-5
     )
 

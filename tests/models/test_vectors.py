@@ -35,9 +35,9 @@ def test_what_one_cache_stores_another_finds_bit_by_bit(tmp_path: Path) -> None:
     first = VectorCache(tmp_path)
     first.put({key_of("m", "a\ud800"): vector})
     first.close()
-    found = VectorCache(tmp_path).get([key_of("m", "a\ud800"), key_of("m", "b")])
-    assert list(found) == [key_of("m", "a\ud800")]
-    assert found[key_of("m", "a\ud800")].tobytes() == vector.tobytes()
+    result = VectorCache(tmp_path).get([key_of("m", "a\ud800"), key_of("m", "b")])
+    assert list(result) == [key_of("m", "a\ud800")]
+    assert result[key_of("m", "a\ud800")].tobytes() == vector.tobytes()
 
 
 def test_no_file_is_made_before_it_is_needed(tmp_path: Path) -> None:
@@ -53,8 +53,8 @@ def test_without_a_folder_vectors_are_kept_in_memory() -> None:
 
 def test_many_keys_are_found_at_once(tmp_path: Path) -> None:
     VectorCache(tmp_path).put({key_of("m", str(place)): row(place) for place in range(1700)})
-    found = VectorCache(tmp_path).get([key_of("m", str(place)) for place in range(1700)])
-    assert [found[key_of("m", str(place))][0] for place in range(1700)] == list(range(1700))
+    result = VectorCache(tmp_path).get([key_of("m", str(place)) for place in range(1700)])
+    assert [result[key_of("m", str(place))][0] for place in range(1700)] == list(range(1700))
 
 
 def test_several_processes_write_at_the_same_time(tmp_path: Path, children: Children) -> None:

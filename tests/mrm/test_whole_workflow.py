@@ -61,10 +61,10 @@ def folder(project: Project, step: str) -> Path:
 
 
 def state(project: Project, step: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder(project, step) / "step.json").read_text(encoding="utf-8"))[
+    result: dict[str, Any] = json.loads((folder(project, step) / "step.json").read_text(encoding="utf-8"))[
         "state"
     ]
-    return found
+    return result
 
 
 def stamps(project: Project) -> dict[str, str]:

@@ -21,9 +21,9 @@ def accuracy() -> tuple[int, int, list[str]]:
     right, total, wrong = 0, 0, []
     for line in LABELLED.read_text(encoding="utf-8").splitlines():
         labels = [token.partition("/")[::2] for token in line.split() if token[0].isalnum()]
-        found = tagged(" ".join(token.partition("/")[0] for token in line.split()))
-        assert [word for word, _ in labels] == [word for word, _ in found]
-        for (word, label), (_, part) in zip(labels, found, strict=True):
+        result = tagged(" ".join(token.partition("/")[0] for token in line.split()))
+        assert [word for word, _ in labels] == [word for word, _ in result]
+        for (word, label), (_, part) in zip(labels, result, strict=True):
             if label:
                 total += 1
                 right += label == part

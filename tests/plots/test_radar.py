@@ -15,14 +15,14 @@ def chart(*values, models=1, better="higher"):
 
 
 def test_corners_lie_clockwise_from_the_top_as_far_out_as_they_are_good():
-    found = chart(1.0, 0.5, 0.25, 0.0)
-    assert [(abs(x), y) for x, y in found.shapes[0].corners] == [
+    result = chart(1.0, 0.5, 0.25, 0.0)
+    assert [(abs(x), y) for x, y in result.shapes[0].corners] == [
         (0, -RADIUS),
         (RADIUS / 2, 0),
         (0, RADIUS / 4),
         (0, 0),
     ]
-    assert [spoke.threshold for spoke in found.spokes][1] == (RADIUS / 2, 0)
+    assert [spoke.threshold for spoke in result.spokes][1] == (RADIUS / 2, 0)
 
 
 def test_lower_is_better_means_further_out():
@@ -30,9 +30,9 @@ def test_lower_is_better_means_further_out():
 
 
 def test_a_metric_without_a_value_has_no_corner():
-    found = chart(1.0, None, 1.0, 1.0)
-    assert found.shapes[0].corners[1] is None
-    assert found.shapes[0].path.count(",") == 3
+    result = chart(1.0, None, 1.0, 1.0)
+    assert result.shapes[0].corners[1] is None
+    assert result.shapes[0].path.count(",") == 3
 
 
 def test_one_metric_is_no_radar():
@@ -45,8 +45,8 @@ def test_two_metrics_lie_opposite_each_other():
 
 
 def test_models_beyond_six_are_counted():
-    found = chart(1.0, 1.0, 1.0, 1.0, models=8)
-    assert (len(found.shapes), found.left_out) == (6, 2)
+    result = chart(1.0, 1.0, 1.0, 1.0, models=8)
+    assert (len(result.shapes), result.left_out) == (6, 2)
 
 
 @pytest.mark.parametrize(

@@ -64,8 +64,8 @@ def test_an_item_whose_worker_died_is_an_error_in_the_record(project: Project) -
         assert item["reason"] == "worker crashed"
         assert item["verdicts"]["text_matching"]["status"] == "error"
         assert item["model_key"] in header["models"]
-    found = json.loads((project.folder / "evalstudio-report" / "interpretation.json").read_text())
-    assert found["run"]["verdicts"]["error"] == 2
+    actual = json.loads((project.folder / "evalstudio-report" / "interpretation.json").read_text())
+    assert actual["run"]["verdicts"]["error"] == 2
     assert [item["index"] for item in items.values()] == list(range(30))
 
 

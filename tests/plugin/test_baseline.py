@@ -114,15 +114,15 @@ def test_a_junit_file_has_the_values_that_are_compared(baseline: Project, worker
 
     compared(baseline, "--junitxml=junit.xml", *workers).assert_outcomes(passed=2, failed=2)
 
-    found = {}
+    entries = {}
     for entry in ElementTree.parse(baseline.folder / "junit.xml").iter("testcase"):
         values = {each.get("name"): each.get("value") for each in entry.iter("property")}
         score = "evalstudio.text_matching.model_passes"
-        found[entry.get("name")] = tuple(
+        entries[entry.get("name")] = tuple(
             values.get(name)
             for name in ("evalstudio.baseline.class", f"{score}.baseline", score, f"{score}.difference")
         )
-    assert found == {
+    assert entries == {
         "four[app]": ("still_passing", "1.0", "1.0", "0.0"),
         "six[app]": ("regressed", "1.0", "0.0", "-1.0"),
         "eight[app]": ("still_failing", "0.0", "0.0", "0.0"),

@@ -77,21 +77,21 @@ def by_hand() -> tuple[float, tuple[float, float]]:
     passed = clustered_share([1] * 69 + [0] * 31, [1] * 100)
     good, bad = [1] * LABELS + [0] * LABELS, [0] * LABELS + [1] * LABELS
     errors = judge_errors(good, [1] * 90 + [0] * 110, bad, [0] * LABELS + [1] * 20 + [0] * 80)
-    found = corrected_share(passed, errors)
-    assert found.value == pytest.approx((0.69 + 0.8 - 1) / (0.9 + 0.8 - 1))
-    assert found.interval is not None
-    return found.value, found.interval
+    actual = corrected_share(passed, errors)
+    assert actual.value == pytest.approx((0.69 + 0.8 - 1) / (0.9 + 0.8 - 1))
+    assert actual.interval is not None
+    return actual.value, actual.interval
 
 
 def standing(project: Project) -> dict[str, Any]:
     """The only line of the leaderboard, as the exports have it."""
-    found = [
+    results = [
         each
         for path in (project.folder / "evalstudio-report").rglob("*.json")
         for each in find(json.loads(path.read_text(encoding="utf-8")), "pass_interval")
     ]
-    assert found
-    return found[0]
+    assert results
+    return results[0]
 
 
 def find(content: Any, key: str) -> list[dict[str, Any]]:

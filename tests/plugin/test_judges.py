@@ -47,8 +47,8 @@ def rows(count: int = 2) -> list[dict[str, Any]]:
 
 def spent(project: Project) -> dict[str, Any]:
     header, _ = project.record()
-    found: dict[str, Any] = header["judging"]
-    return found
+    actual: dict[str, Any] = header["judging"]
+    return actual
 
 
 def test_a_judges_verdict_decides_an_item(project: Project, service: OpenAIServer) -> None:
@@ -181,12 +181,12 @@ def test_the_record_is_the_same_whether_verdicts_were_stored_or_not(
 ) -> None:
     configure(project, service)
     project.lab(*rows(4))
-    found = []
+    results = []
     for arguments in ((), ("-n", "2")):
         project.run(*arguments)
         _, items = project.record()
-        found.append({name: {**item, "duration_s": 0} for name, item in items.items()})
-    assert found[0] == found[1]
+        results.append({name: {**item, "duration_s": 0} for name, item in items.items()})
+    assert results[0] == results[1]
 
 
 @pytest.mark.slow

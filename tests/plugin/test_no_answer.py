@@ -129,8 +129,8 @@ def test_files_of_ci_services_name_it_as_a_rule(project: Project) -> None:
     project.run("sums_suite.json", "--evalstudio-code-quality=quality.json", "--evalstudio-sarif=run.sarif")
     [issue] = json.loads((project.folder / "quality.json").read_text(encoding="utf-8"))
     assert (issue["check_name"], issue["severity"]) == ("answer_empty", "major")
-    [found] = json.loads((project.folder / "run.sarif").read_text(encoding="utf-8"))["runs"][0]["results"]
-    assert (found["ruleId"], found["level"]) == ("answer_empty", "warning")
+    [actual] = json.loads((project.folder / "run.sarif").read_text(encoding="utf-8"))["runs"][0]["results"]
+    assert (actual["ruleId"], actual["level"]) == ("answer_empty", "warning")
 
 
 def test_silence_under_a_perturbation_fails_and_flips_nothing(project: Project) -> None:

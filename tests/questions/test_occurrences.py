@@ -43,9 +43,9 @@ def test_the_search_finds_what_a_search_of_all_sentences_finds() -> None:
     corpus = _corpus(*sentences)
     quantities = [f"{number} {unit}".strip() for number in numbers for unit in units]
     quantities += [f"{symbol}{number}" for symbol in "£€$" for number in numbers[2:]]
-    found = {quantity: occurs(quantity, corpus) for quantity in quantities}
-    assert found == {
+    results = {quantity: occurs(quantity, corpus) for quantity in quantities}
+    assert results == {
         quantity: any(re.search(pattern(quantity), sentence) for sentence in sentences)
         for quantity in quantities
     }
-    assert len(set(found.values())) == 2
+    assert len(set(results.values())) == 2

@@ -130,7 +130,7 @@ def test_a_finished_record_is_a_header_and_the_items_in_order(tmp_path: Path) ->
     assert [entry["path"] for entry in header["files"]] == ["a.json", "b.json"]
     assert [entry["index"] for entry in items] == [0, 1, 2]
     assert items_of(path) == [item(0), item(1), item(2)]
-    assert [found.name for found in tmp_path.iterdir()] == [FILE]
+    assert [result.name for result in tmp_path.iterdir()] == [FILE]
 
 
 @pytest.mark.parametrize("finish", [True, False])

@@ -125,7 +125,7 @@ def test_the_leaderboard_index_names_a_file_per_metric_and_all(built):
 
 
 def test_the_interpretation_holds_the_whole_report(built):
-    found = read(built.data)
+    result = read(built.data)
     wanted = {
         "schema_version",
         "run",
@@ -140,16 +140,16 @@ def test_the_interpretation_holds_the_whole_report(built):
         "judging",
         "results_files",
     }
-    assert set(found) == wanted
-    assert found["run"]["verdicts"]["passed"] == 3
+    assert set(result) == wanted
+    assert result["run"]["verdicts"]["passed"] == 3
     assert (
-        found["evaluators"]["classification"]["leaderboard"]["standings"][0]["metrics"]["f1"]["value"] == 0.5
+        result["evaluators"]["classification"]["leaderboard"]["standings"][0]["metrics"]["f1"]["value"] == 0.5
     )
-    assert found["gates"][0]["met"] is True
-    assert {problem["severity"] for problem in found["problems"]} <= {"high", "medium", "low"}
+    assert result["gates"][0]["met"] is True
+    assert {problem["severity"] for problem in result["problems"]} <= {"high", "medium", "low"}
     assert all(
         (built.data.parent / path).is_file()
-        for files in found["results_files"].values()
+        for files in result["results_files"].values()
         for path in files.values()
     )
 

@@ -40,14 +40,14 @@ def test_rows_are_those_of_the_json(tmp_path):
         {"outcomes": {"quality": {"status": "error", "reason": "broken"}}, "relationships": [link]},
     )
     folder = build_report(builder.write(tmp_path), tmp_path, {}).explainers["quality"]
-    found = rows_of(folder)
+    result = rows_of(folder)
     written = json.loads(
         (folder / "global_llm_eval_results" / "application_json" / "explanation.json").read_text(
             encoding="utf-8"
         )
     )["results"]
-    assert [row["key"] for row in found] == [row["key"] for row in written]
-    first, second = found
+    assert [row["key"] for row in result] == [row["key"] for row in written]
+    first, second = result
     assert (first["context"], first["cost"], first["usage"], first["score"], first["quality.cost"]) == (
         ["first", "second"],
         0.25,

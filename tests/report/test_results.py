@@ -17,11 +17,11 @@ from support.small_run import explanation_of, read
 
 
 def test_results_have_the_documented_keys(built):
-    found = read(
+    result = read(
         built.explainers["rouge"] / "global_llm_eval_results" / "application_json" / "explanation.json"
     )
-    assert sorted(found) == ["evaluator", "models", "results"]
-    first, second = found["results"][:2]
+    assert sorted(result) == ["evaluator", "models", "results"]
+    first, second = result["results"][:2]
     assert (first["key"], first["test_case_key"], first["model_key"], first["test_key"]) == (
         "a_m-one",
         "a",
@@ -37,7 +37,7 @@ def test_results_have_the_documented_keys(built):
     )
     assert first["outcomes"] == {"rouge": {"status": "score", "reason": "words"}}
     assert (second["rouge_l"], second["outcomes"]["rouge"]["status"]) == (None, "not_applicable")
-    assert [entry["key"] for entry in found["models"]] == ["m-one", "m-two"]
+    assert [entry["key"] for entry in result["models"]] == ["m-one", "m-two"]
     assert {
         "id",
         "name",
@@ -48,7 +48,7 @@ def test_results_have_the_documented_keys(built):
         "metrics_meta",
         "keywords",
         "explanations",
-    } <= set(found["evaluator"])
+    } <= set(result["evaluator"])
 
 
 def test_the_results_list_all_explanations_as_the_descriptor_does(built):

@@ -256,11 +256,11 @@ def test_axe_finds_nothing(
     for step in ("v", "g", "?"):
         page.keyboard.press(step)
         page.wait_for_timeout(300)
-        found = page.evaluate(
+        result = page.evaluate(
             "async () => (await axe.run()).violations.map((one) => [one.id, one.nodes.map((node) =>"
             " node.html)])"
         )
-        assert found == []
+        assert result == []
 
 
 def test_focus_and_what_is_said_follow_the_answer(

@@ -23,13 +23,13 @@ def place(tmp_path: Path) -> Path:
 
 
 def test_uncertain_answers_are_asked_for_the_most_uncertain_first(place: Path) -> None:
-    found = session(place)
-    assert asked(found) == UNCERTAIN
-    state = found.state()
+    result = session(place)
+    assert asked(result) == UNCERTAIN
+    state = result.state()
     assert (state["title"], state["wanted"], state["done"]) == ("Suite: words.calibrated_probability", 3, 0)
-    case = found.case(state["cases"][0]["id"])
+    case = result.case(state["cases"][0]["id"])
     assert (case["question"], case["answer"]) == ("What of even?", "It is even.")
-    scores = found.scores(case["id"])
+    scores = result.scores(case["id"])
     assert scores["verdict"] is True
     assert scores["doubt"] == "uncertain: both good and bad are in the 0.9 prediction set"
     (shown,) = scores["metrics"]
@@ -42,20 +42,20 @@ def test_uncertain_answers_are_asked_for_the_most_uncertain_first(place: Path) -
 
 
 def test_an_empty_set_is_uncertain_too(tmp_path: Path) -> None:
-    found = session(report(tmp_path / "r", {"sure": 0.99, "neither": 0.6}, quantile=0.1))
-    assert asked(found) == ["neither"]
+    result = session(report(tmp_path / "r", {"sure": 0.99, "neither": 0.6}, quantile=0.1))
+    assert asked(result) == ["neither"]
     assert (
-        found.scores(found.state()["cases"][0]["id"])["doubt"]
+        result.scores(result.state()["cases"][0]["id"])["doubt"]
         == "uncertain: neither good nor bad is in the 0.9 prediction set"
     )
 
 
 def test_the_blind_are_told_nothing_of_the_verdict(place: Path) -> None:
-    found = session(place, blind=True)
-    case = found.case(found.state()["cases"][0]["id"])
+    result = session(place, blind=True)
+    case = result.case(result.state()["cases"][0]["id"])
     assert not {"metrics", "verdict", "doubt"} & set(case)
     with pytest.raises(KeyError):
-        found.scores(case["id"])
+        result.scores(case["id"])
 
 
 def test_all_answers_are_asked_for_in_an_order_that_scores_have_no_part_in(tmp_path: Path) -> None:
@@ -71,14 +71,14 @@ def test_all_answers_are_asked_for_in_an_order_that_scores_have_no_part_in(tmp_p
 
 def test_all_answers_of_a_run_without_a_calibration(tmp_path: Path) -> None:
     record = record_of(tmp_path / "r", [0.1, None, 0.9, 0.5])
-    found = session(record.parent, every=True, metrics=["quality.quality"])
-    assert sorted(asked(found)) == ["k000", "k002", "k003"]
-    assert found.source.advice == ""
+    result = session(record.parent, every=True, metrics=["quality.quality"])
+    assert sorted(asked(result)) == ["k000", "k002", "k003"]
+    assert result.source.advice == ""
     assert (
-        found.source.command
+        result.source.command
         == f"evalstudio calibrate {record.parent} {tmp_path / 'labels.csv'} --metric quality.quality"
     )
-    assert {found.scores(case["id"])["doubt"] for case in found.state()["cases"]} == {""}
+    assert {result.scores(case["id"])["doubt"] for case in result.state()["cases"]} == {""}
 
 
 def test_the_record_may_be_named_itself(place: Path) -> None:
@@ -86,11 +86,11 @@ def test_the_record_may_be_named_itself(place: Path) -> None:
 
 
 def test_labels_are_kept_as_calibrate_reads_them(place: Path) -> None:
-    found = session(place, "al")
-    first = found.state()["cases"][0]["id"]
-    found.label(first, found.case(first)["answer_id"], 0)
+    result = session(place, "al")
+    first = result.state()["cases"][0]["id"]
+    result.label(first, result.case(first)["answer_id"], 0)
     assert read_labels(place.parent / "labels.csv", levels=True) == {("even", "m-one"): 0}
-    assert found.progress().startswith("1 of 3 answers labelled by al, in ")
+    assert result.progress().startswith("1 of 3 answers labelled by al, in ")
 
 
 def test_labels_of_answers_that_are_not_uncertain_are_taken_and_not_counted(
@@ -98,9 +98,9 @@ def test_labels_of_answers_that_are_not_uncertain_are_taken_and_not_counted(
 ) -> None:
     sheet = tmp_path / "sheet.csv"
     sheet.write_text("key,model_key,label\ngood,m-one,1\neven,m-one,0\nnobody,m-one,0\n", encoding="utf-8")
-    found = session(place)
-    merged, others = found.read_sheet(sheet)
-    assert (merged.new, others, found.state()["done"]) == (2, 1, 1)
+    result = session(place)
+    merged, others = result.read_sheet(sheet)
+    assert (merged.new, others, result.state()["done"]) == (2, 1, 1)
     assert set(read_labels(tmp_path / "labels.csv")) == {("good", "m-one"), ("even", "m-one")}
 
 
@@ -131,9 +131,9 @@ def test_one_of_several_evaluators_is_named(tmp_path: Path) -> None:
     ):
         session(place)
     for metrics in (["other.calibrated_probability"], ["other.supported"]):
-        found = session(place, metrics=metrics)
-        assert found.state()["title"] == "Suite: other.calibrated_probability"
-        assert asked(found) == UNCERTAIN
+        result = session(place, metrics=metrics)
+        assert result.state()["title"] == "Suite: other.calibrated_probability"
+        assert asked(result) == UNCERTAIN
     with pytest.raises(
         ConfigurationError,
         match=(
@@ -218,6 +218,6 @@ def test_answers_without_rows_are_passed_over(place: Path) -> None:
         "verdicts": {},
     }
     record.write_text("\n".join([*lines, json.dumps(empty)]) + "\n", encoding="utf-8")
-    found = session(place, every=True)
-    assert sorted(asked(found)) == sorted(CHANCES)
-    assert found.population.without_score == 1
+    result = session(place, every=True)
+    assert sorted(asked(result)) == sorted(CHANCES)
+    assert result.population.without_score == 1

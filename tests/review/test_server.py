@@ -147,8 +147,8 @@ def test_the_page_and_its_files_hold_nothing_of_anybodys(client: Client) -> None
 @pytest.mark.parametrize("token", [None, "", "x", "é", "*" * 43])
 @pytest.mark.parametrize("path", ["/api/state", "/api/case?id=0", "/api/nothing", "/favicon.ico"])
 def test_without_the_token_nothing_is_said(client: Client, path: str, token: str | None) -> None:
-    status, found, _ = client.ask(path, X_Review_Token=token)
-    assert (status, found) == (403, {"error": "open the address that the terminal shows"})
+    status, result, _ = client.ask(path, X_Review_Token=token)
+    assert (status, result) == (403, {"error": "open the address that the terminal shows"})
 
 
 def test_the_token_in_the_address_opens_nothing(client: Client) -> None:
@@ -168,8 +168,8 @@ def test_the_token_in_the_address_opens_nothing(client: Client) -> None:
 )
 @pytest.mark.parametrize("path", ["/", "/api/state"])
 def test_another_host_is_refused(client: Client, path: str, host: str | None) -> None:
-    status, found, _ = client.ask(path, Host=host and host.format(port=client.server.port))
-    assert (status, found) == (403, {"error": "this server is called by another name"})
+    status, result, _ = client.ask(path, Host=host and host.format(port=client.server.port))
+    assert (status, result) == (403, {"error": "this server is called by another name"})
 
 
 def test_localhost_is_a_name_of_it(client: Client) -> None:
@@ -189,8 +189,8 @@ def test_localhost_is_a_name_of_it(client: Client) -> None:
 )
 def test_a_label_from_another_page_is_refused(client: Client, flow: Path, origin: str | None) -> None:
     first = client.cases()[0]["id"]
-    status, found, _ = client.label(first, Origin=origin and origin.format(port=client.server.port))
-    assert (status, found) == (403, {"error": "the request is from another page"})
+    status, result, _ = client.label(first, Origin=origin and origin.format(port=client.server.port))
+    assert (status, result) == (403, {"error": "the request is from another page"})
     assert not labels_file(flow).exists()
 
 
@@ -222,9 +222,9 @@ def test_a_label_from_another_page_is_refused(client: Client, flow: Path, origin
 def test_what_is_no_label_is_refused(
     client: Client, flow: Path, options: dict[str, Any], status: int
 ) -> None:
-    found = client.ask("/api/label", options.pop("body", None), **options)
-    assert found[0] == status
-    assert found[1]["error"]
+    result = client.ask("/api/label", options.pop("body", None), **options)
+    assert result[0] == status
+    assert result[1]["error"]
     assert not labels_file(flow).exists()
     assert client.ask("/api/state")[0] == 200
 
@@ -271,8 +271,8 @@ def test_other_methods_are_none(client: Client, method: str) -> None:
 
 def test_a_text_that_has_changed_is_not_labelled(client: Client, flow: Path) -> None:
     first = client.cases()[0]["id"]
-    status, found, _ = client.ask("/api/label", {"id": first, "answer_id": "another", "label": 1})
-    assert (status, found) == (
+    status, result, _ = client.ask("/api/label", {"id": first, "answer_id": "another", "label": 1})
+    assert (status, result) == (
         409,
         {"error": "the answer has changed since it was shown; load the page anew"},
     )
@@ -283,9 +283,9 @@ def test_a_broken_file_of_labels_is_said_and_kept(client: Client, flow: Path) ->
     first = client.cases()[0]["id"]
     answer = client.ask(f"/api/case?id={first}")[1]["answer_id"]
     labels_file(flow).write_text("key,label\n", encoding="utf-8")
-    status, found, _ = client.ask("/api/label", {"id": first, "answer_id": answer, "label": 1})
+    status, result, _ = client.ask("/api/label", {"id": first, "answer_id": answer, "label": 1})
     assert status == 409
-    assert "there is no column 'model_key'" in found["error"]
+    assert "there is no column 'model_key'" in result["error"]
     assert labels_file(flow).read_text(encoding="utf-8") == "key,label\n"
 
 

@@ -46,7 +46,7 @@ def test_what_others_wrote_stays(tmp_path: Path) -> None:
         ("'=1+1", "z", "0", ""),
     ]
     store.put(label("z", 1, ""))
-    assert [found.key for found in store.ratings()] == ["x", "y", "z"]
+    assert [result.key for result in store.ratings()] == ["x", "y", "z"]
 
 
 def test_many_labels_at_once_are_counted(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_threads_do_not_lose_each_others_labels(tmp_path: Path) -> None:
                 lambda number: stores[number % 4].put(label(f"k{number}", rater=f"r{number % 3}")), range(60)
             )
         )
-    assert {found.key for found in stores[0].ratings()} == {f"k{number}" for number in range(60)}
+    assert {result.key for result in stores[0].ratings()} == {f"k{number}" for number in range(60)}
 
 
 WRITER = """

@@ -45,18 +45,18 @@ def test_from_waiting_to_completed_and_on(path: Path) -> None:
     assert status(path) == "not run"
     assert ran(path).waits == "0 of 40 labels"
     assert status(path) == "waiting"
-    found = session(path, "al")
-    first = found.state()["cases"][0]["id"]
-    found.label(first, found.case(first)["answer_id"], 1)
+    result = session(path, "al")
+    first = result.state()["cases"][0]["id"]
+    result.label(first, result.case(first)["answer_id"], 1)
     assert status(path) == "outdated"
     assert ran(path).waits == "1 of 40 labels"
     assert status(path) == "waiting"
-    label_all(found)
-    assert found.progress() == f"40 of 40 answers labelled by al, in {labels_file(path)}"
+    label_all(result)
+    assert result.progress() == f"40 of 40 answers labelled by al, in {labels_file(path)}"
     state = ran(path)
     assert (state.status, state.waits) == ("completed", "")
     assert status(path) == "completed"
-    found.label(first, found.case(first)["answer_id"], 0)
+    result.label(first, result.case(first)["answer_id"], 0)
     assert status(path) == "outdated"
     assert ran(path).status == "completed"
 
@@ -71,15 +71,15 @@ def test_labels_outlive_the_steps_folder(path: Path) -> None:
 
 
 def test_a_label_taken_back_is_asked_again(path: Path) -> None:
-    found = session(path, "al")
-    label_all(found)
-    taken = found.state()["cases"][0]["id"]
-    found.label(taken, found.case(taken)["answer_id"], None)
-    state = found.state()
+    result = session(path, "al")
+    label_all(result)
+    taken = result.state()["cases"][0]["id"]
+    result.label(taken, result.case(taken)["answer_id"], None)
+    state = result.state()
     assert state["done"] < 40
     assert any(case["label"] is None for case in state["cases"])
-    label_all(found)
-    assert found.state()["done"] == 40
+    label_all(result)
+    assert result.state()["done"] == 40
 
 
 @pytest.mark.slow

@@ -49,13 +49,13 @@ def test_errors_are_those_of_the_confusion_matrix(seed: int) -> None:
     probabilities, good = drawn(seed)
     passes = probabilities >= 0.5
     (bad_fails, bad_passes), (good_fails, good_passes) = confusion_matrix(good, passes)
-    found = error_rates(passes, good)
-    assert found.type_1 == pytest.approx(good_fails / (good_fails + good_passes))
-    assert found.type_2 == pytest.approx(bad_passes / (bad_fails + bad_passes))
-    assert found.kappa == pytest.approx(cohen_kappa_score(good, passes))
-    assert found.type_1_interval[0] < found.type_1 < found.type_1_interval[1]
+    result = error_rates(passes, good)
+    assert result.type_1 == pytest.approx(good_fails / (good_fails + good_passes))
+    assert result.type_2 == pytest.approx(bad_passes / (bad_fails + bad_passes))
+    assert result.kappa == pytest.approx(cohen_kappa_score(good, passes))
+    assert result.type_1_interval[0] < result.type_1 < result.type_1_interval[1]
 
 
 def test_errors_of_a_kind_that_does_not_occur_are_none() -> None:
-    found = error_rates(np.array([True, False]), np.array([True, True]))
-    assert (found.type_1, found.type_2, found.type_2_interval) == (0.5, None, None)
+    result = error_rates(np.array([True, False]), np.array([True, True]))
+    assert (result.type_1, result.type_2, result.type_2_interval) == (0.5, None, None)

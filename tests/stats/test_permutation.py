@@ -40,12 +40,12 @@ def test_it_is_what_enumeration_gives() -> None:
         for chosen in itertools.product(*ways)
     ]
     seen = figures([(stratum.values, stratum.others) for stratum in STRATA])
-    found = compare_within_strata(STRATA, seed=1, draws=20_000)
-    assert (found.probability, found.distance) == pytest.approx(seen)
-    assert found.p_probability == pytest.approx(
+    result = compare_within_strata(STRATA, seed=1, draws=20_000)
+    assert (result.probability, result.distance) == pytest.approx(seen)
+    assert result.p_probability == pytest.approx(
         np.mean([chance >= seen[0] - 1e-9 for chance, _ in every]), abs=0.01
     )
-    assert found.p_distance == pytest.approx(
+    assert result.p_distance == pytest.approx(
         np.mean([distance >= seen[1] - 1e-9 for _, distance in every]), abs=0.01
     )
 
@@ -61,5 +61,10 @@ def test_the_same_seed_gives_the_same_figures() -> None:
 
 
 def test_scores_that_are_all_the_same_say_nothing() -> None:
-    found = compare_within_strata([Stratum(np.ones(4), np.ones(6))], seed=0, draws=99)
-    assert (found.probability, found.p_probability, found.distance, found.p_distance) == (0.5, 1.0, 0.0, 1.0)
+    result = compare_within_strata([Stratum(np.ones(4), np.ones(6))], seed=0, draws=99)
+    assert (result.probability, result.p_probability, result.distance, result.p_distance) == (
+        0.5,
+        1.0,
+        0.0,
+        1.0,
+    )

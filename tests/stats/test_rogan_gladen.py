@@ -40,13 +40,13 @@ def lang_reiczigel(
 
 def test_the_value_by_hand() -> None:
     # 70 of 100 pass; 90 of 100 good ones pass, 80 of 100 bad ones fail: (0.7 + 0.8 - 1) / (0.9 + 0.8 - 1)
-    found = corrected_share(independent(70, 100), errors_of(90, 100, 80, 100))
-    assert found.value == pytest.approx(0.5 / 0.7)
+    result = corrected_share(independent(70, 100), errors_of(90, 100, 80, 100))
+    assert result.value == pytest.approx(0.5 / 0.7)
 
 
 def test_the_interval_by_hand() -> None:
     """The shares p with |q − p·s − (1 − p)(1 − c)| within its half width, on a fine grid."""
-    found = corrected_share(independent(70, 100), errors_of(90, 100, 80, 100))
+    result = corrected_share(independent(70, 100), errors_of(90, 100, 80, 100))
     t = stats.t.ppf(0.975, 99)
     q = (70 + t**2 / 2) / (100 + t**2)
     s, c = 91 / 102, 81 / 102
@@ -57,13 +57,13 @@ def test_the_interval_by_hand() -> None:
         + (1 - p) ** 2 * t**2 * c * (1 - c) / 102
     )
     inside = p[(q - p * s - (1 - p) * (1 - c)) ** 2 <= squares]
-    assert found.interval == pytest.approx((inside[0], inside[-1]), abs=2e-4)
+    assert result.interval == pytest.approx((inside[0], inside[-1]), abs=2e-4)
 
 
 def test_a_perfect_judge_corrects_nothing() -> None:
-    found = corrected_share(independent(70, 100), errors_of(500, 500, 500, 500))
-    assert found.value == 0.7
-    assert found.interval == pytest.approx((0.6, 0.78), abs=0.02)
+    result = corrected_share(independent(70, 100), errors_of(500, 500, 500, 500))
+    assert result.value == 0.7
+    assert result.interval == pytest.approx((0.6, 0.78), abs=0.02)
 
 
 @pytest.mark.parametrize(
@@ -71,18 +71,18 @@ def test_a_perfect_judge_corrects_nothing() -> None:
     [((700, 1000), (450, 500), (400, 500)), ((450, 1000), (900, 1000), (700, 1000))],
 )
 def test_with_many_answers_it_is_the_interval_of_lang_and_reiczigel(passed, hits, rejections) -> None:
-    found = corrected_share(independent(*passed), errors_of(*hits, *rejections))
-    assert found.interval == pytest.approx(lang_reiczigel(passed, hits, rejections), abs=0.004)
+    result = corrected_share(independent(*passed), errors_of(*hits, *rejections))
+    assert result.interval == pytest.approx(lang_reiczigel(passed, hits, rejections), abs=0.004)
 
 
 def test_fewer_labels_widen_the_interval() -> None:
     widths = []
     for labels in (20, 100, 1000):
-        found = corrected_share(
+        result = corrected_share(
             independent(140, 200), errors_of(labels * 9 // 10, labels, labels * 8 // 10, labels)
         )
-        assert found.interval is not None
-        widths.append(found.interval[1] - found.interval[0])
+        assert result.interval is not None
+        widths.append(result.interval[1] - result.interval[0])
     assert widths == sorted(widths, reverse=True)
     assert widths[0] > 2 * widths[2]
 
@@ -100,14 +100,14 @@ def test_fewer_labels_widen_the_interval() -> None:
     ],
 )
 def test_what_cannot_be_corrected_is_not(errors: JudgeErrors, reason: str) -> None:
-    found = corrected_share(independent(10, 100), errors)
-    assert (found.value, found.interval, found.reason) == (None, None, Uncorrectable(reason))
+    result = corrected_share(independent(10, 100), errors)
+    assert (result.value, result.interval, result.reason) == (None, None, Uncorrectable(reason))
 
 
 def test_errors_are_counted_by_question() -> None:
-    found = judge_errors([2, 1, 0], [2, 0, 0], [0, 1, 3], [0, 1, 0])
-    assert (found.sensitivity.successes, found.sensitivity.total, found.sensitivity.clusters) == (2, 3, 2)
-    assert (found.specificity.successes, found.specificity.total, found.specificity.clusters) == (3, 4, 2)
+    result = judge_errors([2, 1, 0], [2, 0, 0], [0, 1, 3], [0, 1, 0])
+    assert (result.sensitivity.successes, result.sensitivity.total, result.sensitivity.clusters) == (2, 3, 2)
+    assert (result.specificity.successes, result.specificity.total, result.specificity.clusters) == (3, 4, 2)
 
 
 def test_the_covariance_is_that_of_resampled_questions() -> None:
@@ -117,12 +117,12 @@ def test_the_covariance_is_that_of_resampled_questions() -> None:
     good, bad = rng.integers(0, 4, questions), rng.integers(0, 4, questions)
     good_passed = rng.binomial(good, np.where(lenient, 0.95, 0.6))
     bad_passed = rng.binomial(bad, np.where(lenient, 0.5, 0.1))
-    found = judge_errors(good.tolist(), good_passed.tolist(), bad.tolist(), bad_passed.tolist())
+    result = judge_errors(good.tolist(), good_passed.tolist(), bad.tolist(), bad_passed.tolist())
     draws = rng.integers(0, questions, size=(4_000, questions))
     hits = good_passed[draws].sum(axis=1) / good[draws].sum(axis=1)
     rejections = 1 - bad_passed[draws].sum(axis=1) / bad[draws].sum(axis=1)
-    assert found.covariance < 0
-    assert found.covariance == pytest.approx(np.cov(hits, rejections)[0, 1], rel=0.15)
+    assert result.covariance < 0
+    assert result.covariance == pytest.approx(np.cov(hits, rejections)[0, 1], rel=0.15)
 
 
 @given(
@@ -134,13 +134,13 @@ def test_the_covariance_is_that_of_resampled_questions() -> None:
     st.floats(0, 1),
 )
 def test_a_corrected_share_lies_in_its_interval(total, good, bad, passed, hits, rejections) -> None:
-    found = corrected_share(
+    result = corrected_share(
         independent(round(passed * total), total),
         errors_of(round(hits * good), good, round(rejections * bad), bad),
     )
-    assert (found.value is None) == (found.interval is None) == (found.reason != Uncorrectable.NONE)
-    if found.value is not None and found.interval is not None:
-        assert 0.0 <= found.interval[0] <= found.value <= found.interval[1] <= 1.0
+    assert (result.value is None) == (result.interval is None) == (result.reason != Uncorrectable.NONE)
+    if result.value is not None and result.interval is not None:
+        assert 0.0 <= result.interval[0] <= result.value <= result.interval[1] <= 1.0
 
 
 def test_copies_of_answers_to_one_question_change_nothing() -> None:

@@ -42,8 +42,8 @@ def test_many_differences_come_near_to_the_test_of_scipy(size: int) -> None:
 
 def test_without_an_effect_at_most_five_of_a_hundred_are_found() -> None:
     rng = np.random.default_rng(7)
-    found = [sign_flip_drop(rng.normal(0, 1, 12)) <= 0.05 for _ in range(1_000)]
-    assert np.mean(found) <= 0.05 + 3 * (0.05 * 0.95 / 1_000) ** 0.5
+    results = [sign_flip_drop(rng.normal(0, 1, 12)) <= 0.05 for _ in range(1_000)]
+    assert np.mean(results) <= 0.05 + 3 * (0.05 * 0.95 / 1_000) ** 0.5
 
 
 def test_equal_pairs_show_nothing() -> None:

@@ -201,13 +201,13 @@ class KilledProject:
         return changes
 
     def _snapshot(self) -> set[tuple[str, int, int]]:
-        found = set()
+        results = set()
         for folder, _, names in os.walk(self.folder):
             for name in names:
                 with suppress(FileNotFoundError):
                     state = os.stat(f"{folder}/{name}")
-                    found.add((f"{folder}/{name}", state.st_size, state.st_mtime_ns))
-        return found
+                    results.add((f"{folder}/{name}", state.st_size, state.st_mtime_ns))
+        return results
 
     def answered(self, name: str = "answered.txt") -> Counter[str]:
         path = self.folder / name

@@ -33,8 +33,8 @@ class ScriptedJudge:
 
     def __call__(self, prompt: str) -> str:
         self.prompts.append(prompt)
-        found = self._found(prompt)
-        return found if isinstance(found, str) else json.dumps(found)
+        actual = self._found(prompt)
+        return actual if isinstance(actual, str) else json.dumps(actual)
 
     def _found(self, prompt: str) -> Any:
         for words, reply in self._script.items():

@@ -161,11 +161,11 @@ def perturbators() -> Iterator[str]:
 
 
 def options() -> Iterator[str]:
-    found = Options()
+    result = Options()
     yield from _head("Option", "Meaning")
-    for name, text in found.declared:
+    for name, text in result.declared:
         yield _row(f"`{name}`", as_sentence(text))
-    for name, text, default in found.ini:
+    for name, text, default in result.ini:
         patterns = " ".join(f"`{pattern}`" for pattern in default or ())
         more = f" Default: {patterns}, with the suffixes {_listed(watch.SUFFIXES)}." if patterns else ""
         yield _row(f"`{name}` (ini key)", f"{as_sentence(text)}{more}")

@@ -50,11 +50,11 @@ def write_wordnet(folder: Path) -> Path:
 
 
 def _offsets(part: str, own: list) -> list[int]:
-    found, place = [], 0
+    result, place = [], 0
     for entry in own:
-        found.append(place)
+        result.append(place)
         place += len(_line(part, entry, own, [0] * len(own)))
-    return found
+    return result
 
 
 def _line(part: str, entry: tuple, own: list, offsets: list[int]) -> str:

@@ -88,11 +88,11 @@ def test_scores_of_any_size_give_a_probability() -> None:
 def test_the_threshold_is_where_the_probability_reaches_one_half(
     curve: Curve, better: str, expected: float | None
 ) -> None:
-    found = threshold(calibration(curve, better))
-    assert found == (None if expected is None else pytest.approx(expected))
-    if found is not None:
+    result = threshold(calibration(curve, better))
+    assert result == (None if expected is None else pytest.approx(expected))
+    if result is not None:
         side = 1e-9 if better == "higher" else -1e-9
-        assert probability(curve, [found + side]) >= 0.5 > probability(curve, [found - side])
+        assert probability(curve, [result + side]) >= 0.5 > probability(curve, [result - side])
 
 
 def test_another_probability_has_another_threshold() -> None:

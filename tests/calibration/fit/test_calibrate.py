@@ -358,12 +358,12 @@ def test_where_some_answers_were_drawn_at_random_the_figures_are_theirs(tmp_path
     assert (figures.n, figures.tested, figures.folds) == (120, 40, None)
     assert (calibration.labels, calibration.conformal.labels) == (80, 40)
     tested = np.array([number for number in range(120) if number % 3 == 0])
-    found = np.array([probability(calibration.curve, [scores[number]]) for number in tested])
+    result = np.array([probability(calibration.curve, [scores[number]]) for number in tested])
     good = np.array(labels)[tested]
     assert figures.auc == pytest.approx(roc_auc_score(good, np.array(scores)[tested]))
-    assert figures.brier == pytest.approx(brier_score_loss(good, found))
+    assert figures.brier == pytest.approx(brier_score_loss(good, result))
     # the 37th of 40 rising nonconformity scores: ceil(41 × 0.9)
-    assert calibration.conformal.quantile == sorted(nonconformity(found, good))[36]
+    assert calibration.conformal.quantile == sorted(nonconformity(result, good))[36]
     assert figures.conformal.coverage == pytest.approx(37 / 41)
     assert sum(figures.conformal.sets.values()) == 40
     assert "of 40 answers that the curve was not fitted to:" in "\n".join(describe(figures))

@@ -115,6 +115,6 @@ def test_a_label_counts_where_results_do_not_hold_the_text() -> None:
         Label(key=key, model_key="m", label=1, answer_id=text)
         for key, text in (("a", "x"), ("b", "b1"), ("b", "b2"), ("c", "y"))
     ]
-    found, outdated = without_outdated(labels, scores)
-    assert [(label.key, label.answer_id) for label in found] == [("a", "x"), ("b", "b1"), ("c", "y")]
+    result, outdated = without_outdated(labels, scores)
+    assert [(label.key, label.answer_id) for label in result] == [("a", "x"), ("b", "b1"), ("c", "y")]
     assert outdated == 1

@@ -56,14 +56,14 @@ def test_logistic_is_platts_scaling(seed: int) -> None:
     platt = CalibratedClassifierCV(
         FrozenEstimator(Score().fit(scores, labels)), method="sigmoid", ensemble=False
     ).fit(scores, labels)
-    found = fitted("logistic", scores, labels)
-    assert probabilities(found, NEW) == pytest.approx(platt.predict_proba(NEW)[:, 1], abs=2e-4)
+    result = fitted("logistic", scores, labels)
+    assert probabilities(result, NEW) == pytest.approx(platt.predict_proba(NEW)[:, 1], abs=2e-4)
 
 
 def test_a_metric_that_divides_the_labels_is_not_trusted_without_limit() -> None:
     scores = np.linspace(0, 1, 20)[:, None]
-    found = fitted("logistic", scores, (scores[:, 0] > 0.5).astype(np.int64))
-    assert 0.01 < probabilities(found, np.array([[0.0]]))[0] < 0.15
+    result = fitted("logistic", scores, (scores[:, 0] > 0.5).astype(np.int64))
+    assert 0.01 < probabilities(result, np.array([[0.0]]))[0] < 0.15
 
 
 @pytest.mark.parametrize(("metric", "increasing"), [(UP, True), (DOWN, False)])
@@ -75,13 +75,13 @@ def test_isotonic_is_scikit_learns_centred(seed: int, metric: Metric, increasing
     scores, labels = drawn(seed)
     labels = labels if increasing else 1 - labels
     theirs = IsotonicRegression(y_min=0, y_max=1, increasing=increasing).fit_transform(scores[:, 0], labels)
-    found = fitted("isotonic", scores, labels, metric)
-    assert isinstance(found, Line)
+    result = fitted("isotonic", scores, labels, metric)
+    assert isinstance(result, Line)
     centres = {level: scores[theirs == level].mean() for level in set(theirs)}
     assert len(centres) > 5
     for level, centre in centres.items():
-        assert probability(found, [centre]) == pytest.approx(level, abs=1e-12)
-    own = probabilities(found, np.unique(scores)[:, None])
+        assert probability(result, [centre]) == pytest.approx(level, abs=1e-12)
+    own = probabilities(result, np.unique(scores)[:, None])
     inner = own[(own > 0) & (own < 1)]
     assert len(set(inner.tolist())) == len(inner) > 100
     assert (np.diff(own) * (1 if increasing else -1) >= 0).all()
@@ -89,14 +89,14 @@ def test_isotonic_is_scikit_learns_centred(seed: int, metric: Metric, increasing
 
 def test_centred_isotonic_by_hand() -> None:
     scores = np.array([0.1, 0.2, 0.3, 0.3, 0.4, 0.5, 0.6])[:, None]
-    found = fitted("isotonic", scores, np.array([0, 1, 0, 0, 1, 1, 1]))
+    result = fitted("isotonic", scores, np.array([0, 1, 0, 0, 1, 1, 1]))
     # level 0 at 0.1; level 1/3 of 0.2, 0.3 and 0.3, whose mean is 0.8/3; level 1 from 0.4 to 0.6, which stays
     # as it is
-    assert isinstance(found, Line)
-    assert found.x == pytest.approx([0.1, 0.8 / 3, 0.4, 0.6])
-    assert found.p == pytest.approx([0, 1 / 3, 1, 1])
-    assert probability(found, [0.3]) == pytest.approx(1 / 3 + 2 / 3 * (0.3 - 0.8 / 3) / (0.4 - 0.8 / 3))
-    assert [probability(found, [x]) for x in (0.0, 0.5, 0.9)] == [0, 1, 1]
+    assert isinstance(result, Line)
+    assert result.x == pytest.approx([0.1, 0.8 / 3, 0.4, 0.6])
+    assert result.p == pytest.approx([0, 1 / 3, 1, 1])
+    assert probability(result, [0.3]) == pytest.approx(1 / 3 + 2 / 3 * (0.3 - 0.8 / 3) / (0.4 - 0.8 / 3))
+    assert [probability(result, [x]) for x in (0.0, 0.5, 0.9)] == [0, 1, 1]
 
 
 @pytest.mark.parametrize("metric", [UP, DOWN])
@@ -104,8 +104,8 @@ def test_centred_isotonic_by_hand() -> None:
 def test_the_table_of_boosted_trees_is_the_trees(metric: Metric, count: int) -> None:
     scores, labels = drawn(3, count)
     labels = labels if metric is UP else 1 - labels
-    found = fitted("boosting", scores, labels, metric)
-    assert isinstance(found, Steps)
+    result = fitted("boosting", scores, labels, metric)
+    assert isinstance(result, Steps)
     trees = HistGradientBoostingClassifier(
         monotonic_cst=[1 if metric is UP else -1],
         max_iter=50,
@@ -114,36 +114,36 @@ def test_the_table_of_boosted_trees_is_the_trees(metric: Metric, count: int) -> 
         early_stopping=False,
         random_state=0,
     ).fit(scores, labels)
-    near = np.array(found.x)
+    near = np.array(result.x)
     places = np.concatenate([NEW[:, 0], scores[:, 0], near, np.nextafter(near, 2)])[:, None]
-    assert probabilities(found, places) == pytest.approx(trees.predict_proba(places)[:, 1], abs=1e-12)
-    assert found.p == sorted(found.p, reverse=metric is DOWN)
+    assert probabilities(result, places) == pytest.approx(trees.predict_proba(places)[:, 1], abs=1e-12)
+    assert result.p == sorted(result.p, reverse=metric is DOWN)
 
 
 def test_boosted_trees_of_several_metrics_never_fall_where_one_gets_better() -> None:
     rng = np.random.default_rng(4)
     scores = rng.random((200, 2))
     labels = (rng.random(200) < scores[:, 0] * (1 - scores[:, 1])).astype(np.int64)
-    found = fitted("boosting", scores, labels, UP, DOWN)
-    assert isinstance(found, Trees)
+    result = fitted("boosting", scores, labels, UP, DOWN)
+    assert isinstance(result, Trees)
     line = np.linspace(0, 1, 50)
-    assert (np.diff(probabilities(found, np.column_stack([line, np.full(50, 0.4)]))) >= 0).all()
-    assert (np.diff(probabilities(found, np.column_stack([np.full(50, 0.6), line]))) <= 0).all()
+    assert (np.diff(probabilities(result, np.column_stack([line, np.full(50, 0.4)]))) >= 0).all()
+    assert (np.diff(probabilities(result, np.column_stack([np.full(50, 0.6), line]))) <= 0).all()
 
 
 def test_ordinal_is_statsmodels_proportional_odds() -> None:
     rng = np.random.default_rng(5)
     scores = rng.random((200, 1))
     labels = np.digitize(scores[:, 0] * 4 + rng.logistic(size=200), [1, 2, 3])
-    found = fitted("ordinal", scores, labels, good_from=2)
-    assert isinstance(found, Logistic)
+    result = fitted("ordinal", scores, labels, good_from=2)
+    assert isinstance(result, Logistic)
     standard = (scores - scores.mean()) / scores.std()
     theirs = OrderedModel(labels, standard, distr="logit").fit(method="bfgs", maxiter=500, disp=0)
-    assert probabilities(found, scores) == pytest.approx(
+    assert probabilities(result, scores) == pytest.approx(
         theirs.predict(standard)[:, 2:].sum(axis=1), abs=1e-6
     )
-    for level, cut in found.cuts.items():
-        at_least = [sigmoid(cut + found.weights[0] * value) for value in standard[:, 0].tolist()]
+    for level, cut in result.cuts.items():
+        at_least = [sigmoid(cut + result.weights[0] * value) for value in standard[:, 0].tolist()]
         assert at_least == pytest.approx(theirs.predict(standard)[:, level:].sum(axis=1), abs=1e-6)
 
 
@@ -161,10 +161,10 @@ def test_a_count_is_taken_by_its_logarithm() -> None:
     rng = np.random.default_rng(6)
     scores = rng.integers(0, 12, size=(120, 1)).astype(float)
     labels = (rng.random(120) < 1 / (1 + scores[:, 0])).astype(np.int64)
-    found = fitted("logistic", scores, labels, COUNT)
+    result = fitted("logistic", scores, labels, COUNT)
     logs = fitted("logistic", np.log1p(scores), labels, DOWN)
-    assert found.logs == [True]
-    assert probabilities(found, scores) == pytest.approx(probabilities(logs, np.log1p(scores)), abs=1e-9)
+    assert result.logs == [True]
+    assert probabilities(result, scores) == pytest.approx(probabilities(logs, np.log1p(scores)), abs=1e-9)
 
 
 @pytest.mark.parametrize("method", ["isotonic"])
@@ -187,14 +187,14 @@ def test_a_search_that_ends_short_of_its_tolerance_is_at_the_minimum() -> None:
         rng.random((int(rng.integers(2, 40)), int(rng.integers(1, 4)))), int(rng.integers(0, 3))
     )
     labels = (scores[:, 0] > 0.5).astype(int)
-    found = fitted("logistic", scores, labels, *[Metric(str(number)) for number in range(scores.shape[1])])
-    assert isinstance(found, Logistic)
-    good, standard = int(labels.sum()), (scores - np.array(found.means)) / np.array(found.scales)
-    gaps = probabilities(found, scores) - np.where(
+    result = fitted("logistic", scores, labels, *[Metric(str(number)) for number in range(scores.shape[1])])
+    assert isinstance(result, Logistic)
+    good, standard = int(labels.sum()), (scores - np.array(result.means)) / np.array(result.scales)
+    gaps = probabilities(result, scores) - np.where(
         labels == 1, (good + 1) / (good + 2), 1 / (len(labels) - good + 2)
     )
     assert abs(gaps.sum()) < 1e-6
-    weights = np.array(found.weights)
+    weights = np.array(result.weights)
     gradient = gaps @ standard + (weights if scores.shape[1] > 1 else 0.0)
     assert gradient[weights != 0] == pytest.approx(0.0, abs=1e-6)
     assert (gradient[weights == 0] >= 0).all(), "a weight of 0 would only fall below it"
@@ -204,13 +204,13 @@ def test_ordinal_of_several_metrics_has_no_weight_against_a_direction() -> None:
     rng = np.random.default_rng(6)
     scores = rng.random((400, 3))
     labels = np.digitize(scores[:, 0] - 0.4 * scores[:, 2] + rng.normal(0, 0.1, 400), [0.1, 0.4])
-    found = fitted("ordinal", scores, labels, Metric("a"), Metric("b"), Metric("c"))
-    assert isinstance(found, Logistic)
-    first, _, against = found.weights
+    result = fitted("ordinal", scores, labels, Metric("a"), Metric("b"), Metric("c"))
+    assert isinstance(result, Logistic)
+    first, _, against = result.weights
     assert first > 1
     assert against == 0, "higher is declared better"
-    assert found.cuts is not None
-    assert found.cuts[1] > found.cuts[2]
+    assert result.cuts is not None
+    assert result.cuts[1] > result.cuts[2]
     helpful = fitted("ordinal", scores, labels, Metric("a"), Metric("b"), Metric("c", better="lower"))
     assert helpful.weights[2] < 0
     single = fitted("ordinal", scores[:, :1], labels, Metric("a"))
@@ -222,8 +222,8 @@ def test_combined_weights_are_those_of_scikit_learn_where_no_sign_binds() -> Non
     rng = np.random.default_rng(7)
     scores = rng.random((300, 2))
     labels = (rng.random(300) < 1 / (1 + np.exp(-4 * (scores[:, 0] + scores[:, 1] - 1)))).astype(int)
-    found = fitted("logistic", scores, labels, Metric("a"), Metric("b"))
-    standard = (scores - np.array(found.means)) / np.array(found.scales)
+    result = fitted("logistic", scores, labels, Metric("a"), Metric("b"))
+    standard = (scores - np.array(result.means)) / np.array(result.scales)
     good, bad = int(labels.sum()), int((1 - labels).sum())
     targets = np.where(labels == 1, (good + 1) / (good + 2), 1 / (bad + 2))
     model = LogisticRegression(C=1.0, tol=1e-10, max_iter=10_000)
@@ -232,5 +232,5 @@ def test_combined_weights_are_those_of_scikit_learn_where_no_sign_binds() -> Non
         np.repeat([1, 0], 300),
         sample_weight=np.concatenate([targets, 1 - targets]),
     )
-    assert found.weights == pytest.approx(model.coef_[0].tolist(), abs=1e-5)
-    assert found.intercept == pytest.approx(float(model.intercept_[0]), abs=1e-5)
+    assert result.weights == pytest.approx(model.coef_[0].tolist(), abs=1e-5)
+    assert result.intercept == pytest.approx(float(model.intercept_[0]), abs=1e-5)

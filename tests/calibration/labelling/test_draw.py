@@ -31,15 +31,15 @@ def logistic(those: Sequence[LabelledCase], cut: float) -> Any:
 
 
 def drawn(those: Sequence[LabelledCase], labelled: set[int] | None = None, **options: Any) -> list[Drawn]:
-    found = {"size": 40, "rounds": 4, "seed": 0, "probabilities": logistic(those, 0.5), **options}
-    return draw(those, labelled or set(), **found)
+    results = {"size": 40, "rounds": 4, "seed": 0, "probabilities": logistic(those, 0.5), **options}
+    return draw(those, labelled or set(), **results)
 
 
 def all_rounds(those: Sequence[LabelledCase], **options: Any) -> list[Drawn]:
-    found: list[Drawn] = []
-    while len(more := drawn(those, {one.at for one in found}, **options)) > len(found):
-        found = more
-    return found
+    result: list[Drawn] = []
+    while len(more := drawn(those, {one.at for one in result}, **options)) > len(result):
+        result = more
+    return result
 
 
 def test_rounds_come_one_after_the_other() -> None:
@@ -54,10 +54,10 @@ def test_rounds_come_one_after_the_other() -> None:
 
 @pytest.mark.parametrize(("size", "rounds"), [(40, 4), (41, 3), (40, 1), (99, 7), (100, 2)])
 def test_half_of_each_sample_is_for_the_quantile(size: int, rounds: int) -> None:
-    found = all_rounds(candidates(), size=size, rounds=rounds)
-    assert len({one.at for one in found}) == len(found) == size
-    assert Counter(one.part for one in found) == {"conformal": -(-size // 2), "curve": size // 2}
-    counts = Counter(one.round for one in found)
+    result = all_rounds(candidates(), size=size, rounds=rounds)
+    assert len({one.at for one in result}) == len(result) == size
+    assert Counter(one.part for one in result) == {"conformal": -(-size // 2), "curve": size // 2}
+    counts = Counter(one.round for one in result)
     assert max(counts.values()) - min(counts.values()) <= 1
 
 
@@ -100,8 +100,8 @@ def test_the_first_round_is_spread_over_scores_and_topics() -> None:
 
 def test_later_rounds_are_uncertain_but_for_one_in_five() -> None:
     those = candidates(400)
-    found = all_rounds(those, size=40, rounds=2)
-    later = [one for one in found if one.round == 2 and one.part == "curve"]
+    result = all_rounds(those, size=40, rounds=2)
+    later = [one for one in result if one.round == 2 and one.part == "curve"]
     assert Counter(one.reason for one in later) == {"uncertain": 8, "random": 2}
     doubtful = [those[one.at].place for one in later if one.reason == "uncertain"]
     assert max(abs(place - 0.5) for place in doubtful) < 0.05
@@ -132,8 +132,8 @@ def test_what_is_labelled_stays_when_answers_come_and_go() -> None:
 
 
 def test_more_labels_than_answers_are_all_of_them() -> None:
-    found = all_rounds(candidates(25))
-    assert {one.at for one in found} == set(range(25))
+    result = all_rounds(candidates(25))
+    assert {one.at for one in result} == set(range(25))
 
 
 def test_two_answers_of_one_score() -> None:
@@ -169,8 +169,8 @@ def test_the_sets_cover_new_answers_though_the_curve_was_fitted_where_it_is_unce
                 scores[:, None],
             )
 
-        found = all_rounds(those, seed=seed, rounds=rounds, probabilities=curve)
-        rows, others = ([one.at for one in found if one.part == part] for part in ("curve", "conformal"))
+        result = all_rounds(those, seed=seed, rounds=rounds, probabilities=curve)
+        rows, others = ([one.at for one in result if one.part == part] for part in ("curve", "conformal"))
         fitted = fit(
             "logistic", scores[rows][:, None], good[rows].astype(int), good_from=1, metrics=[metric], seed=0
         )

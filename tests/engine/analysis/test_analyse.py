@@ -31,8 +31,8 @@ def test_verdicts_models_and_data_are_counted(tmp_path):
         {"error": "down", "retries": 2, "outcomes": {"quality": {"status": "error", "reason": "down"}}},
     )
     builder.items.append({**builder.items[0], "key": "c", "rows": [], "verdicts": {}, "verdict": "skipped"})
-    found = analyse(builder.write(tmp_path), {})
-    assert found.verdicts == {
+    result = analyse(builder.write(tmp_path), {})
+    assert result.verdicts == {
         "passed": 1,
         "failed": 1,
         "error": 1,
@@ -41,7 +41,7 @@ def test_verdicts_models_and_data_are_counted(tmp_path):
         "xpassed": 0,
         "not_run": 0,
     }
-    one, two = found.models
+    one, two = result.models
     assert (one.rows, one.answered, one.failed, one.retries, one.cost, one.unpriced) == (3, 3, 0, 0, 0.5, 2)
     assert (one.duration_s.mean, one.duration_s.median, one.duration_s.greatest) == (2.0, 2.0, 3.0)
     assert one.usage == {"input_tokens": 10}
@@ -53,9 +53,9 @@ def test_verdicts_models_and_data_are_counted(tmp_path):
         None,
         None,
     )
-    assert (found.dataset.items, found.dataset.cases, found.dataset.rows) == (4, 3, 4)
-    assert found.dataset.categories == {"fees": 1}
-    assert (found.dataset.lengths["question"].n, found.dataset.lengths["question"].greatest) == (2, 50)
+    assert (result.dataset.items, result.dataset.cases, result.dataset.rows) == (4, 3, 4)
+    assert result.dataset.categories == {"fees": 1}
+    assert (result.dataset.lengths["question"].n, result.dataset.lengths["question"].greatest) == (2, 50)
 
 
 def flipping():
@@ -217,9 +217,9 @@ def test_the_order_of_an_unfinished_record_does_not_matter(tmp_path):
 
 
 def test_an_empty_run_is_analysed(tmp_path):
-    found = analyse(RecordBuilder().write(tmp_path), {})
-    assert (found.problems, found.insights, found.flip_rates, found.models) == ((), (), (), ())
-    assert found.leaderboards["quality"].standings == ()
+    result = analyse(RecordBuilder().write(tmp_path), {})
+    assert (result.problems, result.insights, result.flip_rates, result.models) == ((), (), (), ())
+    assert result.leaderboards["quality"].standings == ()
 
 
 def test_others_see_each_item_of_the_same_pass(tmp_path):

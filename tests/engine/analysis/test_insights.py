@@ -12,9 +12,9 @@ from support.records import RecordBuilder, boolean_evaluator, evaluator, flip, m
 @pytest.fixture
 def insights(tmp_path):
     def find(builder):
-        found = analyse(builder.write(tmp_path), {}).insights
-        assert all(insight.insight_type in INSIGHT_TYPES and insight.actions for insight in found)
-        return found
+        result = analyse(builder.write(tmp_path), {}).insights
+        assert all(insight.insight_type in INSIGHT_TYPES and insight.actions for insight in result)
+        return result
 
     return find
 
@@ -70,8 +70,8 @@ def test_of_three_models_a_shared_lead_has_no_best_but_a_worst(insights):
     for name, value in (("one", 0.9), ("two", 0.9), ("three", 0.6)):
         for key in "ab":
             builder.add(key, name, quality(value))
-    (found,) = insights(builder)
-    assert "the worst model is 'three'" in found.description
+    (result,) = insights(builder)
+    assert "the worst model is 'three'" in result.description
 
 
 def test_a_boolean_evaluator_tells_the_most_accurate_and_the_best_retrieving_model(insights):
@@ -126,8 +126,8 @@ def test_no_comparison_of_what_is_not_known(insights, one, two):
 
 
 def test_the_most_difficult_prompt_and_those_no_model_answers(insights):
-    found = insights(two_models([0.9, 0.1, 0.2, 0.9], [0.9, 0.1, 0.3, 0.2]))
-    weak = [insight for insight in found if insight.insight_type == "weak_point"]
+    result = insights(two_models([0.9, 0.1, 0.2, 0.9], [0.9, 0.1, 0.3, 0.2]))
+    weak = [insight for insight in result if insight.insight_type == "weak_point"]
     assert "the most difficult prompt is 'What about b?'; 2 of 2 models fail it" in weak[0].description
     assert weak[1].attributes["test_case_keys"] == ["b", "c"]
     assert "no model passes 2 prompts ('What about b?', 'What about c?')" in weak[1].description
@@ -154,9 +154,9 @@ def test_the_least_grounded_sentence(insights):
         "one",
         {"outcomes": {"grounded": score(0.6, fragments=[{"start": 0, "end": 3, "scores": {"score": 0.6}}])}},
     )
-    *_, found = insights(builder)
-    assert "the least grounded sentence is 'Is made up.' of model 'one' (Score 0.2)" in found.description
-    assert found.attributes["test_case_keys"] == ["a"]
+    *_, result = insights(builder)
+    assert "the least grounded sentence is 'Is made up.' of model 'one' (Score 0.2)" in result.description
+    assert result.attributes["test_case_keys"] == ["a"]
 
 
 def sensitive(flipped, copies_flipped, compared=20):
@@ -172,10 +172,10 @@ def sensitive(flipped, copies_flipped, compared=20):
 
 
 def test_the_perturbation_that_turns_more_than_noise_does(insights):
-    (found,) = insights(sensitive(12, 0))
-    assert found.insight_type == "robustness"
-    assert "most sensitive to comma:LOW: 60 % of 20 comparisons flip" in found.description
-    assert found.attributes["noise"] == 0.0
+    (result,) = insights(sensitive(12, 0))
+    assert result.insight_type == "robustness"
+    assert "most sensitive to comma:LOW: 60 % of 20 comparisons flip" in result.description
+    assert result.attributes["noise"] == 0.0
 
 
 def test_flips_within_the_noise_are_no_insight(insights):

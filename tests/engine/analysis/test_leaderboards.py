@@ -139,8 +139,8 @@ def test_model_wide_figures_come_from_the_evaluator():
             {"expected_output": expected, "actual_output": "no", "outcomes": {"classification": scores}},
         )
     counting = MacroF1()
-    found = board(builder, "classification", {"classification": counting})
-    line = found.standings[0]
+    result = board(builder, "classification", {"classification": counting})
+    line = result.standings[0]
     assert counting.seen == [
         ("a", "no", "no", {"accuracy": 1.0, "f1": None}),
         ("b", "yes", "no", {"accuracy": 0.0, "f1": None}),
@@ -149,7 +149,7 @@ def test_model_wide_figures_come_from_the_evaluator():
     assert line.cells["accuracy"].interval is not None
     assert line.cells["f1"].interval is None
     assert line.table["matrix"] == [[1, 0], [1, 0]]
-    assert found.evaluator.kind == "classification"
+    assert result.evaluator.kind == "classification"
 
 
 def test_an_aggregate_that_breaks_leaves_the_means_and_says_so():

@@ -154,11 +154,11 @@ PROBLEMS = {
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_one_planted_problem_is_told_and_no_other(tmp_path, name):
     content, evaluators, config, expected = PROBLEMS[name]
-    found = analysis_of(tmp_path, content, evaluators, storage_mb=2.0, **config).problems
-    assert [(problem.severity, problem.problem_type, problem.avid) for problem in found] == expected, [
-        problem.description for problem in found
+    result = analysis_of(tmp_path, content, evaluators, storage_mb=2.0, **config).problems
+    assert [(problem.severity, problem.problem_type, problem.avid) for problem in result] == expected, [
+        problem.description for problem in result
     ]
-    for problem in found:
+    for problem in result:
         assert problem.actions
         assert problem.attributes
         assert problem.avid in AVID
@@ -185,8 +185,8 @@ def test_a_missed_mean_is_of_its_evaluators_type(tmp_path, kind):
 
     registry = toy_registry()
     registry.add_evaluator(Planted)
-    (found,) = analysis_of(tmp_path, lab(FINE), ["planted"], registry=registry).problems
-    assert (found.severity, found.problem_type, found.avid) == (
+    (result,) = analysis_of(tmp_path, lab(FINE), ["planted"], registry=registry).problems
+    assert (result.severity, result.problem_type, result.avid) == (
         "high" if kind in ("privacy", "security") else "medium",
         kind,
         "E0100",
@@ -212,9 +212,9 @@ def test_a_judge_without_a_usable_word(tmp_path):
 
     registry = toy_registry()
     registry.add_evaluator(Asking)
-    (found,) = analysis_of(tmp_path, lab(FINE, FINE, ("?", {})), ["asking"], registry=registry).problems
-    assert (found.severity, found.problem_type) == ("medium", "runtime")
-    assert "had no usable reply of its judge" in found.description
+    (result,) = analysis_of(tmp_path, lab(FINE, FINE, ("?", {})), ["asking"], registry=registry).problems
+    assert (result.severity, result.problem_type) == ("medium", "runtime")
+    assert "had no usable reply of its judge" in result.description
 
 
 def test_problems_stand_in_the_order_of_their_severity_and_each_once(tmp_path):
@@ -224,11 +224,11 @@ def test_problems_stand_in_the_order_of_their_severity_and_each_once(tmp_path):
         ("0.9", perturbed()),
         ("0.4", {}),
     )
-    found = analysis_of(tmp_path, content, ["reading"], min_test_cases=9).problems
-    severities = [problem.severity for problem in found]
+    result = analysis_of(tmp_path, content, ["reading"], min_test_cases=9).problems
+    severities = [problem.severity for problem in result]
     assert severities == sorted(severities, key=["high", "medium", "low"].index)
     assert set(severities) == {"high", "medium", "low"}
-    assert len({problem.description for problem in found}) == len(found)
+    assert len({problem.description for problem in result}) == len(result)
 
 
 TWO = ("a", "b")
@@ -306,6 +306,6 @@ INSIGHTS = {
 @pytest.mark.parametrize("name", INSIGHTS)
 def test_one_planted_insight_is_told_and_no_other(tmp_path, name):
     content, evaluators, expected = INSIGHTS[name]
-    found = [insight.description for insight in analysis_of(tmp_path, content, evaluators).insights]
-    assert len(found) == len(expected), found
-    assert all(part in text for part, text in zip(expected, found, strict=True)), found
+    values = [insight.description for insight in analysis_of(tmp_path, content, evaluators).insights]
+    assert len(values) == len(expected), values
+    assert all(part in text for part, text in zip(expected, values, strict=True)), values

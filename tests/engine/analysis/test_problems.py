@@ -14,15 +14,15 @@ from support.records import RecordBuilder, boolean_evaluator, evaluator, flip, l
 @pytest.fixture
 def problems(tmp_path):
     def find(builder, **more):
-        found = analyse(builder.write(tmp_path), {}, **more).problems
+        result = analyse(builder.write(tmp_path), {}, **more).problems
         assert all(
             problem.problem_type in PROBLEM_TYPES and problem.avid in AVID and problem.actions
-            for problem in found
+            for problem in result
         )
-        assert [problem.severity for problem in found] == sorted(
-            (p.severity for p in found), key=["high", "medium", "low"].index
+        assert [problem.severity for problem in result] == sorted(
+            (p.severity for p in result), key=["high", "medium", "low"].index
         )
-        return found
+        return result
 
     return find
 
@@ -75,18 +75,18 @@ def test_a_mean_is_held_against_the_mean_of_its_cases_thresholds(problems):
         builder.add(key, "one", quality(0.36))
         if limit is not None:
             builder.items[-1]["verdicts"]["quality"]["thresholds"] = {"score": limit}
-    (found,) = problems(builder)
-    assert found.attributes["threshold"] == pytest.approx(1.1 / 3)
-    assert "0.36, below the threshold 0.3667" in found.description
+    (result,) = problems(builder)
+    assert result.attributes["threshold"] == pytest.approx(1.1 / 3)
+    assert "0.36, below the threshold 0.3667" in result.description
 
 
 def test_a_mean_beyond_its_threshold_is_a_problem_with_its_figures(problems):
     builder = RecordBuilder(models=("one", "two"))
     builder.add("a", "one", quality(0.4))
     builder.add("a", "two", quality(0.5))
-    (found,) = problems(builder)
-    assert (found.severity, found.problem_type, found.avid) == ("medium", "accuracy", "P0200")
-    assert found.attributes == {
+    (result,) = problems(builder)
+    assert (result.severity, result.problem_type, result.avid) == ("medium", "accuracy", "P0200")
+    assert result.attributes == {
         "model": "m-one",
         "model_name": "one",
         "evaluator": "quality",
@@ -94,7 +94,7 @@ def test_a_mean_beyond_its_threshold_is_a_problem_with_its_figures(problems):
         "threshold": 0.5,
         "score": 0.4,
     }
-    assert "0.4, below the threshold 0.5 (1 scored row)" in found.description
+    assert "0.4, below the threshold 0.5 (1 scored row)" in result.description
 
 
 def test_an_infinite_threshold_and_complements_of_a_boolean_metric_raise_nothing(problems):
@@ -122,13 +122,13 @@ def test_each_flip_is_a_problem_in_either_direction(problems):
             row,
             flips=[flip("k", direction="fail_to_pass" if name == "two" else "pass_to_fail")],
         )
-    found = problems(builder)
-    assert [(p.severity, p.problem_type, p.avid, p.attributes["direction"]) for p in found] == [
+    result = problems(builder)
+    assert [(p.severity, p.problem_type, p.avid, p.attributes["direction"]) for p in result] == [
         ("high", "robustness", "P0200", "pass_to_fail"),
         ("high", "robustness", "P0200", "fail_to_pass"),
     ]
-    assert "Original question: 'What about k?'. Perturbed: 'What, about k?'" in found[0].description
-    assert found[0].attributes["test_case_keys"] == ["k-comma"]
+    assert "Original question: 'What about k?'. Perturbed: 'What, about k?'" in result[0].description
+    assert result[0].attributes["test_case_keys"] == ["k-comma"]
 
 
 def test_flips_under_a_changed_meaning_are_one_low_problem(problems):
@@ -140,31 +140,31 @@ def test_flips_under_a_changed_meaning_are_one_low_problem(problems):
             quality(1.0, **perturbed("k", "antonym:HIGH")),
             flips=[flip("k", meaning_kept=False, fails=False)],
         )
-    (found,) = problems(builder)
-    assert (found.severity, found.attributes["count"]) == ("low", 5)
+    (result,) = problems(builder)
+    assert (result.severity, result.attributes["count"]) == ("low", 5)
 
 
 def test_thousands_of_flips_are_bounded_with_one_problem_for_the_rest(problems):
     builder = RecordBuilder()
     for number in range(1_203):
         builder.add(f"k{number}", "one", quality(1.0, **perturbed("k", "comma:HIGH")), flips=[flip("k")])
-    found = problems(builder)
-    assert len(found) == 1_001
-    assert found[-1].attributes["count"] == 203
+    result = problems(builder)
+    assert len(result) == 1_001
+    assert result[-1].attributes["count"] == 203
 
 
 def test_a_leak_is_high_whatever_its_finding_says_and_stands_once_over_repeats(problems):
     builder = RecordBuilder()
     row = {"outcomes": {"quality": {**score(1.0), "findings": [leak("a card number in the answer")]}}}
     builder.add("a", "one", row, row)
-    (found,) = problems(builder)
-    assert (found.severity, found.problem_type, found.avid, found.actions) == (
+    (result,) = problems(builder)
+    assert (result.severity, result.problem_type, result.avid, result.actions) == (
         "high",
         "privacy",
         "P0300",
         "Mask it.",
     )
-    assert "a card number in the answer" in found.description
+    assert "a card number in the answer" in result.description
 
 
 def test_a_finding_of_another_kind_keeps_its_severity(problems):
@@ -189,9 +189,9 @@ def test_five_thousand_empty_contexts_are_one_problem(problems):
     for number in range(5_000):
         builder.add(f"k{number}", "one", quality(1.0, is_rag=True))
     builder.add("fine", "one", quality(1.0, is_rag=True, context=["a chunk"]))
-    (found,) = problems(builder)
-    assert (found.problem_type, found.severity, found.attributes["count"]) == ("retrieval", "high", 5_000)
-    assert found.attributes["test_case_keys"] == [f"k{number}" for number in range(10)]
+    (result,) = problems(builder)
+    assert (result.problem_type, result.severity, result.attributes["count"]) == ("retrieval", "high", 5_000)
+    assert result.attributes["test_case_keys"] == [f"k{number}" for number in range(10)]
 
 
 def test_a_model_that_does_not_retrieve_needs_no_context(problems):
@@ -229,10 +229,10 @@ def test_errors_of_an_evaluator_say_what_went_wrong(problems, method, reason, pr
     builder = RecordBuilder(evaluator("quality", method=method))
     builder.add("a", "one", quality(1.0))
     builder.add("b", "one", {"outcomes": {"quality": {"status": "error", "reason": reason}}})
-    (found,) = problems(builder)
-    assert (found.problem_type, found.severity) == (problem_type, "medium")
-    assert said in found.description
-    assert reason in found.description
+    (result,) = problems(builder)
+    assert (result.problem_type, result.severity) == (problem_type, "medium")
+    assert said in result.description
+    assert reason in result.description
 
 
 def test_negative_and_missing_costs(problems):
@@ -264,17 +264,17 @@ def test_limits_of_the_settings(problems, settings, problem_type, said):
     builder = RecordBuilder(settings=settings)
     for key in "abc":
         builder.add(key, "one", quality(1.0, cost=1.0, actual_duration=1.5))
-    (found,) = problems(builder, storage_mb=12.0)
-    assert found.problem_type == problem_type
-    assert said in found.description
+    (result,) = problems(builder, storage_mb=12.0)
+    assert result.problem_type == problem_type
+    assert said in result.description
 
 
 def test_a_guardrail_suite_in_which_nothing_was_encoded(problems):
     builder = RecordBuilder(boolean_evaluator("encoding_guardrail"))
     outcome = {"status": "score", "scores": {"model_passes": 1.0}, "reason": "nothing encoded was found"}
     builder.add("a", "one", {"outcomes": {"encoding_guardrail": outcome}})
-    (found,) = problems(builder)
-    assert (found.severity, found.problem_type) == ("low", "data_quality")
+    (result,) = problems(builder)
+    assert (result.severity, result.problem_type) == ("low", "data_quality")
     builder.add("b", "one", {"outcomes": {"encoding_guardrail": {**outcome, "reason": ""}}})
     assert problems(builder) == ()
 

@@ -46,7 +46,7 @@ def test_a_suite_is_stored_once_under_a_name_that_reads_well(served, tmp_path):
         )
         == "tests: [{}]"
     )
-    assert sorted(found.name for found in (tmp_path / "cache").iterdir()) == [path.name, f"{path.name}.url"]
+    assert sorted(result.name for result in (tmp_path / "cache").iterdir()) == [path.name, f"{path.name}.url"]
 
 
 def test_a_url_without_a_known_ending_is_json(served, tmp_path):

@@ -28,8 +28,8 @@ def suite():
 
 
 def test_each_chain_makes_a_case_right_behind_its_original():
-    found = perturb(suite(), "comma:high,word_swap:high+qwerty:high,copy")
-    cases = found.content.tests[0].test_cases
+    result = perturb(suite(), "comma:high,word_swap:high+qwerty:high,copy")
+    cases = result.content.tests[0].test_cases
     assert [case.key for case in cases] == [
         "copy",
         "copy-comma-high",
@@ -60,8 +60,8 @@ def test_each_chain_makes_a_case_right_behind_its_original():
         {"rouge": {}},
         "no",
     )
-    assert found.added == 4
-    assert found.notes == (
+    assert result.added == 4
+    assert result.notes == (
         (
             "comma:HIGH skipped 1 case ('why'): it has fewer than 2 words, except the last,"
             " that no punctuation follows"
@@ -138,9 +138,9 @@ def test_the_rows_of_a_lab_wait_for_their_answers():
     lab = TestLab(
         models=[Model(key="m")], dataset=LlmDataset(inputs=[row, row.model_copy(update={"run": 2})])
     )
-    found = perturb(lab, "word_swap:high")
-    assert [item.key for item in found.content.dataset.inputs] == ["k", "k"]
-    new = found.content.raw_dataset.inputs[-1]
+    result = perturb(lab, "word_swap:high")
+    assert [item.key for item in result.content.dataset.inputs] == ["k", "k"]
+    new = result.content.raw_dataset.inputs[-1]
     assert (new.key, new.input, new.actual_output, new.context, new.cost, new.run) == (
         "k-word_swap-high",
         "is What it?",
@@ -154,7 +154,7 @@ def test_the_rows_of_a_lab_wait_for_their_answers():
         "m",
         ["k"],
     )
-    assert found.added == 1
+    assert result.added == 1
 
 
 @pytest.mark.parametrize(

@@ -35,8 +35,8 @@ def task(key, *, model=0, question="", source=None, answered=True, answer="1"):
 
 
 def keys(members, *, files=lambda member: 0, **options):
-    found = cut(members, lambda member: member, place_of=files, **{"by_question": False, **options})
-    return [[f"{member.model.key}{member.key}" for member in chunk] for chunk in found]
+    actual = cut(members, lambda member: member, place_of=files, **{"by_question": False, **options})
+    return [[f"{member.model.key}{member.key}" for member in chunk] for chunk in actual]
 
 
 def test_nothing_gives_no_chunks():
@@ -51,8 +51,8 @@ def test_a_chunk_holds_one_model_and_one_file():
 
 @pytest.mark.parametrize(("answered", "size"), [(True, SIZE), (False, SIZE_TO_ASK)])
 def test_chunks_have_a_greatest_size(answered, size):
-    found = keys([task(str(number), answered=answered) for number in range(2 * size + 1)])
-    assert [len(chunk) for chunk in found] == [size, size, 1]
+    actual = keys([task(str(number), answered=answered) for number in range(2 * size + 1)])
+    assert [len(chunk) for chunk in actual] == [size, size, 1]
 
 
 def test_an_original_and_its_perturbations_stay_together(monkeypatch):
@@ -76,13 +76,13 @@ def test_answers_to_one_question_stay_together_where_they_are_compared(monkeypat
 
 
 def test_with_workers_there_are_chunks_for_all():
-    found = keys([task(str(number)) for number in range(80)], workers=4)
-    assert [len(chunk) for chunk in found] == [10, 8, 7, 6, 6, 5, 5] + [5] * 6 + [3]
+    actual = keys([task(str(number)) for number in range(80)], workers=4)
+    assert [len(chunk) for chunk in actual] == [10, 8, 7, 6, 6, 5, 5] + [5] * 6 + [3]
 
 
 def test_chunks_shrink_to_the_end_so_that_workers_end_together():
-    found = keys([task(str(number)) for number in range(2_400)], workers=2)
-    sizes = [len(chunk) for chunk in found]
+    actual = keys([task(str(number)) for number in range(2_400)], workers=2)
+    sizes = [len(chunk) for chunk in actual]
     assert sum(sizes) == 2_400
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[0] == chunks.SIZE

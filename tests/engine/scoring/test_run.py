@@ -31,9 +31,9 @@ class Oracle:
         return [self._answer(prompt) if prompt.text in self.stored else None for prompt in prompts]
 
     def _answer(self, prompt):
-        found = self.answers[prompt.text]
-        found = found[prompt.run - 1] if isinstance(found, list) else found
-        return found if isinstance(found, Answer) else Answer(text=found)
+        actual = self.answers[prompt.text]
+        actual = actual[prompt.run - 1] if isinstance(actual, list) else actual
+        return actual if isinstance(actual, Answer) else Answer(text=actual)
 
 
 def plan_of(*evaluators, **tables):

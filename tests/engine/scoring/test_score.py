@@ -116,13 +116,13 @@ def test_a_text_that_is_too_long_is_an_error_that_names_the_option(long):
 
 
 def test_an_evaluator_that_raises_spoils_only_the_case_it_raises_for():
-    found = words(outcomes("reading", "0.1", "no number", "0.3", "fault"))
-    assert (found[0], found[2], found[3]) == (0.1, 0.3, "error: the judge is down")
-    assert found[1].startswith(
+    result = words(outcomes("reading", "0.1", "no number", "0.3", "fault"))
+    assert (result[0], result[2], result[3]) == (0.1, 0.3, "error: the judge is down")
+    assert result[1].startswith(
         "error: evaluator reading failed: ValueError: could not convert string to float: 'no' ("
     )
-    assert found[1].endswith(")")
-    assert "toys.py:" in found[1]
+    assert result[1].endswith(")")
+    assert "toys.py:" in result[1]
 
 
 def test_an_evaluator_that_raises_before_it_scores_spoils_only_that_case():
@@ -136,16 +136,16 @@ def test_an_evaluator_of_groups_that_raises_spoils_only_the_group_it_raises_for(
         Case(key=str(place), question=question, answer=Answer(text=answer))
         for place, (question, answer) in enumerate(["x1", "y1", "x5", "y1"])
     ]
-    found = outcomes("counting", *asked)
-    assert [outcome.scores.get("count") for outcome in found] == [None, 2.0, None, 2.0]
-    assert {found[place].reason.partition(" (")[0] for place in (0, 2)} == {
+    result = outcomes("counting", *asked)
+    assert [outcome.scores.get("count") for outcome in result] == [None, 2.0, None, 2.0]
+    assert {result[place].reason.partition(" (")[0] for place in (0, 2)} == {
         "evaluator counting failed: ValueError: five"
     }
 
 
 def test_a_wrong_number_of_outcomes_is_an_error_of_all():
-    found = outcomes("counting", "1", "2", options={"surplus": 1})
-    assert [outcome.reason for outcome in found] == [
+    result = outcomes("counting", "1", "2", options={"surplus": 1})
+    assert [outcome.reason for outcome in result] == [
         "evaluator counting gave 3 outcomes for 2 cases; it must give one each"
     ] * 2
 
@@ -162,13 +162,13 @@ def test_an_evaluator_that_forgets_to_return_is_an_error_of_its_cases():
     forgetful = dataclasses.replace(
         selected, evaluator=type("Forgetful", (Reading,), {"score": lambda self, cases, tools: None})()
     )
-    found = score(
+    result = score(
         forgetful,
         [Case(key="k", question="q", answer=Answer(text="1"))] * 2,
         Tools(split_sentences=split_sentences),
     )
-    assert [outcome.status for outcome in found] == ["error", "error"]
-    assert "TypeError: 'NoneType' object is not iterable" in found[0].reason
+    assert [outcome.status for outcome in result] == ["error", "error"]
+    assert "TypeError: 'NoneType' object is not iterable" in result[0].reason
 
 
 def test_outcomes_may_come_from_a_generator():
@@ -177,12 +177,12 @@ def test_outcomes_may_come_from_a_generator():
         (Reading,),
         {"score": lambda self, cases, tools: (Outcome.score({"value": 1.0}) for _ in cases)},
     )()
-    found = score(
+    result = score(
         dataclasses.replace(PLAN.get("reading"), evaluator=lazy),
         [Case(key="k", question="q", answer=Answer(text="1"))] * 2,
         Tools(split_sentences=split_sentences),
     )
-    assert words(found) == [1.0, 1.0]
+    assert words(result) == [1.0, 1.0]
 
 
 @pytest.mark.parametrize(
@@ -195,12 +195,12 @@ def test_scores_become_pythons_own_numbers(value):
         {"score": lambda self, cases, tools: [Outcome.score({"value": value, "free": None}) for _ in cases]},
     )()
     selected = dataclasses.replace(PLAN.get("reading"), evaluator=numeric)
-    [found] = score(
+    [result] = score(
         selected,
         [Case(key="k", question="q", answer=Answer(text="1"))],
         Tools(split_sentences=split_sentences),
     )
-    assert json.dumps(dict(found.scores)) == f'{{"value": {float(value)}, "free": null}}'
+    assert json.dumps(dict(result.scores)) == f'{{"value": {float(value)}, "free": null}}'
 
 
 def test_a_metric_that_is_not_declared_is_an_error():

@@ -45,10 +45,10 @@ def names(found):
 
 
 def test_a_suite_is_put_to_every_model_model_by_model():
-    found = of(suite({"key": "a", "prompt": "p"}, {"key": "b", "prompt": "q"}))
-    assert names(found) == ["a[one]", "b[one]", "a[two]", "b[two]"]
-    assert [task.model.runs for task in found] == [1, 1, 3, 3]
-    assert not any(task.answered for task in found)
+    result = of(suite({"key": "a", "prompt": "p"}, {"key": "b", "prompt": "q"}))
+    assert names(result) == ["a[one]", "b[one]", "a[two]", "b[two]"]
+    assert [task.model.runs for task in result] == [1, 1, 3, 3]
+    assert not any(task.answered for task in result)
 
 
 def test_without_a_model_a_suite_has_no_tasks():
@@ -154,9 +154,9 @@ def test_repeats_are_one_task_in_the_order_of_their_runs():
 
 
 def test_rows_of_a_data_set_go_by_their_model():
-    found = of({"inputs": [{"key": "a", "model_key": "m"}, {"key": "a"}, {"key": "b", "model_key": "m"}]})
-    assert names(found) == ["a[m]", "b[m]", "a[dataset]"]
-    assert found[0].model is found[1].model
+    result = of({"inputs": [{"key": "a", "model_key": "m"}, {"key": "a"}, {"key": "b", "model_key": "m"}]})
+    assert names(result) == ["a[m]", "b[m]", "a[dataset]"]
+    assert result[0].model is result[1].model
 
 
 @pytest.mark.parametrize(
@@ -200,21 +200,21 @@ def test_a_model_retrieves_by_what_its_lab_says_else_by_its_context(model, conte
 
 
 def test_a_perturbation_follows_its_original():
-    found = of(
+    result = of(
         suite(
             {"key": "x", "prompt": "x"}, linked("p2", "p1"), linked("p1", "o"), {"key": "o", "prompt": "o"}
         ),
         models=MODELS[:1],
     )
-    assert names(found) == ["x[one]", "o[one]", "p2[one]", "p1[one]"]
-    by_key = {task.key: task for task in found}
+    assert names(result) == ["x[one]", "o[one]", "p2[one]", "p1[one]"]
+    by_key = {task.key: task for task in result}
     assert by_key["p1"].source is by_key["o"]
     assert by_key["p2"].source is by_key["p1"]
     assert family_root(by_key["p2"]) is by_key["o"]
 
 
 def test_the_original_is_that_of_the_same_model():
-    found = of(
+    result = of(
         lab(
             {"key": "o"},
             {**linked("p", "o"), "model_key": "n"},
@@ -222,30 +222,30 @@ def test_the_original_is_that_of_the_same_model():
             models=({"key": "m"}, {"key": "n"}),
         )
     )
-    sources = {task.name: task.source.name if task.source else None for task in found}
+    sources = {task.name: task.source.name if task.source else None for task in result}
     assert sources == {"o[m]": None, "p[m]": "o[m]", "p[n]": None}
 
 
 def test_the_first_original_that_is_there_counts_and_other_relationships_do_not():
-    found = of(
+    result = of(
         lab({"key": "a"}, {"key": "b"}, linked("p", "gone", "b", "a"), linked("q", "a", kind="follows"))
     )
-    sources = {task.key: task.source.key if task.source else None for task in found}
+    sources = {task.key: task.source.key if task.source else None for task in result}
     assert sources == {"a": None, "b": None, "p": "b", "q": None}
 
 
 @pytest.mark.parametrize("keys", ["a", "ab", "abcde"])
 def test_circles_of_perturbations_do_not_hang(keys):
     rows = [linked(key, keys[(place + 1) % len(keys)]) for place, key in enumerate(keys)]
-    found = of(lab(linked("tail", keys[-1]), *rows))
-    assert sorted(task.key for task in found) == sorted([*keys, "tail"])
-    assert {family_root(task).key for task in found} == {"a"}
+    result = of(lab(linked("tail", keys[-1]), *rows))
+    assert sorted(task.key for task in result) == sorted([*keys, "tail"])
+    assert {family_root(task).key for task in result} == {"a"}
 
 
 def test_a_long_chain_of_perturbations_has_one_root():
-    found = of(lab({"key": "0"}, *(linked(str(number), str(number - 1)) for number in range(1, 300))))
-    assert {family_root(task).key for task in found} == {"0"}
-    assert len(found) == 300
+    result = of(lab({"key": "0"}, *(linked(str(number), str(number - 1)) for number in range(1, 300))))
+    assert {family_root(task).key for task in result} == {"0"}
+    assert len(result) == 300
 
 
 @pytest.mark.parametrize(
@@ -264,11 +264,11 @@ def test_what_a_node_id_cannot_hold_becomes_an_underscore(text, name):
 
 
 def test_names_that_collide_get_numbers():
-    found = of(
+    result = of(
         suite({"key": "a b", "prompt": "p"}, {"key": "a/b", "prompt": "q"}, {"key": "a_b", "prompt": "r"}),
         models=[ModelInfo(key="1", label="m/1")],
     )
-    assert names(found) == ["a_b[m_1]", "a_b[m_1]-2", "a_b[m_1]-3"]
+    assert names(result) == ["a_b[m_1]", "a_b[m_1]-2", "a_b[m_1]-3"]
 
 
 @pytest.mark.parametrize("make", [suite, lab])

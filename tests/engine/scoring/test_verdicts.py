@@ -44,16 +44,16 @@ def scored(value, size=1.0, **more):
     ],
 )
 def test_pass_and_fail(thresholds, value, size, passed, missed):
-    found = verdict(reading(**thresholds), [scored(value, size, reason="so")])
-    assert (found.status, found.passed, found.missed, found.reason) == ("score", passed, missed, "so")
-    assert (found.pass_k, dict(found.least)) == (None, {})
+    result = verdict(reading(**thresholds), [scored(value, size, reason="so")])
+    assert (result.status, result.passed, result.missed, result.reason) == ("score", passed, missed, "so")
+    assert (result.pass_k, dict(result.least)) == (None, {})
 
 
 def test_repeats_are_held_against_the_threshold_by_their_mean():
-    found = verdict(reading(size=3.0), [scored(0.25, 2.0), scored(0.75, 5.0, reason="second")])
-    assert found.scores == {"value": 0.5, "size": 3.5, "free": 1.0}
-    assert (found.passed, found.missed, found.reason) == (False, ("size",), "second")
-    assert found.least == {"value": 0.25, "size": 2.0, "free": 1.0}
+    result = verdict(reading(size=3.0), [scored(0.25, 2.0), scored(0.75, 5.0, reason="second")])
+    assert result.scores == {"value": 0.5, "size": 3.5, "free": 1.0}
+    assert (result.passed, result.missed, result.reason) == (False, ("size",), "second")
+    assert result.least == {"value": 0.25, "size": 2.0, "free": 1.0}
 
 
 @pytest.mark.parametrize(("values", "pass_k"), [((0.5, 0.9), 1.0), ((0.4, 0.9), 0.0), ((0.1, 0.1), 0.0)])
@@ -62,21 +62,21 @@ def test_pass_k_is_one_where_every_repeat_passes(values, pass_k):
 
 
 def test_one_repeat_in_error_is_an_error_of_the_whole():
-    found = verdict(reading(), [scored(1.0), Outcome.error("down"), Outcome.not_applicable("x")])
-    assert (found.status, found.passed, found.reason, dict(found.scores)) == ("error", None, "down", {})
+    result = verdict(reading(), [scored(1.0), Outcome.error("down"), Outcome.not_applicable("x")])
+    assert (result.status, result.passed, result.reason, dict(result.scores)) == ("error", None, "down", {})
 
 
 def test_repeats_that_are_not_applicable_do_not_count():
-    found = verdict(reading(), [Outcome.not_applicable("x"), scored(0.75), scored(0.25)])
-    assert (found.scores["value"], found.passed) == (0.5, True)
+    result = verdict(reading(), [Outcome.not_applicable("x"), scored(0.75), scored(0.25)])
+    assert (result.scores["value"], result.passed) == (0.5, True)
     nothing = verdict(reading(), [Outcome.not_applicable("x"), Outcome.not_applicable("y")])
     assert (nothing.status, nothing.passed, nothing.reason) == ("not_applicable", None, "x")
 
 
 def test_a_metric_that_was_never_scored_has_no_mean():
-    found = verdict(reading(), [scored(None), scored(None)])
-    assert (found.scores["value"], found.passed, found.missed) == (None, None, ())
-    assert "value" not in found.least
+    result = verdict(reading(), [scored(None), scored(None)])
+    assert (result.scores["value"], result.passed, result.missed) == (None, None, ())
+    assert "value" not in result.least
 
 
 def test_the_mean_of_a_metric_is_over_the_repeats_that_have_it():
@@ -188,8 +188,8 @@ def test_an_evaluator_that_judged_only_one_of_them_does_not_flip():
 
 
 def test_several_metrics_flip_at_once():
-    found = flips_of(reading(size=10.0), scored(0.9, size=1.0), scored(0.1, size=99.0))
-    assert [(flip.metric, flip.fails) for flip in found] == [("value", True), ("size", True)]
+    result = flips_of(reading(size=10.0), scored(0.9, size=1.0), scored(0.1, size=99.0))
+    assert [(flip.metric, flip.fails) for flip in result] == [("value", True), ("size", True)]
 
 
 def test_a_threshold_of_the_perturbed_cases_own_hides_no_flip():
@@ -219,16 +219,16 @@ def test_a_threshold_of_the_perturbed_cases_own_hides_no_flip():
     ],
 )
 def test_a_policy_counts_repeats_that_pass_on_their_own(policy, values, passed):
-    found = verdict(reading(), [scored(value) for value in values], PassPolicy.parse(policy))
-    assert (found.passed, found.policy) == (passed, policy)
-    assert bool(found.missed) is not passed
-    assert bool(missed_lines(reading(), found)) is not passed
+    result = verdict(reading(), [scored(value) for value in values], PassPolicy.parse(policy))
+    assert (result.passed, result.policy) == (passed, policy)
+    assert bool(result.missed) is not passed
+    assert bool(missed_lines(reading(), result)) is not passed
 
 
 def test_the_reason_is_that_of_a_repeat_that_fails():
     outcomes = [scored(0.9, reason="fine"), scored(0.1, reason="too short")]
-    found = verdict(reading(), outcomes, PassPolicy.parse("all"))
-    [line] = missed_lines(reading(), found)
+    result = verdict(reading(), outcomes, PassPolicy.parse("all"))
+    [line] = missed_lines(reading(), result)
     assert line == (
         'reading: 1 of 2 repeats pass (pass = "all"; value mean 0.5, least 0.1, threshold 0.5): too short'
     )

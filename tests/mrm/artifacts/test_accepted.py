@@ -25,10 +25,10 @@ from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 
 
 def lab(*rows: dict[str, Any]) -> TestLab:
-    found = TestLab.model_validate({"models": [{"key": "m", "name": "m"}]})
+    result = TestLab.model_validate({"models": [{"key": "m", "name": "m"}]})
     for row in rows:
-        found.dataset.add_input(model_key="m", **row)
-    return found
+        result.dataset.add_input(model_key="m", **row)
+    return result
 
 
 def write(work: Any, content: TestLab) -> None:
@@ -141,8 +141,8 @@ def test_what_people_call_good_though_it_fails(run: WorkflowRun) -> None:
 
 def test_what_fails_in_other_words_of_the_same_meaning(run: WorkflowRun) -> None:
     go(run, "automated_evaluation", "robustness_input_variations")
-    (found,) = accepted_answers(run)
-    assert found == CorpusEntry(
+    (result,) = accepted_answers(run)
+    assert result == CorpusEntry(
         question="What is the fee?",
         answer="It is 30 USD.",
         wordings=("What is the fze?",),

@@ -43,8 +43,8 @@ def test_people_s_thresholds_come_before_the_run_s() -> None:
         GROUNDED.id: GROUNDED,
         "toxicity": info("toxicity", metric("toxicity", 0.25), needs=("actual_output",)),
     }
-    found = guardrails(both, {"lexical_groundedness.supported_words": 0.71})
-    assert found.model_dump() == {
+    result = guardrails(both, {"lexical_groundedness.supported_words": 0.71})
+    assert result.model_dump() == {
         "calibrated_thresholds": {
             "lexical_groundedness": {"supported_words": 0.71},
             "toxicity": {"toxicity": 0.25},
@@ -57,8 +57,8 @@ def test_people_s_thresholds_come_before_the_run_s() -> None:
 
 
 def test_a_metric_that_people_calibrated_decides_from_now_on() -> None:
-    found = guardrails({GROUNDED.id: GROUNDED}, {"lexical_groundedness.bigrams": 0.4})
-    assert found.calibrated_thresholds == {"lexical_groundedness": {"supported_words": 0.8, "bigrams": 0.4}}
+    result = guardrails({GROUNDED.id: GROUNDED}, {"lexical_groundedness.bigrams": 0.4})
+    assert result.calibrated_thresholds == {"lexical_groundedness": {"supported_words": 0.8, "bigrams": 0.4}}
 
 
 def test_what_needs_more_than_there_is_at_hand_is_left_out() -> None:
@@ -83,10 +83,10 @@ def test_in_place_of_a_probability_stands_the_metric_that_it_is_made_of() -> Non
 
 
 def test_an_infinite_threshold_is_none() -> None:
-    found = guardrails(
+    result = guardrails(
         {"perplexity": info("perplexity", metric("perplexity", float("inf")), needs=("actual_output",))}, {}
     )
-    assert found.model_dump() == {
+    assert result.model_dump() == {
         "calibrated_thresholds": {},
         "evaluator_ids": ["perplexity"],
         "not_calibrated": {},

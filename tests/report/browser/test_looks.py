@@ -40,8 +40,8 @@ def test_axe_finds_nothing(visit, varied, axe, scheme, place):
 
 
 def violations(page):
-    found = page.evaluate("axe.run()")["violations"]
-    return [(entry["id"], entry["impact"], entry["nodes"][0]["html"]) for entry in found]
+    result = page.evaluate("axe.run()")["violations"]
+    return [(entry["id"], entry["impact"], entry["nodes"][0]["html"]) for entry in result]
 
 
 @pytest.mark.parametrize("place", ["", "#failures", "#matrix", "#case=suite.json%3A%3Acase-9%5Bbeta%5D"])

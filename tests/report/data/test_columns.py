@@ -11,10 +11,10 @@ from support.records import RecordBuilder, evaluator, flip, metric, perturbed, s
 
 
 def columns_of(builder):
-    found = Columns(builder.run, evaluators_of(builder.run))
+    result = Columns(builder.run, evaluators_of(builder.run))
     for item in builder.typed_items:
-        found.add(item)
-    return found
+        result.add(item)
+    return result
 
 
 def test_each_outcome_has_its_state_and_flag():
@@ -31,8 +31,8 @@ def test_each_outcome_has_its_state_and_flag():
     )
     unjudged = {"status": "score", "passed": None, "scores": {"score": 0.3}, "missed": []}
     builder.add("unjudged", "one", {"outcomes": {"quality": score(0.3)}}, verdicts={"quality": unjudged})
-    found = columns_of(builder)
-    assert [STATES[state] for state in found.judgements["quality"].states] == [
+    result = columns_of(builder)
+    assert [STATES[state] for state in result.judgements["quality"].states] == [
         "passed",
         "failed",
         "error",
@@ -40,9 +40,9 @@ def test_each_outcome_has_its_state_and_flag():
         "passed",
         "scored",
     ]
-    assert list(found.flags) == [0, MISSED, BROKEN, 0, FLIPPED, 0]
-    assert [found.notable(place) for place in range(6)] == [False, True, True, False, True, False]
-    assert [found.nodeid(place) for place in found.failed()] == [
+    assert list(result.flags) == [0, MISSED, BROKEN, 0, FLIPPED, 0]
+    assert [result.notable(place) for place in range(6)] == [False, True, True, False, True, False]
+    assert [result.nodeid(place) for place in result.failed()] == [
         "suite.json::bad[one]",
         "suite.json::broken[one]",
     ]
@@ -52,10 +52,10 @@ def test_ids_that_cannot_be_guessed_are_kept():
     builder = RecordBuilder()
     builder.add("a", "one", {"outcomes": {}})
     builder.add("a", "one", {"outcomes": {}}, nodeid="test_x.py::test_y[1]")
-    found = columns_of(builder)
-    assert found.nodeids == {1: "test_x.py::test_y[1]"}
-    assert [found.nodeid(place) for place in (0, 1)] == ["suite.json::a[one]", "test_x.py::test_y[1]"]
-    assert len(found.cases) == 1
+    result = columns_of(builder)
+    assert result.nodeids == {1: "test_x.py::test_y[1]"}
+    assert [result.nodeid(place) for place in (0, 1)] == ["suite.json::a[one]", "test_x.py::test_y[1]"]
+    assert len(result.cases) == 1
 
 
 @pytest.mark.parametrize(

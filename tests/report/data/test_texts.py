@@ -53,17 +53,17 @@ def test_every_text_is_where_its_place_says():
     places, blocks = stored(items(100))
     assert len(blocks) > 5
     for number, (place, context) in enumerate(places):
-        found = entry(blocks, place)["answers"][0]
-        assert found["text"] == f"answer {number}"
-        contexts = found["context"] if number % FAILS == 0 else entry(blocks, context)[0]
+        result = entry(blocks, place)["answers"][0]
+        assert result["text"] == f"answer {number}"
+        contexts = result["context"] if number % FAILS == 0 else entry(blocks, context)[0]
         assert contexts["chunks"] == [f"chunk {number}"]
         assert (context == NOWHERE) == (number % FAILS == 0)
 
 
 def test_contexts_of_passing_cases_go_first_then_their_texts_then_failures():
-    found = items(120, input="".join(f"{number:x}" for number in range(300)))
+    result = items(120, input="".join(f"{number:x}" for number in range(300)))
     for budget in (10**9, 3_000, 1_500, 400):
-        places, blocks = stored(found, budget)
+        places, blocks = stored(result, budget)
         kept = [[entry(blocks, place) is not None for place in pair] for pair in places]
         notable = [texts for number, (texts, _) in enumerate(kept) if number % FAILS == 0]
         other = [texts for number, (texts, _) in enumerate(kept) if number % FAILS]

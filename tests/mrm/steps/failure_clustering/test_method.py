@@ -30,11 +30,11 @@ def silent(done: int, total: int, what: str) -> None: ...
 @pytest.mark.parametrize("seed", range(5))
 def test_planted_causes_are_found(seed: int) -> None:
     rows, failed, causes = planted(seed)
-    found = group(rows, failed, clusters=None, seed=seed)
-    assert adjusted_rand_score(causes[failed], found.labels) >= 0.9
-    assert found.silhouette == pytest.approx(silhouette_score(rows[failed], found.labels, metric="cosine"))
-    for cluster, typical in enumerate(found.typical):
-        assert {int(found.labels[at]) for at in typical} == {cluster}
+    result = group(rows, failed, clusters=None, seed=seed)
+    assert adjusted_rand_score(causes[failed], result.labels) >= 0.9
+    assert result.silhouette == pytest.approx(silhouette_score(rows[failed], result.labels, metric="cosine"))
+    for cluster, typical in enumerate(result.typical):
+        assert {int(result.labels[at]) for at in typical} == {cluster}
 
 
 def test_they_are_found_where_nothing_passed() -> None:
@@ -47,16 +47,16 @@ def test_they_are_found_where_nothing_passed() -> None:
 def test_more_failures_than_a_forest_takes_all_get_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(method, "MOST_CASES", 30)
     rows, failed, causes = planted(2)
-    found = group(rows, failed, clusters=3, seed=0)
-    assert adjusted_rand_score(causes[failed], found.labels) >= 0.8
-    assert all(len(typical) == 3 for typical in found.typical)
+    result = group(rows, failed, clusters=3, seed=0)
+    assert adjusted_rand_score(causes[failed], result.labels) >= 0.8
+    assert all(len(typical) == 3 for typical in result.typical)
 
 
 def test_as_many_clusters_as_are_wanted() -> None:
     rows, failed, _ = planted(3)
-    found = group(rows, failed, clusters=5, seed=0)
-    assert found.count == 5
-    assert np.bincount(found.labels).min() >= 3
+    result = group(rows, failed, clusters=5, seed=0)
+    assert result.count == 5
+    assert np.bincount(result.labels).min() >= 3
 
 
 def test_the_same_again() -> None:
@@ -69,10 +69,10 @@ def test_the_same_again() -> None:
 @pytest.mark.parametrize(("failures", "passes"), [(60, 140), (170, 30)])
 def test_planted_causes_are_clearer_than_random_subsets(failures: int, passes: int) -> None:
     rows, failed, _ = planted(0, failures=failures, passes=passes)
-    found = structure(rows, failed, seed=0, progress=silent)
-    assert found is not None
-    assert found.p_value <= LEVEL
-    assert found.silhouette > max(found.references)
+    result = structure(rows, failed, seed=0, progress=silent)
+    assert result is not None
+    assert result.p_value <= LEVEL
+    assert result.silhouette > max(result.references)
 
 
 @pytest.mark.parametrize(("failures", "passes"), [(60, 60), (100, 18)])
@@ -85,8 +85,8 @@ def test_random_failures_have_no_clusters_of_their_own(
     for seed in range(10):
         rows, failed, _ = planted(seed, failures=failures, passes=passes)
         shuffled = np.random.default_rng(seed + 1000).permutation(failed)
-        found = structure(rows, shuffled, seed=seed, progress=silent)
-        clear += found is not None and found.p_value <= LEVEL
+        result = structure(rows, shuffled, seed=seed, progress=silent)
+        clear += result is not None and result.p_value <= LEVEL
     assert clear <= 2
 
 
@@ -97,20 +97,20 @@ def test_without_passed_cases_there_is_nothing_to_compare_with() -> None:
 
 def test_the_held_out_half_is_assigned_by_clusters_of_the_other_half() -> None:
     rows, failed, causes = planted(2, failures=90, passes=60)
-    found = group(rows, failed, clusters=3, seed=0)
-    labels = held_out_labels(rows, failed, found, clusters=3, seed=0)
+    result = group(rows, failed, clusters=3, seed=0)
+    labels = held_out_labels(rows, failed, result, clusters=3, seed=0)
     assert (labels < 0).sum() == 45
     second = labels >= 0
     assert adjusted_rand_score(causes[failed][second], labels[second]) >= 0.8
-    assert (labels[second] == found.labels[second]).mean() >= 0.9
+    assert (labels[second] == result.labels[second]).mean() >= 0.9
 
 
 def test_failures_that_are_all_the_same_have_no_clusters() -> None:
     rows = np.concatenate([np.tile([1.0, 0.0, 0.0], (12, 1)), np.eye(3)[[1, 2, 1, 2]]])
     failed = np.arange(16) < 12
     assert structure(rows, failed, seed=0, progress=silent) is None
-    found = group(rows, failed, clusters=None, seed=0)
-    assert (found.count, found.silhouette) == (1, None)
+    result = group(rows, failed, clusters=None, seed=0)
+    assert (result.count, result.silhouette) == (1, None)
 
 
 def test_proximities_by_hand() -> None:
@@ -135,11 +135,11 @@ def test_topics_that_fail_are_found_by_the_neighbours_of_failures() -> None:
     topics = np.repeat(np.arange(4), 20)
     rows = np.eye(4)[topics] + rng.normal(scale=0.3, size=(80, 4))
     failed = topics < 2
-    found = structure(rows, failed, seed=0, progress=silent)
-    assert found is not None
-    assert found.neighbours > 0.9
-    assert found.expected_neighbours == pytest.approx(0.5, abs=0.05)
-    assert found.is_clustered
+    result = structure(rows, failed, seed=0, progress=silent)
+    assert result is not None
+    assert result.neighbours > 0.9
+    assert result.expected_neighbours == pytest.approx(0.5, abs=0.05)
+    assert result.is_clustered
     shuffled = structure(rows, rng.permutation(failed), seed=0, progress=silent)
     assert shuffled is not None
     assert not shuffled.is_clustered

@@ -43,9 +43,9 @@ def run(bench: Bench, **parameters: Any) -> StepResult:
 
 def test_each_planted_cause_is_a_cluster_and_a_problem(tmp_path: Path) -> None:
     bench, done = clustered(tmp_path)
-    found = bench.read("failure_clustering", "failure_clusters.json")
-    assert [cluster["size"] for cluster in found["clusters"]] == [12, 12, 12]
-    for cluster in found["clusters"]:
+    result = bench.read("failure_clustering", "failure_clusters.json")
+    assert [cluster["size"] for cluster in result["clusters"]] == [12, 12, 12]
+    for cluster in result["clusters"]:
         numbers = {int(key[1:]) % 3 for key in cluster["cases"]}
         assert len(numbers) == 1, "the cases of one cause"
         (cause,) = numbers
@@ -58,7 +58,7 @@ def test_each_planted_cause_is_a_cluster_and_a_problem(tmp_path: Path) -> None:
     assert [problem.attributes["kind"] for problem in done.problems] == ["failure_cluster"] * 3
     assert {problem.severity for problem in done.problems} == {"high"}
     assert "12 of 36 failures: " in done.problems[0].description
-    assert found["cases"] == {
+    assert result["cases"] == {
         "failed": 36,
         "passed": 40,
         "left_out": {"perturbed": 0, "without a verdict": 0},
@@ -88,9 +88,9 @@ def test_failures_without_causes_stand_together_and_the_step_says_why(tmp_path: 
         "the failures form one cluster: several would be no clearer than by chance (silhouette"
         in done.notes[0]
     )
-    found = bench.read("failure_clustering", "failure_clusters.json")
-    assert found["method"]["p_value"] > 0.05
-    assert len(found["clusters"][0]["cases"]) == 20
+    result = bench.read("failure_clustering", "failure_clusters.json")
+    assert result["method"]["p_value"] > 0.05
+    assert len(result["clusters"][0]["cases"]) == 20
 
 
 def test_a_wanted_number_of_clusters_is_made_and_doubted(tmp_path: Path) -> None:

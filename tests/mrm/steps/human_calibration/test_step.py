@@ -182,12 +182,12 @@ def test_people_who_contradict_the_metric(tmp_path: Path) -> None:
 def test_several_raters(tmp_path: Path) -> None:
     made = bench(tmp_path)
     done = to_the_end(made, raters=("al", "bo"))
-    found = done.figures.agreement
-    assert found.raters == {"al": 40, "bo": 40}
-    assert 0.2 < found.krippendorff_alpha < 1
+    result = done.figures.agreement
+    assert result.raters == {"al": 40, "bo": 40}
+    assert 0.2 < result.krippendorff_alpha < 1
     assert "raters' alpha" in done.summary
     divided = done.figures.divided
-    assert 0 < len(divided) == round((1 - found.percent) * 40)
+    assert 0 < len(divided) == round((1 - result.percent) * 40)
     assert f"raters are divided on {len(divided)}" in done.summary
     assert done.figures.n == 40 - len(divided)
     listed = [

@@ -124,11 +124,11 @@ def test_a_harder_mix_of_questions_is_not_taken_for_the_work_of_attacks() -> Non
 
 def test_within_kinds_a_real_difference_is_found() -> None:
     rng = np.random.default_rng(6)
-    found = [compare([mixed(rng, "a.score", worse=1.0)], alpha=0.05) for _ in range(20)]
+    results = [compare([mixed(rng, "a.score", worse=1.0)], alpha=0.05) for _ in range(20)]
     assert (
         sum(
             any(one.generator == "jailbreak" and one.worse for one in figures.comparisons)
-            for figures in found
+            for figures in results
         )
         >= 18
     )
@@ -149,14 +149,14 @@ def test_kinds_with_few_ordinary_questions_are_held_against_all() -> None:
 @pytest.mark.parametrize("kind", DRAWS)
 def test_a_real_difference_is_found_and_laid_at_the_right_door(kind: str) -> None:
     rng = np.random.default_rng(1)
-    found = 0
+    result = 0
     for _ in range(50):
         figures = compare([measure(DRAWS[kind], rng, cases=20, ordinary=40, worse=0.9)], alpha=0.05)
         named = [
             problem.attributes["generator"] for problem in problems(figures.comparisons, "step", "m", KINDS)
         ]
-        found += "prompt_injection" in named
-    assert found >= 48
+        result += "prompt_injection" in named
+    assert result >= 48
 
 
 def test_figures_by_hand() -> None:

@@ -114,14 +114,14 @@ def test_a_model_that_stands_firm(tmp_path: Path) -> None:
         "generator:jailbreak",
         "generator:prompt_injection",
     }
-    found = made.read(STEP, "adversarial.json")
-    assert found["obeyed"] == {"jailbreak": [], "prompt_injection": []}
-    assert found["worse"] == 0
+    result = made.read(STEP, "adversarial.json")
+    assert result["obeyed"] == {"jailbreak": [], "prompt_injection": []}
+    assert result["worse"] == 0
     assert all(
         set(one["kinds"]) <= {"numerical_reasoning", "simple_factual", "temporal_reasoning"}
-        for one in found["comparisons"]
+        for one in result["comparisons"]
     )
-    assert all(one["kinds"] for one in found["comparisons"])
+    assert all(one["kinds"] for one in result["comparisons"])
     assert done.problems == ()
     assert "no significant effect (n = " in done.summary
     assert {path.name for path in made.of(STEP).iterdir()} >= {

@@ -48,8 +48,8 @@ METRICS = {"rouge.rouge_l": "higher"}
 
 
 def test_flips_are_counted_by_perturbator_and_direction() -> None:
-    found = find_flips([*made("comma:LOW", 6, 2), *made("qwerty", 1)], METRICS, alpha=0.05)
-    comma, qwerty = found.by_perturbator
+    result = find_flips([*made("comma:LOW", 6, 2), *made("qwerty", 1)], METRICS, alpha=0.05)
+    comma, qwerty = result.by_perturbator
     assert (
         comma.name,
         comma.cases,
@@ -74,14 +74,14 @@ def test_flips_are_counted_by_perturbator_and_direction() -> None:
 
 
 def test_topics_and_kinds_count_an_original_once() -> None:
-    found = find_flips([*made("comma:LOW", 4), *made("qwerty", 6)], {}, alpha=0.05)
+    result = find_flips([*made("comma:LOW", 4), *made("qwerty", 6)], {}, alpha=0.05)
     assert [
-        (row.name, row.cases, row.flipped, row.variations, row.pass_to_fail) for row in found.by_topic
+        (row.name, row.cases, row.flipped, row.variations, row.pass_to_fail) for row in result.by_topic
     ] == [
         ("0", 10, 3, 20, 5),
         ("1", 10, 3, 20, 5),
     ]
-    (kind,) = found.by_kind
+    (kind,) = result.by_kind
     assert (kind.name, kind.flipped, tuple(kind.interval)) == (
         "simple_factual",
         6,
@@ -120,13 +120,13 @@ def test_flips_back_alone_are_no_problem() -> None:
 
 
 def test_what_changes_the_meaning_stands_apart() -> None:
-    found = find_flips(
+    result = find_flips(
         [*made("antonym:HIGH", 15, meaning_kept=False), *made("comma:LOW", 1)], METRICS, alpha=0.05
     )
-    assert [row.name for row in found.by_perturbator] == ["comma:LOW"]
-    assert [(row.name, row.pass_to_fail) for row in found.meaning_changed] == [("antonym:HIGH", 15)]
-    assert found.by_topic[0].variations == 10
-    assert problems(found, "step", "m") == []
+    assert [row.name for row in result.by_perturbator] == ["comma:LOW"]
+    assert [(row.name, row.pass_to_fail) for row in result.meaning_changed] == [("antonym:HIGH", 15)]
+    assert result.by_topic[0].variations == 10
+    assert problems(result, "step", "m") == []
 
 
 @pytest.mark.parametrize("noise", [0.1, 0.3])
@@ -140,22 +140,22 @@ def test_where_no_perturbator_matters_there_are_few_false_findings(noise: float)
 
 def _noise(rng: np.random.Generator, noise: float) -> list[Variation]:
     """A model that flickers: each answer to a case is another draw, whatever was asked."""
-    found: list[Variation] = []
+    result: list[Variation] = []
     for number in range(20):
         middle = 0.5 + rng.choice([-1, 1]) * (0.5 - noise) * 0.8
         draw: Sequence[float] = np.round(middle + rng.normal(0, 0.3, 7), 1).tolist()
         for by, score in zip(("copy", "copy", "a", "b", "c", "d"), draw[1:], strict=True):
-            found.append(
+            result.append(
                 variation(number, by, draw[0] < 0.5, score < 0.5, scores={"rouge.rouge_l": (draw[0], score)})
             )
-    return found
+    return result
 
 
 def test_the_picture_shows_each_row_with_its_interval() -> None:
-    found = find_flips(
+    result = find_flips(
         [*made("comma:LOW", 7), *made("qwe<rty", 1), *made("copy", 0), *made("copy", 0)], {}, alpha=0.05
     )
-    picture = flips_picture("Flips & more", found)
+    picture = flips_picture("Flips & more", result)
     root = ElementTree.fromstring(picture)
     said = [element.text for element in root.iter() if element.tag.endswith("text")]
     assert {
@@ -167,7 +167,7 @@ def test_the_picture_shows_each_row_with_its_interval() -> None:
         "simple_factual",
     } <= set(said)
     assert "comma:LOW: 35 %, 95 % interval 18.1 % to 56.7 %, 7 pass to fail, 0 fail to pass" in picture
-    assert picture == flips_picture("Flips & more", found)
+    assert picture == flips_picture("Flips & more", result)
 
 
 def test_the_exact_test_has_the_whole_level_where_scores_only_repeat_the_verdicts() -> None:

@@ -63,11 +63,11 @@ def run(
 def test_a_model_that_commas_throw(tmp_path: Path) -> None:
     made = bench(tmp_path)
     done, _ = run(made, perturbators=["comma:medium", "word_swap:low"], cases=12)
-    found = made.read(STEP, "flips.json")
-    comma, swap = found["by_perturbator"]
+    result = made.read(STEP, "flips.json")
+    comma, swap = result["by_perturbator"]
     assert (comma["name"], comma["cases"], comma["pass_to_fail"]) == ("comma:MEDIUM", 12, 12)
     assert (swap["name"], swap["cases"], swap["pass_to_fail"]) == ("word_swap:LOW", 12, 0)
-    assert (found["copies"]["cases"], found["copies"]["pass_to_fail"]) == (24, 0)
+    assert (result["copies"]["cases"], result["copies"]["pass_to_fail"]) == (24, 0)
     (problem,) = done.problems
     assert problem.attributes["perturbator"] == "comma:MEDIUM"
     assert problem.attributes["model"] == "app"
@@ -136,9 +136,9 @@ def test_two_runs_write_the_same(tmp_path: Path) -> None:
 def test_the_intensity_is_of_those_that_name_none(tmp_path: Path) -> None:
     made = bench(tmp_path)
     run(made, perturbators=["comma:high", "qwerty+word_swap"], intensity="low", copies=0, cases=3)
-    found = made.read(STEP, "flips.json")
-    assert [row["name"] for row in found["by_perturbator"]] == ["comma:HIGH", "qwerty:LOW+word_swap:LOW"]
-    assert found["copies"] is None
+    result = made.read(STEP, "flips.json")
+    assert [row["name"] for row in result["by_perturbator"]] == ["comma:HIGH", "qwerty:LOW+word_swap:LOW"]
+    assert result["copies"] is None
 
 
 def test_evaluators_of_its_own(tmp_path: Path) -> None:

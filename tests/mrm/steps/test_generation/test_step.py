@@ -137,11 +137,11 @@ def test_two_runs_write_the_same_bytes_and_another_seed_other_ones(tmp_path: Pat
 def test_questions_that_are_near_an_earlier_one_are_left_out(tmp_path: Path) -> None:
     made = bench(tmp_path, {"1": 3})
     path = made.of("topic_modeling") / "topics.json"
-    found = json.loads(path.read_text(encoding="utf-8"))
-    for line in found["chunks"]:
+    result = json.loads(path.read_text(encoding="utf-8"))
+    for line in result["chunks"]:
         line["sentences"] = ["The ledger clause costs £3.50."]
         line["text"] = line["sentences"][0]
-    path.write_text(json.dumps(found), encoding="utf-8")
+    path.write_text(json.dumps(result), encoding="utf-8")
     done, suite = generated(made, generators=["numerical_reasoning"])
     assert len(suite.cases()) == 1
     assert done.figures.duplicates == 2
@@ -179,9 +179,9 @@ def test_names_that_nobody_knows(tmp_path: Path, parameters: dict[str, Any], mes
 def test_chunks_without_a_sentence_make_no_suite(tmp_path: Path) -> None:
     made = bench(tmp_path, {"1": 1})
     path = made.of("topic_modeling") / "topics.json"
-    found = json.loads(path.read_text(encoding="utf-8"))
-    found["chunks"][0]["sentences"] = ["Fees"]
-    path.write_text(json.dumps(found), encoding="utf-8")
+    result = json.loads(path.read_text(encoding="utf-8"))
+    result["chunks"][0]["sentences"] = ["Fees"]
+    path.write_text(json.dumps(result), encoding="utf-8")
     with pytest.raises(DataError, match="the rules are sure of no question"):
         generated(made, generators=["simple_factual"])
 

@@ -63,13 +63,13 @@ def topic_of_document(line: dict[str, Any]) -> str:
 
 def test_planted_topics_are_found(tmp_path: Path) -> None:
     bench, done = modelled(tmp_path, planted()[0])
-    found = bench.read("topic_modeling", "topics.json")
-    truth = [topic_of_document(line) for line in found["chunks"]]
+    result = bench.read("topic_modeling", "topics.json")
+    truth = [topic_of_document(line) for line in result["chunks"]]
     assert len(truth) >= 48
-    assert adjusted_rand_score(truth, [line["topic"] for line in found["chunks"]]) >= 0.9
-    assert done.figures.topics == len(found["topics"]) == 4
-    for topic in found["topics"]:
-        mine = [line for line in found["chunks"] if line["id"] in topic["chunks"]]
+    assert adjusted_rand_score(truth, [line["topic"] for line in result["chunks"]]) >= 0.9
+    assert done.figures.topics == len(result["topics"]) == 4
+    for topic in result["topics"]:
+        mine = [line for line in result["chunks"] if line["id"] in topic["chunks"]]
         vocabulary = {"mortgage", *VOCABULARIES[topic_of_document(mine[0])].split()}
         assert set(topic["words"][:5]) <= vocabulary
         assert topic["size"] == len(mine)
@@ -100,10 +100,11 @@ def test_each_method_finds_planted_topics(tmp_path: Path, clustering: str) -> No
 @pytest.mark.slow
 def test_umap_finds_planted_topics(tmp_path: Path) -> None:
     bench, done = modelled(tmp_path, planted()[0], reduction="umap")
-    found = bench.read("topic_modeling", "topics.json")
+    result = bench.read("topic_modeling", "topics.json")
     assert (
         adjusted_rand_score(
-            [topic_of_document(line) for line in found["chunks"]], [line["topic"] for line in found["chunks"]]
+            [topic_of_document(line) for line in result["chunks"]],
+            [line["topic"] for line in result["chunks"]],
         )
         >= 0.9
     )
@@ -134,13 +135,13 @@ def test_where_silhouettes_are_equal_fewer_clusters_win() -> None:
             method=method, labels=np.array(labels), outliers=0, silhouette=silhouette, reduced=None
         )
 
-    found = [
+    results = [
         one("worse", [0, 1], 0.1),
         one("three", [0, 1, 2], 0.5),
         one("two", [0, 1, 1], 0.5),
         one("two again", [0, 0, 1], 0.5),
     ]
-    assert best(found).method == "two"
+    assert best(results).method == "two"
 
 
 def test_the_silhouette_is_that_of_the_vectors_themselves(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def scores_of(
     models: Sequence[str] = ("m",),
 ) -> Scores:
     """Answers as (key, categories, score); the models answer alike."""
-    found = Scores(
+    result = Scores(
         columns={f"e.{metric.key}": Column(evaluator="e", metric=metric)},
         model_names={model: f"model {model}" for model in models},
     )
@@ -45,8 +45,8 @@ def scores_of(
             )
             if value is not None:
                 answer.scores[f"e.{metric.key}"] = {1: value}
-            found.answers["f", key, model] = answer
-    return found
+            result.answers["f", key, model] = answer
+    return result
 
 
 def planted(
@@ -68,13 +68,13 @@ def weak(found: MetricWeaknesses) -> list[dict[str, str]]:
 
 
 def test_a_weak_topic_is_found() -> None:
-    found = find_weaknesses(
+    result = find_weaknesses(
         planted(np.random.default_rng(1), lambda rng, topic, _: rng.beta(4, 4 if topic == "fees" else 1)),
         "quality",
     )
-    assert {"topic": "fees"} in weak(found)
-    assert all(cell.get("topic") == "fees" for cell in weak(found))
-    cell = next(cell for cell in found.cells if cell.by == {"topic": "fees"})
+    assert {"topic": "fees"} in weak(result)
+    assert all(cell.get("topic") == "fees" for cell in weak(result))
+    cell = next(cell for cell in result.cells if cell.by == {"topic": "fees"})
     assert cell.p_adjusted <= 0.025
     assert cell.effect.interval[0] > 0.5
     assert cell.difference < 0
@@ -84,9 +84,9 @@ def test_a_weak_pair_is_found_where_neither_topic_nor_type_is_weak_elsewhere() -
     def draw(rng: np.random.Generator, topic: str, kind: str) -> float:
         return float(rng.random() < (0.2 if (topic, kind) == ("loans", "numbers") else 0.95))
 
-    found = find_weaknesses(planted(np.random.default_rng(2), draw, 400), "e.quality")
-    assert {"query_type": "numbers", "topic": "loans"} in weak(found)
-    assert found.test == "Permutation test of chunks"
+    result = find_weaknesses(planted(np.random.default_rng(2), draw, 400), "e.quality")
+    assert {"query_type": "numbers", "topic": "loans"} in weak(result)
+    assert result.test == "Permutation test of chunks"
 
 
 @pytest.mark.slow
@@ -138,13 +138,13 @@ def test_a_lower_score_is_no_weakness_where_lower_is_better() -> None:
 
 def test_cells_with_few_cases_are_shown_and_not_tested() -> None:
     rows = [(str(n), ["rare" if n < 4 else "common"], 0.0 if n < 4 else 1.0) for n in range(60)]
-    found = find_weaknesses(scores_of(*rows), "quality")
-    notes = {cell.by["category"]: (cell.note, cell.p_value, cell.weak) for cell in found.cells}
+    result = find_weaknesses(scores_of(*rows), "quality")
+    notes = {cell.by["category"]: (cell.note, cell.p_value, cell.weak) for cell in result.cells}
     assert notes == {
         "common": ("fewer than 5 cases beside it", None, False),
         "rare": ("fewer than 5 cases", None, False),
     }
-    assert found.tests == 0
+    assert result.tests == 0
     assert find_weaknesses(scores_of(*rows), "quality", min_cases=4).weak == 1
 
 
@@ -152,9 +152,9 @@ def test_a_pair_that_is_one_of_its_categories_is_not_tested_again() -> None:
     rows = [
         (str(n), ["topic:a", "kind:x"] if n < 10 else ["topic:b", "kind:y"], float(n % 2)) for n in range(30)
     ]
-    found = find_weaknesses(scores_of(*rows), "quality")
-    assert found.tests == 4
-    assert [cell.note for cell in found.cells if len(cell.by) == 2] == [
+    result = find_weaknesses(scores_of(*rows), "quality")
+    assert result.tests == 4
+    assert [cell.note for cell in result.cells if len(cell.by) == 2] == [
         "the same cases as kind:x",
         "the same cases as kind:y",
     ]
@@ -271,8 +271,10 @@ def test_cases_that_share_chunks_are_no_false_alarms(level: str) -> None:
                 kind = TYPES[number % 4]
                 answers.append((key, (f"topic:{topic}", f"query_type:{kind}"), common + rng.normal()))
                 groups[key] = str(chunk)
-        (found,) = find_all_weaknesses(scores_of(*answers), ["quality"], by=[level], groups=groups, seed=seed)
-        alarms += found.weak > 0
+        (result,) = find_all_weaknesses(
+            scores_of(*answers), ["quality"], by=[level], groups=groups, seed=seed
+        )
+        alarms += result.weak > 0
     assert alarms <= 4
 
 
@@ -287,7 +289,9 @@ def test_all_metrics_are_corrected_together() -> None:
             answer.scores[f"e.{key}"] = {1: float(rng.normal())}
     alone = find_weaknesses(scores, "quality")
     together = find_all_weaknesses(scores, list(scores.columns))[0]
-    fees = [next(cell for cell in found.cells if cell.by == {"topic": "fees"}) for found in (alone, together)]
+    fees = [
+        next(cell for cell in result.cells if cell.by == {"topic": "fees"}) for result in (alone, together)
+    ]
     assert fees[0].p_adjusted < fees[1].p_adjusted <= 0.025
 
 

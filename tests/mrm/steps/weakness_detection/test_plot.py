@@ -51,8 +51,8 @@ def drawn(
 
 
 def pictured(scores: Scores, **options: Any) -> dict[str, str]:
-    found = [find_weaknesses(scores, key, **options) for key in scores.columns]
-    return dict(weakness_pictures(scores, found, "Demo & <co>").files)
+    results = [find_weaknesses(scores, key, **options) for key in scores.columns]
+    return dict(weakness_pictures(scores, results, "Demo & <co>").files)
 
 
 def texts(picture: str) -> list[str]:
@@ -162,10 +162,10 @@ def test_what_is_not_shown_is_said() -> None:
 def test_only_some_metrics_have_pictures_of_their_own() -> None:
     metrics = [Metric(f"m{n}", primary=n == 0, threshold=0.5) for n in range(7)]
     scores = drawn(60, ["1_a", "2_b"], ["c", "d"], lambda rng, *_: rng.random(), metrics)
-    found = weakness_pictures(scores, [find_weaknesses(scores, key) for key in scores.columns])
-    assert len(found.files) == 1 + 3 * MOST_METRICS
-    assert len(found.left_out) == 7 - MOST_METRICS
-    assert all(f"e.m{n}" in texts(found.files["distributions.svg"]) for n in range(7))
+    result = weakness_pictures(scores, [find_weaknesses(scores, key) for key in scores.columns])
+    assert len(result.files) == 1 + 3 * MOST_METRICS
+    assert len(result.left_out) == 7 - MOST_METRICS
+    assert all(f"e.m{n}" in texts(result.files["distributions.svg"]) for n in range(7))
 
 
 def test_the_histogram_tells_how_many_fail() -> None:

@@ -58,8 +58,8 @@ def run(
 
 def test_a_planted_weak_cell_is_flagged_and_a_problem(tmp_path: Path) -> None:
     bench, done = run(tmp_path)
-    found = bench.read("weakness_detection", "weaknesses.json")
-    (quality,) = found["metrics"]
+    result = bench.read("weakness_detection", "weaknesses.json")
+    (quality,) = result["metrics"]
     assert {"topic": WEAK[0], "generator": WEAK[1]} in done.figures.weak["quality.score"]
     assert quality["by"] == ["topic", "generator"]
     problem = next(
@@ -105,9 +105,9 @@ def test_the_same_record_gives_the_same_bytes(tmp_path: Path) -> None:
 
 def test_query_type_is_the_generator_of_generated_suites(tmp_path: Path) -> None:
     bench, _ = run(tmp_path, parameters={"metrics": ["quality.score", "other"], "by": ["query_type"]})
-    found = bench.read("weakness_detection", "weaknesses.json")
-    assert [one["metric"] for one in found["metrics"]] == ["quality.score", "quality.other"]
-    assert all(one["by"] == ["generator"] for one in found["metrics"])
+    result = bench.read("weakness_detection", "weaknesses.json")
+    assert [one["metric"] for one in result["metrics"]] == ["quality.score", "quality.other"]
+    assert all(one["by"] == ["generator"] for one in result["metrics"])
     assert "quality.score_bivariate.svg" not in bench.files("weakness_detection")
 
 
