@@ -16,8 +16,8 @@ pytestmark = pytest.mark.browser
 
 WORST_SHAPES = ("one long word", "combining marks", "emoji joiners", "mixed")
 MAX_RATIO = 2.0
-"""Largest growth, as a multiple of the growth of the text: a quadratic function has 4. Beside other work, layout and
-caches alone give 1.35.
+"""Largest growth, as a multiple of the growth of the text: a quadratic function has 4. Beside other work,
+layout and caches alone give 1.35.
 """
 NOISE_S = 0.2
 """Additional times up to this one count as linear."""
