@@ -18,6 +18,10 @@ from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.engine.analysis.wording import row_attributes
 from pytest_evalstudio.stats.ranking import is_tie
 
+TITLES = 3
+"""Prompts that an insight names."""
+TITLE_CHARS = 80
+
 
 def find_insights(
     aggregator: Aggregator, boards: Mapping[str, Leaderboard], rates: Sequence[FlipRate] = ()
@@ -166,11 +170,12 @@ def prompts(aggregator: Aggregator, info: EvaluatorInfo, marks: CaseMarks) -> It
         )
     if by_all:
         keys = [aggregator.cases.keys[case][1] for case in by_all]
+        titles = [repr(excerpt(aggregator.cases.excerpt(case), TITLE_CHARS)) for case in by_all[:TITLES]]
         is_single = len(keys) == 1
         yield Insight(
             description=(
                 f"{info.name}: {len(keys)} {'prompt' if is_single else 'prompts'} that no model passes"
-                f" ({', '.join(repr(key) for key in keys[:3])}{', …' if len(keys) > 3 else ''})."
+                f" ({', '.join(titles)}{', …' if len(keys) > len(titles) else ''})."
             ),
             insight_type="weak_point",
             attributes={"evaluator": info.id, "count": len(keys), "test_case_keys": keys[:FIRST_KEYS]},

@@ -116,7 +116,7 @@ def test_the_most_difficult_prompt_and_those_no_model_answers(insights):
     weak = [insight for insight in found if insight.insight_type == "weak_point"]
     assert "the most difficult prompt is 'What about b?'; 2 of 2 models fail it" in weak[0].description
     assert weak[1].attributes["test_case_keys"] == ["b", "c"]
-    assert "2 prompts that no model passes ('b', 'c')" in weak[1].description
+    assert "2 prompts that no model passes ('What about b?', 'What about c?')" in weak[1].description
 
 
 def test_equally_difficult_prompts_have_no_hardest(insights):

@@ -282,7 +282,7 @@ INSIGHTS = {
         ["reading"],
         [
             "the most difficult prompt is 'Question 0?'; 2 of 2 models fail it",
-            "1 prompt that no model passes ('k0')",
+            "1 prompt that no model passes ('Question 0?')",
         ],
     ),
     "retrieval failed and generation did not": (
