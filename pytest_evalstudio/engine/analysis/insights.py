@@ -13,7 +13,7 @@ from pytest_evalstudio.core.problems import INSIGHT_TYPES, Insight
 from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.engine.analysis.aggregators import FIRST_KEYS, Aggregator, CaseMarks
 from pytest_evalstudio.engine.analysis.flip_rates import COPY, FlipRate
-from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard, Standing
+from pytest_evalstudio.engine.analysis.leaderboards import Cell, Leaderboard, Standing
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.engine.analysis.wording import row_attributes
 from pytest_evalstudio.stats.ranking import is_tie
@@ -28,7 +28,7 @@ def find_insights(
 ) -> list[Insight]:
     """Return the insights of a run: comparisons of models, then the hardest prompts and perturbations.
 
-    Models are compared if there are two or more of them and no tie.
+    Models are compared if there are two or more of them, no tie, and 95 % intervals that do not overlap.
 
     Args:
         rates: the run's flip rates.
@@ -318,6 +318,13 @@ class _Model:
     value: float
 
 
+def _overlap(first: Cell, second: Cell) -> bool:
+    """Return True if the intervals of two means overlap, so that the data cannot rank their models."""
+    if first.interval is None or second.interval is None:
+        return False
+    return first.interval[0] <= second.interval[1] and second.interval[0] <= first.interval[1]
+
+
 def _extremes(board: Leaderboard, metric: str, best: str, worst: str, insight_type: str) -> Iterator[Insight]:
     ranked = [
         (line.cells[metric].rank, line) for line in board.standings if line.cells[metric].rank is not None
@@ -328,7 +335,7 @@ def _extremes(board: Leaderboard, metric: str, best: str, worst: str, insight_ty
     info = board.evaluator
     name = next(entry.name for entry in info.metrics if entry.key == metric)
     first = ranked[0][1]
-    if ranked[0][0] != ranked[1][0]:
+    if ranked[0][0] != ranked[1][0] and not _overlap(first.cells[metric], ranked[1][1].cells[metric]):
         yield _extreme(
             info,
             name,
@@ -338,9 +345,10 @@ def _extremes(board: Leaderboard, metric: str, best: str, worst: str, insight_ty
             else f"the {best} model",
             first,
             insight_type,
-            "Compare the intervals: if they overlap widely, the lead may be due to chance.",
+            "Compare costs and failures of the models before you choose one.",
         )
-    if ranked[-1][0] != ranked[-2][0]:
+    last, before = ranked[-1][1].cells[metric], ranked[-2][1].cells[metric]
+    if ranked[-1][0] != ranked[-2][0] and not _overlap(last, before):
         yield _extreme(
             info,
             name,

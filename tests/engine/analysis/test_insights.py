@@ -69,13 +69,14 @@ def test_a_boolean_evaluator_tells_the_most_accurate_and_the_best_retrieving_mod
             "model_retrieval_failures": retrieval,
             "model_generation_failures": 0.0,
         }
-        builder.add("a", name, {"outcomes": {"text_matching": {"status": "score", "scores": scores}}})
+        for key in "abcdefgh":
+            builder.add(key, name, {"outcomes": {"text_matching": {"status": "score", "scores": scores}}})
     texts = [insight.description for insight in insights(builder)]
     assert any("most accurate model is 'one'" in text for text in texts)
     assert any("least accurate model is 'two'" in text for text in texts)
     assert any("best retrieving model is 'one'" in text for text in texts)
     assert any(
-        "for 1 prompt the retrieval of model 'two' failed and its answer did not" in text for text in texts
+        "for 8 prompts the retrieval of model 'two' failed and its answer did not" in text for text in texts
     )
 
 

@@ -263,10 +263,11 @@ INSIGHTS = {
         ["the best model is 'a'", "the worst model is 'b'"],
     ),
     "most and least accurate": (
-        both(["yes", "yes"], ["yes", "no"]),
+        both(["yes"] * 8, ["no"] * 8),
         ["answered"],
         ["the most accurate model is 'a'", "the least accurate model is 'b'"],
     ),
+    "a lead that two answers do not show": (both(["yes", "yes"], ["yes", "no"]), ["answered"], []),
     "fastest": (
         both([("0.9", {"actual_duration": 2.0})], [("0.9", {"actual_duration": 1.0})]),
         ["reading"],
