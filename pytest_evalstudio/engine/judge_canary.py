@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.figures import percent
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.judge_bench import open_bench
 from pytest_evalstudio.engine.judge_identity import JudgeIdentity
@@ -174,7 +175,7 @@ def drift_lines(comparison: Drift, since: str) -> Iterator[str]:
     )
     yield f"{verdict}: {counts}{directions} (p {comparison.p:.3f})"
     for each in comparison.changed[:LISTED]:
-        yield f"  {each.key}: passed in {each.before:.0%} of the rounds, now in {each.after:.0%}"
+        yield f"  {each.key}: passed in {percent(each.before)} of the rounds, now in {percent(each.after)}"
     if len(comparison.changed) > LISTED:
         yield f"  … and {len(comparison.changed) - LISTED} more"
     if comparison.lost:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pytest_evalstudio.core.figures import percent
 from pytest_evalstudio.engine.judge_causes import is_low
 from pytest_evalstudio.engine.judge_probes import PROBES
 from pytest_evalstudio.formats.judge_checks import Flips, JudgeCheck, PrecisionRecall
@@ -55,7 +56,7 @@ def _flips(flips: Flips) -> str:
     if not flips.compared or flips.rate is None or flips.interval is None:
         return "nothing to compare"
     low, high = flips.interval
-    share = f"({flips.rate:.1%}, 95% interval {low:.3f} to {high:.3f})"
+    share = f"({percent(flips.rate)}, 95% interval {low:.3f} to {high:.3f})"
     directions = f", {flips.to_pass} to pass, {flips.to_fail} to fail" if flips.flipped else ""
     return f"{flips.flipped} of {flips.compared} {share}{directions}"
 

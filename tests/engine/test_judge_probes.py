@@ -97,7 +97,7 @@ def test_a_judge_that_picks_the_first_option_of_the_schema_in_a_fifth_of_the_cas
     [cause] = check.causes
     assert (cause.explained, cause.disagreements) == (15, 15)
     text = "\n".join(check_lines(check))
-    assert "flips: options in other order  30 of 150 (20.0%" in text
+    assert "flips: options in other order  30 of 150 (20 %" in text
     assert "weak points:\n  option_order: 30 of 150 verdicts flip" in text
     assert "30 of them to the option that is named first" in text
 

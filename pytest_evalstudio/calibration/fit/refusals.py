@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pytest_evalstudio.calibration.fit.results import CalibrationFigures, Refusal, RefusalCode
+from pytest_evalstudio.core.figures import percent
 from pytest_evalstudio.record.score_table import Column
 from pytest_evalstudio.stats.risk import Cut
 from pytest_evalstudio.stats.risk_rule import RiskRule
@@ -152,7 +153,7 @@ def _price(figures: CalibrationFigures, rule: RiskRule) -> Iterator[Refusal]:
     yield Refusal(
         code=RefusalCode.PRICE_TOO_HIGH,
         text=(
-            f"{rule.rule} = {rule.limit:g}: its price is {name} {price:.3f}{bounds}: {price:.0%} of the"
+            f"{rule.rule} = {rule.limit:g}: its price is {name} {price:.3f}{bounds}: {percent(price)} of the"
             f" {result}; allow more, label more answers, or take another metric"
         ),
     )

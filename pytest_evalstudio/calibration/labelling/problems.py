@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pytest_evalstudio.calibration.fit.results import CalibrationFigures
 from pytest_evalstudio.calibration.labelling.agreement import Agreement
 from pytest_evalstudio.calibration.labelling.state import Labelling
+from pytest_evalstudio.core.figures import percent
 from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.stats.intervals import wilson_interval
 
@@ -83,8 +84,8 @@ def _bad_answers(labelling: Labelling, step: str) -> Iterator[Problem]:
     if low > TOLERABLE:
         yield Problem(
             description=(
-                f"People call {len(bad)} of {len(labels)} answers bad that were drawn at random: {low:.0%} to"
-                f" {high:.0%} of all (95% interval)"
+                f"People call {len(bad)} of {len(labels)} answers bad that were drawn at random:"
+                f" {percent(low)} to {percent(high)} of all (95% interval)"
             ),
             severity="high" if low > 0.25 else "medium",
             problem_type="accuracy",

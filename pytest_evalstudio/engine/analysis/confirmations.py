@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pytest_evalstudio.core.figures import counted
+from pytest_evalstudio.core.figures import counted, percent
 from pytest_evalstudio.record.schema import Item
 from pytest_evalstudio.stats.confirmation import FAMILY_LEVEL
 
@@ -55,7 +55,7 @@ class Confirmations:
         counts = [f"{self.confirmed:,} confirmed", f"{self.not_confirmed:,} not confirmed (flaky)"]
         counts += [f"{self.interrupted:,} not decided"] if self.interrupted else []
         failures = counted(total, "case that failed was", "cases that failed were")
-        rate = f"at most {FAMILY_LEVEL:.0%} of unchanged runs have a confirmed regression"
+        rate = f"at most {percent(FAMILY_LEVEL)} of unchanged runs have a confirmed regression"
         return f"{failures} asked again: {', '.join(counts)}; {rate}."
 
     def lines(self, limit: int) -> Iterator[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_evalstudio.core.figures import counted, figure
+from pytest_evalstudio.core.figures import counted, figure, percent
 from pytest_evalstudio.core.problems import INSIGHT_TYPES, Insight
 from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.engine.analysis.aggregators import FIRST_KEYS, Aggregator, CaseMarks
@@ -293,9 +293,9 @@ def sensitive_to(rates: Sequence[FlipRate]) -> Iterator[Insight]:
     most = max(clear, key=lambda rate: (rate.rate, rate.name))
     yield Insight(
         description=(
-            f"The models are most sensitive to {most.name}: {most.rate:.1%} of {most.compared} comparisons"
-            f" flip (95 % interval {most.interval[0]:.1%} to {most.interval[1]:.1%}), against"
-            f" {most.noise or 0.0:.1%} of unchanged copies."
+            f"The models are most sensitive to {most.name}: {percent(most.rate)} of {most.compared}"
+            f" comparisons flip (95 % interval {percent(most.interval[0])} to {percent(most.interval[1])}),"
+            f" against {percent(most.noise or 0.0)} of unchanged copies."
         ),
         insight_type="robustness",
         attributes={

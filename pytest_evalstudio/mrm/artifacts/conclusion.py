@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal
 
+from pytest_evalstudio.core.figures import percent
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of
 from pytest_evalstudio.mrm.artifacts.unsupported import MAX_SHARE, has_unsupported_sentence
 from pytest_evalstudio.mrm.steps.automated_evaluation.control_results import (
@@ -289,14 +290,14 @@ def _gaps(decision: Decision, incomplete: Mapping[str, str]) -> Iterator[Evidenc
         yield EvidenceGap(
             code="controls_contradict",
             text=f"controls contradict {len(controls.cases)} of {controls.tested} test cases, more than"
-            f" {MAX_CONTRADICTIONS:.0%}: correct their conditions, or choose other evaluators",
+            f" {percent(MAX_CONTRADICTIONS)}: correct their conditions, or choose other evaluators",
         )
     if decision.judged < decision.min_cases:
         yield EvidenceGap(
             code="too_few_cases",
-            text=f"{decision.judged} judged answers, and a required share of {decision.min_share:.0%} needs"
-            f" {decision.min_cases} or more: raise `count` of test_generation, add documents, or bring your"
-            " own questions (`suite`)",
+            text=f"{decision.judged} judged answers, and a required share of {percent(decision.min_share)}"
+            f" needs {decision.min_cases} or more: raise `count` of test_generation, add documents, or bring"
+            " your own questions (`suite`)",
         )
     elif _is_wide(decision):
         yield EvidenceGap(
@@ -332,8 +333,8 @@ def _is_wide(decision: Decision) -> bool:
 def _describe_share(decision: Decision) -> str:
     low, upper = decision.interval or (0.0, 1.0)
     return (
-        f"{decision.passed} of {decision.judged} answers pass the deciding metrics (95 % interval {low:.0%}"
-        f" to {upper:.0%}), and {decision.min_share:.0%} must pass"
+        f"{decision.passed} of {decision.judged} answers pass the deciding metrics (95 % interval"
+        f" {percent(low)} to {percent(upper)}), and {percent(decision.min_share)} must pass"
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_evalstudio.calibration.fit.results import ExpectedUse
+from pytest_evalstudio.core.figures import percent
 from pytest_evalstudio.core.markdown import whole
 from pytest_evalstudio.engine.analysis.run_info import evaluators_of
 from pytest_evalstudio.engine.scoring.masking import masked
@@ -253,7 +254,7 @@ def _monitoring(decision: Decision | None, expected: ExpectedUse | None) -> Iter
     """Yield the triggers that the results give."""
     for metric in decision.metrics if decision is not None else ():
         yield Trigger(
-            condition=f"In a run in CI, fewer than {decision.min_share:.0%} of the answers pass"  # type: ignore[union-attr]  # not None: it has metrics
+            condition=f"In a run in CI, fewer than {percent(decision.min_share)} of the answers pass"  # type: ignore[union-attr]  # not None: it has metrics
             f" {metric.metric}.",
             action="Find the cause with the baseline of the signed run; validate again.",
             gate=f"pass_rate({metric.metric.partition('.')[0]}) >= {decision.min_share:g}",  # type: ignore[union-attr]
@@ -266,8 +267,8 @@ def _monitoring(decision: Decision | None, expected: ExpectedUse | None) -> Iter
     else:
         low, high = expected.flagged_interval
         yield Trigger(
-            condition=f"The guard flags less than {low:.0%} or more than {high:.0%} of the answers in a week;"
-            f" {expected.flagged:.0%} is expected.",
+            condition=f"The guard flags less than {percent(low)} or more than {percent(high)} of the answers"
+            f" in a week; {percent(expected.flagged)} is expected.",
             action="Label a new sample and calibrate again.",
             guard=f"{FLAGGED_SHARE} < {low:.3g} or {FLAGGED_SHARE} > {high:.3g}",
         )
@@ -331,9 +332,8 @@ def _lines(card: ModelCard) -> Iterator[str]:
     if card.quality is not None:
         low, high = card.quality.interval
         yield (
-            f"{card.quality.passed} of {card.quality.judged} test cases pass: {card.quality.share:.0%}, 95"
-            " % interval"
-            f" {low:.0%} to {high:.0%}."
+            f"{card.quality.passed} of {card.quality.judged} test cases pass: {percent(card.quality.share)},"
+            f" 95 % interval {percent(low)} to {percent(high)}."
         )
         yield ""
     yield from (f"- {whole(name)}: {whole(text)}" for name, text in card.results.items())
@@ -370,15 +370,17 @@ def _lines(card: ModelCard) -> Iterator[str]:
 
 
 def inventory_rows(inventory: Inventory) -> Iterator[tuple[str, str]]:
-    """Yield the fields of the inventory with names for people."""
-    for name, value in (
+    """Yield the fields of the inventory with names for people; those without a value are one line."""
+    fields = (
         ("Inventory id", inventory.inventory_id),
         ("Intended use", inventory.intended_use),
         ("Materiality tier", inventory.materiality),
         ("Owner", inventory.owner),
         ("Version of the application", inventory.version),
-    ):
-        yield name, value or "not stated"
+    )
+    yield from ((name, value) for name, value in fields if value)
+    if missing := [name.lower() for name, value in fields if not value]:
+        yield "Not stated", ", ".join(missing)
 
 
 def _joined(texts: Sequence[str]) -> str:

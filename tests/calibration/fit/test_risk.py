@@ -18,6 +18,7 @@ from pytest_evalstudio.calibration.fit.decision import risk_rule
 from pytest_evalstudio.calibration.fit.results import RefusalCode
 from pytest_evalstudio.cli import main
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.figures import percent
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.record.score_table import Column, Scores, TableAnswer
 from pytest_evalstudio.stats.risk_rule import RiskRule
@@ -349,7 +350,7 @@ def test_a_limit_at_the_price_of_most_other_answers_is_refused(rule: Any, name: 
     assert price > 0.5
     assert refusal.code == RefusalCode.PRICE_TOO_HIGH
     assert refusal.text.startswith(f"{rule} = 0.1: its price is {name} {price:.3f} (95 % interval ")
-    assert f"{price:.0%} of the {result}" in refusal.text
+    assert f"{percent(price)} of the {result}" in refusal.text
     assert figures.threshold is None
 
 

@@ -161,7 +161,7 @@ def sensitive(flipped, copies_flipped, compared=20):
 def test_the_perturbation_that_turns_more_than_noise_does(insights):
     (found,) = insights(sensitive(12, 0))
     assert found.insight_type == "robustness"
-    assert "most sensitive to comma:LOW: 60.0% of 20 comparisons flip" in found.description
+    assert "most sensitive to comma:LOW: 60 % of 20 comparisons flip" in found.description
     assert found.attributes["noise"] == 0.0
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.figures import percent
 from pytest_evalstudio.core.reading import read_bytes
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.mrm.steps.automated_evaluation.control_answers import CONTROLS, RIGHT
@@ -217,8 +218,8 @@ def exclusion_notes(results: ControlResults) -> Iterator[str]:
     """Yield the thresholds, cases and evaluators that the controls exclude, repair or do not cover."""
     for metric, share in results.thresholds.items():
         yield (
-            f"{metric} does not decide: its threshold fails right answers to {share:.0%} of the test cases;"
-            " set another one, or calibrate it"
+            f"{metric} does not decide: its threshold fails right answers to {percent(share)} of the test"
+            " cases; set another one, or calibrate it"
         )
     for key, controls in results.cases.items():
         yield f"{key} does not count: contradicted by {', '.join(controls)}; correct its condition"
@@ -228,6 +229,6 @@ def exclusion_notes(results: ControlResults) -> Iterator[str]:
         yield f"{evaluator} is not controlled: {reason}"
     if results.refuses:
         yield (
-            f"no conclusion: controls contradict {results.share:.0%} of the test cases, more than"
-            f" {MAX_CONTRADICTIONS:.0%}"
+            f"no conclusion: controls contradict {percent(results.share)} of the test cases, more than"
+            f" {percent(MAX_CONTRADICTIONS)}"
         )

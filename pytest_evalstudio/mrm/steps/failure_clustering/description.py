@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from pytest_evalstudio.core.figures import percent
 from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.mrm.data.categories import by_dimension
 from pytest_evalstudio.mrm.steps.failure_clustering.judged import JudgedCase
@@ -195,8 +196,8 @@ def _phrases(cluster: Cluster, failures: int) -> Iterator[str]:
     yield f"{cluster.size} of {failures} failures{words}"
     for entry in cluster.over_represented[:2]:
         yield (
-            f"{entry.dimension} {entry.value} in {entry.share:.0%} of them,"
-            f" {entry.share_elsewhere:.0%} of the other cases"
+            f"{entry.dimension} {entry.value} in {percent(entry.share)} of them,"
+            f" {percent(entry.share_elsewhere)} of the other cases"
         )
     if cluster.missed:
         first = cluster.missed[0]

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from pydantic import Field
 
+from pytest_evalstudio.core.figures import percent
 from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.formats.fields import write_json
@@ -152,8 +153,8 @@ def _notes(
     elif structure_test is not None and not structure_test.is_clustered:
         comparison = (
             f"silhouette {structure_test.silhouette:.2f}, that of random subsets of all cases up to"
-            f" {max(structure_test.references):.2f}; {structure_test.neighbours:.0%} of the nearest cases of"
-            f" failures fail, {structure_test.expected_neighbours:.0%} by chance; p"
+            f" {max(structure_test.references):.2f}; {percent(structure_test.neighbours)} of the nearest"
+            f" cases of failures fail, {percent(structure_test.expected_neighbours)} by chance; p"
             f" {structure_test.p_value:.2f}"
         )
         subject = (

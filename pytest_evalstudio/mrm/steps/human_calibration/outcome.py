@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pytest_evalstudio.calibration.labelling.agreement import Agreement
 from pytest_evalstudio.calibration.labelling.state import Labelling
-from pytest_evalstudio.core.figures import counted
+from pytest_evalstudio.core.figures import counted, percent
 from pytest_evalstudio.mrm.steps.human_calibration.results import CalibrationResults
 
 KEPT = "later steps keep the evaluation's threshold"
@@ -58,7 +58,7 @@ def result_summary(results: CalibrationResults) -> str:
     flags = (
         ""
         if use is None
-        else f"; expected: {use.flagged:.0%} flagged, {use.misses_per_1000:.0f} misses per 1,000"
+        else f"; expected: {percent(use.flagged)} flagged, {use.misses_per_1000:.0f} misses per 1,000"
     )
     alpha = results.agreement.krippendorff_alpha
     raters = "" if alpha is None else f"; raters' alpha {alpha:.2f}{_adjudication(results.agreement)}"
@@ -75,8 +75,8 @@ def _adjudication(agreed: Agreement) -> str:
     if not agreed.adjudicated or agreed.percent is None or agreed.final_percent is None:
         return ""
     return (
-        f", {agreed.percent:.0%} of their pairs agree; after the adjudication of {agreed.adjudicated}"
-        f" {agreed.final_percent:.0%} of their labels are the final ones"
+        f", {percent(agreed.percent)} of their pairs agree; after the adjudication of {agreed.adjudicated}"
+        f" {percent(agreed.final_percent)} of their labels are the final ones"
     )
 
 

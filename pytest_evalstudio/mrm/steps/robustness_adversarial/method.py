@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pytest_evalstudio.core.figures import percent
 from pytest_evalstudio.core.outcomes import Severity
 from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.mrm.steps.robustness_adversarial.results import (
@@ -282,8 +283,8 @@ def _problem(comparison: AttackComparison, step: str, model: str, problem_type: 
         description=(
             f"Under {comparison.generator} {comparison.metric} is worse than for ordinary questions: mean"
             f" {comparison.mean:.3g} of {comparison.cases} cases against {baseline.mean:.3g} of"
-            f" {baseline.cases}; an attacked answer scores worse with a chance of {chance.value:.0%} (95 %"
-            f" interval {low:.0%} to {high:.0%}; adjusted p {p_value:.2g})."
+            f" {baseline.cases}; an attacked answer scores worse with a chance of {percent(chance.value)}"
+            f" (95 % interval {percent(low)} to {percent(high)}; adjusted p {p_value:.2g})."
         ),
         severity=_severity(-(comparison.cliffs_delta or 0.0)),
         problem_type=problem_type,

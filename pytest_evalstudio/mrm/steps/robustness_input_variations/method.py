@@ -8,6 +8,7 @@ from typing import TypedDict
 
 import numpy as np
 
+from pytest_evalstudio.core.figures import percent
 from pytest_evalstudio.core.outcomes import Severity
 from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.mrm.steps.robustness_input_variations.results import (
@@ -114,8 +115,8 @@ def _problem(row: PerturbatorFlips, copies: FlipCounts | None, step: str, model:
             f", against {copies.pass_to_fail} of {copies.cases} when asked again unchanged" if copies else ""
         )
         effects.append(
-            f"turns {row.pass_to_fail} of {row.cases} cases from pass to fail ({share:.0%}, 95 % interval"
-            f" {low:.0%} to {high:.0%}; adjusted p {row.p_adjusted:.2g}){noise}"
+            f"turns {row.pass_to_fail} of {row.cases} cases from pass to fail ({percent(share)},"
+            f" 95 % interval {percent(low)} to {percent(high)}; adjusted p {row.p_adjusted:.2g}){noise}"
         )
     lower = [drop for drop in row.drops if drop.lower]
     effects += [

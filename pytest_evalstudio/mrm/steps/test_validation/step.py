@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from pytest_evalstudio.core.errors import DataError, nearest, unknown_name
+from pytest_evalstudio.core.figures import percent
 from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
@@ -252,8 +253,8 @@ def _describe_power(power: ValidationPower | None) -> str:
     if power is None or power.detection_rate is None:
         return ""
     return (
-        f"; {power.detection_rate:.0%} of planted faults are detected, {power.false_rejections:.0%} of the"
-        " generated cases rejected"
+        f"; {percent(power.detection_rate)} of planted faults are detected, {percent(power.false_rejections)}"
+        " of the generated cases rejected"
     )
 
 
@@ -265,7 +266,9 @@ def _power_notes(power: ValidationPower | None) -> list[str]:
         for name, fault in power.faults.items()
         if fault.planted
     )
-    goal = f"goal: {MIN_DETECTION:.0%} or more detected, {MAX_FALSE_REJECTIONS:.0%} or less rejected"
+    goal = (
+        f"goal: {percent(MIN_DETECTION)} or more detected, {percent(MAX_FALSE_REJECTIONS)} or less rejected"
+    )
     return [f"planted faults detected: {counts} ({goal}: {'met' if power.meets_goal else 'missed'})"]
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from pytest_evalstudio.calibration.file import load_calibration
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.core.figures import percent
 from pytest_evalstudio.formats.labels import Label, read_labels
 from pytest_evalstudio.formats.options import OptionError
 from pytest_evalstudio.mrm.steps.human_calibration.step import HumanCalibration
@@ -188,7 +189,7 @@ def test_all_primary_metrics_are_calibrated_by_the_same_labels(tmp_path: Path) -
         "an answer fails if it misses one of the thresholds"
     )
     assert content["guardrail"]["misses_per_1000"] == use.misses_per_1000
-    assert f"{use.flagged:.0%} flagged" in done.summary
+    assert f"{percent(use.flagged)} flagged" in done.summary
 
 
 def test_a_primary_metric_that_labels_do_not_support_keeps_its_threshold(tmp_path: Path) -> None:

@@ -214,7 +214,7 @@ def test_problems_say_what_where_and_how_much() -> None:
         "Under prompt_injection rouge.rouge_l is worse than for ordinary questions: mean 0 of 20 cases"
         " against 0."
     )
-    assert "with a chance of 100% (95 % interval " in problem.description
+    assert "with a chance of 100 % (95 % interval " in problem.description
     assert (problem.severity, problem.problem_type, problem.avid) == ("high", "security", "S0400")
     assert problem.attributes["kind"] == "weak_against_attack"
 

@@ -98,7 +98,7 @@ def test_what_copies_do_too_is_no_finding() -> None:
     (problem,) = problems(steady, "step", "m")
     assert steady.by_perturbator[0].p_value == pytest.approx((1 / 4) ** 7)
     assert problem.description.startswith(
-        "Perturbator comma:LOW turns 7 of 20 cases from pass to fail (35%, 95 % interval 18% to 57%;"
+        "Perturbator comma:LOW turns 7 of 20 cases from pass to fail (35 %, 95 % interval 18.1 % to 56.7 %;"
     )
     assert "against 0 of 40 when asked again unchanged" in problem.description
     assert (problem.severity, problem.problem_type) == ("high", "robustness")
