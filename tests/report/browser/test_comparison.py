@@ -94,6 +94,24 @@ def test_a_regressed_failure_shows_its_change_and_folds_the_whole_answer(visit, 
     assert whole.is_visible()
 
 
+def test_one_click_leads_to_the_reason_of_each_regression_of_18_models(visit, tmp_path):
+    models = tuple(f"model-{number}" for number in range(18))
+    base, new = long_run(models, base=True), long_run(models, base=False)
+    comparison = compare(*(read_side(run.run, run.typed_items) for run in (base, new)))
+    path = build_report(new.write(tmp_path), tmp_path / "report", {}, comparison=comparison).page
+    page = visit(path)
+    page.get_by_role("link", name="Compare").click()
+    changes = page.locator("#comparison .change")
+    assert changes.count() == 54
+    assert all(change.locator(".windows ins").first.is_visible() for change in changes.all())
+
+    page = visit(path)
+    page.locator(".first-failure").get_by_role("link", name="more failures").click()
+    regressed = page.locator("#failures .failed-item", has=page.locator("summary .regressed"))
+    assert regressed.count() > 10
+    assert all(item.get_by_text("not met:").first.is_visible() for item in regressed.all())
+
+
 def test_the_comparison_comes_before_the_history_and_axe_finds_nothing_on_a_phone(visit, tmp_path, axe):
     base, new = long_run(base=True), long_run(base=False)
     sides = [read_side(run.run, run.typed_items) for run in (base, new)]
