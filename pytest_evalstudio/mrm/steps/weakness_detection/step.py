@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from pytest_evalstudio.core.errors import DataError
-from pytest_evalstudio.core.figures import counted
+from pytest_evalstudio.core.figures import counted, figure
 from pytest_evalstudio.core.outcomes import Severity
 from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.core.problems import Problem
@@ -181,8 +181,8 @@ def _problem(
     elsewhere = cell.mean - (cell.difference or 0.0) * sign
     return Problem(
         description=(
-            f"{column.key} is worse for {where}: mean {cell.mean:.3g} of {cell.cases} cases,"
-            f" {elsewhere:.3g} of the others (p {cell.p_adjusted:.2g}, corrected for all"
+            f"{column.key} is worse for {where}: mean {figure(cell.mean)} of {counted(cell.cases, 'case')},"
+            f" {figure(elsewhere)} of the others (p {cell.p_adjusted:.2g}, corrected for all"
             " comparisons of the step)."
         ),
         severity=_severity(cell, column, info),

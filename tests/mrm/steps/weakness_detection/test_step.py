@@ -10,6 +10,7 @@ import pytest
 
 from pytest_evalstudio.cli import main
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.plugins.step import StepResult
 from pytest_evalstudio.formats.options import OptionError
 from pytest_evalstudio.mrm.steps.weakness_detection.step import WeaknessDetection
@@ -74,12 +75,12 @@ def test_a_planted_weak_cell_is_flagged_and_a_problem(tmp_path: Path) -> None:
         "score",
     )
     assert problem.attributes["cases"] == cell["cases"] > 10
-    assert f"mean {cell['mean']:.3g} of {cell['cases']} cases" in problem.description
+    assert f"mean {figure(cell['mean'])} of {cell['cases']} cases" in problem.description
     elsewhere = [
         case["mean"] * case["cases"] for case in quality["cells"] if len(case["by"]) == 2 and case is not cell
     ]
     others = sum(case["cases"] for case in quality["cells"] if len(case["by"]) == 2 and case is not cell)
-    assert f"{sum(elsewhere) / others:.3g} of the others" in problem.description
+    assert f"{figure(sum(elsewhere) / others)} of the others" in problem.description
     assert len(done.problems) == quality["weak"]
     assert "not compared: unscored.score" in done.summary
     assert set(bench.files("weakness_detection")) == {
