@@ -275,7 +275,8 @@ def brief_lines(selected: ConfiguredEvaluator, reached: Verdict) -> list[str]:
     is_alone = reached.missed == (primary.key,) and is_mean and not reached.doubt
     if is_alone and value is not None and _is_plain_no(primary, value, reached):
         part = "retrieval: " if reached.code == OutcomeCode.RETRIEVAL_FAILED else ""
-        return [f"{part}{reached.reason.removeprefix('answer: ')} ({selected.id})"]
+        prefix = "context: " if part else "answer: "
+        return [f"{part}{reached.reason.removeprefix(prefix)} ({selected.id})"]
     return missed_lines(selected, reached)
 
 
