@@ -16,7 +16,7 @@ def import_extra(module: str, purpose: str, *, extra: str = "mrm") -> ModuleType
     Args:
         module: dotted name of the module.
         purpose: what needs the module, for the message.
-        extra: name of the extra.
+        extra: name of the extra; "" for a package that none installs.
 
     Raises:
         ConfigurationError: if the package is not installed; the message says how to install it.
@@ -27,6 +27,6 @@ def import_extra(module: str, purpose: str, *, extra: str = "mrm") -> ModuleType
         package = module.partition(".")[0]
         if (exc.name or "").partition(".")[0] != package:
             raise
-        raise ConfigurationError(
-            f'{purpose} needs {_PACKAGES.get(package, package)}: pip install "pytest-evalstudio[{extra}]"'
-        ) from None
+        name = _PACKAGES.get(package, package)
+        source = f'"pytest-evalstudio[{extra}]"' if extra else name
+        raise ConfigurationError(f"{purpose} needs {name}: pip install {source}") from None

@@ -38,6 +38,15 @@ def short_key(key: str) -> str:
     return key[:8] if _UUID.fullmatch(key) else key
 
 
+def with_short_keys(text: str) -> str:
+    """Return a text with the first 8 hex digits of each UUID in it.
+
+    >>> with_short_keys("bank.json::1f2e3d4c-0000-0000-0000-000000000000[app]")
+    'bank.json::1f2e3d4c[app]'
+    """
+    return _UUID.sub(lambda match: match[0][:8], text)
+
+
 def excerpt(text: str, limit: int = EXCERPT_CHARS) -> str:
     r"""Return the beginning of a text on one line.
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
+from pytest_evalstudio.core.extras import import_extra
 from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.tool_calls import call_text
@@ -27,8 +28,7 @@ def leaderboard_frame(boards: Mapping[str, Leaderboard]) -> pd.DataFrame:
     Columns: evaluator, model, metric, value, low and high (95 % interval), n, rank, threshold, passes,
     pass_rate (share of the model's cases that passed this evaluator).
     """
-    import pandas as pd
-
+    pd = import_extra("pandas", "a data frame", extra="")
     rows = [
         {
             "evaluator": board.evaluator.id,
@@ -66,8 +66,7 @@ def item_frame(items: Sequence[Item], names: Mapping[str, str]) -> pd.DataFrame:
     Args:
         names: key of each model to its name.
     """
-    import pandas as pd
-
+    pd = import_extra("pandas", "a data frame", extra="")
     rows = []
     for item in items:
         for row in item.rows:

@@ -41,7 +41,7 @@ class Hallucination:
     counts. With `sentence_scores` each sentence of the answer is read as well, to show which one is supported
     least.
 
-    Source: Vectara, HHEM-2.1-Open.
+    Source: Vectara, HHEM-1.0-Open.
     """
 
     sentence_scores: bool = True

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from pydantic import BeforeValidator, Field, model_validator
 
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.extras import import_extra
 from pytest_evalstudio.core.numbers import MAX_RUN
 from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.formats.conversations import (
@@ -232,7 +233,7 @@ class LlmDataset(FormatModel):
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas frame with one row per answer; list columns hold JSON."""
-        import pandas as pd
+        pd = import_extra("pandas", "a data frame", extra="")
 
         return pd.DataFrame([flat_cells(row.to_dict()) for row in self.inputs])
 
@@ -243,7 +244,7 @@ class LlmDataset(FormatModel):
         Raises:
             DataError: if a cell does not fit its column.
         """
-        import pandas as pd
+        pd = import_extra("pandas", "a data frame", extra="")
 
         def present(record: dict[Hashable, object]) -> dict[str, object]:
             return {

@@ -54,15 +54,23 @@ def read_reply(reply: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     values, prose = _objects(text)
     normal, fault = _verdicts(values, schema)
     if not normal and not fault:
-        values, prose = _repaired(text, schema)
-        normal, fault = _verdicts(values, schema)
+        repaired, prose = _repaired(text, schema)
+        normal, fault = _verdicts(repaired, schema)
     if len(normal) > 1:
         raise Unparsable(f"it holds {len(normal)} different objects of the form that was asked for")
     if fault or not normal:
-        raise Unparsable(fault or "there is no JSON object in it")
+        raise Unparsable(fault or _lack(values, schema))
     if says_more(prose, schema, normal[0]):
         raise Unparsable("it says something else about the verdict outside of its JSON object")
     return normal[0]
+
+
+def _lack(values: Sequence[Any], schema: Mapping[str, Any]) -> str:
+    """Return what a reply without a verdict lacks: any JSON object, or the keys in it."""
+    if not any(isinstance(value, dict) for value in values):
+        return "there is no JSON object in it"
+    keys = ", ".join(map(repr, schema.get("required") or schema["properties"]))
+    return f"its JSON object has none of these keys: {keys}"
 
 
 def _verdicts(values: Sequence[Any], schema: Mapping[str, Any]) -> tuple[list[dict[str, Any]], str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Callable, Generator
 from typing import Any
 
 import pytest
 
 from pytest_evalstudio.core.figures import counted
+from pytest_evalstudio.core.text import with_short_keys
 from pytest_evalstudio.plugin.figures import CASE, PREFIX
 from pytest_evalstudio.plugin.keys import BRIEF
 
@@ -23,7 +23,6 @@ WIDE = 110
 """Columns from which on a line has the first words of the question."""
 QUESTION_CHARS = 32
 _CLASS = f"{PREFIX}.baseline.class"
-_UUID = re.compile(r"\b([0-9a-f]{8})(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", re.IGNORECASE)
 
 
 class FailureDisplay:
@@ -94,7 +93,7 @@ def short(report: Any, *, is_wide: bool) -> Any:
     path, _, name = report.nodeid.partition("::")
     brief.nodeid = f"{path}::{short_name(name, ID_CHARS - len(path))}"
     file, line, domain = report.location
-    brief.location = file, line, _UUID.sub(r"\1", domain)
+    brief.location = file, line, with_short_keys(domain)
     if lines := getattr(report, BRIEF, None):
         reason, question = lines
         words = f'"{cut(question, QUESTION_CHARS)}" ' if is_wide and question else ""
@@ -108,7 +107,7 @@ def short_name(name: str, limit: int) -> str:
     >>> short_name("1f2e3d4c-0000-0000-0000-000000000000[h2oai_h2ogpt-4096-llama2-70b-chat]", 30)
     '1f2e3d4c[...a2-70b-chat]'
     """
-    name = _UUID.sub(r"\1", name)
+    name = with_short_keys(name)
     key, bracket, model = name.removesuffix("]").rpartition("[")
     if len(name) <= limit or not bracket or len(model) <= MODEL_CHARS:
         return name

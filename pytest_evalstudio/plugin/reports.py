@@ -13,7 +13,7 @@ from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.engine.recording import ItemHead, attempt_of, item_entry
 from pytest_evalstudio.engine.run_header import document_digests, evaluator_entry, file_entry, model_entry
 from pytest_evalstudio.engine.scoring.masking import masked
-from pytest_evalstudio.engine.scoring.messages import headline, misses
+from pytest_evalstudio.engine.scoring.messages import brief_headline, misses
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.plugin.chunked import INDEX
@@ -48,7 +48,7 @@ def amend_report(item: pytest.Item, call: pytest.CallInfo[Any], report: pytest.T
         if (result := _result(item)) is not None and (report.failed or hasattr(report, "wasxfail")):
             mask = running_session(item.config).mask
             question = shown_line(mask(excerpt(item.task.case.question, QUESTION_CHARS)))
-            setattr(report, BRIEF, [mask(headline(result))[:BRIEF_CHARS], question])
+            setattr(report, BRIEF, [mask(brief_headline(result))[:BRIEF_CHARS], question])
         if report.when == "call" or (report.when == "setup" and not report.passed):
             setattr(report, PAYLOAD, _payload(item, report).plain())
     elif isinstance(item, RecordedItem):

@@ -151,7 +151,8 @@ def workflow_lines(analysis: Analysis, root: Path) -> Iterator[str]:
     for file, steps in sorted(by_file.items()):
         completed = sum(step.status == "completed" for step in steps)
         yield (
-            f"workflow {steps[0].workflow} ({file}): {completed} of {len(steps)} steps of this run completed"
+            f"workflow {steps[0].workflow} ({file}): {completed} of {counted(len(steps), 'step')} of this run"
+            " completed"
         )
         for step in sorted(steps, key=lambda step: step.number):
             has_result = step.status in ("completed", "waiting")

@@ -9,6 +9,7 @@ from typing import Literal
 from msgspec import Struct, field
 
 from pytest_evalstudio.core.display import visible
+from pytest_evalstudio.core.text import with_short_keys
 from pytest_evalstudio.record.schema import Item
 
 GITHUB_SHOWN = 50
@@ -79,7 +80,7 @@ def github_lines(failures: Iterable[Failure]) -> Iterator[str]:
         if number == GITHUB_SHOWN:
             yield "::notice::evalstudio: more failures are in the report"
             return
-        title = _property(visible(failure.nodeid)[:_TITLE_CHARS])
+        title = _property(with_short_keys(visible(failure.nodeid))[:_TITLE_CHARS])
         properties = f"file={_property(failure.path)},line={failure.line}"
         yield f"::error {properties},title={title}::{_data(failure.message)}"
 

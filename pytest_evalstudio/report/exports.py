@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from pytest_evalstudio.core.cases import NOTHING
+from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.core.problems import AVID, Insight, Problem
 from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.engine.analysis.leaderboards import Cell, Leaderboard, Standing
@@ -144,8 +145,8 @@ def log_lines(analysis: Analysis, board: Leaderboard) -> list[str]:
     lines = [f"{started} {id}: started"]
     for line in board.standings:
         what = (
-            f"{line.scored} rows scored, {line.errors} errors, {line.not_applicable} not applicable,"
-            f" {line.passed} of {line.judged} cases passed"
+            f"{counted(line.scored, 'row')} scored, {counted(line.errors, 'error')}, "
+            f"{line.not_applicable} not applicable, {line.passed} of {counted(line.judged, 'case')} passed"
         )
         lines.append(f"{started} {id}: model {line.name!r}: {what}")
     lines += [

@@ -81,7 +81,7 @@ def _rated(conclusions: Sequence[ModelConclusion], ratings: Ratings) -> Iterator
     weaker = {pair.model_b for pair in ratings.pairs if pair.is_separable and pair.model_a in names}
     strongest = [rating for rating in candidates if rating.model not in weaker]
     first = strongest[0]
-    games = f"{ratings.games} games on {ratings.prompts} prompts"
+    games = f"{counted(ratings.games, 'game')} on {counted(ratings.prompts, 'prompt')}"
     if len(strongest) > 1:
         tied = _names([rating.model for rating in strongest])
         yield f"Arena: {games} cannot rank the first {len(strongest)} models: {tied}."

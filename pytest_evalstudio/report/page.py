@@ -221,7 +221,6 @@ def _environment() -> Environment:
     )
     filters: dict[str, Callable[..., str]] = {
         "num": figure,
-        "fixed": _fixed,
         "percent": percent,
         "count": _count,
         "many": counted,
@@ -251,17 +250,6 @@ def _failure_list(part: Mapping[str, Any]) -> Markup:
         failed = _environment().get_template("failure.html").module.failed  # type: ignore[attr-defined]
         rendered[info.id] = _markup("".join(failed(failure, info) for failure in part["failures"]))
     return rendered[info.id]
-
-
-def _fixed(value: float | None) -> str:
-    """Return a number with the same number of decimals as others in its column.
-
-    >>> _fixed(0.5), _fixed(48.25)
-    ('0.5000', '48.25')
-    """
-    if value is None or not math.isfinite(value):
-        return figure(value)
-    return f"{value:.4f}" if abs(value) < 10 else f"{value:.2f}"
 
 
 def _worst(severities: Sequence[Severity]) -> str:

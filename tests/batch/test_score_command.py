@@ -40,6 +40,16 @@ def test_the_command_prints_a_leaderboard_of_each_metric(capsys: pytest.CaptureF
     assert lines[-1] == "next: evalstudio report out.parquet -o report"
 
 
+def test_failures_that_mirror_the_passes_are_not_printed_and_columns_stay_aligned(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    write_parquet(Path("log.parquet"), [{**row, "output_condition": '"never"'} for row in answers(40)])
+    assert score(evaluators="text_matching") == 0
+    head, *lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  ")]
+    assert {line.split()[0] for line in lines} <= {"model_passes", "model_retrieval_failures"}
+    assert {line.index(line.split()[3]) for line in lines} == {head.index("model ")}
+
+
 def test_the_evaluators_of_the_configuration_are_used(capsys: pytest.CaptureFixture[str]) -> None:
     write_parquet(Path("log.parquet"), answers(4))
     Path("evalstudio.toml").write_text('evaluators = ["rouge"]\n[evaluator.rouge]\nthreshold = 0.01\n')

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from pytest_evalstudio import ConfigurationError, Model, Results, TestLab, evaluate
@@ -27,6 +29,13 @@ def test_the_leaderboard_frame_has_the_numbers_of_the_leaderboard(results: Resul
     assert passes["rank"].to_dict() == {"first": 1, "<b>second</b>": 2}
     # Wilson's interval of 2 of 2: 1 / (1 + 1.96² / 2)
     assert passes.low["first"] == pytest.approx(1 / (1 + 1.959964**2 / 2), abs=1e-6)
+
+
+def test_a_frame_without_pandas_names_the_package(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for frame in (results.leaderboard_frame, results.to_frame):
+        with pytest.raises(ConfigurationError, match="a data frame needs pandas: pip install pandas"):
+            frame()
 
 
 def test_the_frame_of_answers_has_a_column_per_metric(results: Results) -> None:

@@ -71,6 +71,10 @@ def test_the_bare_word_is_enough_where_one_choice_is_all_that_matters(reply: str
     [
         pytest.param("", "empty", id="empty"),
         pytest.param("I'm sorry, but I can't help with that.", "no JSON object", id="refusal"),
+        pytest.param('{"answer": "yes"}', "none of these keys: .*'verdict'", id="other keys"),
+        pytest.param(
+            '{"answer": "yes"} and so on {"x": 1}', "none of these keys", id="two objects of others"
+        ),
         pytest.param("untrue", "no JSON object", id="a word with another inside"),
         pytest.param("yes and no", "no JSON object", id="both words"),
         pytest.param('{"reason": "so", "verdict": "ye', "no JSON object", id="broken off"),

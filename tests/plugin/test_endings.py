@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from support.project import Project
 
 CASES = 14
@@ -104,7 +106,28 @@ def test_a_key_that_is_a_uuid_leaves_room_for_the_reason(project: Project) -> No
     plain.stdout.fnmatch_lines(
         [
             "*_ 1f2e3d4c[[]app[]] _*",
-            "FAILED sums_suite.json::1f2e3d4c[[]app[]] - text_matching: failed: answer*",
+            'FAILED sums_suite.json::1f2e3d4c[[]app[]] - not met: "no such word"*',
         ]
     )
     verbose.stdout.fnmatch_lines([f"FAILED sums_suite.json::{KEY}[[]app[]]*"])
+
+
+def test_80_columns_show_the_whole_reason_beside_a_long_name_of_a_model(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    project.write(
+        "evalstudio.toml",
+        '[[model]]\nname = "h2oai/h2ogpt-4096-llama2-70b-chat"\nhost = "python"\ntarget = "app:ask"\n',
+    )
+    project.suite({"key": KEY, "prompt": "2+2?", "condition": '"15 USD"'})
+    lines = project.run().outlines
+    line = next(line for line in lines if line.startswith("FAILED "))
+    assert len(line) <= 80
+    assert 'not met: "15 USD"' in line
+
+
+def test_annotations_shorten_keys_that_are_uuids(project: Project) -> None:
+    project.suite({"key": KEY, "prompt": "2+2?", "condition": '"no such word"'})
+    annotations = [line for line in project.run("--evalstudio-github", "yes").outlines if "::error" in line]
+    assert "title=sums_suite.json%3A%3A1f2e3d4c[app]::" in annotations[0]

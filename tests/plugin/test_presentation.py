@@ -91,7 +91,7 @@ def test_v_shows_the_primary_score_behind_the_outcome(project: Project) -> None:
             "FAILED sums_suite.json::six[[]app[]] - text_matching*",
         ]
     )
-    assert "(text_matching" not in project.run().stdout.str()
+    assert "(text_matching " not in project.run().stdout.str()
 
 
 def test_a_junit_file_has_scores_thresholds_model_and_key(project: Project) -> None:

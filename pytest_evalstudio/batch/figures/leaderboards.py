@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 
 from pytest_evalstudio.batch.figures.estimates import Figure, mean_of, pass_share_of
 from pytest_evalstudio.core.figures import figure, percent
 from pytest_evalstudio.record.schema import MetricEntry
 from pytest_evalstudio.record.scored import MetricAggregate, ScoredManifest
 
-HEAD = f"  {'metric':<30} {'model':<20} {'n':>11} {'mean':>9}  {'95 % interval':<19} {'passed':>7}  errors"
+NAME_CHARS = 34
+HEAD = (
+    f"  {'metric':<{NAME_CHARS}} {'model':<20} {'n':>11} {'mean':>9}"
+    f"  {'95 % interval':<19} {'passed':>7}  errors"
+)
 
 
 def leaderboard_lines(manifest: ScoredManifest) -> list[str]:
@@ -17,14 +22,12 @@ def leaderboard_lines(manifest: ScoredManifest) -> list[str]:
     lines = []
     for evaluator in manifest.evaluators:
         lines += [evaluator.id, HEAD]
+        primary = next((metric.key for metric in evaluator.metrics if metric.primary), "")
+        passes = {entry.model: entry.value for entry in _aggregates(manifest, evaluator.id, primary)}
         for metric in evaluator.metrics:
-            if evaluator.boolean and metric.key == "model_failures":  # mirrors the passes
+            of_metric = _aggregates(manifest, evaluator.id, metric.key)
+            if evaluator.boolean and not metric.primary and _are_mirrored(of_metric, passes):
                 continue
-            of_metric = [
-                entry
-                for entry in manifest.aggregates
-                if not entry.group and (entry.evaluator, entry.metric) == (evaluator.id, metric.key)
-            ]
             sign = -1 if metric.better == "higher" else 1
             of_metric.sort(key=lambda entry: (entry.value is None, sign * (entry.value or 0.0), entry.model))
             name = _named(metric)
@@ -37,6 +40,22 @@ def leaderboard_lines(manifest: ScoredManifest) -> list[str]:
             f" {len(manifest.sampling.strata)} strata"
         )
     return lines
+
+
+def _aggregates(manifest: ScoredManifest, evaluator: str, metric: str) -> list[MetricAggregate]:
+    return [
+        entry
+        for entry in manifest.aggregates
+        if not entry.group and (entry.evaluator, entry.metric) == (evaluator, metric)
+    ]
+
+
+def _are_mirrored(entries: Sequence[MetricAggregate], passes: Mapping[str, float | None]) -> bool:
+    """Return True if all values are 1 minus the passes, or all are 0: the passes say as much."""
+    pairs = [(entry.value, passes.get(entry.model)) for entry in entries]
+    known = [(value, share) for value, share in pairs if value is not None and share is not None]
+    mirrors = all(math.isclose(value + share, 1.0) for value, share in known)
+    return mirrors or not any(value for value, _ in known)
 
 
 def _empty_answer_lines(manifest: ScoredManifest) -> list[str]:
@@ -60,7 +79,7 @@ def _line(name: str, entry: MetricAggregate, manifest: ScoredManifest, limits: t
     share = pass_share_of(entry, manifest.sampling)
     passed = "" if share.value is None else percent(share.value)
     return (
-        f"  {name:<30} {entry.model:<20} {mean.n:>11,} {_number(mean.value):>9}"
+        f"  {name:<{NAME_CHARS}} {entry.model:<20} {mean.n:>11,} {_number(mean.value):>9}"
         f"  {_interval(mean):<19} {passed:>7}  {entry.error_count:,}"
     )
 

@@ -193,7 +193,8 @@ class Aggregator:
             model.stored += 1
             first, last = self.stored_times
             self.stored_times = (min(first or row.stored, row.stored), max(last, row.stored))
-        model.durations.append(row.actual_duration)
+        if row.actual_duration:  # labs without times have 0
+            model.durations.append(row.actual_duration)
         if row.first_token_s is not None:
             model.first_tokens.append(row.first_token_s)
         self.lengths["actual answer"].append(len(row.actual_output))

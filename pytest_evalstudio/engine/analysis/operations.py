@@ -124,8 +124,8 @@ def _costs(model: str, name: str, counts: ModelAggregator, settings: RunSettings
     if counts.unpriced and (counts.priced or limit is not None):
         yield Problem(
             description=(
-                f"The cost of {counts.unpriced} of {counts.answered} answers of model {name!r} is not known,"
-                " so its cost is too low."
+                f"The cost of {counts.unpriced} of {counted(counts.answered, 'answer')} of model {name!r} is"
+                " not known, so its cost is too low."
             ),
             severity="low",
             problem_type="cost",

@@ -55,11 +55,14 @@ def find_problems(
 
 
 def of_workflows(aggregator: Aggregator) -> Iterator[Problem]:
-    """Yield the problems of the validated models that steps of workflows reported."""
-    for step in aggregator.run.steps.values():
+    """Yield the problems that steps reported, with the name of their workflow where there are several."""
+    steps = aggregator.run.steps.values()
+    is_alone = len({step.file for step in steps}) == 1
+    for step in steps:
+        place = step.name if is_alone else f"{step.workflow}, {step.name}"
         for problem in step.problems:
             yield Problem(
-                description=f"{step.workflow}, {step.name}: {problem.description}",
+                description=f"{place}: {problem.description}",
                 severity=problem.severity,
                 problem_type=problem.problem_type,
                 avid=problem.avid,

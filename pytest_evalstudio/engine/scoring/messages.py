@@ -12,7 +12,7 @@ from pytest_evalstudio.core.tool_calls import call_text
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.engine.scoring.results import Fault, Result
-from pytest_evalstudio.engine.scoring.verdicts import Flip, missed_lines
+from pytest_evalstudio.engine.scoring.verdicts import Flip, brief_lines, missed_lines
 
 TEXT_CHARS = 600
 CONTEXT_CHARS = 200
@@ -37,6 +37,19 @@ def headline(result: Result) -> str:
     errors = list(dict.fromkeys(fault.reason for fault in result.errors))
     parts = errors + misses(result)
     return visible(masked(" | ".join(part.replace("\n", " ") for part in parts)))
+
+
+def brief_headline(result: Result) -> str:
+    """Return the faults of a result for a narrow line: a plain no begins with its reason."""
+    if result.not_run or result.errors or result.response.reason:
+        return headline(result)
+    parts = [
+        line
+        for evaluator, verdict in result.verdicts.items()
+        if result.decides(evaluator)
+        for line in brief_lines(evaluator, verdict)
+    ]
+    return visible(masked(" | ".join(part.replace("\n", " ") for part in parts))) or headline(result)
 
 
 def misses(result: Result) -> list[str]:

@@ -257,10 +257,27 @@ def missed_lines(selected: ConfiguredEvaluator, reached: Verdict) -> list[str]:
             because = f" ({doubt})" if doubt else ""
             because += f": {reached.reason}" if reached.reason and not lines else ""
             figures = f"{key} {figure(value)} {sign} {figure(selected.thresholds[key])}{repeats}"
-            if metric.boolean and metric.primary and value in (0, 1) and reached.reason:
+            if _is_plain_no(metric, value, reached):
                 figures = "failed"  # the reason says more than 0 < 0.5
             lines.append(f"{part}{selected.id}: {figures}{because}")
     return lines
+
+
+def _is_plain_no(metric: Metric, value: float, reached: Verdict) -> bool:
+    return metric.boolean and metric.primary and value in (0, 1) and bool(reached.reason)
+
+
+def brief_lines(selected: ConfiguredEvaluator, reached: Verdict) -> list[str]:
+    """Return the lines of `missed_lines`; a plain no is its reason, then the evaluator, and nothing else."""
+    primary = selected.spec.primary
+    value = reached.scores.get(primary.key)
+    is_mean = reached.policy == MEAN and reached.stopped not in ("pass", "fail")
+    is_alone = reached.missed == (primary.key,) and is_mean and not reached.doubt
+    if is_alone and value is not None and _is_plain_no(primary, value, reached):
+        part = "retrieval: " if reached.code == OutcomeCode.RETRIEVAL_FAILED else ""
+        prefix = "context: " if part else "answer: "
+        return [f"{part}{reached.reason.removeprefix(prefix)} ({selected.id})"]
+    return missed_lines(selected, reached)
 
 
 def repeat_states(selected: ConfiguredEvaluator, outcomes: Sequence[Outcome]) -> tuple[bool | None, ...]:

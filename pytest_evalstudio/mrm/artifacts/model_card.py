@@ -374,15 +374,17 @@ def _lines(card: ModelCard) -> Iterator[str]:
 
 
 def inventory_rows(inventory: Inventory) -> Iterator[tuple[str, str]]:
-    """Yield the fields of the inventory with names for people."""
-    for name, value in (
+    """Yield the fields of the inventory with names for people; those without a value are one line."""
+    fields = (
         ("Inventory id", inventory.inventory_id),
         ("Intended use", inventory.intended_use),
         ("Materiality tier", inventory.materiality),
         ("Owner", inventory.owner),
         ("Version of the application", inventory.version),
-    ):
-        yield name, value or "not stated"
+    )
+    yield from ((name, value) for name, value in fields if value)
+    if missing := [name.lower() for name, value in fields if not value]:
+        yield "Not stated", ", ".join(missing)
 
 
 def _joined(texts: Sequence[str]) -> str:

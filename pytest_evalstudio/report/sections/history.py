@@ -10,7 +10,7 @@ from pytest_evalstudio.report.history import drawn_models, models_of, pictures
 from pytest_evalstudio.report.sections import section
 
 
-@section("history", title="History", order=5, tab="compare")
+@section("history", title="History", order=20, tab="compare")
 def history(content: Content) -> Mapping[str, Any] | None:
     """Show pass rate, cost, seconds and metrics over the runs of the history; nothing for less than two."""
     if content.history is None or len(content.history.runs) < 2:

@@ -16,7 +16,7 @@ from pytest_evalstudio.report.sign_offs import sign_offs_of
 FINDINGS = 3
 LABEL_CHARS = 22
 FEW_MODELS = 8
-"""Models from which on the brief has one reason for each, so that all of them fit on two pages."""
+"""Models from which on the brief has two reasons for each, so that all of them fit on two pages."""
 FIT = ("fit", "fit with limits")
 
 
@@ -45,7 +45,7 @@ def summary(content: Content) -> Mapping[str, object]:
             content.conclusions,
             key=lambda model: (model.fitness in FIT, model.share if model.share is not None else 2),
         ),
-        "reasons_shown": 1 if len(content.conclusions) > FEW_MODELS else 3,
+        "reasons_shown": 2 if len(content.conclusions) > FEW_MODELS else 3,
         "labels": short_labels([board.evaluator.name for board in boards], LABEL_CHARS),
         "top": content.findings[:FINDINGS],
         "more_findings": max(0, len(content.findings) - FINDINGS),

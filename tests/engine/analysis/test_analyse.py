@@ -15,6 +15,16 @@ def quality(value, **more):
     return {"outcomes": {"quality": score(value)}, **more}
 
 
+def test_answers_without_a_time_have_none(tmp_path):
+    builder = RecordBuilder(models=("one", "two"))
+    for key, time_s in (("a", 0.0), ("b", 3.0)):
+        builder.add(key, "one", quality(1.0, actual_duration=time_s))
+        builder.add(key, "two", quality(1.0, actual_duration=0.0))
+    one, two = analyse(builder.write(tmp_path), {}).models
+    assert one.duration_s.mean == 3.0
+    assert two.duration_s is None
+
+
 def test_verdicts_models_and_data_are_counted(tmp_path):
     builder = RecordBuilder(models=("one", "two"))
     builder.add(

@@ -13,6 +13,7 @@ import pytest
 from pytest_evalstudio.cli.main import main
 from pytest_evalstudio.mrm.artifacts.evidence import INPUTS, RESULTS, changes
 from pytest_evalstudio.mrm.artifacts.mapping import PARTS, SIGN_OFF, mapping
+from pytest_evalstudio.mrm.artifacts.model_card import Inventory, inventory_rows
 from support.signing import STEPS, home, run_step, sign
 
 
@@ -231,3 +232,23 @@ def test_the_page_of_a_run_shows_what_the_workflow_stores(
     page = (workflow.parent / "evalstudio-report" / "interpretation.html").read_text(encoding="utf-8")
     assert "<bdi>Ada Byron</bdi>" in page
     assert "For fees only." in page
+
+
+def test_fields_of_the_inventory_without_a_value_are_one_line() -> None:
+    rows = list(
+        inventory_rows(
+            Inventory(
+                inventory_id="MRM-0042",
+                intended_use="",
+                materiality="",
+                owner="Ada",
+                version="",
+                limitations=(),
+            )
+        )
+    )
+    assert rows == [
+        ("Inventory id", "MRM-0042"),
+        ("Owner", "Ada"),
+        ("Not stated", "intended use, materiality tier, version of the application"),
+    ]

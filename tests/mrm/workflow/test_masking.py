@@ -157,7 +157,10 @@ def test_questions_are_made_of_sentences_without_personal_data(run: WorkflowRun)
 def test_the_step_says_how_many_sentences_are_not_used(run: WorkflowRun) -> None:
     state = run.status("topic_modeling").state
     assert state is not None
-    assert f"{5 * len(SUBJECTS)} sentences with personal data or secrets are masked" in "; ".join(state.notes)
+    assert (
+        f"{5 * len(SUBJECTS)} sentences are masked, since personal data or secrets are in them"
+        in "; ".join(state.notes)
+    )
 
 
 @pytest.mark.parametrize(

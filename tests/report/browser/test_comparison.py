@@ -7,6 +7,7 @@ import re
 import pytest
 
 from pytest_evalstudio.comparison.compare import compare
+from pytest_evalstudio.comparison.history import history_of
 from pytest_evalstudio.comparison.sides import read_side
 from pytest_evalstudio.report.build import build_report
 from support.compared_runs import long_run
@@ -74,6 +75,66 @@ def test_the_first_screen_shows_the_change_of_the_first_regressed_answer(visit, 
     first = visit(compared).locator(".first-failure")
     assert first.locator("del", has_text="15.00").last.is_visible()
     assert first.locator("ins", has_text="22.00").is_visible()
+
+
+def test_the_first_screen_of_a_phone_shows_the_change_too(visit, compared):
+    page = visit(compared, viewport={"width": 390, "height": 844})
+    clip = page.locator(".first-failure .clip", has=page.locator("ins", has_text="22.00")).bounding_box()
+    for change in page.locator(".first-failure .long-clip").locator("del, ins").all():
+        box = change.bounding_box()
+        assert box["y"] + box["height"] <= clip["y"] + clip["height"]
+
+
+def test_a_regressed_failure_shows_its_change_and_folds_the_whole_answer(visit, compared):
+    item = visit(compared, "#failures").locator("#failures .failed-item[open]").first
+    assert item.locator(".windows ins", has_text="22.00").is_visible()
+    whole = item.locator(".whole .text")
+    assert whole.is_hidden()
+    item.locator(".whole summary").click()
+    assert whole.is_visible()
+
+
+def test_one_click_leads_to_the_reason_of_each_regression_of_18_models(visit, tmp_path):
+    models = tuple(f"model-{number}" for number in range(18))
+    base, new = long_run(models, base=True), long_run(models, base=False)
+    comparison = compare(*(read_side(run.run, run.typed_items) for run in (base, new)))
+    path = build_report(new.write(tmp_path), tmp_path / "report", {}, comparison=comparison).page
+    page = visit(path)
+    page.get_by_role("link", name="Compare").click()
+    changes = page.locator("#comparison .change")
+    assert changes.count() == 54
+    assert all(change.locator(".windows ins").first.is_visible() for change in changes.all())
+
+    page = visit(path)
+    page.locator(".first-failure").get_by_role("link", name="more failures").click()
+    regressed = page.locator("#failures .failed-item", has=page.locator("summary .regressed"))
+    assert regressed.count() > 10
+    assert all(item.get_by_text("not met:").first.is_visible() for item in regressed.all())
+
+
+def test_the_comparison_comes_before_the_history_and_axe_finds_nothing_on_a_phone(visit, tmp_path, axe):
+    base, new = long_run(base=True), long_run(base=False)
+    sides = [read_side(run.run, run.typed_items) for run in (base, new)]
+    report = build_report(
+        new.write(tmp_path), tmp_path / "report", {}, comparison=compare(*sides), history=history_of(sides)
+    )
+    page = visit(report.page, "#compare")
+    assert page.locator(".change").first.bounding_box()["y"] < 900
+    assert page.locator("#history").bounding_box()["y"] > page.locator(".change").last.bounding_box()["y"]
+    phone = visit(report.page, "#compare", viewport={"width": 390, "height": 844})
+    phone.evaluate(axe)
+    assert phone.evaluate("axe.run()")["violations"] == []
+
+
+def test_the_printed_brief_cuts_no_text(visit, compared):
+    page = visit(compared)
+    page.emulate_media(media="print")
+    cut = page.locator("#overview").evaluate(
+        """(root) => [...root.querySelectorAll('h3, p, dd')]
+          .filter((part) => part.scrollHeight > part.clientHeight + 1 && part.clientHeight > 0)
+          .filter((part) => getComputedStyle(part).overflow !== 'visible').map((part) => part.textContent)"""
+    )
+    assert cut == []
 
 
 def test_the_matrix_shortens_keys_that_are_uuids(visit, compared):

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from pytest_evalstudio.core.figures import percent
+from pytest_evalstudio.core.figures import counted, percent
 from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.mrm.data.categories import by_dimension
 from pytest_evalstudio.mrm.steps.failure_clustering.judged import JudgedCase
@@ -193,7 +193,7 @@ def _finite(value: float | None) -> float | None:
 
 def _phrases(cluster: Cluster, failures: int) -> Iterator[str]:
     words = f": {', '.join(cluster.words[:_SENTENCE_WORDS])}" if cluster.words else ""
-    yield f"{cluster.size} of {failures} failures{words}"
+    yield f"{cluster.size} of {counted(failures, 'failure')}{words}"
     for entry in cluster.over_represented[:2]:
         yield (
             f"{entry.dimension} {entry.value} in {percent(entry.share)} of them,"

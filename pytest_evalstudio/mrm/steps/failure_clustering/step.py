@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from pydantic import Field
 
-from pytest_evalstudio.core.figures import figure, percent
+from pytest_evalstudio.core.figures import counted, figure, percent
 from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.formats.fields import write_json
@@ -216,11 +216,11 @@ def _finish(
     )
     if not clusters:
         return StepResult(summary=note, figures=results)
-    counted = f"{len(clusters)} cluster{'s' if len(clusters) != 1 else ''}"
-    title = f"Failures of {context.workflow.name or 'the model'}: {failures} in {counted}"
+    size = counted(len(clusters), "cluster")
+    title = f"Failures of {context.workflow.name or 'the model'}: {failures} in {size}"
     (context.folder / MAP).write_bytes(failure_map(title, clusters, points).encode("utf-8"))
     return StepResult(
-        summary=f"{failures} failures in {counted}",
+        summary=f"{counted(failures, 'failure')} in {size}",
         notes=(note,),
         figures=results,
         problems=tuple(_problem(evaluation, cluster) for cluster in clusters),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.engine.evaluate import Results
 from pytest_evalstudio.formats.fields import write_json
@@ -226,7 +227,7 @@ def _summary(product: Product, results: AdversarialResults) -> str:
     else:
         parts.append(f"no significant effect (n = {results.cases})")
     if followed := sum(map(len, results.obeyed.values())):
-        parts.append(f"{followed} answers contain the planted word")
+        parts.append(counted(followed, "answer contains", "answers contain") + " the planted word")
     return "; ".join(parts)
 
 

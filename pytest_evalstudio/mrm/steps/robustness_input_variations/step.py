@@ -11,6 +11,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.core.plugins.perturbator import INTENSITIES
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.plugins.step import StepResult, step
@@ -303,9 +304,10 @@ def _summary(results: VariationResults, *, can_flip: bool) -> str:
     rows = results.by_perturbator
     sensitive = [row.name for row in rows if row.is_sensitive]
     total = sum(row.cases for row in rows)
+    flipped = counted(sum(row.pass_to_fail for row in rows), "turns", "turn")
     parts = [
-        f"{results.cases} cases, {total} variations by {len(rows)} perturbators:"
-        f" {sum(row.pass_to_fail for row in rows)} turn from pass to fail"
+        f"{counted(results.cases, 'case')}, {counted(total, 'variation')} by"
+        f" {counted(len(rows), 'perturbator')}: {flipped} from pass to fail"
     ]
     if results.copies is not None:
         parts.append(f"asked again unchanged {results.copies.pass_to_fail} of {results.copies.cases} do")

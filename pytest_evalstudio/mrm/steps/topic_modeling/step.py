@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from pytest_evalstudio.core.figures import figure
+from pytest_evalstudio.core.figures import counted, figure
 from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.engine.corpus import CorpusChunk, corpus_chunks
 from pytest_evalstudio.engine.scoring.masking import masked
@@ -164,14 +164,10 @@ class TopicModeling:
             sizes={topic.id: topic.size for topic in topics},
         )
         _write(context, results, notes, tried, topics, placed)
-        summary = f"{_count(results.topics, 'topic')} in {_count(results.chunks, 'chunk')}"
+        summary = f"{counted(results.topics, 'topic')} in {counted(results.chunks, 'chunk')}"
         if results.silhouette is not None:
             summary += f" by {results.vectors}; {results.clustering}, silhouette {figure(results.silhouette)}"
         return StepResult(summary=summary, notes=tuple(notes), figures=results)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _rows(count: int, vectors: Vectors | None, clustering: Clustering | None) -> Floats:
@@ -214,7 +210,7 @@ def _write(
         "chunks": [asdict(chunk) for chunk in chunks],
     }
     write_json(context.folder / TOPICS, content)
-    title = f"Topics of {context.workflow.name or 'the corpus'}: {_count(results.chunks, 'chunk')}"
+    title = f"Topics of {context.workflow.name or 'the corpus'}: {counted(results.chunks, 'chunk')}"
     (context.folder / MAP).write_bytes(topic_map(title, topics, chunks).encode("utf-8"))
 
 
@@ -222,7 +218,8 @@ def _masking_note(passages: list[_Passage]) -> str:
     count = len({sentence for passage in passages for sentence in passage.unsafe})
     if not count:
         return ""
-    return f"{count} sentences with personal data or secrets are masked; no questions are made from them"
+    masked = counted(count, "sentence is", "sentences are")
+    return f"{masked} masked, since personal data or secrets are in them; no questions are made from them"
 
 
 def _language_note(context: StepContext, passages: list[_Passage], vectors: Vectors | None) -> str:
