@@ -23,8 +23,8 @@ VERSION = 1
 MARK = "evalstudio_calibration"
 PROBABILITY = "calibrated_probability"
 """Key of the metric that replaces the primary one of an evaluator with a calibration."""
-Method = Literal["logistic", "isotonic", "ordinal", "boosting", "single"]
-METHODS: tuple[Method, ...] = ("logistic", "isotonic", "ordinal", "boosting", "single")
+Method = Literal["logistic", "isotonic", "ordinal", "boosting"]
+METHODS: tuple[Method, ...] = ("logistic", "isotonic", "ordinal", "boosting")
 Coverage = Literal["class", "marginal"]
 COVERAGES: tuple[Coverage, ...] = ("class", "marginal")
 EVEN = 0.5

@@ -28,9 +28,8 @@ def add_to(add: Adds) -> None:
     parser.add_argument(
         "--method",
         default="logistic",
-        metavar="logistic|isotonic|ordinal|boosting|single",
-        help="how scores become probabilities; single: by the one metric that separates the labels best"
-        " (default: logistic)",
+        metavar="logistic|isotonic|ordinal|boosting",
+        help="how scores become probabilities (default: logistic)",
     )
     parser.add_argument(
         "--alpha",
@@ -90,7 +89,7 @@ def _add_inputs(parser: argparse.ArgumentParser) -> None:
         "--metric",
         required=True,
         metavar="KEY[,KEY...]",
-        help="METRIC or EVALUATOR.METRIC; several are combined into one score (--method single selects one)",
+        help="METRIC or EVALUATOR.METRIC; several are combined into one score",
     )
 
 

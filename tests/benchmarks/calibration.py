@@ -8,8 +8,7 @@ left out). The lab is evaluated once; then labels are drawn at random, again and
 the calibration is tested on. Printed are the mean coverage of the conformal sets of one metric, calibrated by
 half of the labels, and the area under the ROC curve of several metrics in one score, calibrated by 100
 labels. In a calibration one half of the labels that it is given fits the curve and the other half gives the
-conformal quantile; the same curve fitted to all 100, one metric selected by the labels, and each metric alone
-follow.
+conformal quantile; beside it stands the same curve fitted to all 100, and each metric alone.
 
 Last comes what the step `human_calibration` does with 40 labels, drawn in four rounds and in one: coverage of
 the answers that were not drawn, of the half that those drawn at random are from; and how far the threshold
@@ -31,7 +30,6 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pytest_evalstudio import TestLab, evaluate
-from pytest_evalstudio.calibration.file import Method
 from pytest_evalstudio.calibration.fit.curves import fit, probabilities
 from pytest_evalstudio.calibration.fit.sample import LabelledSample, sample
 from pytest_evalstudio.calibration.labelling.draw import draw
@@ -90,10 +88,6 @@ def main() -> None:
     told(
         "the same curve fitted to all of them",
         [area(*data, seed, lambda rows: rows) for seed in range(DRAWS)],
-    )
-    told(
-        "one metric selected by the labels",
-        [area(*data, seed, half, "single") for seed, half in draws(data[0])],
     )
     for metric in arguments.combined.split(","):
         alone = labelled(metric)
@@ -189,18 +183,12 @@ def cut(curve: Any) -> float:
     return float(curve.means[0] - curve.scales[0] * curve.intercept / curve.weights[0])
 
 
-def area(
-    data: LabelledSample,
-    columns: list[Column],
-    seed: int,
-    part: Callable[[Any], Any],
-    method: Method = "logistic",
-) -> float:
+def area(data: LabelledSample, columns: list[Column], seed: int, part: Callable[[Any], Any]) -> float:
     """The area under the ROC curve of answers outside the labels drawn, of which a part fits the curve."""
     order = np.random.default_rng(seed).permutation(len(data))
     rows = part(order[:LABELS])
     curve = fit(
-        method,
+        "logistic",
         data.scores[rows],
         data.labels[rows],
         good_from=1,

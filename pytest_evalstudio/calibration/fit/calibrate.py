@@ -93,7 +93,7 @@ def calibrate(
         seed: of everything random.
         metrics: `evaluator.metric`, or metric keys that one evaluator alone has.
         method: logistic (Platt's scaling; of several metrics logistic regression), isotonic, ordinal,
-            boosting, or single (logistic, of the metric that separates the labels best).
+            boosting.
         alpha: share of answers whose conformal set may miss people's label.
         good_from: the lowest label that counts as good.
         drawn: key and model key of the answers that were drawn at random; None where all were.

@@ -15,8 +15,7 @@ from pytest_evalstudio.calibration.apply.curve import probability
 from pytest_evalstudio.calibration.file import Curve, Line, Logistic, Method, Steps
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.extras import import_extra
-from pytest_evalstudio.core.outcomes import Better, Metric
-from pytest_evalstudio.stats.calibration import area_under_roc
+from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.stats.curves import centred_isotonic, platt_targets, step_table
 from pytest_evalstudio.stats.types import Booleans, Floats, Integers
 
@@ -63,8 +62,6 @@ def fit(
     good = labels >= good_from
     better = [metric.better for metric in metrics]
     logs = [metric.range[0] >= 0 and metric.range[1] == np.inf for metric in metrics]
-    if method == "single":
-        return _single(scores, good, logs, better)
     if method == "isotonic":
         return _isotonic(scores, good, better)
     if method == "boosting":
@@ -108,33 +105,6 @@ def _logistic(scores: Floats, good: Booleans, logs: Sequence[bool]) -> Logistic:
         scales=scales.tolist(),
         logs=list(logs),
     )
-
-
-def _single(scores: Floats, good: Booleans, logs: Sequence[bool], better: Sequence[Better]) -> Logistic:
-    """Fit the one metric that separates the labels best; the others get no weight."""
-    best = best_single(scores, good, better)
-    curve = _logistic(scores[:, [best]], good, [logs[best]])
-    numbers = range(scores.shape[1])
-    return Logistic(
-        intercept=curve.intercept,
-        weights=[curve.weights[0] if number == best else 0.0 for number in numbers],
-        means=[curve.means[0] if number == best else 0.0 for number in numbers],
-        scales=[curve.scales[0] if number == best else 1.0 for number in numbers],
-        logs=list(logs),
-    )
-
-
-def best_single(scores: Floats, good: Booleans, better: Sequence[Better]) -> int:
-    """Return the number of the metric with the greatest area under the ROC curve, the first of equal ones.
-
-    Args:
-        scores: answers × metrics.
-        good: labels, of both kinds.
-        better: direction of each metric.
-    """
-    signs = np.array([1 if direction == "higher" else -1 for direction in better])
-    areas = [area_under_roc(column, good) for column in (scores * signs).T]
-    return int(np.argmax(areas))
 
 
 def _constrained_logistic(

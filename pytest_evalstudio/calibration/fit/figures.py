@@ -15,7 +15,6 @@ from pytest_evalstudio.calibration.file import (
     CalibratedMetric,
     Calibration,
     Conformal,
-    Curve,
     Decision,
     Logistic,
 )
@@ -71,9 +70,6 @@ class FittedCalibration:
         """
         if isinstance(self.curve, Trees):
             return None
-        columns, curve = self.fitting.columns, self.curve
-        for index in self.fitting.selected(curve):
-            columns, curve = (columns[index],), _part(curve, index)
         return Calibration(
             method=self.fitting.method,
             metrics=[
@@ -83,9 +79,9 @@ class FittedCalibration:
                     better=column.metric.better,
                     embedder=column.embedder,
                 )
-                for column in columns
+                for column in self.fitting.columns
             ],
-            curve=curve,
+            curve=self.curve,
             labels=self.curve_labels,
             good_from=self.fitting.sample.good_from,
             conformal=self.conformal,
@@ -106,14 +102,6 @@ class FittedCalibration:
         """Return the metric of the threshold."""
         columns = self.fitting.columns
         return PROBABILITY if len(columns) > 1 else columns[0].key
-
-
-def _part(curve: Curve, index: int) -> Curve:
-    """Return the curve of one metric alone."""
-    if not isinstance(curve, Logistic):
-        return curve
-    lists = {name: [getattr(curve, name)[index]] for name in ("weights", "means", "scales", "logs")}
-    return curve.model_copy(update=lists)
 
 
 def calibration_figures(calibration: FittedCalibration, predicted: Predictions) -> CalibrationFigures:
@@ -153,7 +141,7 @@ def calibration_figures(calibration: FittedCalibration, predicted: Predictions) 
         seed=seed,
         threshold=calibration.threshold,
         threshold_of=calibration.threshold_of,
-        weights=_weights(curve, fitting.columns, fitting.selected(curve)),
+        weights=_weights(curve, fitting.columns),
         intercept=curve.intercept if isinstance(curve, Logistic) else None,
         notes=tuple(_notes(calibration, predicted, cross_validated[0])),
         decision=calibration.decision,
@@ -269,14 +257,13 @@ def _before(column: Column, tested: LabelledSample, seed: int) -> RunErrorRates 
     return RunErrorRates(threshold=limit, **asdict(rates))
 
 
-def _weights(curve: Fitted, columns: Sequence[Column], selected: Sequence[int]) -> dict[str, Weight] | None:
+def _weights(curve: Fitted, columns: Sequence[Column]) -> dict[str, Weight] | None:
     if not isinstance(curve, Logistic):
         return None
     numbers = zip(columns, curve.weights, curve.means, curve.scales, curve.logs, strict=True)
     return {
         column.key: Weight(weight=weight, mean=mean, scale=scale, log=log)
-        for index, (column, weight, mean, scale, log) in enumerate(numbers)
-        if not selected or index in selected
+        for column, weight, mean, scale, log in numbers
     }
 
 
@@ -287,11 +274,7 @@ def _notes(calibration: FittedCalibration, predicted: Predictions, combined: flo
         notes.append(
             "labels have two levels, of which ordinal regression is logistic regression: that was used"
         )
-    if selected := fitting.selected(curve):
-        key = fitting.columns[selected[0]].key
-        folds = f" and in {predicted.selected.count(key)} of {FOLDS} folds" if predicted.selected else ""
-        notes.append(f"of {len(fitting.columns)} metrics, {key} separates the labels best{folds}")
-    elif isinstance(curve, Logistic) and len(fitting.columns) > 1:
+    if isinstance(curve, Logistic) and len(fitting.columns) > 1:
         unused = [
             column.key for column, weight in zip(fitting.columns, curve.weights, strict=True) if not weight
         ]
@@ -299,7 +282,7 @@ def _notes(calibration: FittedCalibration, predicted: Predictions, combined: flo
             notes.append(
                 f"without weight, since labels give them none in their direction: {', '.join(unused)}"
             )
-    if predicted.single_areas and not selected:
+    if predicted.single_areas:
         single = float(np.mean(predicted.single_areas))
         if combined <= single:
             notes.append(

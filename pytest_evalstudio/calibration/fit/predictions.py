@@ -9,7 +9,7 @@ import numpy as np
 
 from pytest_evalstudio.calibration.apply.conformal import ConformalSet, conformal_set, level_distances
 from pytest_evalstudio.calibration.file import Conformal, Coverage, Logistic, Method
-from pytest_evalstudio.calibration.fit.curves import Fitted, Trees, best_single, probabilities
+from pytest_evalstudio.calibration.fit.curves import Fitted, Trees, probabilities
 from pytest_evalstudio.calibration.fit.sample import LabelledSample
 from pytest_evalstudio.record.score_table import Column
 from pytest_evalstudio.stats.calibration import area_under_roc
@@ -43,12 +43,6 @@ class Fit:
     rule: RiskRule
     seed: int
 
-    def selected(self, curve: Fitted) -> list[int]:
-        """Return the number of the metric that the method selected; [] for methods that use all."""
-        if self.method != "single" or not isinstance(curve, Logistic):
-            return []
-        return [index for index, weight in enumerate(curve.weights) if weight] or [0]
-
     def cut(self, curve: Fitted, rows: Integers) -> Cut:
         """Return the cut that the rule chooses by the labels of some rows."""
         likely = probabilities(curve, self.sample.scores[rows])
@@ -69,7 +63,6 @@ class Predictions:
         folds: number of the fold that an answer was tested in.
         single_areas: area under the ROC curve, in each fold, of the single metric that is best in its
             training part.
-        selected: metric of each fold's curve, where the method selects a single one.
     """
 
     tested: LabelledSample
@@ -78,7 +71,6 @@ class Predictions:
     sets: tuple[ConformalSet, ...]
     folds: Integers
     single_areas: tuple[float, ...]
-    selected: tuple[str, ...] = ()
 
 
 def cross_validated(fitting: Fit) -> Predictions:
@@ -88,12 +80,10 @@ def cross_validated(fitting: Fit) -> Predictions:
     likely = np.empty(size)
     passes, folds = np.empty(size, dtype=np.bool_), np.empty(size, dtype=np.int64)
     sets: dict[int, ConformalSet] = {}
-    singles: list[float] = []
-    selected: list[str] = []
+    singles = []
     for number, (training, test) in enumerate(labelled.folds(fitting.seed)):
         rows, others = labelled.halves(training, fitting.seed)
         curve = fitting.curve(rows)
-        selected += [fitting.columns[index].key for index in fitting.selected(curve)]
         conformal = conformal_of(fitting, curve, others)
         likely[test] = probabilities(curve, labelled.scores[test])
         passes[test] = likely[test] >= fitting.cut(curve, training).probability
@@ -107,7 +97,6 @@ def cross_validated(fitting: Fit) -> Predictions:
         sets=tuple(sets[row] for row in range(size)),
         folds=folds,
         single_areas=tuple(singles),
-        selected=tuple(selected),
     )
 
 
@@ -183,7 +172,7 @@ def _best_single(fitting: Fit, training: Integers, test: Integers) -> list[float
     good = labelled.good
     if len(fitting.columns) < 2 or len(set(good[test].tolist())) < 2:
         return []
-    better = [column.metric.better for column in fitting.columns]
-    best = best_single(labelled.scores[training], good[training], better)
-    sign = 1 if better[best] == "higher" else -1
-    return [area_under_roc(labelled.scores[test, best] * sign, good[test])]
+    signs = np.array([1 if column.metric.better == "higher" else -1 for column in fitting.columns])
+    scores = labelled.scores * signs
+    areas = [area_under_roc(scores[training, at], good[training]) for at in range(len(signs))]
+    return [area_under_roc(scores[test, int(np.argmax(areas))], good[test])]

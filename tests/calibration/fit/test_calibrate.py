@@ -14,7 +14,7 @@ from sklearn.metrics import brier_score_loss, roc_auc_score
 from pytest_evalstudio.calibration.apply.curve import probability
 from pytest_evalstudio.calibration.file import METHODS, load_calibration
 from pytest_evalstudio.calibration.fit.calibrate import calibrate
-from pytest_evalstudio.calibration.fit.curves import best_single, probabilities
+from pytest_evalstudio.calibration.fit.curves import probabilities
 from pytest_evalstudio.calibration.fit.description import describe
 from pytest_evalstudio.calibration.fit.results import RefusalCode
 from pytest_evalstudio.calibration.fit.sample import TooFewLabels, sample
@@ -140,44 +140,6 @@ def test_several_metrics_make_one_score_with_weights(tmp_path: Path) -> None:
     assert weights["length.words"].weight == 0, "more words are declared better, and labels say the opposite"
     assert [entry.log for entry in weights.values()] == [False, True]
     assert "without weight, since labels give them none in their direction: length.words" in figures.notes[0]
-
-
-def test_one_of_several_metrics_is_selected_in_each_fold_anew(tmp_path: Path) -> None:
-    rng = np.random.default_rng(3)
-    labels = rng.integers(0, 2, 160)
-    weak, strong = rng.normal(0.3 * labels, 1.0), rng.normal(2.0 * labels, 1.0) + 9.0
-    outcome = calibrated(
-        tmp_path,
-        (weak / 10 + 0.5).clip(0, 1).tolist(),
-        labels.tolist(),
-        "quality.quality,words",
-        second=strong.tolist(),
-        method="single",
-    )
-    figures = outcome.figures
-    assert list(figures.weights) == ["length.words"]
-    assert figures.notes == ("of 2 metrics, length.words separates the labels best and in 5 of 5 folds",)
-    assert figures.auc_cross_validated == pytest.approx(roc_auc_score(labels, strong), abs=0.02)
-    outcome.save(tmp_path / "single.json")
-    saved = load_calibration(tmp_path / "single.json")
-    assert [(entry.evaluator, entry.metric, entry.better) for entry in saved.metrics] == [
-        ("length", "words", "higher")
-    ]
-    alone = calibrated(tmp_path, [0.5] * 160, labels.tolist(), "words", second=strong.tolist()).figures
-    [weight] = alone.weights.values()
-    assert saved.curve.weights == pytest.approx([weight.weight])
-    assert saved.curve.intercept == pytest.approx(alone.intercept)
-
-
-def test_the_metric_with_the_greatest_area_in_its_direction_is_best() -> None:
-    rng = np.random.default_rng(4)
-    good = rng.permutation(np.repeat([True, False], 40))
-    noise = rng.random((80, 8))
-    best = best_single(noise, good, ["higher"] * 8)
-    assert (
-        roc_auc_score(good, noise[:, best]) == max(roc_auc_score(good, column) for column in noise.T) > 0.55
-    )
-    assert best_single(-noise, good, ["lower"] * 8) == best
 
 
 def test_levels_need_to_be_told_from_which_on_an_answer_is_good(tmp_path: Path) -> None:

@@ -61,8 +61,7 @@ class HumanCalibration:
         sample_size: labels that are wanted in all.
         rounds: small samples that they are drawn in, each one where the labels before it leave most doubt.
         alpha: share of answers whose conformal set may miss people's label.
-        method: how scores become probabilities: "logistic", "isotonic", "ordinal" or "boosting"; "single"
-            uses the one of several metrics that separates the labels best.
+        method: how scores become probabilities: "logistic", "isotonic", "ordinal" or "boosting".
         metric: `evaluator.metric`, or several that make one score; the primary metric of the first evaluator
             whose scores say how much, where not given.
         labels: CSV file with the labels, from the workflow file's folder; `labels.csv` among the workflow's
