@@ -50,5 +50,12 @@ def test_a_case_of_an_own_suite_tests_the_sentence_with_its_answer() -> None:
     assert figures(statements(own, CHUNKS)).rules == (1, 2)
 
 
+def test_numbers_of_sections_are_no_quantities() -> None:
+    headings = chunk(
+        "c3", "4. Complaints", "(2) The bank answers complaints in writing.", "12 cards are free."
+    )
+    assert figures(statements(suite(), (headings,))).quantities == (0, 1)
+
+
 def test_without_documents_there_is_nothing_to_cover() -> None:
     assert describe(figures(statements(suite(), ()))) == ""
