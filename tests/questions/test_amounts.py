@@ -408,3 +408,25 @@ def test_cells_of_words_are_asked_for(table: str, question: str, right: str, wro
     assert draft.question == question
     assert passes(draft, right)
     assert not passes(draft, wrong)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "question", "answer"),
+    [
+        pytest.param(
+            "(3) A full scholarship is EUR 850 per month.",
+            "What is a full scholarship per month?",
+            "EUR 850",
+            id="number of a paragraph",
+        ),
+        pytest.param(
+            "Travel expenses are reimbursed up to EUR 120.",
+            "Up to what amount are travel expenses reimbursed?",
+            "up to EUR 120",
+            id="limit of a payment",
+        ),
+    ],
+)
+def test_amounts_of_numbered_paragraphs_and_limits(sentence: str, question: str, answer: str) -> None:
+    (draft,) = drafts("numerical_reasoning", sentence)
+    assert (draft.question, draft.answer) == (question, answer)
