@@ -415,8 +415,8 @@ def test_cells_of_words_are_asked_for(table: str, question: str, right: str, wro
     [
         pytest.param(
             "(3) A full scholarship is EUR 850 per month.",
-            "What is a full scholarship per month?",
-            "EUR 850",
+            "What is a full scholarship?",
+            "EUR 850 per month",
             id="number of a paragraph",
         ),
         pytest.param(

@@ -88,8 +88,8 @@ def cell_questions(text: str, before: str = "") -> Iterator[QuantityQuestion]:
             question = f"What is the {_lower(head)} {name}?" if name else ""
             if is_specification:
                 question = _property_question(row[0])
-            elif not question or label in _SERVICES:
-                question = _row_question(row[0], head, table) or question
+            elif not question or (label in _SERVICES and len(row[0].split()) > 1):
+                question = _row_question(row[0], head, table)
             if question:
                 yield from _cell_question(question, cell)
 
@@ -120,6 +120,7 @@ def _row_question(name: str, head: str, table: _Table) -> str:
         return f"What is the {_lower(head)} for {row}?"
     groups = [other for other in table.heads[1:] if is_plural(other.lower().split()[:1])]
     is_price = head in groups and 2 * len(groups) >= len(table.heads) - 1
+    is_price &= not words[0].lower().endswith("ing")  # "Rowing boat" has an article, "Moving house" has none
     return f"{_HOW_MUCH} {row} for {_lower(head)}?" if is_price else ""
 
 

@@ -72,9 +72,12 @@ def statements(suite: TestSuite, chunks: Sequence[Chunk]) -> Iterator[Statement]
             if text.startswith("|"):
                 asked = questions.get(text, [])
                 for row in _rows(text):
-                    name = row.split("|")[1].strip()
+                    name = row.split("|")[1].strip().casefold()
                     yield Statement(
-                        kind="tables", text=row, tested=any(name in question for question in asked), **base
+                        kind="tables",
+                        text=row,
+                        tested=any(name in question.casefold() for question in asked),
+                        **base,
                     )
                 continue
             kinds: list[Kind] = ["quantities"] if quantities(_HEADING_NUMBER.sub("", sentence)) else []

@@ -30,7 +30,7 @@ def suite(*cases: dict[str, str]) -> TestSuite:
 def test_what_no_case_tests_is_listed() -> None:
     asked = suite(
         {"prompt": "What does a card cost?", "evidence": FEE, "source_chunk": "c1"},
-        {"prompt": "What is the premium of Plus?", "evidence": TABLE, "source_chunk": "c1+c2"},
+        {"prompt": "What is the premium of plus?", "evidence": TABLE, "source_chunk": "c1+c2"},
     )
     found = list(statements(asked, CHUNKS))
     assert figures(found) == Coverage(passages=(2, 2), quantities=(1, 2), tables=(1, 2), rules=(0, 2))
