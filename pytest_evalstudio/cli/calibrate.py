@@ -91,6 +91,11 @@ def _add_inputs(parser: argparse.ArgumentParser) -> None:
         metavar="KEY[,KEY...]",
         help="METRIC or EVALUATOR.METRIC; several are combined into one score",
     )
+    parser.add_argument(
+        "--choose",
+        action="store_true",
+        help="calibrate the one metric that agrees best with the labels, instead of combining them",
+    )
 
 
 def _add_rule_options(parser: argparse.ArgumentParser) -> None:
@@ -164,6 +169,7 @@ def run(arguments: argparse.Namespace) -> int:
         good_from=arguments.good,
         rule=rule,
         coverage=arguments.coverage,
+        chooses=arguments.choose,
     )
     _print_figures(calibration.figures, divided, outdated, as_json=arguments.json)
     if not calibration.figures.is_accepted:

@@ -320,7 +320,8 @@ def test_columns_of_years_and_of_models_are_asked_for() -> None:
 def test_codes_of_a_table_have_a_meaning() -> None:
     rule = " | --- | --- | --- | "
     table = f"| Code | Meaning | What to do |{rule}| E01 | Steam boiler not filled | Check the tap |"
-    (draft,) = drafts("simple_factual", table)
+    draft, action = drafts("simple_factual", table)
+    assert (action.question, action.answer) == ("What should you do in case of code E01?", "Check the tap")
     assert (draft.question, draft.answer) == ("What does code E01 mean?", "Steam boiler not filled")
     assert passes(draft, "The steam boiler is not filled.")
     assert not passes(draft, "Check the tap.")
@@ -333,3 +334,99 @@ def test_an_abstract_noun_is_no_name_even_if_a_contract_writes_it_with_a_capital
         elsewhere=("This clause sets out our Liability.",),
     )
     assert draft.question == "What is the limit on liability per suitcase?"
+
+
+RULE = " | --- | --- | --- | "
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        pytest.param(
+            f"| Service | Fee | Time |{RULE}| Replacement card | £10 | 5 days |"
+            " | Cash withdrawals abroad | 2.75% | none |",
+            {
+                "What is the fee for a replacement card?": "£10",
+                "What is the fee for cash withdrawals abroad?": "2.75%",
+            },
+            id="services",
+        ),
+        pytest.param(
+            f"| Type of leave | Days per year | Notice |{RULE}| Study leave | up to 5 | 6 weeks |"
+            " | Moving house | 2 | 10 days |",
+            {
+                "How many days of study leave are there per year?": "up to 5",
+                "How many days are there per year for moving house?": "2",
+            },
+            id="days",
+        ),
+        pytest.param(
+            f"| Ticket | Adults | Children (4–15) |{RULE}| Annual pass | £345 | £160 |"
+            " | Family day | free | £9 |",
+            {"How much is an annual pass for adults?": "£345"},
+            id="prices by group",
+        ),
+        pytest.param(
+            "| Item | Value | | --- | --- | | Tank capacity | 3.5 litres | | Noise level, low | 38 dB |",
+            {"What is the tank capacity?": "3.5 litres"},
+            id="properties",
+        ),
+    ],
+)
+def test_rows_of_several_words_are_asked_for(table: str, expected: dict[str, str]) -> None:
+    assert {draft.question: draft.answer for draft in drafts("numerical_reasoning", table)} == expected
+
+
+@pytest.mark.parametrize(
+    ("table", "question", "right", "wrong"),
+    [
+        pytest.param(
+            f"| Task | Interval | Time |{RULE}| Check the belts | every 3 months | 20 minutes |",
+            "How often should you check the belts?",
+            "Every three months.",
+            "Every 6 months.",
+            id="task",
+        ),
+        pytest.param(
+            f"| Part | Clean | Replace |{RULE}| Main brush | Weekly | – |",
+            "How often should you clean the main brush?",
+            "Once a week.",
+            "Monthly.",
+            id="part",
+        ),
+        pytest.param(
+            f"| Code | Fault | What to do |{RULE}| E04 | Low | Let it cool, call the service |",
+            "What should you do in case of code E04?",
+            "Let it cool and call the service.",
+            "Switch it on again.",
+            id="code",
+        ),
+    ],
+)
+def test_cells_of_words_are_asked_for(table: str, question: str, right: str, wrong: str) -> None:
+    (draft,) = drafts("simple_factual", table)
+    assert draft.question == question
+    assert passes(draft, right)
+    assert not passes(draft, wrong)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "question", "answer"),
+    [
+        pytest.param(
+            "(3) A full scholarship is EUR 850 per month.",
+            "What is a full scholarship?",
+            "EUR 850 per month",
+            id="number of a paragraph",
+        ),
+        pytest.param(
+            "Travel expenses are reimbursed up to EUR 120.",
+            "Up to what amount are travel expenses reimbursed?",
+            "up to EUR 120",
+            id="limit of a payment",
+        ),
+    ],
+)
+def test_amounts_of_numbered_paragraphs_and_limits(sentence: str, question: str, answer: str) -> None:
+    (draft,) = drafts("numerical_reasoning", sentence)
+    assert (draft.question, draft.answer) == (question, answer)

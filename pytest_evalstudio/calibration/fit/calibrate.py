@@ -5,14 +5,14 @@ Source: HCAT, section 5.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Container, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from pytest_evalstudio.calibration.file import COVERAGES, METHODS, Calibration, Coverage, Decision, Method
-from pytest_evalstudio.calibration.fit.curves import Fitted, fit, probabilities
+from pytest_evalstudio.calibration.fit.curves import Fitted, probabilities
 from pytest_evalstudio.calibration.fit.figures import FittedCalibration, calibration_figures
 from pytest_evalstudio.calibration.fit.predictions import (
     Fit,
@@ -23,14 +23,14 @@ from pytest_evalstudio.calibration.fit.predictions import (
 )
 from pytest_evalstudio.calibration.fit.refusals import refusals
 from pytest_evalstudio.calibration.fit.results import CalibrationFigures
-from pytest_evalstudio.calibration.fit.sample import LabelledSample, sample
+from pytest_evalstudio.calibration.fit.sample import sample
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.numbers import DEFAULT_SEED
 from pytest_evalstudio.formats.labels import Labels
 from pytest_evalstudio.record.score_table import Column, Scores
 from pytest_evalstudio.stats.risk import Cut, choose_cut
 from pytest_evalstudio.stats.risk_rule import RiskRule
-from pytest_evalstudio.stats.types import Floats, Integers
+from pytest_evalstudio.stats.types import Floats
 
 SAVED_FIGURES = ("n", "auc", "ece_after", "brier", "type_1", "type_2", "kappa")
 _SMALLEST = 1e-12
@@ -78,6 +78,7 @@ def calibrate(
     drawn: Container[tuple[str, str]] | None = None,
     rule: RiskRule | None = None,
     coverage: Coverage = "class",
+    chooses: bool = False,
 ) -> Calibrated:
     """Calibrate one metric, or several in one score, by people's labels.
 
@@ -99,6 +100,8 @@ def calibrate(
         drawn: key and model key of the answers that were drawn at random; None where all were.
         rule: of the threshold; balanced error where not given.
         coverage: "class" if alpha holds for good and for bad answers each, "marginal" if for all together.
+        chooses: calibrate the one metric with the greatest area under the ROC curve; each fold chooses by its
+            training part (nested cross-validation), so that the figures contain the choice.
 
     Raises:
         ConfigurationError: if labels are too few or of one kind only, or metrics, method and labels do not go
@@ -106,6 +109,8 @@ def calibrate(
         DataError: if no label fits an answer.
     """
     _check(method, alpha, coverage)
+    if chooses and len(metrics) < 2:
+        raise ConfigurationError("choosing a metric takes two or more; name them, separated by commas")
     rule = rule or RiskRule()
     columns = _columns(scores, metrics)
     labelled = sample(scores, labels, columns, good_from=good_from, drawn=drawn)
@@ -114,35 +119,18 @@ def calibrate(
         sample=labelled,
         columns=tuple(columns),
         method=method,
-        curve=_fit_of(labelled, columns, method, seed),
         alpha=alpha,
         coverage=coverage,
         rule=rule,
         seed=seed,
+        chooses=chooses,
     )
     result, tested, cut = _fitted(fitting, scores)
     figures = calibration_figures(result, tested)
-    figures = figures.with_refusals(refusals(figures, columns, cut, rule))
+    if chooses:
+        figures = replace(figures, candidates=tuple(column.key for column in columns))
+    figures = figures.with_refusals(refusals(figures, result.fitting.columns, cut, rule))
     return Calibrated(figures, result.saved(_saved_figures(figures)))
-
-
-def _fit_of(
-    labelled: LabelledSample, columns: Sequence[Column], method: Method, seed: int
-) -> Callable[[Integers], Fitted]:
-    """Return the function that fits the curve to some rows of the sample."""
-    metrics = [column.metric for column in columns]
-
-    def fitted(rows: Integers) -> Fitted:
-        return fit(
-            method,
-            labelled.scores[rows],
-            labelled.labels[rows],
-            good_from=labelled.good_from,
-            metrics=metrics,
-            seed=seed,
-        )
-
-    return fitted
 
 
 def _fitted(fitting: Fit, scores: Scores) -> tuple[FittedCalibration, Predictions, Cut]:
@@ -151,13 +139,14 @@ def _fitted(fitting: Fit, scores: Scores) -> tuple[FittedCalibration, Prediction
     everything = np.arange(len(labelled))
     has_random_part = labelled.drawn is not None
     rows, others = labelled.parts() if has_random_part else labelled.halves(everything, seed)
+    candidates, fitting = fitting, fitting.chosen(rows if has_random_part else everything)
     curve = fitting.curve(rows)
     conformal = conformal_of(fitting, curve, others)
     cut = _expected(scores, curve, fitting) if has_random_part else fitting.cut(curve, everything)
     tested = (
         held_out(fitting, curve, conformal, cut, rows, others)
         if has_random_part
-        else cross_validated(fitting)
+        else replace(cross_validated(candidates), tested=fitting.sample)
     )
     probability = min(max(cut.probability, _SMALLEST), 1 - _SMALLEST)
     decision = Decision(**asdict(fitting.rule), probability=probability)

@@ -20,6 +20,8 @@ def describe(calibration: CalibrationFigures) -> Iterator[str]:
         f"{', '.join(calibration.metrics)}: {calibration.method}, {calibration.n} labelled answers,"
         f" {calibration.good} of them good"
     )
+    if calibration.candidates:
+        yield f"chosen by the labels, in each fold anew, among {', '.join(calibration.candidates)}"
     excluded = calibration.left_out
     if excluded.without_answer:
         yield f"left out: {excluded.without_answer} labels of answers that are not in the results"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pytest_evalstudio.calibration.apply.conformal import ConformalSet, conformal_set, level_distances
 from pytest_evalstudio.calibration.file import Conformal, Coverage, Logistic, Method
-from pytest_evalstudio.calibration.fit.curves import Fitted, Trees, probabilities
+from pytest_evalstudio.calibration.fit.curves import Fitted, Trees, fit, probabilities
 from pytest_evalstudio.calibration.fit.sample import LabelledSample
 from pytest_evalstudio.record.score_table import Column
 from pytest_evalstudio.stats.calibration import area_under_roc
@@ -27,21 +27,40 @@ class Fit:
 
     Attributes:
         method: of the curve.
-        curve: fits a curve to rows of the sample.
         alpha: share of labels that conformal sets may miss.
         coverage: "class" or "marginal".
         rule: of the cut.
         seed: of folds and halves.
+        chooses: one of the columns is chosen by the labels, in each fold anew.
     """
 
     sample: LabelledSample
     columns: tuple[Column, ...]
     method: Method
-    curve: Callable[[Integers], Fitted]
     alpha: float
     coverage: Coverage
     rule: RiskRule
     seed: int
+    chooses: bool = False
+
+    def curve(self, rows: Integers) -> Fitted:
+        """Return the curve that is fitted to some rows."""
+        return fit(
+            self.method,
+            self.sample.scores[rows],
+            self.sample.labels[rows],
+            good_from=self.sample.good_from,
+            metrics=[column.metric for column in self.columns],
+            seed=self.seed,
+        )
+
+    def chosen(self, rows: Integers) -> Fit:
+        """Return the settings for the column that some rows choose; the same if nothing is to be chosen."""
+        if not self.chooses:
+            return self
+        at = _best_column(self, rows)
+        sample = replace(self.sample, scores=self.sample.scores[:, [at]])
+        return replace(self, sample=sample, columns=(self.columns[at],), chooses=False)
 
     def cut(self, curve: Fitted, rows: Integers) -> Cut:
         """Return the cut that the rule chooses by the labels of some rows."""
@@ -82,14 +101,16 @@ def cross_validated(fitting: Fit) -> Predictions:
     sets: dict[int, ConformalSet] = {}
     singles = []
     for number, (training, test) in enumerate(labelled.folds(fitting.seed)):
+        fold = fitting.chosen(training)
         rows, others = labelled.halves(training, fitting.seed)
-        curve = fitting.curve(rows)
-        conformal = conformal_of(fitting, curve, others)
-        likely[test] = probabilities(curve, labelled.scores[test])
-        passes[test] = likely[test] >= fitting.cut(curve, training).probability
+        curve = fold.curve(rows)
+        conformal = conformal_of(fold, curve, others)
+        scores = fold.sample.scores[test]
+        likely[test] = probabilities(curve, scores)
+        passes[test] = likely[test] >= fold.cut(curve, training).probability
         folds[test] = number
-        sets |= zip(test.tolist(), _sets(curve, conformal, likely[test], labelled.scores[test]), strict=True)
-        singles += _best_single(fitting, training, test)
+        sets |= zip(test.tolist(), _sets(curve, conformal, likely[test], scores), strict=True)
+        singles += _best_single(fold, training, test)
     return Predictions(
         tested=labelled,
         probabilities=likely,
@@ -168,11 +189,22 @@ def _sets(curve: Fitted, conformal: Conformal, likely: Floats, scores: Floats) -
 
 def _best_single(fitting: Fit, training: Integers, test: Integers) -> list[float]:
     """Return the area, on the test part, of the metric with the greatest area on the training part."""
-    labelled = fitting.sample
-    good = labelled.good
-    if len(fitting.columns) < 2 or len(set(good[test].tolist())) < 2:
+    good = fitting.sample.good[test]
+    if len(fitting.columns) < 2 or len(set(good.tolist())) < 2:
         return []
-    signs = np.array([1 if column.metric.better == "higher" else -1 for column in fitting.columns])
-    scores = labelled.scores * signs
-    areas = [area_under_roc(scores[training, at], good[training]) for at in range(len(signs))]
-    return [area_under_roc(scores[test, int(np.argmax(areas))], good[test])]
+    return [area_under_roc(_directed_scores(fitting, test)[:, _best_column(fitting, training)], good)]
+
+
+def _best_column(fitting: Fit, rows: Integers) -> int:
+    """Return the column with the greatest area under the ROC curve on some rows, the first of equals."""
+    good, scores = fitting.sample.good[rows], _directed_scores(fitting, rows)
+    return int(np.argmax([area_under_roc(column, good) for column in scores.T]))
+
+
+def _directed_scores(fitting: Fit, rows: Integers) -> Floats:
+    """Return the scores of some rows with a sign that makes the higher one the better one."""
+    signs: Floats = np.array(
+        [1.0 if column.metric.better == "higher" else -1.0 for column in fitting.columns]
+    )
+    result: Floats = fitting.sample.scores[rows] * signs
+    return result

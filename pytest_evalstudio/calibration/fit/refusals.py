@@ -70,7 +70,7 @@ def _area(figures: CalibrationFigures) -> Iterator[Refusal]:
 
 def _deciding_interval(figures: CalibrationFigures) -> Interval | None:
     """Return the interval that acceptance rests on: of raw scores, or of predictions for unseen answers."""
-    if len(figures.metrics) == 1:
+    if len(figures.metrics) == 1 and not figures.candidates:
         return figures.auc_in_sample_interval
     return figures.auc_cross_validated_interval
 

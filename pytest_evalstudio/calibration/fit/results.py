@@ -199,6 +199,7 @@ class CalibrationFigures(ErrorRates):
         expected: of the calibrated verdict on new answers.
         refusals: reasons why labels do not support the calibration; empty for an accepted one.
         notes: sentences for people.
+        candidates: metrics of which the labels chose one; empty where nothing was chosen.
     """
 
     n: int
@@ -234,6 +235,7 @@ class CalibrationFigures(ErrorRates):
     decision: Decision
     expected: ExpectedUse
     refusals: tuple[Refusal, ...] = ()
+    candidates: tuple[str, ...] = ()
 
     def with_refusals(self, refusals: tuple[Refusal, ...]) -> CalibrationFigures:
         """Return the figures with reasons for a refusal; a refused calibration has no threshold."""

@@ -25,7 +25,7 @@ _UNCLEAR_SUBJECT = re.compile(
     r"(?i)\b(?:that|which|who|whom|because|there|if|when|while|where|we|you|it|they|this)\b"
 )
 _NEGATIVE = re.compile(r"(?i)\b(?:no|not|never|nothing|nobody|none|neither|nor|cannot|without|\w+n't)\b")
-_SECTION = re.compile(r"^\s*(?:§\s?)?\d{1,2}(?:\.\d{1,2}){1,3}\.?\s(?=[A-Z])")
+_SECTION = re.compile(r"^\s*(?:(?:§\s?)?\d{1,2}(?:\.\d{1,2}){1,3}\.?|\(\d{1,2}\))\s(?=[A-Z])")
 _MAX_SUBJECT_WORDS = 9
 _NUMBER_OF_WORDS = range(4, 41)
 

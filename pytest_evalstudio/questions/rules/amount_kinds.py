@@ -105,6 +105,8 @@ def money(clause: Clause, subject: str, slot: QuantitySlot) -> str:
         return clause.ask(_bounded("", slot.bound, "how much"), subject, slot.after)
     if clause.voice != "passive":
         return ""
+    if not slot.prep and slot.bound == "up to" and clause.verb in _PAYING:
+        return clause.ask("Up to what amount", subject, slot.after)
     is_present = clause.aux in ("is", "are")
     if slot.prep == "to" and clause.verb == "limit" and is_present:
         return f"What is the limit on {subject}{slot.after}?"

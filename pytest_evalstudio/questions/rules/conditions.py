@@ -66,6 +66,12 @@ def items_condition(text: str) -> str:
     return _conjunction(dict.fromkeys(words), quantities(body)) if all(words) else ""
 
 
+def list_condition(items: Iterable[str]) -> str:
+    """Return the condition that an answer names all items of a list by a word each; "" if one has none."""
+    words = [_item_word(item) for item in items]
+    return _conjunction(dict.fromkeys(words), ()) if all(words) else ""
+
+
 def _item_word(item: str) -> str:
     """Return the word that names an item: its last one, or its longest if it has a complement."""
     words = [word for word in content_words(item) if len(word) > 2 and not word[0].isdigit()]

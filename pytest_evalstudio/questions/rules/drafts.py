@@ -9,9 +9,9 @@ from pytest_evalstudio.formats.condition import Regexp
 from pytest_evalstudio.questions.grammar.statements import without_number
 from pytest_evalstudio.questions.quantities import Kind
 from pytest_evalstudio.questions.rules.amounts import quantity_questions
-from pytest_evalstudio.questions.rules.conditions import keywords_condition
 from pytest_evalstudio.questions.rules.facts import fact_questions
-from pytest_evalstudio.questions.rules.tables import cell_questions, code_meanings, text_before_table
+from pytest_evalstudio.questions.rules.lists import list_draft
+from pytest_evalstudio.questions.rules.tables import cell_questions, text_before_table, text_cells
 
 NUMERICAL: tuple[Kind, ...] = ("money", "percent", "measure", "number")
 TEMPORAL: tuple[Kind, ...] = ("date", "period")
@@ -32,8 +32,10 @@ def quantity_drafts(excerpt: Excerpt, corpus: Corpus, kinds: Container[Kind]) ->
 
 
 def fact_drafts(excerpt: Excerpt, corpus: Corpus) -> Iterator[Draft]:
-    """Yield a draft for each fact that the sentences and tables of codes of an excerpt state."""
-    for sentence in excerpt.sentences:
+    """Yield a draft for each fact that the sentences, lists and tables of an excerpt state."""
+    for number, sentence in enumerate(excerpt.sentences):
+        if draft := list_draft(excerpt.sentences[number:]):
+            yield draft
         for fact in fact_questions(sentence, corpus):
             yield Draft(
                 question=fact.question,
@@ -41,6 +43,5 @@ def fact_drafts(excerpt: Excerpt, corpus: Corpus) -> Iterator[Draft]:
                 condition=fact.condition,
                 evidence=sentence,
             )
-        for question, meaning in code_meanings(sentence):
-            if condition := keywords_condition(meaning):
-                yield Draft(question=question, answer=meaning, condition=condition, evidence=sentence)
+        for question, answer, condition in text_cells(sentence):
+            yield Draft(question=question, answer=answer, condition=condition, evidence=sentence)

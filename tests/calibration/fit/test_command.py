@@ -118,3 +118,14 @@ def test_a_label_counts_where_results_do_not_hold_the_text() -> None:
     result, outdated = without_outdated(labels, scores)
     assert [(label.key, label.answer_id) for label in result] == [("a", "x"), ("b", "b1"), ("c", "y")]
     assert outdated == 1
+
+
+def test_labels_choose_among_the_named_metrics(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scores, labels = drawn()
+    record = str(write_record(tmp_path, scores, second=[number % 7 for number in range(120)]))
+    path, saved = str(write_labels(tmp_path / "labels.csv", labels)), tmp_path / "c.json"
+    command = ["calibrate", record, path, "--metric", "words,quality", "--choose", "-o", str(saved)]
+    assert main(command) == 0
+    printed = capsys.readouterr().out
+    assert "chosen by the labels, in each fold anew, among length.words, quality.quality" in printed
+    assert [metric.metric for metric in load_calibration(saved).metrics] == ["quality"]

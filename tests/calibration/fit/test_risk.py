@@ -377,3 +377,38 @@ def test_costs_that_scores_lower_are_accepted() -> None:
     figures = made(*rag(2), rule=risk_rule(cost="1:3")).figures
     assert figures.refusals == ()
     assert figures.expected.cost_per_1000 < figures.expected.trivial_cost_per_1000
+
+
+def test_labels_choose_the_metric_that_agrees_with_them() -> None:
+    informative, labels = rag(3, 100)
+    noise = np.random.default_rng(4).random(100)
+    table = answers(noise, informative, 1 - informative)
+    calibrated = calibrate(table, labelled(table, labels), list(table.columns), chooses=True)
+    figures, saved = calibrated.figures, calibrated.calibration
+    assert figures.metrics == ("e1.m",)
+    assert figures.candidates == ("e0.m", "e1.m", "e2.m")
+    assert figures.is_accepted
+    assert saved is not None
+    assert [metric.evaluator for metric in saved.metrics] == ["e1"]
+    alone = calibrate(table, labelled(table, labels), ["e1.m"])
+    assert alone.calibration is not None
+    assert saved.curve == alone.calibration.curve
+
+
+def test_a_choice_among_metrics_without_information_is_refused() -> None:
+    """Of 20 metrics of noise one agrees well with the labels that choose it, and not with others."""
+    accepted = 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        table = answers(*rng.random((20, 80)))
+        truth = labelled(table, rng.random(80) < 0.5)
+        figures = calibrate(table, truth, list(table.columns), chooses=True).figures
+        assert figures.auc_in_sample > 0.55
+        accepted += figures.is_accepted
+    assert accepted <= 1
+
+
+def test_a_choice_takes_two_metrics() -> None:
+    table = answers(np.linspace(0, 1, 40))
+    with pytest.raises(ConfigurationError, match="takes two or more"):
+        calibrate(table, labelled(table, np.arange(40) > 20), ["e0.m"], chooses=True)

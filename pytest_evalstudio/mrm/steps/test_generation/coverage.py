@@ -22,6 +22,8 @@ _RULE = re.compile(
 )
 _ROW = re.compile(r"\|[^|]*(?=\|)")
 _SEPARATOR = re.compile(r"\|(?:\s*:?-+:?\s*\|)+")
+_HEADING_NUMBER = re.compile(r"^\s*\(?\d+(?:\.\d+)*[.)]?\s(?=[A-Z])")
+"""Number of a section or paragraph, which is no quantity."""
 MIN_ANSWER_CHARS = 3
 """Shorter expected answers occur in any sentence."""
 _SPACES = re.compile(r"\s+")
@@ -70,12 +72,15 @@ def statements(suite: TestSuite, chunks: Sequence[Chunk]) -> Iterator[Statement]
             if text.startswith("|"):
                 asked = questions.get(text, [])
                 for row in _rows(text):
-                    name = row.split("|")[1].strip()
+                    name = row.split("|")[1].strip().casefold()
                     yield Statement(
-                        kind="tables", text=row, tested=any(name in question for question in asked), **base
+                        kind="tables",
+                        text=row,
+                        tested=any(name in question.casefold() for question in asked),
+                        **base,
                     )
                 continue
-            kinds: list[Kind] = ["quantities"] if quantities(sentence) else []
+            kinds: list[Kind] = ["quantities"] if quantities(_HEADING_NUMBER.sub("", sentence)) else []
             kinds += ["rules"] if _RULE.search(sentence) else []
             tested = bool(kinds) and (
                 _is_evidence(text, evidence) or any(answer in text for answer in answers.get(chunk.id, ()))

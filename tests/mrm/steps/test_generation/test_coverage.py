@@ -30,7 +30,7 @@ def suite(*cases: dict[str, str]) -> TestSuite:
 def test_what_no_case_tests_is_listed() -> None:
     asked = suite(
         {"prompt": "What does a card cost?", "evidence": FEE, "source_chunk": "c1"},
-        {"prompt": "What is the premium of Plus?", "evidence": TABLE, "source_chunk": "c1+c2"},
+        {"prompt": "What is the premium of plus?", "evidence": TABLE, "source_chunk": "c1+c2"},
     )
     results = list(statements(asked, CHUNKS))
     assert figures(results) == Coverage(passages=(2, 2), quantities=(1, 2), tables=(1, 2), rules=(0, 2))
@@ -48,6 +48,13 @@ def test_a_case_of_an_own_suite_tests_the_sentence_with_its_answer() -> None:
     own = suite({"prompt": "Where do I pay?", "expected_output": "at the gate", "source_chunk": "c2"})
     assert figures(statements(own, CHUNKS)).quantities == (1, 2)
     assert figures(statements(own, CHUNKS)).rules == (1, 2)
+
+
+def test_numbers_of_sections_are_no_quantities() -> None:
+    headings = chunk(
+        "c3", "4. Complaints", "(2) The bank answers complaints in writing.", "12 cards are free."
+    )
+    assert figures(statements(suite(), (headings,))).quantities == (0, 1)
 
 
 def test_without_documents_there_is_nothing_to_cover() -> None:
