@@ -315,3 +315,12 @@ def test_a_model_held_against_thresholds_of_its_own_cases_says_so(tmp_path):
 def test_every_script_is_used_once():
     assert len(set(SCRIPTS)) == len(SCRIPTS)
     assert len(set(STYLES)) == len(STYLES)
+
+
+def test_without_insights_the_page_claims_nothing_about_failures(tmp_path):
+    builder = RecordBuilder(models=("one", "two"))
+    for key, first, second in (("a", 0.9, 0.4), ("b", 0.4, 0.8), ("c", 0.7, 0.6)):
+        builder.add(key, "one", {"outcomes": {"quality": score(first)}})
+        builder.add(key, "two", {"outcomes": {"quality": score(second)}})
+    page = build_report(builder.write(tmp_path), tmp_path, {}).page.read_text(encoding="utf-8")
+    assert "No insight: no model and no prompt stands apart." in page

@@ -87,4 +87,4 @@ def _add(builder: RecordBuilder, number: int, position: int, name: str, *, base:
         "output_condition": f'"£{price}.00"',
         "outcomes": outcomes,
     }
-    builder.add(question_key(number), name, row, verdicts=verdicts)
+    builder.add(question_key(number), name, row, verdicts=verdicts, reason=reason)

@@ -41,6 +41,14 @@ def test_each_regressed_row_shows_its_change_between_marks_of_what_is_left_out(v
         assert "1f2e3d4c-" not in row.inner_text()
 
 
+def test_the_reason_of_every_regression_is_one_click_from_the_first_screen(visit, compared):
+    page = visit(compared)
+    page.locator("nav.tabs a", has_text="Compare").click()
+    rows = page.locator("#comparison .change")
+    assert rows.count() == 6
+    assert all(row.is_visible() and "not met: " in row.inner_text() for row in rows.all())
+
+
 def test_the_whole_answers_are_one_click_away(visit, compared):
     page = visit(compared, "#compare")
     row = page.locator("#comparison .change").first
