@@ -29,6 +29,8 @@ from pytest_evalstudio.metrics.tool_calls import (
 from pytest_evalstudio.metrics.tool_definitions import default_arguments, read_definitions
 
 _SHOWN_CALLS = 5
+_READ_CHARS = 2_000
+"""Arguments that are no JSON object may be megabytes; a message shows a line of them."""
 _EXPORTED_CALLS = 100
 """Differences of a kind that exports list; the record has all calls."""
 
@@ -162,7 +164,8 @@ class ToolCalls:
 
 
 def _shown(call: ToolCall | ExpectedToolCall) -> str:
-    return one_line(call_text(call.name, call.arguments))
+    text = call.arguments_text[:_READ_CHARS] if isinstance(call, ToolCall) else ""
+    return one_line(call_text(call.name, call.arguments, text))
 
 
 def _value(value: object) -> str:

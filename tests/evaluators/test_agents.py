@@ -52,6 +52,8 @@ def test_the_expected_calls_pass() -> None:
         ),
         ([GET, CANCEL, GET], 'unexpected: get_reservation(id="EHGLP3")'),
         ([GET, {**CANCEL, "arguments": "{broken"}], "id=nothing, expected"),
+        ([GET, CANCEL, {"name": "search", "arguments": "fee?"}], "unexpected: search(fee?)"),
+        ([GET, CANCEL, {"name": "search", "arguments": '["a@b.com"]'}], 'unexpected: search(["*@*.***"])'),
     ],
 )
 def test_wrong_calls_fail_and_the_reason_names_them(tool_calls: list[Any], reason: str) -> None:
