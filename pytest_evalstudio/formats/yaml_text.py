@@ -34,6 +34,9 @@ _PLAIN = (
 """Kinds of plain scalars: tag, pattern, first characters."""
 
 
+_TOO_DEEP = "is nested too deeply to be read"
+
+
 def load_yaml(text: str, name: str) -> object:
     """Return the value of a YAML text.
 
@@ -52,9 +55,10 @@ def load_yaml(text: str, name: str) -> object:
     except yaml.MarkedYAMLError as exc:
         at = exc.problem_mark or exc.context_mark
         line, column = (at.line + 1, at.column + 1) if at else (0, 0)
-        raise DataError(
-            f"is not YAML: {exc.problem or exc.context}", source=name, line=line, column=column
-        ) from None
+        fault = f"is not YAML: {exc.problem or exc.context}"
+        if at and _open_brackets(text[: at.index]) > MAX_DEPTH:
+            fault = _TOO_DEEP  # the reader of PyYAML 6.0.4 is ahead of its events, and has a limit of its own
+        raise DataError(fault, source=name, line=line, column=column) from None
     except (yaml.YAMLError, ValueError, RecursionError, TypeError) as exc:
         raise DataError(
             f"is not YAML: {' '.join(str(exc).split()) or 'nested too deeply'}", source=name
@@ -189,7 +193,11 @@ def _check_size(text: str, name: str, loader: object) -> None:
                 name,
             )
         if len(open_values) - 1 > MAX_DEPTH or len(open_values) + open_values[-1][2] > MAX_DEPTH + 2:
-            raise _at(event, "is nested too deeply to be read", name)
+            raise _at(event, _TOO_DEEP, name)
+
+
+def _open_brackets(text: str) -> int:
+    return text.count("[") + text.count("{") - text.count("]") - text.count("}")
 
 
 def _add(parent: list[Any], size: int, depth: int) -> None:

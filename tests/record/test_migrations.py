@@ -1,4 +1,7 @@
-"""Records that version 0.1.0 wrote are read, with the problems and insights that 0.1.0 found in them."""
+"""Records that version 0.1.0 wrote are read, with the problems that 0.1.0 found in them.
+
+Of its insights those remain that hold: models are ranked only where their intervals do not overlap.
+"""
 
 from __future__ import annotations
 
