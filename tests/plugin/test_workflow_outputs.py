@@ -55,7 +55,7 @@ def test_the_page_shows_pictures_and_problems_of_steps(workflow: Project) -> Non
     problems = page.partition('id="problems"')[2].partition("</section>")[0]
     assert "Fifth: Scores below 0.5" in problems
     assert "demo" not in problems, "the only workflow needs no name"
-    result.stdout.fnmatch_lines(["findings: 1 low", "    low    demo, Fifth: Scores below 0.5*"])
+    result.stdout.fnmatch_lines(["findings: 1 low", "    low    Fifth: Scores below 0.5*"])
 
 
 def test_a_workflow_leaves_artifacts_that_say_what_was_found(workflow: Project) -> None:
