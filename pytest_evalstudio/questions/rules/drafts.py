@@ -10,7 +10,7 @@ from pytest_evalstudio.questions.grammar.statements import without_number
 from pytest_evalstudio.questions.quantities import Kind
 from pytest_evalstudio.questions.rules.amounts import quantity_questions
 from pytest_evalstudio.questions.rules.facts import fact_questions
-from pytest_evalstudio.questions.rules.lists import list_draft
+from pytest_evalstudio.questions.rules.lists import MAX_SENTENCES, list_draft
 from pytest_evalstudio.questions.rules.tables import cell_questions, text_before_table, text_cells
 
 NUMERICAL: tuple[Kind, ...] = ("money", "percent", "measure", "number")
@@ -34,7 +34,7 @@ def quantity_drafts(excerpt: Excerpt, corpus: Corpus, kinds: Container[Kind]) ->
 def fact_drafts(excerpt: Excerpt, corpus: Corpus) -> Iterator[Draft]:
     """Yield a draft for each fact that the sentences, lists and tables of an excerpt state."""
     for number, sentence in enumerate(excerpt.sentences):
-        if draft := list_draft(excerpt.sentences[number:]):
+        if draft := list_draft(excerpt.sentences[number : number + MAX_SENTENCES]):
             yield draft
         for fact in fact_questions(sentence, corpus):
             yield Draft(

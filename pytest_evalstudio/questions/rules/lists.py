@@ -15,6 +15,8 @@ _MARK = re.compile(r"^(?:[-–•*]|\(?[a-z]\)|\d+[.)])\s")
 _INLINE = re.compile(r"(?:^|;?\s)(?:[-–•]|\([a-z]\))\s(?=[a-z])")
 """Mark of an item in a text that has all items on one line."""
 _NUMBER_OF_ITEMS = range(2, 7)
+MAX_SENTENCES = 9
+"""Sentences that decide: the introduction, the items, and what follows them."""
 _MAX_ITEM_WORDS = 12
 _MIN_WORDS = 3
 """Minimum length of what holds for all items: "not allowed" does not say where."""
@@ -28,8 +30,8 @@ _OBJECT = "everything"
 
 def list_draft(sentences: Sequence[str]) -> Draft | None:
     """Return the question for the list that the first sentence introduces and the others contain."""
-    items = _items(sentences[1:])
-    question = _question(sentences[0].removesuffix(":")) if sentences[0].endswith(":") and items else ""
+    items = _items(sentences[1:]) if sentences[0].endswith(":") else []
+    question = _question(sentences[0].removesuffix(":")) if items else ""
     condition = list_condition(items) if question else ""
     fact = make_fact(question, "; ".join(items), condition) if condition else None
     if fact is None:

@@ -25,6 +25,9 @@ _GENERIC = word_set("type kind category class item name description option")
 """Heads of first columns that do not say what the rows are."""
 _MAX_NAME_WORDS = 2
 _MAX_ROW_WORDS = 6
+_MAX_TEXT_CHARS = 300
+_MAX_CELL_CHARS = 100
+"""A quantity with its bound and rate is shorter; patterns of cells take more than linear time."""
 _HOW_MUCH = "How much is"
 _SERVICES = word_set("service transaction task activity work event")
 """Heads of first columns whose rows of several words are named without the head."""
@@ -141,6 +144,8 @@ def text_cells(text: str) -> Iterator[tuple[str, str, str]]:
     label = re.fullmatch(r"(?:error |fault )?codes?", table.heads[0].lower())
     for row in table.rows:
         for head, cell in zip(table.heads[1:], row[1:], strict=False):
+            if len(cell) > _MAX_TEXT_CHARS:
+                continue
             if label is None:
                 yield from _frequency(row[0], head, cell)
             elif re.fullmatch(r"[A-Z]+-?\d+", row[0]) and re.fullmatch(r"\D+\s\D+", cell):
@@ -208,6 +213,8 @@ def _questions_by_column(table: _Table) -> Iterator[QuantityQuestion]:
 
 def _cell_question(question: str, cell: str) -> Iterator[QuantityQuestion]:
     """Yield the question for a cell that holds one quantity, with a bound or rate at most."""
+    if len(cell) > _MAX_CELL_CHARS:
+        return
     match, hits = _CELL.fullmatch(cell), quantities(cell)
     if match is None or len(hits) != 1 or (question.startswith(_HOW_MUCH) and hits[0].kind != "money"):
         return
