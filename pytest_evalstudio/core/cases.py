@@ -18,9 +18,10 @@ ConditionPart = Literal["", "answer", "context", "both"]
 """Part of an answer that a condition is checked on; "" for what the evaluator's options say."""
 Expectation = Literal["", "answer", "refusal"]
 """Kind of answer that a case expects; "" is "answer"."""
-EndOfConversation = Literal["", "max_turns", "failed_turn"]
-"""Reason for the end of a conversation: "max_turns" where the condition that ends it was never met,
-"failed_turn" where it stops at a failing turn; "" for its last turn."""
+EndOfConversation = Literal["", "max_turns", "no_reply", "failed_turn"]
+"""Reason for the end of a conversation: "max_turns" and "no_reply" where the condition that ends it was never
+met, and the limit is reached or the user has nothing more to say; "failed_turn" where it stops at a failing
+turn; "" for its last turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

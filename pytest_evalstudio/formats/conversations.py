@@ -242,7 +242,7 @@ Turns = Annotated[list[Turn], BeforeValidator(_listed), Field(max_length=MAX_TUR
 AnsweredTurns = Annotated[list[AnsweredTurn], BeforeValidator(_listed), Field(max_length=MAX_TURNS_LIMIT)]
 JudgedTurnsWord = Annotated[JudgedTurns | Literal[""], one_of("worst", "last")]
 OnFailureWord = Annotated[OnFailure | Literal[""], one_of("continue", "stop")]
-EndedBy = Annotated[EndOfConversation, one_of("max_turns", "failed_turn")]
+EndedBy = Annotated[EndOfConversation, one_of("max_turns", "no_reply", "failed_turn")]
 
 
 def plan_of(

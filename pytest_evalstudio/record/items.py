@@ -17,7 +17,7 @@ VerdictWord = Literal["passed", "failed", "error", "skipped", "xfailed", "xpasse
 """`not_run`: the model was not asked, since its budget was used up or its service refused access."""
 VERDICTS: tuple[VerdictWord, ...] = ("passed", "failed", "error", "skipped", "xfailed", "xpassed", "not_run")
 StatusWord = Literal["score", "not_applicable", "error"]
-EndWord = Literal["", "max_turns", "failed_turn"]
+EndWord = Literal["", "max_turns", "no_reply", "failed_turn"]
 DirectionWord = Literal["pass_to_fail", "fail_to_pass"]
 
 
@@ -148,8 +148,8 @@ class RecordedAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):
             that before the question or conversation.
         turns: all turns of a conversation that was run. The text is that of the last; calls, tokens, seconds
             and cost are those of all turns.
-        ended_by: "max_turns" where the condition that ends a conversation was never met, "failed_turn" where
-            it stopped at a failing turn; "" for its last turn.
+        ended_by: "max_turns" or "no_reply" where the condition that ends a conversation was never met,
+            "failed_turn" where it stopped at a failing turn; "" for its last turn.
         stored: time at which an earlier run stored the answer, ISO 8601; "" for an answer of this run.
     """
 

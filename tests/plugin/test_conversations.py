@@ -138,6 +138,26 @@ def test_a_conversation_that_never_ends_is_stopped_and_fails_with_a_code(desk: P
     assert (item.code, len(item.rows[0].turns)) == ("conversation_not_ended", 3)
 
 
+def test_a_user_without_a_reply_does_not_hide_that_the_end_was_never_reached(desk: Project) -> None:
+    """The application asks for a booking that it cannot cancel: an answer that the script does not expect."""
+    user = {
+        "opening": "Please cancel",
+        "replies": [{"when": '"Which"', "say": "E2"}, {"when": '"Cancel E2"', "say": "yes"}],
+    }
+    goal = {"stop_when": '"is refunded"'}
+    desk.suite(
+        {"key": "reached", "user": user}, {"key": "missed", "user": {**user, **goal}, "condition": '"E2"'}
+    )
+    result = desk.run()
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        ["the conversation did not end: no answer meets stop_when, and the user has no reply to the last one"]
+    )
+    items = {item.key: item for item in recorded(desk)}
+    assert (items["missed"].code, items["missed"].rows[0].ended_by) == ("conversation_not_ended", "no_reply")
+    assert items["reached"].rows[0].ended_by == ""
+
+
 def test_each_turn_is_perturbed_and_a_flip_names_it(desk: Project) -> None:
     desk.suite({"key": "k", "turns": TURNS})
     result = desk.run("--evalstudio-perturb", "qwerty:high")

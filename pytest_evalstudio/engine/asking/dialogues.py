@@ -27,10 +27,12 @@ class End(enum.Enum):
     Attributes:
         DONE: the user has said everything, or has what it wants.
         MAX_TURNS: the limit is reached, and the condition that ends the conversation was never met.
+        NO_REPLY: the user has no reply to the last answer, and this condition was never met.
     """
 
     DONE = ""
     MAX_TURNS = "max_turns"
+    NO_REPLY = "no_reply"
 
 
 class User(Protocol):
@@ -89,7 +91,12 @@ class ScriptedUser:
             return end
         text = exchanges[-1].answer.text
         matching = (reply.say for reply in self.user.replies if parse_condition(reply.when).check(text))
-        return next(matching, self.user.otherwise) or End.DONE
+        return next(matching, self.user.otherwise) or end_without_reply(self.user)
+
+
+def end_without_reply(user: SimulatedUser) -> End:
+    """Return the end of a conversation in which the user has nothing more to say."""
+    return End.NO_REPLY if user.stop_when else End.DONE
 
 
 def end_of(user: SimulatedUser, exchanges: Sequence[Exchange]) -> End | None:
@@ -142,7 +149,7 @@ class Dialogue:
 
         """
         exchanges = list(self.exchanges)
-        end: str | End = End.DONE
+        end = End.DONE
         while self.max_turns is None or len(exchanges) < self.max_turns:
             try:
                 message = await self.user.message(exchanges)
@@ -157,7 +164,7 @@ class Dialogue:
             exchanges.append(Exchange(prompt=message, answer=answer))
             if answer.error:
                 break
-        return joined_answer(exchanges, ended_by="max_turns" if end is End.MAX_TURNS else "")
+        return joined_answer(exchanges, ended_by=end.value)
 
 
 Request = Prompt | Dialogue

@@ -12,7 +12,7 @@ from pytest_evalstudio.core.conversations import SimulatedUser
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.judging import Flow, Judge, Question, independent
 from pytest_evalstudio.core.replies import YES, choice, record, text
-from pytest_evalstudio.engine.asking.dialogues import End, end_of
+from pytest_evalstudio.engine.asking.dialogues import End, end_of, end_without_reply
 from pytest_evalstudio.hosts._threads import in_thread
 
 OpenJudge = Callable[[], Judge]
@@ -66,7 +66,7 @@ class ModelUser:
         if exchanges and has_goal and not self.user.stop_when:
             return End.DONE
         if not message.strip():
-            return End.DONE
+            return end_without_reply(self.user)
         if _ASSISTANT.match(message) or (exchanges and message == exchanges[-1].answer.text):
             raise EvaluationError("the judge model left its role: it wrote what an assistant writes")
         return str(message)

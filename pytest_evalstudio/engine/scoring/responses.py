@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.cases import Case, EndOfConversation
 from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.repeats import PassPolicy
@@ -127,8 +127,8 @@ def response_verdict(
         reasons.append(f"no answer{_share(empty, states)}: the model returned an empty text{of_turn}")
     if endless:
         reasons.append(
-            f"the conversation did not end{_share(endless, states)}: no answer meets stop_when within"
-            " max_turns"
+            f"the conversation did not end{_share(endless, states)}: no answer meets stop_when"
+            f"{_end_of_endless(answers)}"
         )
     if answered:
         reasons.append(f"no refusal{_share(answered, states)}: the case expects one, and the model answered")
@@ -166,7 +166,19 @@ def _is_empty(
 
 
 def _has_no_end(case: Case) -> bool:
-    return not case.error and case.answer.ended_by == "max_turns"
+    return not case.error and case.answer.ended_by in _ENDLESS
+
+
+_ENDLESS: Mapping[EndOfConversation, str] = {
+    "max_turns": " within max_turns",
+    "no_reply": ", and the user has no reply to the last one",
+}
+
+
+def _end_of_endless(answers: Sequence[Case]) -> str:
+    """Return how the conversations without an end stopped; "" where they differ."""
+    ends = {case.answer.ended_by for case in answers if _has_no_end(case)}
+    return _ENDLESS[ends.pop()] if len(ends) == 1 else ""
 
 
 def _first_empty_turn(case: Case) -> int:

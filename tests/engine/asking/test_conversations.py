@@ -211,6 +211,9 @@ def test_a_script_answers_by_the_first_condition_that_holds():
 def test_a_script_without_a_matching_reply_ends_the_conversation():
     user = ScriptedUser(SimulatedUser(opening="Hi", replies=(ScriptedReply(when='"code"', say="E1"),)))
     assert message_of(user, "Hello") is End.DONE
+    waiting = ScriptedUser(SimulatedUser(opening="Hi", replies=user.user.replies, stop_when='"bye"'))
+    assert message_of(waiting, "Hello") is End.NO_REPLY
+    assert message_of(waiting, "Hello", "bye") is End.DONE
 
 
 class WrittenJudge:
