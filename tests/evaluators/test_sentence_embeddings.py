@@ -117,7 +117,7 @@ def test_completeness_is_that_of_a_hand_calculation() -> None:
     # cards (1 - (1 - ROOT) < 1).
     cheapest = (0 + (1 - ROOT) / 2 + 1 / 2 + 0.5) / 3
     assert result.scores["wasserstein_distance"] == pytest.approx(cheapest, abs=1e-6)
-    assert result.reason.startswith("least covered sentence of the context (0.5000): Branches open at nine.")
+    assert result.reason.startswith("least covered sentence of the context (0.5): Branches open at nine.")
 
 
 def test_weights_by_length_count_long_sentences_more() -> None:
