@@ -9,10 +9,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Disable the cyclic garbage collector.
+    """Disable the cyclic garbage collector; it is a decorator, too.
 
-    Objects that are read from a record have no cycles, and those of imported modules stay; each collection
-    would traverse all of them.
+    Objects that are read from a file or record have no cycles, and those of imported modules stay; each
+    collection would traverse all of them.
     """
     enabled = gc.isenabled()
     gc.disable()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pytest_evalstudio.core.cycles import no_cycle_collection
+from pytest_evalstudio.core.collecting import uncollected
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.formats.dataset import LlmDataset, read_dataset
 from pytest_evalstudio.formats.kinds import kind_of, unsupported
@@ -36,7 +36,7 @@ class EvalFile:
     lines: Mapping[CaseIdentity, int] = field(default_factory=dict)
 
 
-@no_cycle_collection()
+@uncollected()
 def read(source: Source) -> EvalFile:
     """Return the content of a parsed file.
 

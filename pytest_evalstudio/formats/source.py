@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from pytest_evalstudio.core.cycles import no_cycle_collection
+from pytest_evalstudio.core.collecting import uncollected
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.reading import read_bytes
 from pytest_evalstudio.formats.yaml_text import compose, load_yaml, locate, node_lines
@@ -148,7 +148,7 @@ def parse(text: str, name: str, *, yaml: bool = False) -> Source:
     )
 
 
-@no_cycle_collection()
+@uncollected()
 def _parse_json(text: str, name: str) -> Source:
     warnings: list[str] = []
     try:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.core.cases import NOTHING, Case, Relationship, Turn
-from pytest_evalstudio.core.cycles import no_cycle_collection
+from pytest_evalstudio.core.collecting import uncollected
 from pytest_evalstudio.core.display import UNSAFE
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall
 from pytest_evalstudio.engine.origins import SOURCE
@@ -110,7 +110,7 @@ def answered_task(case: Case, selected: ConfiguredEvaluator) -> EvalTask:
     )
 
 
-@no_cycle_collection()
+@uncollected()
 def tasks(
     file: EvalFile,
     folder: Path | str,

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from pytest_evalstudio.core.cycles import no_cycle_collection
+from pytest_evalstudio.core.collecting import uncollected
 from pytest_evalstudio.formats.source import parse
 
 
@@ -16,7 +16,7 @@ def test_the_earlier_setting_is_restored(enabled: bool) -> None:
     try:
         if not enabled:
             gc.disable()
-        with pytest.raises(ValueError), no_cycle_collection():  # noqa: PT012
+        with pytest.raises(ValueError), uncollected():  # noqa: PT012
             assert not gc.isenabled()
             raise ValueError
         assert gc.isenabled() == enabled
