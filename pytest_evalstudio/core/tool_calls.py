@@ -88,7 +88,7 @@ def call_text(name: str, arguments: Mapping[str, Any], arguments_text: str = "")
 
 
 def _json_text(value: object) -> str:
-    # The encoder takes ten times as long for the two commonest types.
+    # Direct ways for the two commonest types: the encoder makes an iterator for each number.
     if value.__class__ is str:
         return encode_basestring(value)
     return repr(value) if value.__class__ is int else _JSON.encode(value)
@@ -109,8 +109,8 @@ def read_tool_calls(values: object) -> tuple[ToolCall, ...]:
         values = [values]
     if not isinstance(values, Iterable):
         raise ValueError(f"expected a list of tool calls, found {_type_name(values)}")
-    if isinstance(values, list) and (own := _own_calls(values)) is not None:
-        return own
+    if isinstance(values, list) and (typed := _typed_calls(values)) is not None:
+        return typed
     calls = []
     for index, value in enumerate(values):
         try:
@@ -120,7 +120,7 @@ def read_tool_calls(values: object) -> tuple[ToolCall, ...]:
     return tuple(calls)
 
 
-def _own_calls(values: list[Any]) -> tuple[ToolCall, ...] | None:
+def _typed_calls(values: list[Any]) -> tuple[ToolCall, ...] | None:
     """Return calls in our form whose fields have their types; None for others. It is 40 times as fast."""
     if not all(value.__class__ is dict and value.keys() <= _KEYS for value in values):
         return None

@@ -18,7 +18,7 @@ class Packed(Sequence[T], Generic[T]):
 
     Args:
         values: structs of one type, with data that JSON can hold.
-        type: theirs.
+        type: of the structs.
 
     Raises:
         ValueError: if a value cannot be packed.

@@ -39,8 +39,8 @@ def read_expected_calls(value: object) -> list[ExpectedToolCall] | None:
         return None
     if not isinstance(value, list | tuple):
         raise ValueError('expected a list of calls, e.g. [{"name": "search", "arguments": {"query": "fee"}}]')
-    if isinstance(value, list) and (own := _plain_calls(value)) is not None:
-        return own
+    if isinstance(value, list) and (plain := _plain_calls(value)) is not None:
+        return plain
     calls = []
     for index, item in enumerate(value):
         try:

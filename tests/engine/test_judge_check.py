@@ -123,7 +123,7 @@ def test_a_judge_that_changes_its_mind_is_found_out(tmp_path: Path) -> None:
         1,
         pytest.approx(1 / 6),
     )
-    assert result["agreement"] == pytest.approx(4 / 6), "the first round is held against the labels"
+    assert result["agreement"] == pytest.approx(4 / 6), "the first round is compared with the labels"
 
 
 def test_repeats_pass_by_what_is_stored(tmp_path: Path) -> None:
