@@ -92,7 +92,7 @@ def performed(use: HostUse, url: str, folder: Path, **settings: Any) -> Outcome:
     """Make all requests of a use to a service."""
     document = folder / "fees.md"
     document.write_text("A transfer costs 5 USD.", encoding="utf-8")
-    table = {"host": use.protocol.id, "retries": 0, "timeout_s": 10, **use.protocol.settings(url)}
+    table = {"host": use.protocol.id, "retries": 0, "timeout_s": 60, **use.protocol.settings(url)}
     table |= {**use.settings, **settings}
     listing, closing = "", []
     with AnswerCache(folder / "cache") as cache:
