@@ -38,15 +38,18 @@ def item_class(base: SideItem | None, new: SideItem | None) -> ItemClass | None:
         new: the item in the new run, None if it is not there.
     """
     earlier = base.outcome if base is not None else "skipped"
-    return class_of(earlier, new.outcome if new is not None else "skipped")
+    has_new_failure = base is not None and new is not None and bool(base.passing & new.failing)
+    return class_of(earlier, new.outcome if new is not None else "skipped", has_new_failure=has_new_failure)
 
 
-def class_of(earlier: str, outcome: str) -> ItemClass | None:
+def class_of(earlier: str, outcome: str, *, has_new_failure: bool = False) -> ItemClass | None:
     """Return the class of an item by its outcomes, None if no run evaluated it, or a budget left it out.
 
     Args:
         earlier: outcome in the base run as in `SideItem`; "skipped" where it is not there.
         outcome: outcome in the new run; "skipped" where it is not there.
+        has_new_failure: whether an evaluator that passed it in the base run fails it in the new one. An item
+            that fails in both runs regresses then, since it has become worse in a second respect.
     """
     if earlier == outcome == "skipped" or "not_run" in (earlier, outcome):
         return None
@@ -56,6 +59,8 @@ def class_of(earlier: str, outcome: str) -> ItemClass | None:
         return "new"
     if outcome == "skipped":
         return "gone"
+    if earlier == outcome == "failed" and has_new_failure:
+        return "regressed"
     return "error_then" if earlier == "error" else _SETTLED[earlier, outcome]
 
 

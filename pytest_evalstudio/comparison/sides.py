@@ -37,6 +37,8 @@ class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         outcome: "passed", "failed", "error", "skipped" or "not_run".
         cluster: file and key of the original case, which perturbations and repeats belong to.
         flaky: whether repeats or attempts disagree.
+        passing: ids of the evaluators that pass the item.
+        failing: ids of those that fail it; both are empty where some of them do not decide.
         scores: by evaluator and metric, None where a metric was not scored.
         case: digest of question and expectation; None where it is not known.
         documents: names of the documents that the item uses.
@@ -69,6 +71,8 @@ class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     tokens: float | None = None
     calls: int | None = None
     tool_calls: float | None = None
+    passing: frozenset[str] = frozenset()
+    failing: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -100,6 +104,7 @@ class Side:
         )
 
 
+_JUDGED = frozenset({"passed", "failed", "xpassed", "xfailed"})
 _OUTCOMES = {
     "passed": "passed",
     "xpassed": "passed",
@@ -134,6 +139,7 @@ def read_side(
     names: dict[str, dict[str, MetricName]] = {}  # one object for equal values, which thousands of items have
     documents: dict[tuple[str, ...], tuple[str, ...]] = {}
     files: dict[str, str] = {}
+    evaluators: dict[frozenset[str], frozenset[str]] = {}
     keeps_answer = {verdict: outcome in answers_of for verdict, outcome in _OUTCOMES.items()}
     for item in items:
         file = files.setdefault(item.file, item.file)
@@ -148,6 +154,7 @@ def read_side(
             for metric, value in reached.scores.items():
                 scores[keys.get(metric) or keys.setdefault(metric, (evaluator, metric))] = value
         measures = _measures(item.rows, has_texts=has_texts)
+        passing, failing = _evaluators_by_verdict(item)
         sides[file, item.key, renamed.get(label, label), item.part] = SideItem(
             nodeid=item.nodeid,
             outcome="error" if item.code == ItemCode.EXPECTED_ERROR else _OUTCOMES[verdict],
@@ -169,8 +176,27 @@ def read_side(
             tokens=measures.tokens,
             calls=measures.calls,
             tool_calls=measures.tool_calls,
+            passing=evaluators.setdefault(passing, passing),
+            failing=evaluators.setdefault(failing, failing),
         )
     return side
+
+
+def _evaluators_by_verdict(item: AnyItem) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the evaluators that pass an item, and those that fail it.
+
+    Where a perturbation changed the meaning of the question, some of them do not decide. A regression that
+    its confirmation refuted is no failure.
+    """
+    if item.verdict not in _JUDGED or (item.perturbed is not None and not item.perturbed.meaning_kept):
+        return frozenset(), frozenset()
+    verdicts = item.verdicts.items()
+    confirmation = item.confirmation
+    refuted = confirmation.evaluators if confirmation and confirmation.code == "not_confirmed" else ()
+    return (
+        frozenset(name for name, verdict in verdicts if verdict.passed is True),
+        frozenset(name for name, verdict in verdicts if verdict.passed is False and name not in refuted),
+    )
 
 
 class _Measures(NamedTuple):

@@ -111,6 +111,7 @@ def _confirmation(confirmation: ConfirmationResult) -> schema.Confirmation:
         failed=confirmation.failed,
         cases=confirmation.cases,
         reason=masked(confirmation.reason),
+        evaluators=confirmation.evaluators,
     )
 
 

@@ -27,13 +27,14 @@ from pytest_evalstudio.core.errors import (
 )
 from pytest_evalstudio.engine.recording import item_scores, row_entry
 from pytest_evalstudio.engine.run_header import evaluator_entry
-from pytest_evalstudio.engine.scoring.confirming import is_unconfirmed
+from pytest_evalstudio.engine.scoring.confirming import is_refuted, is_unconfirmed
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked
-from pytest_evalstudio.engine.scoring.messages import misses
+from pytest_evalstudio.engine.scoring.messages import explain, misses
 from pytest_evalstudio.record.reader import RecordReader
 
 if TYPE_CHECKING:
+    from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
     from pytest_evalstudio.engine.scoring.results import Result
     from pytest_evalstudio.engine.scoring.tasks import ModelInfo
     from pytest_evalstudio.plugin.items import EvalItem
@@ -41,6 +42,10 @@ if TYPE_CHECKING:
 
 KNOWN_FAILURE = "fails in the baseline too"
 KNOWN_ERROR = "is an error in the baseline too"
+
+
+class KnownFailure(ThresholdMissed):
+    """A missed threshold of an item that fails in the baseline too, by the same evaluators."""
 
 
 class SessionBaseline:
@@ -116,15 +121,11 @@ class SessionBaseline:
             if earlier is None or item.task.xfail:
                 continue
             if earlier.outcome == "failed":
-                item.add_marker(pytest.mark.xfail(reason=KNOWN_FAILURE, raises=ThresholdMissed, strict=False))
+                item.add_marker(pytest.mark.xfail(reason=KNOWN_FAILURE, raises=KnownFailure, strict=False))
             elif earlier.outcome == "error":
                 item.add_marker(pytest.mark.xfail(reason=KNOWN_ERROR, raises=EvaluationError, strict=False))
 
-    def explained(self, item: EvalItem, result: Result, message: str) -> str:
-        """Return the message of a failing item; of a regressed one it begins with what has changed."""
-        earlier = self._earlier(item)
-        if earlier is None or earlier.outcome != "passed":
-            return message
+    def _explained(self, item: EvalItem, earlier: SideItem, result: Result, message: str) -> str:
         entries = {selected.id: evaluator_entry(selected) for selected in result.verdicts}
         answer = masked(result.answers[0].actual_output) if result.answers else ""
         change = ItemChange(
@@ -142,10 +143,42 @@ class SessionBaseline:
             lines.append(f"answer by words: {word_diff(change_windows(earlier.answer, answer))}")
         return "\n".join([*lines, message])
 
-    def passed(self, item: EvalItem) -> bool:
-        """Return whether an item passed in the baseline."""
+    def can_regress(self, item: EvalItem) -> bool:
+        """Return whether an item, or one of its evaluators, passed in the baseline."""
         earlier = self._earlier(item)
-        return earlier is not None and earlier.outcome == "passed"
+        return earlier is not None and (earlier.outcome == "passed" or bool(earlier.passing))
+
+    def has_regressed(self, item: EvalItem, result: Result) -> bool:
+        """Return whether a failing item passed in the baseline, or fails by an evaluator that passed it."""
+        earlier = self._earlier(item)
+        return earlier is not None and (
+            earlier.outcome == "passed" or bool(self.new_failures(item, result) and not is_refuted(result))
+        )
+
+    def new_failures(self, item: EvalItem, result: Result) -> frozenset[ConfiguredEvaluator]:
+        """Return the evaluators that fail an item and passed it in the baseline, where others failed it."""
+        earlier = self._earlier(item)
+        if earlier is None or earlier.outcome != "failed":
+            return frozenset()
+        return frozenset(
+            selected
+            for selected, reached in result.verdicts.items()
+            if reached.passed is False and selected.id in earlier.passing and result.decides(selected)
+        )
+
+    def fault(self, item: EvalItem, result: Result) -> ThresholdMissed:
+        """Return the failure of an item; of a regressed one its message begins with what has changed."""
+        earlier = self._earlier(item)
+        message = explain(result)
+        if earlier is not None and self.has_regressed(item, result):
+            return ThresholdMissed(self._explained(item, earlier, result, message))
+        if result.confirmation is not None:
+            message = f"{message}\n{result.confirmation.sentence}"
+        return (
+            KnownFailure(message)
+            if earlier is not None and earlier.outcome == "failed"
+            else ThresholdMissed(message)
+        )
 
     def properties(self, item: EvalItem, result: Result) -> Iterator[tuple[str, str | float]]:
         """Yield names and values that compare an item with the baseline, for its properties.
@@ -153,7 +186,11 @@ class SessionBaseline:
         They are the class of the item, and the base score and the difference of each metric.
         """
         earlier = self._earlier(item)
-        kind = class_of(earlier.outcome if earlier is not None else "skipped", _outcome(result))
+        kind = class_of(
+            earlier.outcome if earlier is not None else "skipped",
+            _outcome(result),
+            has_new_failure=self.has_regressed(item, result),
+        )
         if kind is not None:
             yield "baseline.class", kind
         for (evaluator, metric), score in item_scores(result).items():

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def confirmation_test(evals: EvalSession, items: Iterable[EvalItem]) -> ConfirmationTest | None:
     """Return the test of regressed items; None where none is confirmed.
 
-    The level follows from the number of items that could regress by chance: those that passed in the
-    baseline, and whose model is asked and not deterministic.
+    The level follows from the number of items that could regress by chance: those that an evaluator
+    passed in the baseline, and whose model is asked and not deterministic.
 
     Args:
         evals: the session.
@@ -30,7 +30,7 @@ def confirmation_test(evals: EvalSession, items: Iterable[EvalItem]) -> Confirma
     baseline, max_runs = evals.baseline, evals.settings.confirm
     if baseline is None or not max_runs:
         return None
-    cases = sum(_is_random(evals, item) and baseline.passed(item) for item in items)
+    cases = sum(_is_random(evals, item) and baseline.can_regress(item) for item in items)
     return ConfirmationTest(cases=cases, max_runs=max_runs) if cases else None
 
 
@@ -54,11 +54,12 @@ def confirm(
     baseline, test = evals.baseline, evals.confirmation_test
     if baseline is None or test is None:
         return
-    regressed = [
-        result
-        for item, result in evaluated
-        if misses(result) and can_be_confirmed(result) and _is_random(evals, item) and baseline.passed(item)
-    ]
+    regressed = []
+    for item, result in evaluated:
+        if misses(result) and _is_random(evals, item) and baseline.has_regressed(item, result):
+            result.regressed = baseline.new_failures(item, result)
+            if can_be_confirmed(result):
+                regressed.append(result)
     if regressed:
         ends = pipeline.confirm(regressed, test, progress=progress, earlier=earlier)
         for result, end in zip(regressed, ends, strict=True):

@@ -299,9 +299,8 @@ class EvalItem(FixtureItem):
         if is_unconfirmed(result) and result.confirmation is not None:
             self.add_report_section("call", "evalstudio", f"{result.confirmation.sentence}\n")
         elif misses(result):
-            message = explain(result)
             baseline = self.file.evals.baseline
-            raise ThresholdMissed(baseline.explained(self, result, message) if baseline else message)
+            raise baseline.fault(self, result) if baseline else ThresholdMissed(explain(result))
         for line in doubts(result):
             self.add_report_section("call", "evalstudio", f"{line}\n")
 

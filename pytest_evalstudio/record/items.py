@@ -327,6 +327,8 @@ class Confirmation(Struct, frozen=True, kw_only=True, omit_defaults=True):
         failed: repeats that fail, those of the run itself included.
         cases: cases of the run that could regress, by which the level of the test follows.
         reason: of an interruption.
+        evaluators: those that the repeats were judged by, of a case that failed by others in the baseline
+            already, so that it fails in any case; () where all of them were.
     """
 
     code: Literal["confirmed", "not_confirmed", "interrupted"]
@@ -334,6 +336,7 @@ class Confirmation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     failed: int
     cases: int
     reason: str = ""
+    evaluators: tuple[str, ...] = ()
 
 
 class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="item"):

@@ -72,6 +72,19 @@ class VerdictOutline(Struct, frozen=True, kw_only=True, gc=False):
     repeats: tuple[bool | None, ...] = ()
 
 
+class ConfirmationOutline(Struct, frozen=True, kw_only=True, gc=False):
+    """The end of a confirmation; see `items.Confirmation`."""
+
+    code: str
+    evaluators: tuple[str, ...] = ()
+
+
+class PerturbedOutline(Struct, frozen=True, kw_only=True, gc=False):
+    """Whether the expectations of a perturbed case's original apply; see `items.Perturbed`."""
+
+    meaning_kept: bool
+
+
 class ItemOutline(Struct, frozen=True, kw_only=True, gc=False, tag_field="kind", tag="item"):
     """An item in outline; see `items.Item`."""
 
@@ -86,6 +99,8 @@ class ItemOutline(Struct, frozen=True, kw_only=True, gc=False, tag_field="kind",
     rows: tuple[RowOutline, ...]
     verdicts: dict[str, VerdictOutline]
     flaky: bool = False
+    confirmation: ConfirmationOutline | None = None
+    perturbed: PerturbedOutline | None = None
 
 
 AnyItem = Item | ItemOutline

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -40,8 +41,8 @@ def compared(project: Project, *arguments: str) -> pytest.RunResult:
     return project.run("-v", "--evalstudio-baseline", "evalstudio-baseline.jsonl", *arguments)
 
 
-def results(project: Project) -> dict[str, object]:
-    content: dict[str, object] = json.loads(
+def results(project: Project) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(
         (project.folder / "evalstudio-report" / "comparison.json").read_text(encoding="utf-8")
     )
     return content
@@ -415,3 +416,50 @@ def test_changed_answers_of_passing_cases_are_listed(baseline: Project) -> None:
     page = (baseline.folder / "evalstudio-report" / "interpretation.html").read_text(encoding="utf-8")
     assert "although 1 of 3 answers differ" in page
     assert "answers: 1 of 3 (four)" in page
+
+
+SECOND_EVALUATOR = """
+evaluators = ["text_matching", "bleu"]
+
+[[model]]
+name = "app"
+host = "python"
+target = "app:ask"
+"""
+
+
+@pytest.mark.parametrize("workers", WORKERS)
+def test_a_failure_by_one_evaluator_does_not_hide_a_regression_by_another(
+    project: Project, workers: tuple[str, ...]
+) -> None:
+    reference = "The sum of these two numbers is known to everybody."
+    project.write("evalstudio.toml", SECOND_EVALUATOR)
+    project.write("app.py", BETTER)
+    project.suite(
+        case("four", "2+2?", '"4"', expected_output=reference),
+        case("six", "3+3?", '"6"', expected_output=reference),
+    )
+    project.run().assert_outcomes(failed=2)
+    evalstudio("baseline", "save", folder=project.folder)
+
+    same = compared(project, "--evalstudio-known-failures", "xfail", *workers)
+    assert same.ret == pytest.ExitCode.OK
+    same.assert_outcomes(xfailed=2)
+    assert results(project)["items"]["still_failing"] == 2
+
+    project.write("app.py", WORSE)
+    worse = compared(project, "--evalstudio-known-failures", "xfail", *workers)
+    worse.assert_outcomes(failed=1, xfailed=1)
+    worse.stdout.fnmatch_lines(
+        [
+            "*regressed since baseline*text_matching: model_passes 1 -> 0*",
+            "1 of 2 cases regressed.*",
+            "items: 1 regressed, 1 still failing",
+        ]
+    )
+    assert (
+        evalstudio(
+            "compare", "evalstudio-baseline.jsonl", "evalstudio-report", folder=project.folder
+        ).returncode
+        == 1
+    )

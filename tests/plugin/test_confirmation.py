@@ -177,3 +177,32 @@ def test_an_answer_that_is_empty_by_chance_is_asked_again(app: Project) -> None:
     _, items = app.record()
     assert items["k1[app]"]["confirmation"]["code"] == "confirmed"
     assert items["k2[app]"]["confirmation"]["code"] == "not_confirmed"
+
+
+def test_a_case_that_failed_by_another_evaluator_is_confirmed_by_those_that_passed(app: Project) -> None:
+    reference = "An answer of seven words is expected."
+    app.write("evalstudio.toml", CONFIG.replace('"text_matching"', '"text_matching", "bleu"'))
+    app.suite(
+        *(
+            {"key": f"k{n}", "prompt": f"q{n}", "condition": '"right"', "expected_output": reference}
+            for n in range(3)
+        )
+    )
+    app.run("--evalstudio-output", "base").assert_outcomes(failed=3)
+
+    state(app, broken="q1", noisy="q2")
+    result = compared(app, "--evalstudio-known-failures", "xfail")
+
+    result.assert_outcomes(failed=1, xfailed=2)
+    _, items = app.record()
+    assert items["k0[app]"].get("confirmation") is None, "it fails as before and is not asked again"
+    assert items["k1[app]"]["confirmation"] == {
+        "code": "confirmed",
+        "passed": 0,
+        "failed": 2,
+        "cases": 3,
+        "evaluators": ["text_matching"],
+    }
+    assert items["k2[app]"]["confirmation"]["code"] == "not_confirmed"
+    changes = json.loads((app.folder / "evalstudio-report" / "comparison.json").read_text())
+    assert (changes["items"]["regressed"], changes["items"]["still_failing"]) == (1, 2)

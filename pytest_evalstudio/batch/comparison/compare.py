@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from statistics import NormalDist
@@ -131,6 +132,8 @@ def _side(table: ScoredTable, rows: Sequence[_Keyed], renamed: Mapping[str, str]
     dataset = import_extra("pyarrow.dataset", PURPOSE, extra=EXTRA)
     scores: dict[int, dict[MetricName, float | None]] = {row.row: {} for row in rows}
     outcomes: dict[int, str] = {}
+    passing: dict[int, set[str]] = defaultdict(set)
+    failing: dict[int, set[str]] = defaultdict(set)
     columns = [ROW_ID, "evaluator", "metric", "value", "status"]
     for batch in table.scores(columns, dataset.field(ROW_ID).isin(list(scores))):
         for row, evaluator, metric, value, status in zip(
@@ -139,6 +142,8 @@ def _side(table: ScoredTable, rows: Sequence[_Keyed], renamed: Mapping[str, str]
             name = (evaluator, metric)
             scores[row][name] = value
             outcomes[row] = _outcome(outcomes.get(row, "skipped"), status, decides=name in deciding)
+            if name in deciding and status in ("passed", "failed"):
+                (passing if status == "passed" else failing)[row].add(evaluator)
     side = Side(run_of(table))
     parts: dict[tuple[str, str], int] = {}
     for entry in sorted(rows, key=lambda entry: entry.row):
@@ -157,6 +162,8 @@ def _side(table: ScoredTable, rows: Sequence[_Keyed], renamed: Mapping[str, str]
             cost_usd=None,
             reason="",
             answer="",
+            passing=frozenset(passing[entry.row] - failing[entry.row]),
+            failing=frozenset(failing[entry.row]),
         )
     return side
 

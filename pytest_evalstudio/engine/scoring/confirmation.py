@@ -32,6 +32,8 @@ class ConfirmationResult:
         failed: repeats that fail, those of the run itself included.
         cases: cases of the run that could regress, by which the level follows.
         reason: of an interruption.
+        evaluators: those that the repeats were judged by, of a case that failed by others in the baseline
+            already; () where all of them were.
     """
 
     code: ConfirmationCode
@@ -39,16 +41,19 @@ class ConfirmationResult:
     failed: int
     cases: int
     reason: str = ""
+    evaluators: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
         """Return the result in words."""
         count = f"{self.failed} of {self.passed + self.failed} repeats fail"
+        scope = f" for {', '.join(self.evaluators)}" if self.evaluators else ""
         level = f"level {FAMILY_LEVEL:g} for {self.cases:,} cases"
         match self.code:
             case ConfirmationCode.CONFIRMED:
-                return f"confirmed: {count} (sequential test, {level})"
+                return f"confirmed{scope}: {count} (sequential test, {level})"
             case ConfirmationCode.NOT_CONFIRMED:
-                return f"not confirmed: {count} (sequential test, {level}); the case is flaky"
+                flaky = "the case is flaky" if not self.evaluators else "it fails as in the baseline"
+                return f"not confirmed{scope}: {count} (sequential test, {level}); {flaky}"
             case ConfirmationCode.INTERRUPTED:
-                return f"could not be confirmed: {count}, then {self.reason}"
+                return f"could not be confirmed{scope}: {count}, then {self.reason}"

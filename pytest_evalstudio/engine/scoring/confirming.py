@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_evalstudio.engine.scoring.confirmation import ConfirmationCode, ConfirmationResult
+from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.repeats import needing_all_repeats
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.verdicts import repeat_states
@@ -22,7 +23,7 @@ def can_be_confirmed(result: Result) -> bool:
 
     Evaluators that compare all repeats with each other are no verdicts on a single one.
     """
-    deciding = [selected for selected in result.verdicts if result.decides(selected)]
+    deciding = [selected for selected in result.verdicts if _counts(result, selected)]
     failing = [selected for selected in deciding if result.verdicts[selected].passed is False]
     return (
         not result.task.answered
@@ -35,16 +36,26 @@ def can_be_confirmed(result: Result) -> bool:
 
 def is_unconfirmed(result: Result) -> bool:
     """Return whether a regression was not confirmed, so that the case passes as a flaky one."""
+    return is_refuted(result) and not result.regressed
+
+
+def is_refuted(result: Result) -> bool:
+    """Return whether the regression of a case, or of some of its evaluators, was not confirmed."""
     confirmation = result.confirmation
     return confirmation is not None and confirmation.code is ConfirmationCode.NOT_CONFIRMED
 
 
+def _counts(result: Result, selected: ConfiguredEvaluator) -> bool:
+    """Return whether the confirmation of a result judges by an evaluator."""
+    return result.decides(selected) and (not result.regressed or selected in result.regressed)
+
+
 def repeat_passes(result: Result, index: int) -> bool | None:
-    """Return whether a repeat passes all evaluators that decide; None where one of them broke."""
+    """Return whether a repeat passes all evaluators that count; None where one of them broke."""
     outcomes = result.outcomes[index]
     states: list[bool | None] = []
     for selected, outcome in outcomes.items():
-        if not result.decides(selected):
+        if not _counts(result, selected):
             continue
         if outcome.status == "error":
             return None
@@ -60,7 +71,9 @@ def repeats_of(result: Result, responses: Sequence[bool]) -> list[bool | None]:
         responses: whether each repeat is the expected answer or refusal; () where all are.
     """
     states = [repeat_passes(result, index) for index in range(len(result.outcomes))]
-    return [state and (not responses or responses[index]) for index, state in enumerate(states)]
+    if not responses or result.regressed:
+        return states
+    return [state and responses[index] for index, state in enumerate(states)]
 
 
 def confirmation_of(
@@ -85,6 +98,7 @@ def confirmation_of(
         failed=failed,
         cases=test.cases,
         reason=reason if decision == "open" else "",
+        evaluators=tuple(sorted(selected.id for selected in result.regressed)),
     )
 
 

@@ -44,6 +44,8 @@ class Result:
         compared_beside: evaluators that compared it with an original which is not part of this run, but was
             scored in addition.
         seconds: the task's share of the chunk's wall time.
+        regressed: evaluators that fail the case and passed it in the baseline, where others failed it; its
+            confirmation judges by these alone.
         confirmation: of a regressed case that was asked again; None for others.
         not_run: why the model was not asked all its repeats, "" if it was; there are no verdicts then.
         access_refused: whether it was not asked since its service refused access to an earlier item.
@@ -60,6 +62,7 @@ class Result:
     seconds: float = 0.0
     not_run: str = ""
     access_refused: bool = False
+    regressed: frozenset[ConfiguredEvaluator] = frozenset()
     confirmation: ConfirmationResult | None = None
 
     @property

@@ -133,3 +133,18 @@ def test_groups_of_few_equal_scores_are_not_worse_or_better_for_sure(tmp_path: P
 
     assert (metric.n, metric.p) == (2, pytest.approx(1 / 6))  # two of four answers are chosen in six ways
     assert metric.verdict == "inconclusive"
+
+
+def test_an_answer_that_fails_rouge_in_both_tables_regresses_by_a_leak(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    earlier, later = graded(10, models=1, count=10), graded(10, models=1, count=10)
+    for row in earlier:
+        row["answer"] = "Elephants swim."
+    later[1]["answer"] = "Elephants swim."
+    score_graded(tmp_path, "old", earlier)
+    score_graded(tmp_path, "new", later)
+
+    assert main(["compare", str(tmp_path / "old.parquet"), str(tmp_path / "new.parquet")]) == 1
+
+    assert "9 regressed, 1 still failing" in capsys.readouterr().out
