@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_evalstudio.cli.common import FINDINGS, FINE, local, say
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.core.figures import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -18,6 +19,8 @@ KIND_IDS = (
     *("openai-evals", "promptfoo", "ragas", "table"),
 )
 FORMAT_IDS = ("agent-evaluation", "braintrust", "deepeval", "langsmith", "mlflow", "openai-evals", "ragas")
+OTEL = "otel"
+"""Kind of `export` that is a run and not a file of tests: its scores as events."""
 
 
 def add_to(add: Adds) -> None:
@@ -40,15 +43,34 @@ def add_to(add: Adds) -> None:
         metavar="FIELD=COLUMN,…",
         help="columns of a table, e.g. input=question,actual_output=answer,context=chunks",
     )
-    parser = add("export", export_one, "Write a suite, data set or lab in another tool's format.")
-    parser.add_argument("kind", choices=FORMAT_IDS, metavar="KIND", help=", ".join(FORMAT_IDS))
-    parser.add_argument("file", metavar="FILE", help="suite, data set or lab; path or URL")
-    parser.add_argument("-o", "--output", required=True, metavar="OUT")
+    parser = add(
+        "export",
+        export_one,
+        "Write a suite, data set or lab in another tool's format, or the scores of a run as events of"
+        " OpenTelemetry.",
+    )
+    kinds = (*FORMAT_IDS, OTEL)
+    parser.add_argument("kind", choices=kinds, metavar="KIND", help=", ".join(kinds))
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        help="suite, data set or lab; path or URL. otel: record or report of a run",
+    )
+    parser.add_argument("-o", "--output", default="", metavar="OUT", help="file that is written")
     parser.add_argument(
         "--model",
         default="",
         metavar="NAME",
         help="model whose answers are written, for a lab with several models",
+    )
+    parser.add_argument(
+        "--endpoint",
+        default="",
+        metavar="URL",
+        help="otel: send the scores to this collector by OTLP over HTTP, e.g. http://127.0.0.1:4318",
+    )
+    parser.add_argument(
+        "--texts", action="store_true", help="otel: with the reasons of the scores, which quote answers"
     )
 
 
@@ -93,6 +115,13 @@ def import_one(arguments: argparse.Namespace) -> int:
 
 def export_one(arguments: argparse.Namespace) -> int:
     """Export a file."""
+    if arguments.kind == OTEL:
+        return _export_events(arguments)
+    for name in ("endpoint", "texts"):
+        if getattr(arguments, name):
+            raise ConfigurationError(f"--{name} is an option of the kind {OTEL}")
+    if not arguments.output:
+        raise ConfigurationError("give the file that is written by -o OUT")
     from pytest_evalstudio.formats.agent_evaluation import write_evaluation_set
     from pytest_evalstudio.formats.files import read
     from pytest_evalstudio.formats.kinds import read_source
@@ -115,4 +144,29 @@ def export_one(arguments: argparse.Namespace) -> int:
     for name in lost:
         say(f"not exported: {name}: {arguments.kind} has no place for it")
     say(f"wrote {arguments.output}: {arguments.kind}, {len(records)} records")
+    return FINE
+
+
+def _export_events(arguments: argparse.Namespace) -> int:
+    """Write the scores of a run as events of OpenTelemetry, or send them to a collector."""
+    from pytest_evalstudio.comparison.baseline import opened
+    from pytest_evalstudio.core.writing import write_whole
+    from pytest_evalstudio.otel.events import requests
+    from pytest_evalstudio.otel.sending import send
+
+    if arguments.model:
+        raise ConfigurationError(f"--model is no option of the kind {OTEL}; all models are exported")
+    if not (arguments.output or arguments.endpoint):
+        raise ConfigurationError("give the file that is written by -o OUT, or a collector by --endpoint URL")
+    if arguments.output and Path(arguments.output).suffix.lower() != ".jsonl":
+        raise ConfigurationError(f"{arguments.output}: a file name for {OTEL} ends with .jsonl")
+    with opened(arguments.file) as reader:
+        if arguments.output:
+            batches = list(requests(reader.run, reader.items(), texts=arguments.texts))
+            Path(arguments.output).parent.mkdir(parents=True, exist_ok=True)
+            write_whole(arguments.output, b"".join(body + b"\n" for body, _ in batches))
+            say(f"wrote {arguments.output}: {OTEL}, {counted(sum(count for _, count in batches), 'event')}")
+        if arguments.endpoint:
+            sent = send(arguments.endpoint, requests(reader.run, reader.items(), texts=arguments.texts))
+            say(f"sent {counted(sent, 'event')} to {arguments.endpoint}")
     return FINE

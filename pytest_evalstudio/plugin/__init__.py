@@ -53,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_evalstudio.plugin.estimates import EstimatedRun
 
         config.pluginmanager.register(EstimatedRun(eval_session(config)), "evalstudio-estimate")
-    checked = ("shard", "threshold", "gate", "config", "output", "cache", "pass")
+    checked = ("otlp", "otlp_texts", "shard", "threshold", "gate", "config", "output", "cache", "pass")
     if option.evalstudio_replay and option.evalstudio_refresh:
         eval_session(config).check_options()
     checked_if_empty = ("evaluators", "runs", "fail_on", "confirm")

@@ -131,6 +131,14 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "help": "write the failures as GitLab's code quality report",
         },
         "--evalstudio-sarif": {"metavar": "FILE", "help": "write the failures as SARIF"},
+        "--evalstudio-otlp": {
+            "metavar": "URL",
+            "help": "send the scores to this collector by OTLP over HTTP, as events of OpenTelemetry",
+        },
+        "--evalstudio-otlp-texts": {
+            "action": "store_true",
+            "help": "with the reasons of the scores, which quote answers",
+        },
     }
 )
 """By name, the settings of each option."""

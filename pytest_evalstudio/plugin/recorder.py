@@ -202,6 +202,7 @@ class Recorder:
                 history=self.history,
             )
             self.ci_output.write(path, self.report.summary)
+            self._send_events(path)
             if stored := self.report.analysis.stored.sentence:
                 add_suite_property(self._evals.config, f"{PREFIX}.stored_answers", stored)
         except (OSError, EvalStudioError, MemoryError, RecursionError) as exc:
@@ -217,6 +218,21 @@ class Recorder:
         except (ConfigurationError, OSError):
             return False
         return True
+
+    def _send_events(self, record: Path) -> None:
+        """Send the scores to the collector of the options; without one nothing is sent."""
+        address = self._evals.settings.otlp
+        if not address:
+            return
+        from pytest_evalstudio.otel.events import requests
+        from pytest_evalstudio.otel.sending import send
+
+        reader = RecordReader(record)
+        try:
+            with_texts = bool(self._evals.config.option.evalstudio_otlp_texts)
+            send(address, requests(reader.run, reader.items(), texts=with_texts))
+        except EvalStudioError as exc:
+            self._evals.warn(f"the scores were not sent: {exc}", record)
 
     def _compare(self, record: Path) -> None:
         baseline = self._evals.baseline

@@ -73,7 +73,7 @@ class Settings:
         _ = self.thresholds
         for gate in self._option.evalstudio_gate:
             parse_gate(gate, arena_terms())
-        _ = self.renamed_models, self.shard, self.policy, self.fail_on
+        _ = self.renamed_models, self.shard, self.policy, self.fail_on, self.otlp
         if self._option.evalstudio_config:
             self.for_folder(self._root)
 
@@ -116,6 +116,22 @@ class Settings:
                 raise ConfigurationError(f"--evalstudio-baseline-model {option}: write OLD=NEW")
             names[old] = new
         return names
+
+    @property
+    def otlp(self) -> str:
+        """Return the address of the collector that scores are sent to, "" for none.
+
+        Raises:
+            ConfigurationError: if the option is no such address, or reasons are asked for without one.
+        """
+        url: str | None = self._option.evalstudio_otlp
+        if url is None:
+            if self._option.evalstudio_otlp_texts:
+                raise ConfigurationError("--evalstudio-otlp-texts needs --evalstudio-otlp URL")
+            return ""
+        from pytest_evalstudio.otel.sending import log_address
+
+        return log_address(url)
 
     @property
     def fail_on(self) -> tuple[str, ...]:

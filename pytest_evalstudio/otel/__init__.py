@@ -1,0 +1,1 @@
+"""Scores as events of OpenTelemetry, for viewers of traces."""
