@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from pytest_evalstudio.core.writing import write_whole
+from pytest_evalstudio.plugin.figures import BASELINE_CLASS
 from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.report.ci_output import Failure, code_quality, failures_of, github_lines, sarif
 
@@ -30,6 +31,7 @@ class CiOutput:
         in_actions = os.environ.get("GITHUB_ACTIONS") == "true"
         self._github = option.evalstudio_github == "yes" or (option.evalstudio_github is None and in_actions)
         self._places: dict[str, tuple[str, int]] = {}
+        self._regressed: set[str] = set()
         self._failures: list[Failure] = []
 
     @property
@@ -38,10 +40,12 @@ class CiOutput:
         return self._github or bool(self._code_quality or self._sarif)
 
     def note(self, report: pytest.TestReport) -> None:
-        """Remember the line of an item."""
+        """Remember the line of an item, and whether it regressed since the baseline."""
         if self.is_wanted:
             path, line, _ = report.location
             self._places[report.nodeid] = (path, (line or 0) + 1)
+            if dict(report.user_properties).get(BASELINE_CLASS) == "regressed":
+                self._regressed.add(report.nodeid)
 
     def write(self, record: Path, summary: Path) -> None:
         """Write the files, and the job summary of GitHub Actions.
@@ -65,9 +69,10 @@ class CiOutput:
                 file.write(summary.read_text(encoding="utf-8"))
 
     def annotate(self, terminal: Any) -> None:
-        """Write the annotations of GitHub Actions; their texts are escaped as workflow commands ask."""
+        """Write the annotations of GitHub Actions, regressed items first, since GitHub shows few of them."""
         if self._github:
-            for line in github_lines(self._failures):
+            failures = sorted(self._failures, key=lambda failure: failure.nodeid not in self._regressed)
+            for line in github_lines(failures):
                 terminal.write_line(line)
 
     def _write(self, file: str, content: object) -> None:

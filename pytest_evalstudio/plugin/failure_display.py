@@ -10,7 +10,7 @@ import pytest
 
 from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.core.text import with_short_keys
-from pytest_evalstudio.plugin.figures import CASE, PREFIX
+from pytest_evalstudio.plugin.figures import BASELINE_CLASS, CASE
 from pytest_evalstudio.plugin.keys import BRIEF
 
 BLOCKS = 10
@@ -22,7 +22,6 @@ MODEL_CHARS = 14
 WIDE = 110
 """Columns from which on a line has the first words of the question."""
 QUESTION_CHARS = 32
-_CLASS = f"{PREFIX}.baseline.class"
 
 
 class FailureDisplay:
@@ -73,7 +72,9 @@ class FailureDisplay:
     def _hide(self, terminalreporter: Any) -> None:
         self._short_failed = failed = list(terminalreporter.stats.get("failed", ()))
         ours = [report for report in failed if is_of_file(report)]
-        regressed = [report for report in ours if dict(report.user_properties).get(_CLASS) == "regressed"]
+        regressed = [
+            report for report in ours if dict(report.user_properties).get(BASELINE_CLASS) == "regressed"
+        ]
         written_out = {id(report) for report in regressed[:REGRESSED_BLOCKS] or ours[:BLOCKS]}
         self.hidden = [report for report in ours if id(report) not in written_out]
         if self.hidden:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 PREFIX = "evalstudio"
 CASE = f"{PREFIX}.case"
+BASELINE_CLASS = f"{PREFIX}.baseline.class"
 EXTRAS = "extras"
 """Attribute of a report that pytest-html shows."""
 

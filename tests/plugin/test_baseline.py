@@ -463,3 +463,14 @@ def test_a_failure_by_one_evaluator_does_not_hide_a_regression_by_another(
         ).returncode
         == 1
     )
+
+
+def test_annotations_of_regressed_cases_come_first(baseline: Project) -> None:
+    failing = [case(f"a{number}", "4+4?", '"8"') for number in range(3)]
+    baseline.suite(*failing, case("six", "3+3?", '"6"'))
+
+    result = compared(baseline, "--evalstudio-github", "yes")
+
+    annotations = [line for line in result.outlines if line.startswith("::error ")]
+    assert len(annotations) == 4
+    assert "six" in annotations[0]

@@ -114,12 +114,7 @@ def new_sign_off(
             f"--conclusion: {decision!r} overrides the report's conclusion, {conclusion!r}; state the reason"
             " by --comment"
         )
-    for status in sign_offs(run):
-        other = status.sign_off
-        if other.role != role and other.name.casefold() == name.casefold() and status.is_valid:
-            raise ConfigurationError(
-                f"--name: {name} has signed as {other.role}; another person must sign as {role}"
-            )
+    _check_person(run, name, role)
     return SignOff(
         role=role,
         name=name,
@@ -130,6 +125,21 @@ def new_sign_off(
         exceptions=tuple(_exceptions(run, exceptions)),
         is_signed=is_signed,
     )
+
+
+def _check_person(run: WorkflowRun, name: str, role: str) -> None:
+    """Refuse a person who has signed in another role.
+
+    Raises:
+        ConfigurationError: if there is such a sign-off that is valid.
+        DataError: if the file of sign-offs cannot be read.
+    """
+    for status in sign_offs(run):
+        other = status.sign_off
+        if other.role != role and other.name.casefold() == name.casefold() and status.is_valid:
+            raise ConfigurationError(
+                f"--name: {name} has signed as {other.role}; another person must sign as {role}"
+            )
 
 
 def _exceptions(run: WorkflowRun, exceptions: Mapping[str, str]) -> Iterator[StepException]:
