@@ -99,35 +99,41 @@ class _OpenCalls:
     """Requested calls that no span belongs to yet."""
 
     def __init__(self) -> None:
+        self._open: dict[int, ToolCall] = {}
         self._by_id: dict[str, int] = {}
-        self._by_signature: dict[str, deque[int]] = {}
         self._by_name: dict[str, deque[int]] = {}
-        self._taken: set[int] = set()
+        self._by_signature: dict[str, dict[str, deque[int]]] = {}
 
     def add(self, index: int, call: ToolCall) -> None:
+        self._open[index] = call
         if call.id:
             self._by_id.setdefault(call.id, index)
-        self._by_signature.setdefault(_signature(call), deque()).append(index)
         self._by_name.setdefault(call.name, deque()).append(index)
 
     def take(self, call: ToolCall) -> int | None:
         """Return the index of the requested call that a span belongs to; None where there is none."""
         index = self._by_id.get(call.id) if call.id else None
-        if index is not None and index not in self._taken:
-            self._taken.add(index)
-            return index
-        if call.id and self._by_id and index is not None:
-            return None  # a further attempt of the same call
-        index = self._next(self._by_signature.get(_signature(call)))
-        if index is None and not call.arguments:
+        if index is not None:
+            return None if self._open.pop(index, None) is None else index  # None: a further attempt
+        index = self._next(self._signatures(call.name).get(_signature(call)))
+        if index is None and not call.arguments and not call.arguments_text:
             index = self._next(self._by_name.get(call.name))
         return index
+
+    def _signatures(self, name: str) -> Mapping[str, deque[int]]:
+        """Return the calls of a tool by their arguments, which few spans are looked up by."""
+        if name not in self._by_signature:
+            signatures: dict[str, deque[int]] = {}
+            for index in self._by_name.get(name, ()):
+                if index in self._open:
+                    signatures.setdefault(_signature(self._open[index]), deque()).append(index)
+            self._by_signature[name] = signatures
+        return self._by_signature[name]
 
     def _next(self, indices: deque[int] | None) -> int | None:
         while indices:
             index = indices.popleft()
-            if index not in self._taken:
-                self._taken.add(index)
+            if self._open.pop(index, None) is not None:
                 return index
         return None
 

@@ -125,7 +125,7 @@ class TraceFiles:
         log_texts: set[bytes] = set()
         repeated = 0
         for at in range(0, min(len(positions), 4 * MAX_SPANS), 4):
-            number, form, start, length = positions[at : at + 4]
+            number, form, start, length = positions[at : at + 4].tolist()
             file = self._files[number]
             file.seek(start)
             text = file.read(length)
@@ -245,11 +245,13 @@ class _Positions:
     def of(self, part: Raw) -> int:
         """Return the position of a part after the one before; equal parts are exchangeable."""
         content = bytes(part)
-        start = self._end + 1  # after a comma, as nearly all
+        start = self._end + 1  # after a comma, as nearly all, or a comma and a blank
         if not self._text.startswith(content, start):
-            start = self._text.find(content, self._end)
-            if start < 0:
-                start = self._text.find(content)
+            start += 1
+            if not self._text.startswith(content, start):
+                start = self._text.find(content, self._end)
+                if start < 0:
+                    start = self._text.find(content)
         self._end = start + len(content)
         return start
 

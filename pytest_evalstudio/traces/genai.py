@@ -56,6 +56,8 @@ _DETAILS_EVENTS = ("gen_ai.client.inference.operation.details", "gen_ai.client.i
 
 def is_genai(span: Span) -> bool:
     """Return whether a span follows these conventions."""
+    if "gen_ai.operation.name" in span.attributes:  # as nearly all
+        return True
     return any(name.startswith(("gen_ai.", "traceloop.")) for name in span.attributes)
 
 

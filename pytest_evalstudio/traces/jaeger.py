@@ -54,14 +54,15 @@ def read_span(text: bytes) -> Span:
     span = _SPANS.decode(text)
     tags = _values(span.tags)
     parents = [link.span for link in span.references or () if link.kind == _CHILD_OF]
-    started_s, _ = interval(span.start_us * 1000, 0)
+    end_us = span.start_us + span.duration if span.duration is not None else 0
+    started_s, duration_s = interval(span.start_us * 1000, end_us * 1000)
     failed = tags.get("otel.status_code") == "ERROR" or tags.get("error") in (True, "true")
     return Span(
         id=hex_id(span.id),
         parent=hex_id(parents[0] if parents else span.parent),
         name=span.name,
         started_s=started_s,
-        duration_s=None if span.duration is None else max(0, span.duration) / 1_000_000,
+        duration_s=duration_s,
         attributes=tags,
         events=tuple(_event(log) for log in span.logs or ()),
         error=str(tags.get("otel.status_description") or "error") if failed else "",

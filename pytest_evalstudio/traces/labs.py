@@ -12,11 +12,13 @@ from pytest_evalstudio.core.writing import replacing
 from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.formats.lab import Model, TestLab
 from pytest_evalstudio.formats.source import Source
-from pytest_evalstudio.importers.common import Omissions, Record, row_of
+from pytest_evalstudio.importers.common import Fields, Omissions, Record, row_of
 from pytest_evalstudio.traces.conversations import with_conversations
 from pytest_evalstudio.traces.files import TraceFiles
 from pytest_evalstudio.traces.json_text import to_json
-from pytest_evalstudio.traces.rows import TraceRow, rows_of
+from pytest_evalstudio.traces.rows import TraceRow, fields_fault, rows_of
+
+_EMPTY: tuple[object, ...] = ("", None, [], {})
 
 
 @dataclass(slots=True)
@@ -39,18 +41,23 @@ def trace_rows(paths: Sequence[Path], report: TraceReport) -> Iterator[Row]:
     Raises:
         DataError: if a file cannot be read.
     """
+    source = Source(name=str(paths[0]), text="", data=None)
+    for fields in _all_fields(paths, report):
+        yield row_of(Record(source, (fields["key"],), {}), fields)
+
+
+def _all_fields(paths: Sequence[Path], report: TraceReport) -> Iterator[Fields]:
+    """Yield the fields of the rows; those with impossible sums are left out."""
     files = TraceFiles(paths)
     report.errors = files.errors
-    source = Source(name=", ".join(map(str, paths)), text="", data=None)
     try:
         for fields in with_conversations(_rows(files, report.omissions), report.omissions):
-            try:
-                row = row_of(Record(source, (fields["key"],), {}), fields)
-            except DataError as exc:
-                report.errors.append(exc)
+            fault = fields_fault(fields)
+            if fault:
+                report.errors.append(DataError(f"trace {fields['key']}: {fault}", source=str(paths[0])))
                 continue
             report.rows += 1
-            yield row
+            yield fields
     finally:
         files.close()
 
@@ -75,11 +82,13 @@ def write_lab(paths: Sequence[Path], output: Path, report: TraceReport) -> None:
     head, tail = _around_rows(name)
     with replacing(output) as file:
         file.write(head)
-        for row in trace_rows(paths, report):
-            row.model_key = row.model_key or name
-            models[row.model_key] = None
+        for fields in _all_fields(paths, report):
+            # Written as they are: to validate each row takes longer than all else, and they have their types.
+            model = str(fields["model_key"]) or name
+            models[model] = None
             file.write(b",\n" if report.rows > 1 else b"\n")
-            file.write(to_json(row.to_dict()))
+            filled = {key: value for key, value in fields.items() if value not in _EMPTY}
+            file.write(to_json({**filled, "model_key": model}))
         if not report.rows:
             raise no_rows(paths, report)
         entries = [Model(key=key, name=key, llm_model_name=key).to_dict() for key in models]

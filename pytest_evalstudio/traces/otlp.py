@@ -152,6 +152,7 @@ def _value(value: AnyValue, depth: int) -> Json:
 
 def whole(value: int | str) -> int:
     """Return a whole number, which JSON of OTLP writes as a text; 0 for a text that is none."""
-    if isinstance(value, int):
-        return value
-    return int(value) if len(value) <= _MAX_DIGITS and value.lstrip("-").isdecimal() else 0
+    try:
+        return int(value) if value.__class__ is int or len(str(value)) <= _MAX_DIGITS else 0
+    except ValueError:
+        return 0

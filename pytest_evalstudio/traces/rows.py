@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from pytest_evalstudio.core.numbers import number_fault
 from pytest_evalstudio.core.steps import Step, StepKind
 from pytest_evalstudio.importers.common import Fields, Omissions
 from pytest_evalstudio.traces.calls import CONTENT_REMEDY, merged_calls
@@ -58,6 +59,15 @@ def rows_of(trace: Trace, omissions: Omissions) -> Iterator[TraceRow]:
             yield TraceRow(fields, session, group[0].span.started_s or 0.0)
         else:
             omissions.add(QUESTION, CONTENT_REMEDY)
+
+
+def fields_fault(fields: Fields) -> str:
+    """Return what is wrong with the sums of a row, "" for nothing."""
+    usage, cost_usd, duration_s = fields["usage"], fields["cost"], fields["actual_duration"]
+    assert isinstance(usage, dict)
+    assert isinstance(cost_usd, float | None)
+    assert isinstance(duration_s, float)
+    return number_fault(usage=usage, cost_usd=cost_usd, duration_s=duration_s)
 
 
 def _row(root: Part, group: Sequence[Part], exchange: Exchange, omissions: Omissions) -> Fields:

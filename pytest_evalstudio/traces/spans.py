@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import base64
 import binascii
+import functools
 import re
 from collections.abc import Mapping
 from typing import TypeAlias
 
 from msgspec import Struct
 
+from pytest_evalstudio.core.numbers import MAX_SECONDS
 from pytest_evalstudio.importers.common import Json
 
 Attributes: TypeAlias = Mapping[str, Json]
@@ -49,6 +51,7 @@ class Span(Struct, frozen=True, kw_only=True):
     error: str = ""
 
 
+@functools.lru_cache(maxsize=4096)
 def hex_id(text: str) -> str:
     """Return the id of a trace or span in lower-case hexadecimal; exports of Tempo have base64.
 
@@ -70,4 +73,4 @@ def interval(start_ns: int, end_ns: int) -> tuple[float | None, float | None]:
     """Return start and duration in seconds; 0 stands for a time that is not recorded."""
     started_s = start_ns / NANOSECONDS if start_ns > 0 else None
     duration_s = (end_ns - start_ns) / NANOSECONDS if end_ns >= start_ns > 0 else None
-    return started_s, duration_s
+    return started_s, duration_s if duration_s is None or duration_s <= MAX_SECONDS else None
