@@ -116,7 +116,7 @@ class _OpenCalls:
         if index is not None:
             return None if self._open.pop(index, None) is None else index  # None: a further attempt
         index = self._next(self._signatures(call.name).get(_signature(call)))
-        if index is None and not call.arguments and not call.arguments_text:
+        if index is None and not call.arguments:
             index = self._next(self._by_name.get(call.name))
         return index
 
@@ -144,12 +144,13 @@ def _signature(call: ToolCall) -> str:
 
 def _merged(requested: ToolCall, executed: ToolCall) -> ToolCall:
     """Return the call of a span, with what only the request says."""
-    has_arguments = bool(executed.arguments or executed.arguments_text)
+    # Some frameworks record the values of the arguments as a text, without their names.
+    says_more = requested if requested.arguments and not executed.arguments else executed
     return replace(
         executed,
         id=executed.id or requested.id,
-        arguments=executed.arguments if has_arguments else requested.arguments,
-        arguments_text=executed.arguments_text if has_arguments else requested.arguments_text,
+        arguments=says_more.arguments,
+        arguments_text=says_more.arguments_text,
         result=requested.result if executed.result is None else executed.result,
         error=executed.error or requested.error,
     )

@@ -68,7 +68,7 @@ def read_messages(value: Json, role: str) -> Iterator[Message]:
 
 def read_message(value: Mapping[str, Json], role: str = "") -> Message | None:
     """Read a message; None where it is none."""
-    value = mapping_of(value.get("kwargs")) or value  # serialised messages of LangChain
+    value = unwrapped(value)
     name = value.get("role", value.get("type"))
     known = ROLES.get(name, role) if isinstance(name, str) else role
     if not known:
@@ -89,6 +89,11 @@ def read_message(value: Mapping[str, Json], role: str = "") -> Message | None:
         )
     except (ValueError, TypeError, AttributeError):
         return None
+
+
+def unwrapped(value: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return a message that LangChain wrote as JSON, without its wrapper; others as they are."""
+    return mapping_of(value.get("kwargs")) or mapping_of(value.get("data")) or value
 
 
 def _plain_call(value: Mapping[str, Any]) -> ToolCall:

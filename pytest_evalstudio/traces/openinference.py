@@ -18,6 +18,7 @@ from pytest_evalstudio.traces.messages import (
     read_message,
     text_of,
     unflattened,
+    unwrapped,
     usage_of,
 )
 from pytest_evalstudio.traces.spans import Span
@@ -81,7 +82,11 @@ def _call(span: Span) -> ToolCall | None:
     values = span.attributes
     arguments = values.get("input.value")  # tool.parameters is the schema
     id = values.get("tool.id", values.get("tool_call.id"))
-    return call_of(_tool_name(span), arguments, id, values.get("output.value"))
+    result = values.get("output.value")
+    message = unwrapped(mapping_of(parsed(result)))
+    if message.get("tool_call_id") and "content" in message:  # LangChain records the message to the model
+        id, result = message["tool_call_id"], message["content"]
+    return call_of(_tool_name(span), arguments, id, result)
 
 
 def _messages(values: Mapping[str, Json], prefix: str, role: str) -> Iterator[Message]:

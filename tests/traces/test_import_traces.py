@@ -50,6 +50,7 @@ def row_of(*values: object) -> Row:
     [
         ("openinference_openai.jsonl", "gpt-4o-2024", False),
         ("openinference_openai_agents.jsonl", "gpt-4o-2024", True),
+        ("openinference_langchain.jsonl", "gpt-4o-2024", True),
         ("genai_pydantic_ai.jsonl", "gpt-4o", True),
         ("genai_openai_v2.jsonl", "gpt-4o", False),
     ],
@@ -72,6 +73,12 @@ def test_all_that_the_service_saw_is_imported(name: str, model: str, timed: bool
     assert tokens == {"input_tokens": 32, "output_tokens": 12}
     assert [step.kind for other in rows for step in other.steps if step.kind == "model"] == ["model"] * 2
     assert row.actual_duration > 0
+
+
+def test_documents_that_a_tool_retrieved_are_the_context() -> None:
+    [row] = imported(FILES / "openinference_langchain.jsonl")
+    assert row.context == ["A transfer within the EU costs 30 USD."]
+    assert row.context_sources == ["fees.md"]
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in FILES.glob("*.jsonl")))

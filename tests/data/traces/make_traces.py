@@ -2,7 +2,7 @@
 
 Each framework needs an environment of its own; `README.md` names the versions:
 
-    python make_traces.py openai|agents|pydantic|openai-v2 OUT
+    python make_traces.py openai|agents|pydantic|langchain|openai-v2 OUT
 
 The service answers the first request with a call of the tool `get_fee`, and the second one with a text.
 """
@@ -22,6 +22,7 @@ QUESTION, TOOL_ARGUMENTS, RESULT, ANSWER = (
     "30 USD",
     "The fee is 30 USD.",
 )
+DOCUMENT = "A transfer within the EU costs 30 USD."
 IDS = ("traceId", "spanId", "parentSpanId")
 TOOLS = [
     {
@@ -205,6 +206,27 @@ def main(kind, path):
         model = OpenAIChatModel("gpt-4o", provider=OpenAIProvider(base_url=url, api_key="none"))
         agent = Agent(model, name="fees", system_prompt="Be brief.", tools=[get_fee])
         agent.run_sync(QUESTION)
+    elif kind == "langchain":
+        from langchain.agents import create_agent
+        from langchain_core.documents import Document
+        from langchain_core.retrievers import BaseRetriever
+        from langchain_openai import ChatOpenAI
+        from openinference.instrumentation.langchain import LangChainInstrumentor
+
+        class Retriever(BaseRetriever):
+            def _get_relevant_documents(self, query, *, run_manager):
+                return [Document(DOCUMENT, metadata={"source": "fees.md"})]
+
+        def get_fee_of_documents(country: str) -> str:
+            """Return the fee."""
+            Retriever().invoke(f"fee {country}")
+            return RESULT
+
+        LangChainInstrumentor().instrument(tracer_provider=provider)
+        get_fee_of_documents.__name__ = "get_fee"
+        model = ChatOpenAI(model="gpt-4o", base_url=url)
+        agent = create_agent(model, [get_fee_of_documents], system_prompt="Be brief.")
+        agent.invoke({"messages": [{"role": "user", "content": QUESTION}]})
     else:
         from opentelemetry.exporter.otlp.proto.common._log_encoder import encode_logs
         from opentelemetry.instrumentation.openai_v2 import OpenAIInstrumentor
