@@ -35,8 +35,49 @@ def with_conversations(rows: Iterator[TraceRow], omissions: Omissions) -> Iterat
             yield conversation_of(turns[:MAX_TURNS_LIMIT])
 
 
+def _without_requests(turns: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return turns without those that the next one continues.
+
+    An application whose requests to a model are traced one by one has a trace for each of them: with a call
+    of a tool and without an answer, then with the same question, the call and its result.
+    """
+    kept: list[Mapping[str, Any]] = []
+    for turn in turns:
+        before = kept[-1] if kept else None
+        if before is None or not _is_continued(before, turn):
+            kept.append(turn)
+            continue
+        usage = {
+            kind: before["usage"].get(kind, 0) + turn["usage"].get(kind, 0)
+            for kind in {**before["usage"], **turn["usage"]}
+        }
+        costs = (before["cost"], turn["cost"])
+        kept[-1] = {
+            **turn,
+            "key": before["key"],
+            "usage": usage,
+            "cost": None if None in costs else sum(costs),
+            "actual_duration": before["actual_duration"] + turn["actual_duration"],
+            "steps": [*before["steps"], *turn["steps"]],
+        }
+    return kept
+
+
+def _is_continued(turn: Mapping[str, Any], following: Mapping[str, Any]) -> bool:
+    """Return whether the next turn repeats the question and the calls of one without an answer."""
+    ids = {call.get("id") for call in following["tool_calls"]}
+    return (
+        not turn["actual_output"]
+        and bool(turn["tool_calls"])
+        and turn["input"] == following["input"]
+        and all(call.get("id") in ids for call in turn["tool_calls"])
+        and all(step["kind"] != "tool" for step in turn["steps"])
+    )
+
+
 def conversation_of(turns: Sequence[Mapping[str, Any]]) -> Fields:
     """Return the row of a conversation, whose calls, tokens, seconds and cost are those of all turns."""
+    turns = _without_requests(turns)
     if len(turns) == 1:
         return turns[0]
     first, last = turns[0], turns[-1]

@@ -25,6 +25,8 @@ from pytest_evalstudio.traces.spans import Event, Span, hex_id
 
 MAX_JSON_BYTES = 200_000_000
 """Maximum size of one JSON value: a line, or a file that is not JSON lines."""
+MAX_ERRORS = 10_000
+"""Maximum number of lines and spans that cannot be read; more are another kind of file."""
 MAX_SPANS = 100_000
 """Maximum number of spans of one trace, which are read together."""
 Form = Literal["otlp", "log", "jaeger"]
@@ -158,42 +160,22 @@ class TraceFiles:
         self._files.append(file)
         number = len(self._files) - 1
         first = file.readline(MAX_JSON_BYTES + 1)
-        if self._is_whole(file, first):
+        if _is_whole(file, first):
             file.seek(0)
             self._index_value(number, 0, file.read(), 0)
             return
-        start, line_number = 0, 1
-        line = first
+        start, line_number, line = 0, 1, first
         while line:
             if len(line) > MAX_JSON_BYTES:
                 raise DataError(
-                    f"a line has more than {MAX_JSON_BYTES:,} bytes; write smaller batches", source=name
+                    f"has a line of more than {MAX_JSON_BYTES:,} bytes; write smaller batches, a line each",
+                    source=name,
                 )
             if line.strip():
                 self._index_value(number, start, line, line_number)
             start += len(line)
             line_number += 1
             line = file.readline(MAX_JSON_BYTES + 1)
-
-    def _is_whole(self, file: BufferedReader, first: bytes) -> bool:
-        """Return whether a file is one JSON value on several lines."""
-        size = os.fstat(file.fileno()).st_size
-        if len(first) >= size:
-            return False
-        try:
-            msgspec.json.decode(first.removeprefix(_BYTE_ORDER_MARK), type=Raw)
-        except (ValueError, RecursionError):
-            second = file.readline(64).lstrip()
-            file.seek(len(first))
-            # Lines of a JSON value that is written over several lines do not begin with an object.
-            is_lines = first.lstrip()[:1] == b"{" and second[:1] == b"{"
-            if not is_lines and size > MAX_JSON_BYTES:
-                raise DataError(
-                    f"is one JSON value of more than {MAX_JSON_BYTES:,} bytes; write JSON lines",
-                    source=file.name if isinstance(file.name, str) else self._names[len(self._files) - 1],
-                ) from None
-            return not is_lines
-        return False
 
     def _index_value(self, number: int, start: int, text: bytes, line: int) -> None:
         if text.startswith(_BYTE_ORDER_MARK):
@@ -232,7 +214,32 @@ class TraceFiles:
     def _add_error(self, number: int, place: str, exc: Exception) -> None:
         fact = "it is nested too deeply" if isinstance(exc, RecursionError) else str(exc)
         source = f"{self._names[number]} {place}".strip()
+        if len(self.errors) == MAX_ERRORS:
+            raise DataError(
+                f"more than {MAX_ERRORS:,} lines or spans cannot be read; the first one: {self.errors[0]}."
+                f" A file that is not JSON lines has at most {MAX_JSON_BYTES:,} bytes",
+                source=self._names[number],
+            )
         self.errors.append(DataError(fact, source=source))
+
+
+def _is_whole(file: BufferedReader, first: bytes) -> bool:
+    """Return whether a file is one JSON value on several lines; the position stays after the first one."""
+    size = os.fstat(file.fileno()).st_size
+    if len(first) >= size or size > MAX_JSON_BYTES or _is_json(first):
+        return False
+    file.seek(0)
+    is_whole = _is_json(file.read())
+    file.seek(len(first))
+    return is_whole
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        msgspec.json.decode(text.removeprefix(_BYTE_ORDER_MARK), type=Raw)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 class _Positions:

@@ -16,7 +16,7 @@ from pytest_evalstudio.formats.fields import validate
 from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.importers.common import Omissions
-from pytest_evalstudio.traces import otlp
+from pytest_evalstudio.traces import files, otlp
 from pytest_evalstudio.traces.files import Trace
 from pytest_evalstudio.traces.json_text import from_json, to_json
 from pytest_evalstudio.traces.rows import rows_of
@@ -79,14 +79,16 @@ FAULTY_LINES = {
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("is_first", [True, False])
 @pytest.mark.parametrize("name", FAULTY_LINES)
 def test_a_faulty_line_is_reported_and_the_others_are_read(
-    name: str, capsys: pytest.CaptureFixture[str]
+    name: str, is_first: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = f"{json.dumps(batch([GOOD]))}\n{FAULTY_LINES[name]}\n\n"
+    lines = [json.dumps(batch([GOOD])), FAULTY_LINES[name]]
+    text = "\n".join(lines[::-1] if is_first else lines) + "\n\n"
     Path("t.jsonl").write_bytes(text.encode("utf-8", "surrogateescape"))
     assert main(["import", "traces", "t.jsonl", "-o", "lab.json"]) == 1
-    assert "t.jsonl line 2: " in capsys.readouterr().out
+    assert f"t.jsonl line {1 if is_first else 2}: " in capsys.readouterr().out
     assert len(TestLab.load("lab.json").dataset.inputs) == 1
 
 
@@ -173,6 +175,24 @@ def test_long_chains_and_many_equal_calls_take_linear_time() -> None:
     assert main(["import", "traces", write_lines("t.jsonl", batch(spans)), "-o", "lab.json"]) == 0
     rows = TestLab.load("lab.json").dataset.inputs
     assert sum(len(row.tool_calls) for row in rows) == count
+
+
+@pytest.mark.usefixtures("folder")
+def test_more_than_the_limits_is_reported(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spans = [span(number, chat("Fee?", "5"), parent=1) for number in range(2, 20)]
+    name = write_lines("t.jsonl", batch([span(1, AGENT), *spans]))
+    monkeypatch.setattr(files, "MAX_SPANS", 10)
+    assert main(["import", "traces", name, "-o", "lab.json"]) == 0
+    assert "spans of a trace that has too many (1 time)" in capsys.readouterr().out
+    assert len(TestLab.load("lab.json").dataset.inputs[0].steps) == 9
+    monkeypatch.setattr(files, "MAX_JSON_BYTES", 1000)
+    monkeypatch.setattr(files, "MAX_ERRORS", 20)
+    for indent, fact in ((None, "has a line of more than 1,000 bytes"), (1, "more than 20 lines or spans")):
+        Path("t.json").write_text(json.dumps(batch(spans), indent=indent), encoding="utf-8")
+        assert main(["import", "traces", "t.json", "-o", "lab.json"]) == 2
+        assert fact in capsys.readouterr().err
 
 
 JSON_VALUES = st.recursive(

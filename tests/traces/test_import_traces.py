@@ -388,6 +388,23 @@ def test_traces_of_one_conversation_are_its_turns_in_the_order_of_time() -> None
     assert main(["validate", "lab.json"]) == 0
 
 
+def test_requests_that_are_traced_one_by_one_are_one_turn_with_the_tokens_of_all() -> None:
+    call = {"id": "c1", "name": "find", "arguments": {"q": "fee"}}
+    session = {"session.id": "s1"}
+    result = {"type": "tool_call_response", "id": "c1", "response": "30 USD"}
+    history = [user("Fee?"), assistant("", call), {"role": "tool", "parts": [result]}]
+    first = {**chat("Fee?", ""), OUTPUT: json.dumps([assistant("", call)])}
+    second = {**chat("Fee?", "It is 30 USD."), INPUT: json.dumps(history)}
+    row = row_of(
+        batch([span(1, {**first, **session})]),
+        batch([span(2, {**second, **session}, trace="cd" * 16, start_s=2)]),
+    )
+    assert (row.input, row.actual_output, row.turns) == ("Fee?", "It is 30 USD.", [])
+    assert [(each.name, each.result) for each in row.tool_calls] == [("find", "30 USD")]
+    assert (row.usage, row.actual_duration) == ({"input_tokens": 6, "output_tokens": 4}, 2.0)
+    assert [step.kind for step in row.steps] == ["model", "model"]
+
+
 def test_each_root_agent_of_a_trace_is_a_row_and_agents_below_it_are_none() -> None:
     spans = [
         span(1, {"http.route": "/ask"}),
