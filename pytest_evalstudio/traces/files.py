@@ -10,9 +10,9 @@ import os
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from io import BufferedReader
+from io import BufferedReader, FileIO
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 import msgspec
 from msgspec import Raw, Struct
@@ -103,6 +103,7 @@ class TraceFiles:
         self.errors: list[DataError] = []
         self._names = [str(path) for path in paths]
         self._files: list[BufferedReader] = []
+        self._unbuffered: list[FileIO] = []
         self._positions: dict[str, array[int]] = {}
         try:
             for path in paths:
@@ -128,9 +129,9 @@ class TraceFiles:
         repeated = 0
         for at in range(0, min(len(positions), 4 * MAX_SPANS), 4):
             number, form, start, length = positions[at : at + 4].tolist()
-            file = self._files[number]
+            file = self._unbuffered[number]
             file.seek(start)
-            text = file.read(length)
+            text = file.read(length) or b""
             try:
                 if _FORMS[form] == "log":
                     if text in log_texts:
@@ -140,7 +141,7 @@ class TraceFiles:
                     events.setdefault(id, []).append(event)
                     continue
                 span = (otlp if _FORMS[form] == "otlp" else jaeger).read_span(text)
-            except (ValueError, RecursionError) as exc:
+            except (ValueError, OverflowError, RecursionError) as exc:
                 self._add_error(number, f"byte {start:,}", exc)
                 continue
             repeated += span.id in spans
@@ -158,6 +159,8 @@ class TraceFiles:
         except OSError as exc:
             raise DataError(f"cannot be read: {exc.strerror or exc}", source=name) from None
         self._files.append(file)
+        # A buffer would read more than the span, for each span.
+        self._unbuffered.append(cast(FileIO, file.raw))
         number = len(self._files) - 1
         first = file.readline(MAX_JSON_BYTES + 1)
         if _is_whole(file, first):

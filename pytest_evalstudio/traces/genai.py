@@ -146,14 +146,15 @@ def _of_attributes(values: Mapping[str, Json]) -> tuple[list[Message], list[Mess
         parts = parsed(values[_SYSTEM])
         system: Json = {"role": "system", "parts": parts} if isinstance(parts, list) else parts
         inputs += read_messages(system, "system")
-    for name in _INPUTS:
-        inputs += read_messages(values.get(name), "user")
-    for name in _OUTPUTS:
-        outputs += read_messages(values.get(name), "assistant")
-    if not inputs:
-        inputs += _flattened(values, "gen_ai.prompt.", "user")
-    if not outputs:
-        outputs += _flattened(values, "gen_ai.completion.", "assistant")
+    for names, role, prefix, messages in (
+        (_INPUTS, "user", "gen_ai.prompt.", inputs),
+        (_OUTPUTS, "assistant", "gen_ai.completion.", outputs),
+    ):
+        present = [name for name in names if name in values]
+        for name in present:
+            messages += read_messages(values[name], role)
+        if not present:
+            messages += _flattened(values, prefix, role)
     return inputs, outputs
 
 

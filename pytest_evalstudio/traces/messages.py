@@ -160,9 +160,12 @@ _SOURCES = ("uri", "url", "source", "doc_uri", "id")
 
 def amount(value: Json) -> float | None:
     """Return a finite number, or None."""
-    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-        return float(value)
-    return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value) if math.isfinite(value) else None
+    except OverflowError:
+        return None
 
 
 def tokens(value: Json) -> int | None:
@@ -180,11 +183,10 @@ def usage_of(attributes: Mapping[str, Json], names: Mapping[str, tuple[str, ...]
     usage = {}
     for kind, keys in names.items():
         for key in keys:
-            if key in attributes:
-                number = tokens(attributes[key])
-                if number is not None:
-                    usage[kind] = number
-                    break
+            number = tokens(attributes[key]) if key in attributes else None
+            if number is not None:
+                usage[kind] = number
+                break
     return usage
 
 

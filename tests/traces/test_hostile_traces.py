@@ -50,6 +50,8 @@ FAULTY_SPANS = {
     "nested": DEEP_SPAN,
     "attributes that are none": json.dumps({**span(2, {}), "attributes": [1]}),
     "a list": "[]",
+    "a time of 400 digits": json.dumps({**span(2, {}), "startTimeUnixNano": 10**400}),
+    "an end of 400 digits": json.dumps({**span(2, {}), "endTimeUnixNano": 10**400}),
 }
 
 
@@ -133,6 +135,10 @@ ODD_ATTRIBUTES: dict[str, dict[str, object]] = {
             {"role": "assistant", "tool_calls": [{"name": "f", "arguments": {"a": 10**24}}]}
         ]
     },
+    "a score of 400 digits": {
+        "gen_ai.retrieval.documents": '[{"content": "x", "score": 1' + "0" * 400 + "}]"
+    },
+    "tokens of 21 digits": {"gen_ai.usage.output_tokens": 10**20},
     "deep arguments": {"gen_ai.output.messages": f'[{{"role": "assistant", "content": {nested(300)}}}]'},
     "messages of no kind": {
         "gen_ai.output.messages": '[1, null, {"role": 5}, {"role": "assistant", "parts": [3]}]'
