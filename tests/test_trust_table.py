@@ -84,6 +84,7 @@ LOADERS: dict[str, tuple[str, ...]] = {
     "plugin/fixtures.py": (SUITES, LABS),
     "plugin/items.py": (SUITES, LABS, WORKFLOWS),
     "record/reader.py": (RECORDS,),
+    "traces/files.py": (TOOLS,),
     "report/workflow.py": (WORKFLOWS,),
     **dict.fromkeys(("cli/arena.py", "cli/common.py", "cli/validate.py"), (SUITES, LABS)),
     "cli/importing.py": (SUITES, LABS),

@@ -13,11 +13,16 @@ if TYPE_CHECKING:
     import argparse
 
     from pytest_evalstudio.cli.common import Adds
+    from pytest_evalstudio.traces.labs import TraceReport
 
 KIND_IDS = (
     *("agent-evaluation", "braintrust", "deepeval", "h2o-sonar", "inspect", "langsmith", "mlflow"),
     *("openai-evals", "promptfoo", "ragas", "table"),
 )
+TRACES = "traces"
+"""Kind that needs no file of a known name: several files, written row by row."""
+MAX_ERRORS = 20
+"""Errors of traces that are printed."""
 FORMAT_IDS = ("agent-evaluation", "braintrust", "deepeval", "langsmith", "mlflow", "openai-evals", "ragas")
 OTEL = "otel"
 """Kind of `export` that is a run and not a file of tests: its scores as events."""
@@ -26,8 +31,9 @@ OTEL = "otel"
 def add_to(add: Adds) -> None:
     """Declare the commands."""
     parser = add("import", import_one, "Import tests or answers from another tool's file.")
-    parser.add_argument("kind", choices=KIND_IDS, metavar="KIND", help=", ".join(KIND_IDS))
-    parser.add_argument("file", metavar="FILE", help="path or URL")
+    kinds = (*KIND_IDS, TRACES)
+    parser.add_argument("kind", choices=kinds, metavar="KIND", help=", ".join(kinds))
+    parser.add_argument("file", nargs="+", metavar="FILE", help="path or URL; several of traces")
     parser.add_argument(
         "-o", "--output", required=True, metavar="OUT", help="suite or lab .json, data set .json or .csv"
     )
@@ -42,6 +48,14 @@ def add_to(add: Adds) -> None:
         default="",
         metavar="FIELD=COLUMN,…",
         help="columns of a table, e.g. input=question,actual_output=answer,context=chunks",
+    )
+    parser.add_argument(
+        "--sample", type=int, metavar="N", help="questions of a suite of traces (default: all)"
+    )
+    parser.add_argument(
+        "--freeze-calls",
+        action="store_true",
+        help="expect the observed calls of tools, in a suite of traces",
     )
     parser = add(
         "export",
@@ -75,7 +89,14 @@ def add_to(add: Adds) -> None:
 
 
 def import_one(arguments: argparse.Namespace) -> int:
-    """Import a file."""
+    """Import a file, or traces of several files."""
+    if arguments.kind == TRACES:
+        return _import_traces(arguments)
+    if arguments.sample is not None or arguments.freeze_calls:
+        raise ConfigurationError("--sample and --freeze-calls are options of traces --to suite")
+    if len(arguments.file) > 1:
+        raise ConfigurationError(f"{arguments.kind} is read from one file; only traces from several")
+    [name] = arguments.file
     from pytest_evalstudio.formats.dataset import LlmDataset
     from pytest_evalstudio.formats.lab import TestLab
     from pytest_evalstudio.importers.kinds import DATASET, import_file
@@ -83,8 +104,8 @@ def import_one(arguments: argparse.Namespace) -> int:
 
     result = import_file(
         arguments.kind,
-        local(arguments.file),
-        name=arguments.file,
+        local(name),
+        name=name,
         target=arguments.to,
         columns=parse_map(arguments.map),
     )
@@ -103,7 +124,7 @@ def import_one(arguments: argparse.Namespace) -> int:
         count = len(content.cases())
         size = f"{count} test case{'s' if count != 1 else ''}"
     if not count:
-        raise DataError("nothing could be imported", source=arguments.file)
+        raise DataError("nothing could be imported", source=name)
     Path(arguments.output).parent.mkdir(parents=True, exist_ok=True)
     content.save(arguments.output)
     for note in result.notes:
@@ -111,6 +132,53 @@ def import_one(arguments: argparse.Namespace) -> int:
     omission_note = f"; {len(result.errors)} records are left out" if result.errors else ""
     say(f"wrote {arguments.output}: {result.kind}, {size}{omission_note}")
     return FINDINGS if result.errors else FINE
+
+
+def _import_traces(arguments: argparse.Namespace) -> int:
+    from pytest_evalstudio.traces.labs import TraceReport, write_lab
+
+    is_suite = arguments.to == "suite"
+    if arguments.to == "dataset" or arguments.map:
+        raise ConfigurationError("traces become a lab or a suite, without --map")
+    if not is_suite and (arguments.sample is not None or arguments.freeze_calls):
+        raise ConfigurationError("--sample and --freeze-calls need --to suite")
+    if arguments.sample is not None and arguments.sample < 1:
+        raise ConfigurationError(f"--sample {arguments.sample}: expected a number from 1")
+    output = Path(arguments.output)
+    if output.suffix.lower() != ".json":
+        raise ConfigurationError(f"{output}: a file name for a lab or suite ends with .json")
+    output.parent.mkdir(parents=True, exist_ok=True)
+    paths = [local(name) for name in arguments.file]
+    report = TraceReport()
+    if is_suite:
+        count = _write_suite(paths, output, report, arguments.sample, arguments.freeze_calls)
+        size = f"suite, {count} test case{'s' if count != 1 else ''}, marked to be reviewed"
+    else:
+        write_lab(paths, output, report)
+        size = f"lab, {report.rows} row{'s' if report.rows != 1 else ''}"
+    say(*map(str, report.errors[:MAX_ERRORS]))
+    left_out = len(report.errors)
+    if left_out > MAX_ERRORS:
+        say(f"{left_out - MAX_ERRORS} further errors of this kind are not shown")
+    say(*report.omissions.lines())
+    say(f"wrote {output}: {size}" + (f"; {left_out} records are left out" if left_out else ""))
+    return FINDINGS if left_out else FINE
+
+
+def _write_suite(
+    paths: list[Path], output: Path, report: TraceReport, sample: int | None, freeze_calls: bool
+) -> int:
+    from pytest_evalstudio.engine.trace_suites import suite_of_rows
+    from pytest_evalstudio.traces.labs import no_rows, trace_rows
+
+    rows = trace_rows(paths, report)
+    suite = suite_of_rows(
+        rows, report.omissions, name=paths[0].stem, sample=sample, freeze_calls=freeze_calls
+    )
+    if not report.rows:
+        raise no_rows(paths, report)
+    suite.save(output)
+    return len(suite.cases())
 
 
 def export_one(arguments: argparse.Namespace) -> int:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pytest_evalstudio.core.errors import DataError, nearest
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
+from pytest_evalstudio.engine.scoring.masking import masked_texts
 from pytest_evalstudio.formats.conversations import Turn
 from pytest_evalstudio.formats.fields import Turn as EarlierTurn
 from pytest_evalstudio.formats.keys import Numbered
@@ -87,4 +88,22 @@ def _case(key: str, row: Row) -> TestCase:
 
 
 def _expected(calls: Sequence[ToolCall]) -> list[ExpectedToolCall]:
-    return [ExpectedToolCall(name=call.name, arguments=call.arguments) for call in calls]
+    return [expected_call(call) for call in calls]
+
+
+def expected_call(call: ToolCall) -> ExpectedToolCall:
+    """Return an observed call as an expectation.
+
+    An argument with personal data, or one that would be read as a matcher, is expected with any value.
+    """
+    arguments = {
+        name: value if value == masked_texts(value) and not _has_matcher(value) else {"$any": True}
+        for name, value in call.arguments.items()
+    }
+    return ExpectedToolCall(name=call.name, arguments=arguments)
+
+
+def _has_matcher(value: object) -> bool:
+    if isinstance(value, Mapping):
+        return any(str(key).startswith("$") or _has_matcher(item) for key, item in value.items())
+    return isinstance(value, list | tuple) and any(map(_has_matcher, value))

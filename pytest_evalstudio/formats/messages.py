@@ -60,7 +60,7 @@ def _read(messages: Sequence[Any]) -> tuple[list[dict[str, str]], list[_Turn]]:
         if role not in _ROLES:
             raise ValueError(f"messages: message {index} has no role; there are: {', '.join(_ROLES)}")
         try:
-            texts, calls, results = _parts(message)
+            texts, calls, results = message_parts(message)
         except ValueError as exc:
             raise ValueError(f"messages: message {index}: {exc}") from None
         for id, result in results.items():
@@ -80,7 +80,9 @@ def _read(messages: Sequence[Any]) -> tuple[list[dict[str, str]], list[_Turn]]:
     return earlier, turns
 
 
-def _parts(message: Mapping[str, Any]) -> tuple[list[str], list[dict[str, Any]], dict[str, dict[str, Any]]]:
+def message_parts(
+    message: Mapping[str, Any],
+) -> tuple[list[str], list[dict[str, Any]], dict[str, dict[str, Any]]]:
     """Return the texts, calls and results (by the id of the call) of a message."""
     content = message.get("content")
     if message["role"] in ("tool", "function"):

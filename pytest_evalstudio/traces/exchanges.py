@@ -1,0 +1,95 @@
+"""Question and answer of a row, from the texts and messages of its spans."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pytest_evalstudio.importers.common import ANSWER_KEYS, QUESTION_KEYS, Json
+from pytest_evalstudio.traces.facts import Facts, Message
+from pytest_evalstudio.traces.messages import parsed, read_messages
+
+Earlier = tuple[dict[str, str], ...]
+"""Turns before a question, each with role and content."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """Question and answer; "" where the trace does not say them."""
+
+    question: str
+    earlier: Earlier
+    answer: str
+
+
+def exchange_of(root: Facts, models: Sequence[Facts]) -> Exchange:
+    """Return question and answer: of the root span, else of the first and last call of a model."""
+    first_question, first_earlier = split(models[0].inputs) if models else ("", ())
+    question, earlier = split(root.inputs)
+    if not question and root.question:
+        question, earlier = _question_in(root.question)
+        if not question and not first_question:
+            question = root.question
+    if not question or (question == first_question and not earlier):
+        question, earlier = first_question, first_earlier
+    answer = said(root.outputs) or _answer_in(root.answer)
+    if not answer and models:
+        answer = said(models[-1].outputs)
+    return Exchange(question, earlier, answer or root.answer)
+
+
+def last_question(messages: Sequence[Message]) -> int:
+    """Return the index of the user's last message; -1 where there is none."""
+    for index in range(len(messages) - 1, -1, -1):
+        if messages[index].role == "user" and messages[index].text.strip():
+            return index
+    return -1
+
+
+def split(messages: Sequence[Message]) -> tuple[str, Earlier]:
+    """Return the user's last message, and the turns before it."""
+    index = last_question(messages)
+    if index < 0:
+        return "", ()
+    earlier = tuple(
+        {"role": message.role, "content": message.text}
+        for message in messages[:index]
+        if message.role != "tool" and message.text
+    )
+    return messages[index].text, earlier
+
+
+def said(messages: Sequence[Message]) -> str:
+    """Return the text of the assistant's last message that has one."""
+    return next(
+        (message.text for message in reversed(messages) if message.role == "assistant" and message.text), ""
+    )
+
+
+def _question_in(text: str) -> tuple[str, Earlier]:
+    """Return the question in the recorded input of a function, "" where it is not clear which text it is."""
+    value = parsed(text)
+    if isinstance(value, str):
+        return value, ()
+    messages = tuple(read_messages(_messages_in(value), ""))
+    return split(messages) if messages else (_text_in(value, QUESTION_KEYS), ())
+
+
+def _answer_in(text: str) -> str:
+    """Return the answer in the recorded output of a function, "" where it is not clear which text it is."""
+    value = parsed(text)
+    if isinstance(value, str):
+        return value
+    return said(tuple(read_messages(_messages_in(value), ""))) or _text_in(value, ANSWER_KEYS)
+
+
+def _messages_in(value: Json) -> Json:
+    return value.get("messages") if isinstance(value, dict) else value
+
+
+def _text_in(value: Json, names: Sequence[str]) -> str:
+    if not isinstance(value, dict):
+        return ""
+    texts = [key for key, item in value.items() if isinstance(item, str) and item]
+    name = next((key for key in names if key in texts), texts[0] if len(texts) == 1 else None)
+    return str(value[name]) if name is not None else ""

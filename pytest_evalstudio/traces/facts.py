@@ -1,0 +1,79 @@
+"""Facts of a span that rows are made of, in the same terms for all conventions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from msgspec import Struct
+
+from pytest_evalstudio.core.tool_calls import ToolCall
+
+Kind = Literal["agent", "chain", "model", "tool", "retrieval", "handover", ""]
+"""Operation of a span; "" for one that rows have no use for."""
+
+
+class Result(Struct, frozen=True):
+    """Result of a tool in a message: the id of the call, and the text."""
+
+    call: str
+    text: str
+    error: str = ""
+
+
+class Message(Struct, frozen=True):
+    """Message of a model call.
+
+    Attributes:
+        role: "system", "user", "assistant" or "tool".
+    """
+
+    role: str
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    results: tuple[Result, ...] = ()
+
+
+class Document(Struct, frozen=True):
+    """Retrieved document.
+
+    Attributes:
+        source: its address or id.
+        score: relevance as the retriever reports it.
+    """
+
+    text: str
+    source: str = ""
+    score: float | None = None
+
+
+class Facts(Struct, frozen=True, kw_only=True):
+    """Facts of a span.
+
+    Attributes:
+        name: the model, tool, agent or index.
+        inputs, outputs: messages of a model or agent.
+        question, answer: texts of the span where it has no messages; the query of a retrieval.
+        usage: tokens by kind.
+        cost_usd: None where the trace does not say it.
+        call: of a tool; `says_arguments` is False where its arguments are not recorded.
+        session: id of the conversation.
+    """
+
+    kind: Kind = ""
+    name: str = ""
+    inputs: tuple[Message, ...] = ()
+    outputs: tuple[Message, ...] = ()
+    question: str = ""
+    answer: str = ""
+    served_model: str = ""
+    request_id: str = ""
+    usage: Mapping[str, int] = {}
+    cost_usd: float | None = None
+    call: ToolCall | None = None
+    says_arguments: bool = True
+    documents: tuple[Document, ...] = ()
+    session: str = ""
+
+
+NO_FACTS = Facts()

@@ -1,0 +1,285 @@
+"""Files of traces: their formats told apart, and their spans collected by trace in bounded memory.
+
+A first pass finds the trace of each span and keeps the span's position only, 32 bytes; a second one reads
+the spans of one trace after the other. Spans of a trace may be anywhere in the files.
+"""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from io import BufferedReader, FileIO
+from pathlib import Path
+from typing import Literal, cast
+
+import msgspec
+from msgspec import Raw, Struct
+from msgspec.structs import replace
+
+from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.reading import open_file
+from pytest_evalstudio.traces import jaeger, otlp
+from pytest_evalstudio.traces.spans import Event, Span, hex_id
+
+MAX_JSON_BYTES = 200_000_000
+"""Maximum size of one JSON value: a line, or a file that is not JSON lines."""
+MAX_ERRORS = 10_000
+"""Maximum number of lines and spans that cannot be read; more are another kind of file."""
+MAX_SPANS = 100_000
+"""Maximum number of spans of one trace, which are read together."""
+Form = Literal["otlp", "log", "jaeger"]
+_FORMS: tuple[Form, ...] = ("otlp", "log", "jaeger")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_EXPECTED = (
+    "expected spans as OTLP JSON (resourceSpans, resourceLogs), Jaeger JSON (data) or an export of Tempo"
+    " (batches, trace)"
+)
+
+
+class _Scope(Struct, rename="camel"):
+    spans: list[Raw] = []
+    log_records: list[Raw] = []
+
+
+class _Resource(Struct, rename="camel"):
+    scope_spans: list[_Scope] = []
+    instrumentation_library_spans: list[_Scope] = []
+    scope_logs: list[_Scope] = []
+
+
+class _JaegerTrace(Struct):
+    spans: list[Raw] = []
+
+
+class _Document(Struct, rename="camel"):
+    """One JSON value of a file, in any of the formats."""
+
+    resource_spans: list[_Resource] = []
+    resource_logs: list[_Resource] = []
+    batches: list[_Resource] = []
+    trace: _Document | None = None
+    data: list[_JaegerTrace] = []
+    spans: list[Raw] = []
+
+
+class _Ids(Struct, rename={"otlp": "traceId", "jaeger": "traceID"}):
+    otlp: str = ""
+    jaeger: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Spans of one trace, by their start.
+
+    Attributes:
+        lost: spans above the limit.
+        repeated: spans that the files hold more than once.
+    """
+
+    id: str
+    spans: tuple[Span, ...]
+    lost: int = 0
+    repeated: int = 0
+
+
+_DOCUMENTS = msgspec.json.Decoder(_Document)
+_LISTS = msgspec.json.Decoder(list[_Document])
+_IDS = msgspec.json.Decoder(_Ids)
+
+
+class TraceFiles:
+    """Traces of some files.
+
+    Attributes:
+        errors: one for each line or span that cannot be read.
+
+    Raises:
+        DataError: if a file cannot be read, or is of another format.
+    """
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self.errors: list[DataError] = []
+        self._names = [str(path) for path in paths]
+        self._files: list[BufferedReader] = []
+        self._unbuffered: list[FileIO] = []
+        self._positions: dict[str, array[int]] = {}
+        try:
+            for path in paths:
+                self._index(path)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close the files."""
+        for file in self._files:
+            file.close()
+
+    def traces(self) -> Iterator[Trace]:
+        """Yield the traces in the order of their first spans."""
+        for trace_id, positions in self._positions.items():
+            yield self._trace(trace_id, positions)
+
+    def _trace(self, trace_id: str, positions: array[int]) -> Trace:
+        spans: dict[str, Span] = {}
+        events: dict[str, list[Event]] = {}
+        log_texts: set[bytes] = set()
+        repeated = 0
+        for at in range(0, min(len(positions), 4 * MAX_SPANS), 4):
+            number, form, start, length = positions[at : at + 4].tolist()
+            file = self._unbuffered[number]
+            file.seek(start)
+            text = file.read(length) or b""
+            try:
+                if _FORMS[form] == "log":
+                    if text in log_texts:
+                        continue
+                    log_texts.add(text)
+                    id, event = otlp.read_log_record(text)
+                    events.setdefault(id, []).append(event)
+                    continue
+                span = (otlp if _FORMS[form] == "otlp" else jaeger).read_span(text)
+            except (ValueError, OverflowError, RecursionError) as exc:
+                self._add_error(number, f"byte {start:,}", exc)
+                continue
+            repeated += span.id in spans
+            spans.setdefault(span.id, span)
+        for id, records in events.items():
+            if id in spans:
+                spans[id] = replace(spans[id], events=(*spans[id].events, *records))
+        ordered = sorted(spans.values(), key=lambda span: span.started_s or 0.0)
+        return Trace(trace_id, tuple(ordered), max(0, len(positions) // 4 - MAX_SPANS), repeated)
+
+    def _index(self, path: Path) -> None:
+        name = str(path)
+        try:
+            file = open_file(path)
+        except OSError as exc:
+            raise DataError(f"cannot be read: {exc.strerror or exc}", source=name) from None
+        self._files.append(file)
+        # A buffer would read more than the span, for each span.
+        self._unbuffered.append(cast(FileIO, file.raw))
+        number = len(self._files) - 1
+        first = file.readline(MAX_JSON_BYTES + 1)
+        if _is_whole(file, first):
+            file.seek(0)
+            self._index_value(number, 0, file.read(), 0)
+            return
+        start, line_number, line = 0, 1, first
+        while line:
+            if len(line) > MAX_JSON_BYTES:
+                raise DataError(
+                    f"has a line of more than {MAX_JSON_BYTES:,} bytes; write smaller batches, a line each",
+                    source=name,
+                )
+            if line.strip():
+                self._index_value(number, start, line, line_number)
+            start += len(line)
+            line_number += 1
+            line = file.readline(MAX_JSON_BYTES + 1)
+
+    def _index_value(self, number: int, start: int, text: bytes, line: int) -> None:
+        if text.startswith(_BYTE_ORDER_MARK):
+            start, text = start + len(_BYTE_ORDER_MARK), text[len(_BYTE_ORDER_MARK) :]
+        try:
+            documents = _LISTS.decode(text) if text.lstrip()[:1] == b"[" else [_DOCUMENTS.decode(text)]
+        except (ValueError, RecursionError) as exc:
+            self._add_error(number, f"line {line}" if line else "", exc)
+            return
+        positions = _Positions(text)
+        count = 0
+        for document in documents:
+            for form, spans in _spans(document):
+                for span in spans:
+                    count += 1
+                    self._add(number, form, start + positions.of(span), span)
+        if not count and not any(map(_is_known, documents)):
+            self._add_error(number, f"line {line}" if line else "", ValueError(_EXPECTED))
+
+    def _add(self, number: int, form: Form, start: int, span: Raw) -> None:
+        try:
+            ids = _IDS.decode(span)
+        except (ValueError, RecursionError) as exc:
+            self._add_error(number, f"byte {start:,}", exc)
+            return
+        trace_id = hex_id(ids.otlp or ids.jaeger)
+        if not trace_id:
+            if form != "log":  # most log records belong to no trace
+                self._add_error(number, f"byte {start:,}", ValueError("a span has no id of its trace"))
+            return
+        positions = self._positions.get(trace_id)
+        if positions is None:
+            positions = self._positions[trace_id] = array("q")
+        positions.extend((number, _FORMS.index(form), start, len(memoryview(span))))
+
+    def _add_error(self, number: int, place: str, exc: Exception) -> None:
+        fact = "it is nested too deeply" if isinstance(exc, RecursionError) else str(exc)
+        source = f"{self._names[number]} {place}".strip()
+        if len(self.errors) == MAX_ERRORS:
+            raise DataError(
+                f"more than {MAX_ERRORS:,} lines or spans cannot be read; the first one: {self.errors[0]}."
+                f" A file that is not JSON lines has at most {MAX_JSON_BYTES:,} bytes",
+                source=self._names[number],
+            )
+        self.errors.append(DataError(fact, source=source))
+
+
+def _is_whole(file: BufferedReader, first: bytes) -> bool:
+    """Return whether a file is one JSON value on several lines; the position stays after the first one."""
+    size = os.fstat(file.fileno()).st_size
+    if len(first) >= size or size > MAX_JSON_BYTES or _is_json(first):
+        return False
+    file.seek(0)
+    is_whole = _is_json(file.read())
+    file.seek(len(first))
+    return is_whole
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        msgspec.json.decode(text.removeprefix(_BYTE_ORDER_MARK), type=Raw)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+class _Positions:
+    """Positions of the parts of a text, which are looked up in their order."""
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+        self._end = 0
+
+    def of(self, part: Raw) -> int:
+        """Return the position of a part after the one before; equal parts are exchangeable."""
+        content = bytes(part)
+        start = self._end + 1  # after a comma, as nearly all, or a comma and a blank
+        if not self._text.startswith(content, start):
+            start += 1
+            if not self._text.startswith(content, start):
+                start = self._text.find(content, self._end)
+                if start < 0:
+                    start = self._text.find(content)
+        self._end = start + len(content)
+        return start
+
+
+def _is_known(document: _Document) -> bool:
+    return any(getattr(document, name) not in (None, []) for name in document.__struct_fields__)
+
+
+def _spans(document: _Document) -> Iterator[tuple[Form, list[Raw]]]:
+    """Yield the spans of a JSON value, in their order in the text."""
+    if document.trace is not None:
+        yield from _spans(document.trace)
+    for resource in document.resource_spans or document.batches:
+        for scope in resource.scope_spans or resource.instrumentation_library_spans:
+            yield "otlp", scope.spans
+    for resource in document.resource_logs:
+        for scope in resource.scope_logs:
+            yield "log", scope.log_records
+    for trace in document.data:
+        yield "jaeger", trace.spans
+    yield "jaeger", document.spans

@@ -1,0 +1,168 @@
+"""Rows of a trace: one for each root span of an agent or chain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pytest_evalstudio.core.numbers import number_fault
+from pytest_evalstudio.core.steps import Step, StepKind
+from pytest_evalstudio.importers.common import Fields, Omissions
+from pytest_evalstudio.traces.calls import CONTENT_REMEDY, merged_calls
+from pytest_evalstudio.traces.exchanges import Exchange, exchange_of
+from pytest_evalstudio.traces.facts import NO_FACTS, Document, Kind
+from pytest_evalstudio.traces.files import Trace
+from pytest_evalstudio.traces.parts import ROOTS, Part, parts_of
+
+QUESTION = "row without a question"
+UNSAID_REMEDY = "the trace does not say it, so it stays empty"
+_STEPS: dict[Kind, StepKind] = {
+    "model": "model",
+    "tool": "tool",
+    "retrieval": "retrieval",
+    "handover": "handover",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TraceRow:
+    """Fields of a row, with its start in seconds since the epoch, 0 where the trace does not say it."""
+
+    fields: Fields
+    session: str
+    started_s: float
+
+
+def rows_of(trace: Trace, omissions: Omissions) -> Iterator[TraceRow]:
+    """Yield the rows of a trace; what it does not say is missing, and counted."""
+    parts = parts_of(trace)
+    groups: dict[str, list[Part]] = {}
+    for part in parts.values():
+        if part.facts.kind and not (part.inside_model and part.facts.kind == "model"):
+            groups.setdefault(part.owner, []).append(part)
+    if trace.lost:
+        omissions.add("spans of a trace that has too many", "the first ones are read; split the trace")
+    for _ in range(trace.repeated):
+        omissions.add("span that the files have more than once", "the first one counts")
+    if not groups:
+        omissions.add("trace without a call of a model, tool or agent", "there is nothing to evaluate")
+    for owner, group in groups.items():
+        root = parts[owner]
+        exchange = exchange_of(
+            root.facts if root.facts.kind in ROOTS else NO_FACTS,
+            [part.facts for part in group if part.facts.kind == "model"],
+        )
+        if exchange.question.strip():
+            key = trace.id if len(groups) == 1 else f"{trace.id}-{owner}"
+            session = next((part.facts.session for part in (root, *group) if part.facts.session), "")
+            fields = {"key": key, "session": session, **_row(root, group, exchange, omissions)}
+            yield TraceRow(fields, session, group[0].span.started_s or 0.0)
+        else:
+            omissions.add(QUESTION, CONTENT_REMEDY)
+
+
+def fields_fault(fields: Fields) -> str:
+    """Return what is wrong with the sums of a row, "" for nothing."""
+    usage, cost_usd, duration_s = fields["usage"], fields["cost"], fields["actual_duration"]
+    assert isinstance(usage, dict)
+    assert isinstance(cost_usd, float | None)
+    assert isinstance(duration_s, float)
+    return number_fault(usage=usage, cost_usd=cost_usd, duration_s=duration_s)
+
+
+def _row(root: Part, group: Sequence[Part], exchange: Exchange, omissions: Omissions) -> Fields:
+    models = [part for part in group if part.facts.kind == "model"]
+    last = models[-1].facts if models else root.facts if root.facts.kind in ROOTS else NO_FACTS
+    usage, cost_usd = _totals(models or [root])
+    calls, indices = merged_calls(group, omissions)
+    documents = list(dict.fromkeys(document for part in group for document in part.facts.documents))
+    texts = [document for document in documents if document.text]
+    for _ in range(len(documents) - len(texts)):
+        omissions.add("text of a retrieved document", CONTENT_REMEDY)
+    duration_s = _duration_s(root, group)
+    _count_unsaid(
+        omissions,
+        answer=bool(exchange.answer or calls or root.span.error),
+        model=bool(last.served_model or (models and last.name)),
+        tokens=bool(usage),
+        cost=cost_usd is not None,
+        duration=duration_s is not None,
+    )
+    return {
+        "model_key": last.name if models else last.served_model,
+        "input": exchange.question,
+        "conversation": list(exchange.earlier),
+        "actual_output": exchange.answer,
+        "actual_duration": duration_s or 0.0,
+        "cost": cost_usd,
+        "usage": usage,
+        "context": [document.text for document in texts],
+        **_sources(texts),
+        "served_model": last.served_model,
+        "request_id": last.request_id,
+        "error": "" if exchange.answer or calls else root.span.error,
+        "tool_calls": calls,
+        "steps": [_step(part, indices.get(part.span.id)) for part in group if _is_step(part, indices)],
+    }
+
+
+def _count_unsaid(omissions: Omissions, **said: bool) -> None:
+    for name, is_said in said.items():
+        if not is_said:
+            omissions.add(f"{name} of a row", CONTENT_REMEDY if name == "answer" else UNSAID_REMEDY)
+
+
+def _totals(parts: Sequence[Part]) -> tuple[dict[str, int], float | None]:
+    """Return the tokens by kind and the cost of some spans; a cost that one of them lacks is unknown."""
+    usage: dict[str, int] = {}
+    costs = [part.facts.cost_usd for part in parts]
+    for part in parts:
+        for kind, number in part.facts.usage.items():
+            usage[kind] = usage.get(kind, 0) + number
+    stated = [cost for cost in costs if cost is not None]
+    return usage, sum(stated) if stated and len(stated) == len(costs) else None
+
+
+def _duration_s(root: Part, group: Sequence[Part]) -> float | None:
+    """Return the seconds of the root span; of all spans where they have no common root."""
+    if root.facts.kind in ROOTS or root not in group or len(group) == 1:
+        return root.span.duration_s
+    times = [
+        (part.span.started_s, part.span.started_s + part.span.duration_s)
+        for part in group
+        if part.span.started_s is not None and part.span.duration_s is not None
+    ]
+    return max(end for _, end in times) - min(start for start, _ in times) if times else None
+
+
+def _sources(documents: Sequence[Document]) -> Fields:
+    """Return sources and scores of chunks, as far as all chunks have them."""
+    fields: dict[str, object] = {}
+    if documents and all(document.source for document in documents):
+        fields["context_sources"] = [document.source for document in documents]
+    scores = [document.score for document in documents]
+    if documents and None not in scores:
+        fields["context_scores"] = scores
+    return fields
+
+
+def _is_step(part: Part, indices: dict[str, int]) -> bool:
+    return part.facts.kind in _STEPS and (part.facts.kind != "tool" or part.span.id in indices)
+
+
+def _step(part: Part, call: int | None) -> Step:
+    facts, span = part.facts, part.span
+    return Step(
+        kind=_STEPS[facts.kind],
+        name=facts.name,
+        agent=part.agent,
+        id=span.id,
+        parent=span.parent,
+        text=facts.question if facts.kind == "retrieval" else "",
+        call=call if facts.kind == "tool" else None,
+        started_s=span.started_s,
+        duration_s=span.duration_s,
+        usage=facts.usage,
+        cost_usd=facts.cost_usd,
+        error=span.error,
+    )

@@ -1,0 +1,246 @@
+"""Write the traces of this folder: real instrumentations record two requests to a chat service on loopback.
+
+Each framework needs an environment of its own; `README.md` names the versions:
+
+    python make_traces.py openai|agents|pydantic|langchain|openai-v2 OUT
+
+The service answers the first request with a call of the tool `get_fee`, and the second one with a text.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+QUESTION, TOOL_ARGUMENTS, RESULT, ANSWER = (
+    "What is the fee in France?",
+    '{"country": "FR"}',
+    "30 USD",
+    "The fee is 30 USD.",
+)
+DOCUMENT = "A transfer within the EU costs 30 USD."
+IDS = ("traceId", "spanId", "parentSpanId")
+TOOLS = [
+    {
+        "type": "function",
+        "function": {
+            "name": "get_fee",
+            "parameters": {"type": "object", "properties": {"country": {"type": "string"}}},
+        },
+    }
+]
+
+
+def chat(body):
+    done = any(message["role"] == "tool" for message in body["messages"])
+    call = {"name": "get_fee", "arguments": TOOL_ARGUMENTS}
+    calls = [{"id": "call_1", "type": "function", "function": call}]
+    message = {"content": ANSWER} if done else {"content": None, "tool_calls": calls}
+    counts = (
+        {"prompt_tokens": 21, "completion_tokens": 7}
+        if done
+        else {"prompt_tokens": 11, "completion_tokens": 5}
+    )
+    return {
+        "id": f"chatcmpl-{done:d}",
+        "object": "chat.completion",
+        "created": 1,
+        "model": body["model"] + "-2024",
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", **message},
+                "finish_reason": "stop" if done else "tool_calls",
+            }
+        ],
+        "usage": {**counts, "total_tokens": sum(counts.values())},
+    }
+
+
+def respond(body):
+    items = body["input"] if isinstance(body["input"], list) else []
+    done = any(item.get("type") == "function_call_output" for item in items)
+    text = {"type": "output_text", "text": ANSWER, "annotations": []}
+    message = {
+        "type": "message",
+        "id": "msg_1",
+        "role": "assistant",
+        "status": "completed",
+        "content": [text],
+    }
+    call = {
+        "type": "function_call",
+        "id": "fc_1",
+        "call_id": "call_1",
+        "name": "get_fee",
+        "status": "completed",
+    }
+    counts = {"input_tokens": 21, "output_tokens": 7} if done else {"input_tokens": 11, "output_tokens": 5}
+    return {
+        "id": f"resp_{done:d}",
+        "object": "response",
+        "created_at": 1,
+        "status": "completed",
+        "model": body["model"] + "-2024",
+        "output": [{"status": "completed", **(message if done else {**call, "arguments": TOOL_ARGUMENTS})}],
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+        "usage": {
+            **counts,
+            "total_tokens": sum(counts.values()),
+            "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens_details": {"reasoning_tokens": 0},
+        },
+    }
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *arguments):
+        pass
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        reply = json.dumps((respond if self.path.endswith("/responses") else chat)(body)).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(reply)))
+        self.end_headers()
+        self.wfile.write(reply)
+
+
+def hexadecimal(value):
+    """Return OTLP JSON with ids in hexadecimal, as its specification demands and protobuf does not do it."""
+    if isinstance(value, dict):
+        return {
+            key: base64.b64decode(item).hex()
+            if key in ("traceId", "spanId", "parentSpanId")
+            else hexadecimal(item)
+            for key, item in value.items()
+        }
+    return [hexadecimal(item) for item in value] if isinstance(value, list) else value
+
+
+class Exporter:
+    """Exporter of spans or log records to JSON lines, as the file exporter of the collector writes them."""
+
+    def __init__(self, path, encode, success):
+        self.path, self.encode, self.success = path, encode, success
+
+    def export(self, batch):
+        from google.protobuf.json_format import MessageToDict
+
+        message = MessageToDict(self.encode(batch), use_integers_for_enums=True)
+        with open(self.path, "a", encoding="utf-8") as file:
+            file.write(json.dumps(hexadecimal(message)) + "\n")
+        return self.success
+
+    def shutdown(self):
+        pass
+
+    def force_flush(self, timeout_millis=0):
+        return True
+
+
+def tracer_provider(path):
+    from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExportResult
+
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(Exporter(path, encode_spans, SpanExportResult.SUCCESS)))
+    return provider
+
+
+def ask(client):
+    messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": QUESTION}]
+    reply = client.chat.completions.create(model="gpt-4o", messages=messages, tools=TOOLS)
+    messages += [
+        reply.choices[0].message.model_dump(exclude_none=True),
+        {"role": "tool", "tool_call_id": "call_1", "content": RESULT},
+    ]
+    client.chat.completions.create(model="gpt-4o", messages=messages, tools=TOOLS)
+
+
+def get_fee(country: str) -> str:
+    """Return the fee."""
+    return RESULT
+
+
+def main(kind, path):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}/v1"
+    os.environ["OPENAI_API_KEY"] = "none"
+    os.environ["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"] = "true"
+    provider = tracer_provider(path)
+    import openai
+
+    if kind == "openai":
+        from openinference.instrumentation.openai import OpenAIInstrumentor
+
+        OpenAIInstrumentor().instrument(tracer_provider=provider)
+        ask(openai.OpenAI(base_url=url))
+    elif kind == "agents":
+        import agents
+        from openinference.instrumentation.openai_agents import OpenAIAgentsInstrumentor
+
+        OpenAIAgentsInstrumentor().instrument(tracer_provider=provider)
+        agents.set_default_openai_client(openai.AsyncOpenAI(base_url=url), use_for_tracing=False)
+        tools = [agents.function_tool(get_fee)]
+        agent = agents.Agent(name="Fees", instructions="Be brief.", model="gpt-4o", tools=tools)
+        agents.Runner.run_sync(agent, QUESTION)
+    elif kind == "pydantic":
+        from pydantic_ai import Agent
+        from pydantic_ai.models.instrumented import InstrumentationSettings
+        from pydantic_ai.models.openai import OpenAIChatModel
+        from pydantic_ai.providers.openai import OpenAIProvider
+
+        Agent.instrument_all(InstrumentationSettings(tracer_provider=provider))
+        model = OpenAIChatModel("gpt-4o", provider=OpenAIProvider(base_url=url, api_key="none"))
+        agent = Agent(model, name="fees", system_prompt="Be brief.", tools=[get_fee])
+        agent.run_sync(QUESTION)
+    elif kind == "langchain":
+        from langchain.agents import create_agent
+        from langchain_core.documents import Document
+        from langchain_core.retrievers import BaseRetriever
+        from langchain_openai import ChatOpenAI
+        from openinference.instrumentation.langchain import LangChainInstrumentor
+
+        class Retriever(BaseRetriever):
+            def _get_relevant_documents(self, query, *, run_manager):
+                return [Document(DOCUMENT, metadata={"source": "fees.md"})]
+
+        def get_fee_of_documents(country: str) -> str:
+            """Return the fee."""
+            Retriever().invoke(f"fee {country}")
+            return RESULT
+
+        LangChainInstrumentor().instrument(tracer_provider=provider)
+        get_fee_of_documents.__name__ = "get_fee"
+        model = ChatOpenAI(model="gpt-4o", base_url=url)
+        agent = create_agent(model, [get_fee_of_documents], system_prompt="Be brief.")
+        agent.invoke({"messages": [{"role": "user", "content": QUESTION}]})
+    else:
+        from opentelemetry.exporter.otlp.proto.common._log_encoder import encode_logs
+        from opentelemetry.instrumentation.openai_v2 import OpenAIInstrumentor
+        from opentelemetry.sdk._logs import LoggerProvider
+        from opentelemetry.sdk._logs.export import LogRecordExportResult, SimpleLogRecordProcessor
+
+        logs = LoggerProvider()
+        logs.add_log_record_processor(
+            SimpleLogRecordProcessor(Exporter(path, encode_logs, LogRecordExportResult.SUCCESS))
+        )
+        OpenAIInstrumentor().instrument(tracer_provider=provider, logger_provider=logs)
+        with provider.get_tracer("app").start_as_current_span("POST /ask"):
+            ask(openai.OpenAI(base_url=url))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2])
