@@ -68,7 +68,8 @@ class AnswerChecks:
             self._statements += [f"{lead} {first}"] if is_item else part
             lead = lead if is_item else first * first.endswith(":")
         self._text = "\n".join(self._statements)
-        words = set(_WORD.findall(self._text))
+        self._word_sets = [frozenset(_WORD.findall(statement)) for statement in self._statements]
+        words = frozenset().union(*self._word_sets)
         self._capitals = frozenset(word for word in words if word[0].isupper() and word.lower() not in words)
         self._names = self._capitals & self._inner_words()
         self._index = SentenceIndex(self._statements)
@@ -126,7 +127,7 @@ class AnswerChecks:
         query = set(query_terms(bare_question(question)))
         close = {at for at, present in enumerate(self._stems) if len(query & present) >= _MIN_TERMS}
         terms = self._terms(answer, question, is_answer=True)
-        holders = {at for at, text in enumerate(self._statements) if terms and self._has(terms, text)}
+        holders = self._holders(terms)
         if self._is_beaten(
             fits,
             holders,
@@ -181,10 +182,14 @@ class AnswerChecks:
         names = words & (self._capitals if is_answer else self._names)
         return _Terms(frozenset(name for name in names if name.lower() not in _TITLES), hits)
 
-    def _has(self, terms: _Terms, statement: str) -> bool:
-        if terms.names & set(_WORD.findall(statement)):
-            return True
-        return any(re.search(pattern(quantity.text), statement) for quantity in terms.quantities)
+    def _holders(self, terms: _Terms) -> set[int]:
+        """Return the statements with a name or quantity of an answer."""
+        patterns = [re.compile(pattern(quantity.text)) for quantity in terms.quantities]
+        return {
+            at
+            for at, (statement, words) in enumerate(zip(self._statements, self._word_sets, strict=True))
+            if terms.names & words or any(compiled.search(statement) for compiled in patterns)
+        }
 
     def _is_alike(self, terms: _Terms, statement: str, question: str) -> bool:
         """Report whether a statement has other names or quantities of the kind that the answer has."""
