@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pytest_evalstudio.questions.checks.answers import AnswerChecks
+from pytest_evalstudio.questions.checks.phrasing import is_natural
 from pytest_evalstudio.questions.checks.retrieval import (
     ANSWERED,
     SentenceIndex,
@@ -14,19 +16,23 @@ from pytest_evalstudio.questions.quantities import changed, pattern, quantities
 from pytest_evalstudio.questions.rules.attacks import PLANTED_WORDS, planted_word
 from pytest_evalstudio.questions.rules.conditions import condition_of_answer, condition_without
 from pytest_evalstudio.questions.rules.refusals import REFUSAL, refusal_condition
+from pytest_evalstudio.questions.rules.tables import cell_statements
 from pytest_evalstudio.questions.words import content_words, share_in, word_set
 
 __all__ = [
     "ANSWERED",
     "PLANTED_WORDS",
     "REFUSAL",
+    "AnswerChecks",
     "DraftSelection",
     "SentenceIndex",
     "bare_question",
+    "cell_statements",
     "changed",
     "condition_of_answer",
     "condition_without",
     "content_words",
+    "is_natural",
     "pattern",
     "planted_word",
     "quantities",

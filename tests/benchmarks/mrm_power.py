@@ -1,10 +1,11 @@
 """Power and false alarms of the statistics of model risk management, on simulated cases and real documents.
 
-    python tests/benchmarks/mrm_power.py [--repeats 200]
+    python tests/benchmarks/mrm_power.py [--repeats 200] [--parts weak_topics weak_points]
 
 Prints shares with their Monte Carlo error (one standard error): false clusters on random failures, ARI of
 planted causes, power for the failures of two documents; false alarms of weakness detection where cases share
-chunks, its power for a cell of 20 cases that is 0.8 standard deviations lower, and for a topic, 1 lower;
+chunks, its power for a cell of 20 cases that is 0.8 standard deviations lower, and for a topic, 1 lower,
+with a perfect model and one that fails a topic;
 power of the paired comparison of yes-or-no verdicts; detection and false rejections of test validation.
 """
 
@@ -42,6 +43,8 @@ from support.failing import planted_texts, vectors_of
 
 DOCUMENTS = Path(__file__).parents[1] / "data" / "documents"
 TOPICS, KINDS, CELL = 6, 5, 20
+PERMUTATIONS = 1_000_000
+"""First seed of permutations, which are independent of the scores."""
 
 
 def described(hits: int, total: int) -> str:
@@ -93,10 +96,14 @@ def weak_points(repeats: int) -> Iterator[str]:
         alarms = actual = 0
         for seed in range(repeats):
             scores, groups = simulated(seed, effect=0.0, shared=shared, metrics=metrics)
-            results = find_all_weaknesses(scores, list(scores.columns), groups=groups, seed=seed)
+            results = find_all_weaknesses(
+                scores, list(scores.columns), groups=groups, seed=PERMUTATIONS + seed
+            )
             alarms += any(result.weak for result in results)
             scores, groups = simulated(seed, effect=0.8, shared=shared, metrics=metrics)
-            results = find_all_weaknesses(scores, list(scores.columns), groups=groups, seed=seed)
+            results = find_all_weaknesses(
+                scores, list(scores.columns), groups=groups, seed=PERMUTATIONS + seed
+            )
             actual += any(
                 len(cell.by) == 2 and set(cell.by.values()) == {"t0", "k0"} for cell in results[0].weak_cells
             )
@@ -171,11 +178,28 @@ def weak_topics(repeats: int) -> Iterator[str]:
         for seed in range(repeats):
             for effect in (0.0, 1.0):
                 scores, groups = topics_of_chunks(seed, effect=effect, kinds=kinds)
-                (result,) = find_all_weaknesses(scores, ["e.m0"], groups=groups, seed=seed)
+                (result,) = find_all_weaknesses(scores, ["e.m0"], groups=groups, seed=PERMUTATIONS + seed)
                 alarms += effect == 0.0 and bool(result.weak)
                 actual += effect > 0.0 and any(cell.by == {"topic": "t0"} for cell in result.weak_cells)
         yield f"weak topic, {kinds} kinds of question: false alarms {described(alarms, repeats)}"
         yield f"weak topic, {kinds} kinds of question: power at 1 sd {described(actual, repeats)}"
+
+
+def weak_topic_controls(repeats: int) -> Iterator[str]:
+    """Yield alarms for a perfect model, and the power for one that fails every case of a topic."""
+    for kinds in (0, 6):
+        alarms = actual = 0
+        for seed in range(repeats):
+            for is_broken in (False, True):
+                scores, groups = topics_of_chunks(seed, effect=0.0, kinds=kinds)
+                for answer in scores.answers.values():
+                    answer.scores["e.m0"] = {1: float(not is_broken or "topic:t0" not in answer.categories)}
+                (result,) = find_all_weaknesses(scores, ["e.m0"], groups=groups, seed=PERMUTATIONS + seed)
+                alarms += not is_broken and bool(result.weak)
+                actual += is_broken and any(cell.by == {"topic": "t0"} for cell in result.weak_cells)
+        design = f"weak topic, {kinds} kinds of question"
+        yield f"{design}: perfect model, false alarms {described(alarms, repeats)}"
+        yield f"{design}: all cases of a topic fail, found {described(actual, repeats)}"
 
 
 def topics_of_chunks(seed: int, *, effect: float, kinds: int) -> tuple[Scores, dict[str, str]]:
@@ -274,11 +298,24 @@ def paired_verdicts(repeats: int) -> Iterator[str]:
 
 def main() -> None:
     """Print all figures."""
+    parts = {
+        part.__name__: part
+        for part in (
+            paired_verdicts,
+            weak_topics,
+            weak_topic_controls,
+            weak_points,
+            failing_documents,
+            failure_clusters,
+            validation,
+        )
+    }
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=200)
-    repeats = parser.parse_args().repeats
-    parts = (paired_verdicts, weak_topics, weak_points, failing_documents, failure_clusters, validation)
-    for part in parts:
+    parser.add_argument("--parts", nargs="+", choices=parts, default=list(parts))
+    arguments = parser.parse_args()
+    repeats = arguments.repeats
+    for part in (parts[name] for name in arguments.parts):
         for line in part(repeats):
             sys.stdout.write(line + "\n")
             sys.stdout.flush()

@@ -97,6 +97,21 @@ def cell_questions(text: str, before: str = "") -> Iterator[QuantityQuestion]:
                 yield from _cell_question(question, cell)
 
 
+def cell_statements(text: str) -> Iterator[str]:
+    """Yield each cell of a table with its row and the heads of both columns; nothing for other text.
+
+    >>> list(cell_statements("| Leave | Days per year | |---|---| | Moving | 1 |"))
+    ['Moving Leave Days per year: 1 Days']
+    """
+    table = _table(text)
+    if table is None:
+        return
+    for row in table.rows:
+        for head, cell in zip(table.heads[1:], row[1:], strict=False):
+            counted = f" {head.split()[0]}" if head and re.fullmatch(r"[\d.,]+", cell) else ""
+            yield f"{row[0]} {table.heads[0]} {head}: {cell}{counted}"
+
+
 def _property_question(name: str) -> str:
     """Return the question for a row that is a property of the thing that a table describes."""
     is_property = _PLAIN_NAME.fullmatch(name) and name.lower().split()[-1] in _PROPERTIES

@@ -15,9 +15,8 @@ from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.engine.scoring.score import score
 from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.suite import TestCase
-from pytest_evalstudio.mrm.steps.test_generation.importing import IMPORTED
 from pytest_evalstudio.mrm.steps.test_generation.suites import WRITTEN_BY
-from pytest_evalstudio.mrm.steps.test_validation.round_trip import RoundTrip, support_by_evidence
+from pytest_evalstudio.mrm.steps.test_validation.round_trip import RoundTrip
 from pytest_evalstudio.mrm.texts.vectors import pair_cosines
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.questions.api import bare_question, content_words, share_in
@@ -72,8 +71,8 @@ def measure(
 ) -> dict[str, Measured]:
     """Measure test cases.
 
-    A case that no document answers has the metrics "condition", "round_trip" and "readable" only, and an
-    imported one has no metric of questions that rules write.
+    A case that no document answers has the metrics "condition", "round_trip" and "readable" only, and one
+    that people have written "condition", "evidence" and "unique".
     """
     measurements: dict[str, Callable[[], Measured]] = {
         "cosine": lambda: _cosine(context, cases, vectors),
@@ -82,24 +81,24 @@ def measure(
             "share of the expected answer's content words that occur in the chunk",
         ),
         "condition": lambda: Measured(
-            [_condition(case) for case in cases],
+            [_condition(case, trip.unrelated_sentences(case)) for case in cases],
             "the expected answer meets the condition of the case, and unrelated answers do not",
         ),
         "evidence": lambda: Measured(
-            [support_by_evidence(case) for case in cases],
+            [trip.support(case) for case in cases],
             "share of the answer's words in its evidence; 0 if a quantity is missing there, or the evidence"
             " in the chunk",
         ),
         "round_trip": lambda: Measured(
-            [_unless_imported(case, trip.retrieval) for case in cases],
+            [trip.retrieval(case) for case in cases],
             "words of the question in its evidence, as a share of those in the documents' best sentence",
         ),
         "unique": lambda: Measured(
-            [_unless_imported(case, trip.uniqueness) for case in cases],
+            [trip.uniqueness(case) for case in cases],
             "no other sentence answers the question differently",
         ),
         "readable": lambda: Measured(
-            [_unless_imported(case, trip.readability) for case in cases],
+            [trip.readability(case) for case in cases],
             "the words of the question are in an order of English",
         ),
         "nli": lambda: _nli(context, cases),
@@ -109,11 +108,6 @@ def measure(
     for measured in results.values():
         measured.outliers = low_outliers(measured.scores)
     return results
-
-
-def _unless_imported(case: TestCase, metric: Callable[[TestCase], float | None]) -> float | None:
-    """Return a metric of a generated case; people's own questions need not read as rules write them."""
-    return None if (case.model_extra or {}).get(IMPORTED) else metric(case)
 
 
 def source_of(case: TestCase) -> str:
@@ -169,13 +163,21 @@ def _bertscore_evaluator(context: StepContext) -> ConfiguredEvaluator:
     return Plan(context.registry, context.config.model_copy(update={"evaluators": [BERTSCORE]})).selected[0]
 
 
-def _condition(case: TestCase) -> float | None:
+def _condition(case: TestCase, sentences: Sequence[str] = ()) -> float | None:
+    """Return 1.0 if the expected answer meets the condition and unrelated texts do not; None without one.
+
+    Args:
+        case: with or without a condition.
+        sentences: of the documents, without the words of the expected answer; half of them may not meet it.
+    """
     text = case.condition_text()
     if not text:
         return None
     condition = parse_condition(text)
     passes = sum(bool(condition.check(answer)) for answer in UNRELATED)
-    return float(bool(condition.check(case.expected_output)) and passes < MAX_UNRELATED)
+    met = sum(bool(condition.check(sentence)) for sentence in sentences)
+    is_met_by_any = passes >= MAX_UNRELATED or (bool(sentences) and 2 * met >= len(sentences))
+    return float(bool(condition.check(case.expected_output)) and not is_met_by_any)
 
 
 def _cosine(context: StepContext, cases: Sequence[TestCase], vectors: str) -> Measured:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 from pytest_evalstudio.formats.suite import TestCase
 from pytest_evalstudio.models.sentences import split_sentences
 from pytest_evalstudio.mrm.steps.test_generation.suites import WRITTEN_BY
+from pytest_evalstudio.mrm.texts.language import ENGLISH, language_of
 from pytest_evalstudio.questions.api import (
     ANSWERED,
+    AnswerChecks,
     SentenceIndex,
     bare_question,
+    cell_statements,
+    is_natural,
     pattern,
     quantities,
     rivals,
@@ -36,6 +40,7 @@ _NEVER_LAST = word_set(
     why much many
     """
 )
+_BE = word_set("is are was were be been being")
 _NEVER_FOLLOW = word_set("the a an")
 _NOT_AFTER_ARTICLE = word_set(
     """
@@ -43,6 +48,8 @@ _NOT_AFTER_ARTICLE = word_set(
     which how
     """
 )
+MAX_SENTENCES = 40
+"""Number of sentences that a condition is tried on."""
 _MIN_PAIRS = 0.2
 _FEWEST_PAIRS = 3
 
@@ -52,18 +59,44 @@ class RoundTrip:
 
     Args:
         sentences: of the documents, or of the chunks of the cases.
+        own_keys: keys of the cases that people have imported, added or edited. Their wording is free, and
+            most quote no evidence: their answers are compared with all statements of documents in English.
     """
 
-    def __init__(self, sentences: Sequence[str]) -> None:
-        self._index = SentenceIndex(list(dict.fromkeys(sentences)))
+    def __init__(self, sentences: Sequence[str], own_keys: Collection[str] = ()) -> None:
+        self._own_keys = frozenset(own_keys)
+        distinct = list(dict.fromkeys(sentences))
+        self._answers: AnswerChecks | None = None
+        if own_keys and language_of(sentences) == ENGLISH:
+            self._answers = AnswerChecks([tuple(cell_statements(text)) or (text,) for text in distinct])
+        self._index = SentenceIndex(distinct)
         self._words = {word for sentence in sentences for word in _words(sentence)}
         self._pairs = {pair for sentence in sentences for pair in pairwise(_words(sentence))}
 
-    def retrieval(self, case: TestCase) -> float:
+    def unrelated_sentences(self, case: TestCase) -> list[str]:
+        """Return up to 40 sentences of the documents that share no word with the expected answer."""
+        words = set(stems(case.expected_output))
+        sentences = [text for text in self._index.sentences if text.endswith(".")]
+        spread = sentences[:: max(1, len(sentences) // MAX_SENTENCES)][:MAX_SENTENCES]
+        return [sentence for sentence in spread if not words & set(stems(sentence))]
+
+    def support(self, case: TestCase) -> float | None:
+        """Return the support of the answer by its evidence, or by the documents if people wrote the case."""
+        if not self._is_free(case):
+            return support_by_evidence(case)
+        return self._answers.support(case.expected_output) if self._answers is not None else None
+
+    def _is_free(self, case: TestCase) -> bool:
+        """Report whether people wrote a case without evidence."""
+        return case.key in self._own_keys and not evidence_of(case)
+
+    def retrieval(self, case: TestCase) -> float | None:
         """Return how well the question alone leads to the evidence, as a share of the best sentence's words.
 
-        For a case without evidence: 1.0 if no sentence answers the question, else 0.0.
+        For a case without evidence: 1.0 if no sentence answers the question, else 0.0. None for people's own.
         """
+        if case.key in self._own_keys:
+            return None
         shares = self._index.shares(case.prompt)
         best = float(shares.max(initial=0.0))
         evidence = evidence_of(case)
@@ -72,18 +105,28 @@ class RoundTrip:
         return round(min(1.0, self._index.share(case.prompt, evidence) / best), 6) if best else 0.0
 
     def uniqueness(self, case: TestCase) -> float | None:
-        """Return 0.0 if another sentence answers the question otherwise, else 1.0; None without evidence."""
+        """Return 0.0 if another sentence answers the question otherwise, else 1.0.
+
+        None for generated cases without evidence.
+        """
+        if case.key in self._own_keys:
+            if self._answers is None or case.expects == "refusal":
+                return None
+            return self._answers.uniqueness(case.prompt, case.expected_output)
         evidence = evidence_of(case)
         if not evidence or is_written(case):
             return None
         return float(not rivals(case.prompt, case.expected_output, evidence, self._index))
 
-    def readability(self, case: TestCase) -> float:
+    def readability(self, case: TestCase) -> float | None:
         """Return 1.0 if the words of a question are in an order that English has, else 0.0.
 
-        A question begins with a question word, an auxiliary or a preposition, does not end with a function
-        word, and of neighbours that both occur in the documents one pair in five at least occurs there.
+        None for people's own questions, which need not read as rules write them. Another one begins with a
+        question word, an auxiliary or a preposition, does not end with a function word, has no leftovers of a
+        sentence, and of neighbours that both occur in the documents one pair in five at least occurs there.
         """
+        if case.key in self._own_keys:
+            return None
         words = _words(bare_question(case.prompt))
         if len(words) < 3 or words[0] not in _ASKING or words[-1] in _NEVER_LAST:
             return 0.0
@@ -94,6 +137,8 @@ class RoundTrip:
             return 0.0
         if is_written(case):
             return 1.0
+        if not is_natural(case.prompt) or _has_bare_participle(words, evidence_of(case)):
+            return 0.0
         pairs = [(a, b) for a, b in pairwise(words) if a in self._words and b in self._words]
         hits = sum(pair in self._pairs for pair in pairs)
         return float(len(pairs) < _FEWEST_PAIRS or hits >= _MIN_PAIRS * len(pairs))
@@ -155,6 +200,15 @@ def evidence_of(case: TestCase) -> str:
 def is_written(case: TestCase) -> bool:
     """Report whether a language model has written the case."""
     return bool((case.model_extra or {}).get(WRITTEN_BY))
+
+
+def _has_bare_participle(words: Sequence[str], evidence: str) -> bool:
+    """Report whether a question has "is tighten" where its evidence has "is tightened"."""
+    present = set(_words(evidence))
+    return any(
+        first in _BE and second not in present and {f"{second}ed", f"{second}d"} & present
+        for first, second in pairwise(words)
+    )
 
 
 def _has(quantity: str, text: str) -> bool:

@@ -13,6 +13,7 @@ from pytest_evalstudio.core.figures import figure, percent
 from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
+from pytest_evalstudio.mrm.steps.test_generation.importing import IMPORTED
 from pytest_evalstudio.mrm.steps.test_generation.results import ID as TEST_GENERATION
 from pytest_evalstudio.mrm.steps.test_generation.results import SUITE
 from pytest_evalstudio.mrm.steps.test_generation.suites import GENERATED_DIGEST, content_digest
@@ -91,7 +92,12 @@ class TestValidation:
         cases = [case for _, case in suite.cases()]
         self._check_keys(cases)
         metrics, left_out = self._metrics(context)
-        trip = RoundTrip(_document_sentences(context, cases))
+        added, edited = (
+            tuple(case.key for case in cases if _provenance(case, cases) == origin)
+            for origin in ("added", "edited")
+        )
+        imported = [case.key for case in cases if (case.model_extra or {}).get(IMPORTED)]
+        trip = RoundTrip(_document_sentences(context, cases), own_keys=[*added, *edited, *imported])
         measured = measure(context, cases, metrics, self.vectors, trip)
         cutoffs = {metric: float(self.cutoffs.get(metric, CUTOFFS[metric])) for metric in metrics}
         validated = [self._validated(case, number, measured, cutoffs) for number, case in enumerate(cases)]
@@ -102,8 +108,8 @@ class TestValidation:
             metrics={name: _metric(measured[name], cutoffs[name]) for name in measured},
             left_out=left_out,
             power=self._power(context, cases, validated, trip, cutoffs),
-            edited=tuple(case.key for case in cases if _provenance(case, cases) == "edited"),
-            added=tuple(case.key for case in cases if _provenance(case, cases) == "added"),
+            edited=edited,
+            added=added,
         )
         _write_suites(context, suite, results.rejected)
         write_json(

@@ -45,7 +45,8 @@ def permutation_p_values(
 
     The categories of a dimension, and its pairs with others, form families that share permutations. Families
     divide the level (weighted Bonferroni): those of single categories have most of it, and families of one
-    sort divide their part in proportion to their cells.
+    sort divide their part in proportion to their cells and to the cases of a unit that is permuted. Cells of
+    whole chunks are estimated from fewer independent units, and need more of the level for the same power.
 
     Args:
         tables: of the metrics.
@@ -55,22 +56,27 @@ def permutation_p_values(
     keys = list(dict.fromkeys(case.key for cases, *_ in tables for case in cases))
     cases = {case.key: case for members, *_ in reversed(tables) for case in members}
     families = _families(tables, cases, groups)
+    units_of = [_units(family, tables, keys, cases, groups) for family in families]
+    weights = [
+        len(family.cells) * len(keys) / len(units.labels)
+        for family, units in zip(families, units_of, strict=True)
+    ]
     results: list[dict[Categories, CellPValues]] = [{} for _ in tables]
-    for number, family in enumerate(families):
-        units = _units(family, tables, keys, cases, groups)
+    for number, (family, units) in enumerate(zip(families, units_of, strict=True)):
         alone, adjusted = lower_cells(units, seed=seed + number)
-        share = _share(family, families)
+        share = _share(number, families, weights)
         for (table, categories), p_value, corrected in zip(family.cells, alone, adjusted, strict=True):
             results[table][categories] = CellPValues(p_value, min(1.0, corrected / share))
     return [{cell: results[at][cell] for cell in tested} for at, (_, _, tested, _) in enumerate(tables)]
 
 
-def _share(family: _Family, families: Sequence[_Family]) -> float:
+def _share(number: int, families: Sequence[_Family], weights: Sequence[float]) -> float:
     """Return the share of the level that a family has."""
-    alike = sum(len(other.cells) for other in families if other.pairs == family.pairs)
-    has_both = len({other.pairs for other in families}) > 1
-    of_its_sort = (1 - SINGLE_SHARE if family.pairs else SINGLE_SHARE) if has_both else 1.0
-    return of_its_sort * len(family.cells) / alike
+    is_pairs = families[number].pairs
+    alike = sum(weight for family, weight in zip(families, weights, strict=True) if family.pairs == is_pairs)
+    has_both = len({family.pairs for family in families}) > 1
+    of_its_sort = (1 - SINGLE_SHARE if is_pairs else SINGLE_SHARE) if has_both else 1.0
+    return of_its_sort * weights[number] / alike
 
 
 def _families(

@@ -26,3 +26,11 @@ def test_a_condition_is_met_by_the_right_answer_and_not_by_any(
 ) -> None:
     case = TestCase(prompt="What does it cost?", expected_output=answer, condition=condition)
     assert _condition(case) == expected
+
+
+def test_a_condition_that_half_of_the_documents_meets_is_no_test() -> None:
+    sentences = ["The gate is shut.", "Boats are washed.", "The club is old.", "Guests pay."]
+    case = TestCase(prompt="Who pays?", expected_output="Owen Pike", condition='regexp("(?i)the|pike")')
+    assert (_condition(case), _condition(case, sentences)) == (1.0, 0.0)
+    case = TestCase(prompt="Who pays?", expected_output="Owen Pike", condition='"Pike"')
+    assert _condition(case, sentences) == 1.0

@@ -16,6 +16,7 @@ from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.tools import Entailment, Tools
 from pytest_evalstudio.formats.options import OptionError
 from pytest_evalstudio.formats.suite import TestCase, TestSuite
+from pytest_evalstudio.mrm.steps.test_generation.suites import content_digest
 from pytest_evalstudio.mrm.steps.test_validation.method import low_outliers, support
 from pytest_evalstudio.mrm.steps.test_validation.step import TestValidation
 from pytest_evalstudio.mrm.texts.vectors import pair_cosines
@@ -172,6 +173,66 @@ def test_the_step_reports_its_power_on_faults_of_its_own(tmp_path: Path) -> None
     assert not power.meets_goal
     assert "of planted faults are detected, 25 % of the generated cases rejected" in done.summary
     assert any(note.startswith("planted faults detected: wrong number 3 of 3") for note in done.notes)
+
+
+FREE = "Hm, a draft... what would you take?", "£15.00"
+SWAPPED = "How much does stopping a cheque cost?", "£15.00"
+UNKNOWN = "How much does stopping a cheque cost?", "£9.00"
+
+
+@pytest.mark.parametrize("origin", ["imported", "added"])
+def test_questions_of_people_are_read_freely_and_their_answers_compared(tmp_path: Path, origin: str) -> None:
+    prose = f"{FEES} This is the list of the fees that are in force, and it is sent to all of the customers."
+    made = bench(tmp_path, (*GOOD[:-1], prose), (*STOPPING[:-1], prose), TEN)
+    path = made.of("test_generation") / "tests_suite.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    cases = content["tests"][0]["test_cases"]
+    mark = {}
+    if origin == "imported":
+        mark = {"imported": True}
+    else:
+        for case in cases:
+            parts = case["prompt"], case["expected_output"], case["condition"], case["evidence"]
+            case["generated_digest"] = content_digest(*parts)
+    cases += [
+        {"key": key, "prompt": prompt, "expected_output": answer, "condition": "", **mark}
+        for key, (prompt, answer) in {"free": FREE, "swapped": SWAPPED, "unknown": UNKNOWN}.items()
+    ]
+    path.write_text(json.dumps(content), encoding="utf-8")
+    _, valid, rejected = validated(made)
+    assert valid == ["good", "stopping", "ten", "free"]
+    assert rejected == {"swapped": ["unique 0 < 1"], "unknown": ["evidence 0 < 0.8"]}
+
+
+def test_an_edited_question_need_not_read_as_rules_write_it(tmp_path: Path) -> None:
+    made = bench(tmp_path, GOOD, STOPPING)
+    path = made.of("test_generation") / "tests_suite.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    for case in content["tests"][0]["test_cases"]:
+        parts = case["prompt"], case["expected_output"], case["condition"], case["evidence"]
+        case["generated_digest"] = content_digest(*parts)
+    content["tests"][0]["test_cases"][0]["prompt"] = "So a draft, what is it?"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    done, valid, _ = validated(made)
+    assert done.figures.edited == ("good",)
+    assert valid == ["good", "stopping"]
+
+
+def test_leftovers_of_a_sentence_are_not_readable(tmp_path: Path) -> None:
+    source = "Check that the clamp is tightened to 12 Nm. Blocked cards open again within ten days."
+    garbled = (
+        "garbled",
+        "To what torque did check that the clamp is tighten?",
+        "12 Nm",
+        "",
+        source,
+    )
+    cut = ("cut", "Within how many days do blocked cards open again of?", "ten days", "", source)
+    _, _, rejected = validated(bench(tmp_path, GOOD, garbled, cut))
+    assert {key: reasons[-1] for key, reasons in rejected.items()} == {
+        "garbled": "readable 0 < 1",
+        "cut": "readable 0 < 1",
+    }
 
 
 def test_a_question_that_two_sentences_answer_is_rejected(tmp_path: Path) -> None:

@@ -320,7 +320,8 @@ def test_single_categories_and_pairs_divide_the_level() -> None:
         permuting._Family("generator", False, [(0, (("generator", "x"),))] * 2),
         permuting._Family("topic", True, [(0, (("generator", "x"), ("topic", "a")))] * 4),
     ]
-    shares = [permuting._share(family, families) for family in families]
+    weights = [10.0, 2.0, 4.0]  # topics are fixed in chunks of five cases: 2 cells times 5 cases of a unit
+    shares = [permuting._share(number, families, weights) for number in range(3)]
     assert sum(shares) == pytest.approx(1.0)
-    assert shares == pytest.approx([0.45, 0.45, 0.1])
-    assert permuting._share(families[0], families[:1]) == 1.0
+    assert shares == pytest.approx([0.75, 0.15, 0.1])
+    assert permuting._share(0, families[:1], weights[:1]) == 1.0
