@@ -63,8 +63,8 @@ def add_to(add: Adds) -> None:
         "Write a suite, data set or lab in another tool's format, or the scores of a run as events of"
         " OpenTelemetry.",
     )
-    kinds = (*FORMAT_IDS, OTEL)
-    parser.add_argument("kind", choices=kinds, metavar="KIND", help=", ".join(kinds))
+    export_kinds = (*FORMAT_IDS, OTEL)
+    parser.add_argument("kind", choices=export_kinds, metavar="KIND", help=", ".join(export_kinds))
     parser.add_argument(
         "file",
         metavar="FILE",
