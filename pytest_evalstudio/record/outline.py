@@ -80,7 +80,7 @@ class ConfirmationOutline(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class PerturbedOutline(Struct, frozen=True, kw_only=True, gc=False):
-    """Whether the expectations of a perturbed case's original apply; see `items.Perturbed`."""
+    """Perturbation of a case, as far as a comparison needs it; see `items.Perturbation`."""
 
     meaning_kept: bool
 
