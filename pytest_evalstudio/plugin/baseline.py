@@ -69,7 +69,10 @@ class SessionBaseline:
         try:
             with opened(path) as reader:
                 self.side: Side = read_side(
-                    reader.run, reader.outlines(), models=settings.renamed_models, answers_of=("passed",)
+                    reader.run,
+                    reader.outlines(),
+                    models=settings.renamed_models,
+                    answers_of=("passed", "failed"),
                 )
         except EvalStudioError as exc:
             raise ConfigurationError(str(exc)) from None

@@ -453,6 +453,7 @@ def test_a_failure_by_one_evaluator_does_not_hide_a_regression_by_another(
     worse.stdout.fnmatch_lines(
         [
             "*regressed since baseline*text_matching: model_passes 1 -> 0*",
+            "*answer by words: It is *-6-*+about 7+*",
             "1 of 2 cases regressed.*",
             "items: 1 regressed, 1 still failing",
         ]
