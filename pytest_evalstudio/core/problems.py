@@ -44,7 +44,9 @@ AVID: Mapping[str, str] = {
 }
 
 
-ProblemCode = Literal["", "mean_missed", "detection", "leak", "flip", "flip_of_meaning", "not_scored"]
+ProblemCode = Literal[
+    "", "mean_missed", "detection", "leak", "flip", "flip_of_meaning", "not_scored", "rag_stage"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

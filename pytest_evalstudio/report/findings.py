@@ -10,6 +10,7 @@ from pytest_evalstudio.core.outcomes import SEVERITIES, Metric, Severity
 from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.engine.analysis.leaderboards import Standing
+from pytest_evalstudio.engine.analysis.rag_stages import stage_title
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.plots.labels import natural_key
 from pytest_evalstudio.report.data.columns import Columns
@@ -97,6 +98,8 @@ def _identity(problem: Problem) -> tuple[object, ...]:
     code = "detection" if problem.code in _DETECTIONS else problem.code
     if code in ("mean_missed", "flip", "flip_of_meaning"):
         return code, about.get("evaluator")
+    if code == "rag_stage":
+        return code, about.get("stage")
     if code:
         return code, about.get("evaluator"), problem.problem_type
     is_about_rows = "test_case_keys" in about
@@ -199,6 +202,8 @@ class _Group:
             return self._detections_title(info, answers, of)
         if len(problems) == 1:
             return problems[0].description.rstrip(".")
+        if code == "rag_stage":
+            return stage_title(problems[0].attributes["stage"], answers, of)
         if info is None:
             return f"{len(problems)} problems of one kind, first: {problems[0].description.rstrip('.')}"
         if code == "flip":

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
+from pytest_evalstudio.core.errors import DataError, EvaluationError
 from pytest_evalstudio.core.text import EXCERPT_CHARS
 from pytest_evalstudio.engine.analysis.confirmations import ConfirmationCounter
 from pytest_evalstudio.engine.analysis.repeats import RepeatAggregator
@@ -31,6 +32,8 @@ from pytest_evalstudio.engine.analysis.samples import (
 from pytest_evalstudio.engine.analysis.spools import Spool
 from pytest_evalstudio.engine.origins import SOURCE, Origin, origin
 from pytest_evalstudio.engine.scoring.comparable import differs_in_form
+from pytest_evalstudio.formats.condition import parse_condition
+from pytest_evalstudio.metrics.rag_stages import RagStage, failed_stage
 from pytest_evalstudio.record.schema import CaseFinding, Item, ItemVerdict, Row, RowOutcome, Run
 
 __all__ = [
@@ -126,6 +129,8 @@ class Aggregator:
         self.confirmations.add(item, self.cases.excerpts[case])
         for row in item.rows:
             self._row(item, row, case, model)
+        if item.verdict == "failed" and item.rows and (stage := _rag_stage(item.rows[0])):
+            model.rag_stages.setdefault(stage, Sample()).note(item.key)
         bits = 0
         for id, verdict in item.verdicts.items():
             bits |= self._verdict(id, verdict, case, item.model_key)
@@ -319,6 +324,25 @@ class Aggregator:
                 self.flips.append(entry)
             else:
                 self.more_flips.setdefault((flip.evaluator, item.model_key), Sample()).note(item.key)
+
+
+def _rag_stage(row: Row) -> RagStage | None:
+    """Return the stage at which a failing answer went wrong; None for a model that does not retrieve."""
+    if row.error or row.expects == "refusal" or not (row.is_rag or row.context):
+        return None
+    is_on_context = row.output_condition.strip() and row.condition_on != "answer"
+    try:
+        return failed_stage(
+            row.actual_output,
+            row.expected_output or "\n".join(row.expected_facts),
+            row.context,
+            question=row.input,
+            expected_documents=row.expected_documents,
+            sources=row.context_sources,
+            condition=parse_condition(row.output_condition) if is_on_context else None,
+        )
+    except (DataError, EvaluationError):  # text matching has said it, as an error of the case
+        return None
 
 
 def _is_empty_answer(outcome: RowOutcome) -> bool:

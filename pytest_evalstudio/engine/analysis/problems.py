@@ -13,6 +13,7 @@ from pytest_evalstudio.engine.analysis.aggregators import Aggregator, CaseFlip, 
 from pytest_evalstudio.engine.analysis.judging import budget_problems
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.engine.analysis.operations import operations
+from pytest_evalstudio.engine.analysis.rag_stages import rag_stage_problems
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.engine.analysis.samples import FoundProblem
 from pytest_evalstudio.engine.analysis.wording import cases, row_attributes
@@ -42,6 +43,7 @@ def find_problems(
         *findings(aggregator),
         *flips(aggregator),
         *faults(aggregator),
+        *rag_stage_problems(aggregator),
         *budget_problems(aggregator),
         *nothing_encoded(aggregator),
         *operations(aggregator, storage_mb),

@@ -12,6 +12,7 @@ from typing import Literal
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.engine.origins import Origin
+from pytest_evalstudio.metrics.rag_stages import RagStage
 from pytest_evalstudio.record.schema import CaseFinding, ItemFlip
 
 FIRST_KEYS = 10
@@ -86,6 +87,7 @@ class ModelAggregator:
         empty: questions that were answered with an empty text.
         not_run: items whose model was not asked, with the reason.
         access_refused: number of those whose service refused access.
+        rag_stages: failing answers by the stage of retrieval and generation that went wrong.
     """
 
     verdicts: Counter[str] = field(default_factory=Counter)
@@ -108,6 +110,7 @@ class ModelAggregator:
     other_form: Sample = field(default_factory=Sample)
     not_run: Sample = field(default_factory=Sample)
     access_refused: int = 0
+    rag_stages: dict[RagStage, Sample] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

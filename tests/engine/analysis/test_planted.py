@@ -309,3 +309,31 @@ def test_one_planted_insight_is_told_and_no_other(tmp_path, name):
     values = [insight.description for insight in analysis_of(tmp_path, content, evaluators).insights]
     assert len(values) == len(expected), values
     assert all(part in text for part, text in zip(expected, values, strict=True)), values
+
+
+def test_each_stage_of_a_failing_rag_answer_is_a_problem_of_its_own(tmp_path):
+    """One model answers rightly; the other misses the context, leaves it unused, and contradicts it."""
+    base = {
+        "expected_output": "It costs 5 USD.",
+        "output_condition": '"5 USD" AND NOT "card"',
+        "context": ["A transfer costs 5 USD."],
+    }
+    rows = [
+        ("A transfer costs 5 USD.", {**base, "model_key": "perfect"}),
+        ("A card costs 5 USD.", {**base, "model_key": "faulty", "context": ["Cards are free."]}),
+        ("The documents do not say it.", {**base, "model_key": "faulty"}),
+        ("A transfer costs 6 USD.", {**base, "model_key": "faulty"}),
+        ("A transfer costs 7 USD.", {**base, "model_key": "faulty"}),
+    ]
+    content = lab(*rows, models=("perfect", "faulty"), model_type="h2ogpte")
+    analysis = analysis_of(tmp_path, content, ["text_matching"])
+    stages = {
+        (problem.attributes["model"], problem.attributes["stage"]): problem.attributes["count"]
+        for problem in analysis.problems
+        if problem.code == "rag_stage"
+    }
+    assert stages == {
+        ("faulty", "not_retrieved"): 1,
+        ("faulty", "not_used"): 1,
+        ("faulty", "contradicted"): 2,
+    }

@@ -1,0 +1,135 @@
+"""Stage of a RAG application at which an answer went wrong: retrieval, use of the context, contradiction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from pytest_evalstudio.formats.condition_terms import Condition
+from pytest_evalstudio.metrics.groundedness.opposites import is_negation, opposites
+from pytest_evalstudio.metrics.grounding import SourceVocabulary, Token, read_source, tokens_of
+from pytest_evalstudio.metrics.ranking import missing_documents
+from pytest_evalstudio.metrics.refusals import is_refusal
+
+RagStage = Literal["not_retrieved", "not_used", "contradicted"]
+
+MIN_WORDS_IN_CONTEXT = 0.6
+"""Share of the reference's words from which the context counts as its source: people phrase references
+in their own words."""
+MIN_WORDS_IN_ANSWER = 0.8
+"""Share of the words of a reference without numbers from which the answer counts as having its content."""
+MIN_WORDS_BESIDE_NUMBERS = 0.5
+"""The same where the answer has all numbers of the reference."""
+_MAX_RATIO = 2
+"""Length of an answer, in lengths of the reference, up to which it is taken to be the same sentence."""
+
+
+def failed_stage(
+    answer: str,
+    reference: str,
+    context: Sequence[str],
+    *,
+    question: str = "",
+    expected_documents: Sequence[str] = (),
+    sources: Sequence[str] = (),
+    condition: Condition | None = None,
+) -> RagStage | None:
+    """Return the stage at which a failing answer of a RAG application went wrong.
+
+    * "not_retrieved": an expected document is missing among the sources, or the context lacks a number or
+      more than 40 % of the words of the reference.
+    * "contradicted": the context has it, and the answer names a number that neither context nor question has,
+      says yes where the reference says no, or has the opposite of a word of the reference or its negation.
+    * "not_used": the context has it, and the answer says something else, or nothing.
+
+    Args:
+        answer: of the application; "" for none.
+        reference: expected answer; "" for none.
+        context: retrieved chunks.
+        question: its numbers may be repeated by any answer.
+        expected_documents: URIs, paths or names of the documents that have the answer.
+        sources: URI of each chunk.
+        condition: what the answer, and a context that it can come from, meet. It takes the place of the words
+            and numbers of the reference.
+
+    Returns:
+        None where reference, condition and labels are missing, the reference has function words alone or is
+        a refusal, or the answer has its content, so that it fails for another reason. Time is linear in the
+        length of the texts.
+
+    Raises:
+        EvaluationError: if a regular expression of the condition takes too long.
+
+    Source: rule of this project, over the words and numbers of lexical groundedness.
+
+    >>> context = ["A transfer costs 5 USD."]
+    >>> failed_stage("It costs 7 USD.", "It costs 5 USD.", context)
+    'contradicted'
+    >>> failed_stage("I do not know.", "It costs 5 USD.", context)
+    'not_used'
+    >>> failed_stage("I do not know.", "Cards are blocked by phone.", context)
+    'not_retrieved'
+    """
+    tokens = tokens_of(reference)
+    source = read_source(context)
+    has_labels = bool(expected_documents) and any(sources)
+    if is_refusal(reference) or not (tokens or has_labels or condition):
+        return None
+    if has_labels and missing_documents(expected_documents, sources):
+        return "not_retrieved"
+    is_there = (
+        condition.check(" ".join(context)).passed if condition else _has(source, tokens, MIN_WORDS_IN_CONTEXT)
+    )
+    if not is_there:
+        return "not_retrieved"
+    said = read_source([answer])
+    if _contradicts(answer, said, reference, tokens):
+        return "contradicted"
+    if condition.check(answer).passed if condition else _has_content(said, tokens):
+        return None
+    allowed = read_source([question])
+    numbers = [token for token in tokens_of(answer) if token.kind == "number"]
+    is_invented = any(not source.has_number(token) and not allowed.has_number(token) for token in numbers)
+    return "contradicted" if is_invented else "not_used"
+
+
+def _has_content(said: SourceVocabulary, tokens: Sequence[Token]) -> bool:
+    """Return True if an answer has the content of a reference; numbers say more than words."""
+    has_numbers = any(token.kind == "number" for token in tokens)
+    return bool(tokens) and _has(
+        said, tokens, MIN_WORDS_BESIDE_NUMBERS if has_numbers else MIN_WORDS_IN_ANSWER
+    )
+
+
+def _has(source: SourceVocabulary, tokens: Sequence[Token], least: float) -> bool:
+    """Return True if a source has all numbers, and enough of the words, of a text."""
+    words = [source.has_word(token) for token in tokens if token.kind == "word"]
+    numbers = [source.has_number(token) for token in tokens if token.kind == "number"]
+    return all(numbers) and sum(words) >= least * len(words)
+
+
+def _contradicts(answer: str, said: SourceVocabulary, reference: str, tokens: Sequence[Token]) -> bool:
+    """Return True for yes against no, a word against its opposite, or a sentence against its negation."""
+    first, expected_first = _agreement(answer), _agreement(reference)
+    if first is not None and expected_first is not None:
+        return first != expected_first
+    words = {token.keys[0] for token in tokens if token.kind == "word"}
+    if any(not said.words.isdisjoint(opposites(word)) for word in words - said.words):
+        return True
+    is_of_one_sentence = len(answer) <= _MAX_RATIO * len(reference)
+    return (
+        is_of_one_sentence
+        and _has_content(said, tokens)
+        and _has_negation(answer) != _has_negation(reference)
+    )
+
+
+def _agreement(text: str) -> bool | None:
+    """Return True for a text that begins with "yes", False with "no", None for others."""
+    first = text.lstrip(" *_\"'“(").split(maxsplit=1)
+    word = first[0].strip(".,;:!*_\"'”)").lower() if first else ""
+    return {"yes": True, "no": False}.get(word)
+
+
+def _has_negation(text: str) -> bool:
+    return any(is_negation(word.strip(".,;:!?()\"'")) for word in text.lower().split() if len(word) < 20)
