@@ -286,6 +286,7 @@ def case_digest(row: Row | RowOutline | None) -> int:
             row.expected_facts,
             row.guidelines,
             row.expected_documents,
+            row.expected_chunks,
             None if row.expected_tool_calls is None else _json_bytes(row.expected_tool_calls),
             _json_bytes(row.expected_state),
             row.plan,

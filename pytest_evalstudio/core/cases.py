@@ -120,6 +120,8 @@ class Case:
         key: the test case's own key; the same key identifies a question for several models.
         question: the last message of the user; the answer to it is scored.
         answer: the model's answer; empty until it is known.
+        expected_documents: names or URIs of the documents that should be retrieved.
+        expected_chunks: texts that should be retrieved.
         expected_tool_calls: calls that the model should make, in order; () for none at all, None where the
             case says nothing of them.
         expected_state: state of the application after the answer; empty for none.
@@ -156,6 +158,7 @@ class Case:
     position: int = 0
     line: int = 0
     expected_documents: tuple[str, ...] = ()
+    expected_chunks: tuple[str, ...] = ()
     expected_facts: tuple[str, ...] = ()
     guidelines: tuple[str, ...] = ()
     expected_tool_calls: Sequence[ExpectedToolCall] | None = None

@@ -35,6 +35,7 @@ class PlannedTurn:
     expected_facts: tuple[str, ...] = ()
     guidelines: tuple[str, ...] = ()
     expected_documents: tuple[str, ...] = ()
+    expected_chunks: tuple[str, ...] = ()
     expected_tool_calls: Sequence[ExpectedToolCall] | None = None
     expected_state: ExpectedState = field(default_factory=dict)
     evaluators: tuple[str, ...] | None = None

@@ -1,9 +1,9 @@
-"""Relevance and recall of retrieved chunks, by embeddings or by the names of documents."""
+"""Relevance and recall of retrieved chunks, by embeddings or by labels."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
@@ -16,7 +16,14 @@ from pytest_evalstudio.evaluators._chunks import chunk_relevancies
 from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, keywords, listed
 from pytest_evalstudio.evaluators._embedding_family import RAG, embedding_evaluator
 from pytest_evalstudio.metrics.quoting import one_line
-from pytest_evalstudio.metrics.ranking import missing_documents, reciprocal_rank, soft_relevancy
+from pytest_evalstudio.metrics.ranking import (
+    chunk_matches,
+    document_matches,
+    missing_documents,
+    ranking_figures,
+    reciprocal_rank,
+    soft_relevancy,
+)
 
 
 @embedding_evaluator(
@@ -192,3 +199,90 @@ class DocumentRecall:
             {"document_recall": recall},
             reason=f"not retrieved: {listed([one_line(name) for name in missing])}" if missing else "",
         )
+
+
+@evaluator(
+    "labelled_retrieval",
+    name="Labelled retrieval",
+    domain="retrieval",
+    needs=("context",),
+    method=("rules",),
+    systems=("rag",),
+    keywords=keywords("S VR", "C O", "evaluation-method-rule-based"),
+    problem_type="retrieval",
+    avid="P0100",
+)
+@dataclass(frozen=True)
+class LabelledRetrieval:
+    """Ranking of the retrieved chunks against the expected chunks or documents; no model is needed.
+
+    `expected_chunks` are texts, `expected_documents` names as of `document_recall`; chunks decide where a
+    case has both. A document has the rank of its first chunk among the distinct documents.
+
+    Attributes:
+        k: number of the first chunks (or documents) that count; 0 for all that are retrieved. A ranking
+            shorter than k is divided by k, as ranx and trec_eval do.
+
+    Source: Manning et al., 2008 (Introduction to Information Retrieval), section 8.4; Järvelin and
+        Kekäläinen, 2002 (Cumulated gain-based evaluation of IR techniques).
+    """
+
+    applies_to_refusals: ClassVar[bool] = True
+    reads_expectations: ClassVar[bool] = True
+    k: int = 0
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        Metric(
+            "recall",
+            "Recall",
+            primary=True,
+            description="Expected chunks among the first k / expected chunks.",
+        ),
+        Metric("precision", "Precision", threshold=0.1, description="Expected chunks among the first k / k."),
+        Metric("hit_rate", "Hit rate", threshold=0.75, description="1 if any of the first k is expected."),
+        Metric(
+            "reciprocal_rank",
+            "Reciprocal rank",
+            threshold=0.5,
+            description="1 / rank of the first expected chunk; its mean is the MRR.",
+        ),
+        Metric("ndcg", "nDCG", threshold=0.5, description="Discounted gain / that of a perfect ranking."),
+    )
+    needs: ClassVar[tuple[str, ...]] = ()
+    """Where documents are expected, the sources of the chunks suffice."""
+
+    def __post_init__(self) -> None:
+        if self.k < 0:
+            raise ConfigurationError(f"labelled_retrieval: k is at least 0, not {self.k}")
+
+    def not_applicable(self, case: Case) -> str:
+        if _named(case.expected_chunks):
+            return "" if case.is_rag or case.context else "no context"
+        if not _named(case.expected_documents):
+            return "no expected chunks or documents"
+        if any(name.strip() for name in case.context_sources) or (case.is_rag and not case.context):
+            return ""
+        return "the host does not report the sources of its chunks" if case.context else "no context"
+
+    def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
+        return [self._score(case) for case in cases]
+
+    def _score(self, case: Case) -> Outcome:
+        reason = self.not_applicable(case)
+        if reason:
+            return Outcome.not_applicable(reason)
+        expected = _named(case.expected_chunks)
+        if expected:
+            counts, missing = chunk_matches(expected, case.context)
+        else:
+            expected = _named(case.expected_documents)
+            counts, missing = document_matches(expected, case.context_sources)
+        figures = ranking_figures(counts, len(expected), self.k)
+        first = next((rank for rank, count in enumerate(counts, 1) if count), None)
+        facts = [f"not retrieved: {listed([one_line(name) for name in missing])}"] if missing else []
+        if first is not None and first > 1:
+            facts.append(f"the first expected one has rank {first} of {len(counts)}")
+        return Outcome.score(asdict(figures), reason="; ".join(facts))
+
+
+def _named(names: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(name.strip() for name in names if name.strip()))

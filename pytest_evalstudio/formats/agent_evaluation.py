@@ -73,6 +73,7 @@ _TAKEN: Mapping[str, str] = {
     "context": "retrieved_context",
     "context_sources": "retrieved_context",
     "expected_documents": "expected_retrieved_context",
+    "expected_chunks": "expected_retrieved_context",
 }
 """Keys of a row by what an evaluation set calls them."""
 
@@ -236,6 +237,7 @@ def _row(source: Source, at: tuple[object, ...], data: object, some_answered: bo
         "context": [chunk.content for chunk in entry.retrieved_context],
         "context_sources": sources if any(sources) else [],
         "expected_documents": [chunk.doc_uri for chunk in entry.expected_retrieved_context if chunk.doc_uri],
+        "expected_chunks": [chunk.content for chunk in entry.expected_retrieved_context if chunk.content],
         "guidelines": guidelines,
     }
     if some_answered and entry.response is None:
@@ -311,8 +313,6 @@ def _warn_of_lost(source: Source, at: tuple[object, ...], entry: _Entry) -> None
     for name in ("retrieved_context", "expected_retrieved_context"):
         chunks: list[_Chunk] = getattr(entry, name)
         lost = {key for chunk in chunks for key in chunk.model_extra or {}}
-        if name == "expected_retrieved_context" and any(chunk.content for chunk in chunks):
-            lost.add("content")
         if lost:
             source.warnings.append(
                 f"{source.name} {pointer(*at, name)}: {', '.join(sorted(lost))}: dropped from a document"

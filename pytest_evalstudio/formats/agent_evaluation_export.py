@@ -93,10 +93,19 @@ def evaluation_entry(row: Row, *, answered: bool = True) -> dict[str, object]:
         "expected_response": row.expected_output or None,
         "expected_facts": row.expected_facts or None,
         "retrieved_context": [_chunk(content, uri) for content, uri in chunks] or None,
-        "expected_retrieved_context": [{"doc_uri": uri} for uri in row.expected_documents] or None,
+        "expected_retrieved_context": expected_context(row) or None,
         "guidelines": guidelines or None,
     }
     return {name: value for name, value in entry.items() if value is not None} | more
+
+
+def expected_context(row: Row) -> list[dict[str, str]]:
+    """Return the expected documents and chunks of a row; as many of both are pairs."""
+    documents, chunks = row.expected_documents, row.expected_chunks
+    if len(documents) == len(chunks):
+        pairs = zip(documents, chunks, strict=True)
+        return [{"content": chunk, "doc_uri": uri} for uri, chunk in pairs]
+    return [*({"doc_uri": uri} for uri in documents), *({"content": chunk} for chunk in chunks)]
 
 
 def without_a_place(content: TestSuite | TestLab | LlmDataset) -> list[str]:

@@ -90,6 +90,7 @@ class Turn(_Strict):
             "expected_facts",
             "guidelines",
             "expected_documents",
+            "expected_chunks",
             "expected_tool_calls",
             "expected_state",
             "evaluators",
@@ -104,6 +105,7 @@ class Turn(_Strict):
     expected_facts: Texts = Field(default_factory=list)
     guidelines: Texts = Field(default_factory=list)
     expected_documents: Texts = Field(default_factory=list)
+    expected_chunks: Texts = Field(default_factory=list)
     expected_tool_calls: ExpectedToolCalls = None
     expected_state: ExpectedStateField = Field(default_factory=dict)
     evaluators: list[str] | None = None
@@ -131,6 +133,7 @@ class Turn(_Strict):
             expected_facts=tuple(self.expected_facts),
             guidelines=tuple(self.guidelines),
             expected_documents=tuple(self.expected_documents),
+            expected_chunks=tuple(self.expected_chunks),
             expected_tool_calls=None if self.expected_tool_calls is None else tuple(self.expected_tool_calls),
             expected_state=self.expected_state,
             evaluators=None if self.evaluators is None else tuple(self.evaluators),

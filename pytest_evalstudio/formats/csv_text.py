@@ -24,6 +24,7 @@ LIST_COLUMNS = (
     "expected_facts",
     "guidelines",
     "expected_documents",
+    "expected_chunks",
     "expected_tool_calls",
     "turns",
     "messages",

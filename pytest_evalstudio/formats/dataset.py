@@ -163,6 +163,7 @@ class Row(FormatModel):
     expected_facts: Texts = Field(default_factory=list)
     guidelines: Texts = Field(default_factory=list)
     expected_documents: Texts = Field(default_factory=list)
+    expected_chunks: Texts = Field(default_factory=list)
     expected_tool_calls: ExpectedToolCalls = None
     expected_state: ExpectedStateField = Field(default_factory=dict)
     turns: AnsweredTurns = Field(default_factory=list)

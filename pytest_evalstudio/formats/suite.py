@@ -42,6 +42,7 @@ OURS = (
     "expected_facts",
     "guidelines",
     "expected_documents",
+    "expected_chunks",
     "expected_tool_calls",
     "expected_state",
     "user",
@@ -117,6 +118,7 @@ class TestCase(FormatModel):
     expected_facts: Texts = Field(default_factory=list)
     guidelines: Texts = Field(default_factory=list)
     expected_documents: Texts = Field(default_factory=list)
+    expected_chunks: Texts = Field(default_factory=list)
     expected_tool_calls: ExpectedToolCalls = None
     expected_state: ExpectedStateField = Field(default_factory=dict)
     turns: Turns = Field(default_factory=list)

@@ -60,7 +60,8 @@ def _row(record: Record, imported: Imported) -> Fields | None:
         ),
         "corpus": [],
         "expected_documents": [sources] if isinstance(sources, str) and sources else [],
-        METADATA: {**metadata(record, *_KEPT), **_ideal_context(value.get("context"))} or None,
+        "expected_chunks": _chunks(value.get("context")),
+        METADATA: metadata(record, *_KEPT) or None,
     }
 
 

@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_evalstudio.formats.agent_evaluation import evaluation_entry
-from pytest_evalstudio.formats.agent_evaluation_export import export_evaluation_set, rows_of
+from pytest_evalstudio.formats.agent_evaluation_export import expected_context, export_evaluation_set, rows_of
 from pytest_evalstudio.formats.dataset import LlmDataset, Row
 from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.importers.common import METADATA
 
 _EXPECTATIONS = (
-    *("expected_output", "expected_facts", "guidelines", "expected_documents", "output_condition"),
-    *("condition_on", "expects"),
+    *("expected_output", "expected_facts", "guidelines", "expected_documents", "expected_chunks"),
+    *("output_condition", "condition_on", "expects"),
     *(
         "output_constraints",
         "categories",
@@ -60,6 +60,7 @@ def _deepeval(row: Row) -> dict[str, object]:
             "actual_output": row.actual_output,
             "expected_output": row.expected_output,
             "retrieval_context": row.context,
+            "context": row.expected_chunks,
             "name": row.key,
             "tags": row.categories,
             "additional_metadata": (row.model_extra or {}).get(METADATA),
@@ -82,6 +83,7 @@ def _ragas(row: Row) -> dict[str, object]:
             "retrieved_contexts": row.context,
             "retrieved_context_ids": row.context_sources,
             "reference_context_ids": row.expected_documents,
+            "reference_contexts": row.expected_chunks,
         }
     )
 
@@ -96,7 +98,7 @@ def _mlflow(row: Row) -> dict[str, object]:
         "expected_response": row.expected_output,
         "expected_facts": row.expected_facts,
         "guidelines": row.guidelines,
-        "expected_retrieved_context": [{"doc_uri": uri} for uri in row.expected_documents],
+        "expected_retrieved_context": expected_context(row),
     }
     return _filled(
         {
@@ -143,6 +145,7 @@ FORMATS: Mapping[str, Format] = {
                 "expected_facts",
                 "guidelines",
                 "expected_documents",
+                "expected_chunks",
                 "context",
                 "context_sources",
             }
@@ -150,16 +153,20 @@ FORMATS: Mapping[str, Format] = {
         ),
     ),
     "braintrust": Format(_braintrust, frozenset({"expected_output", "categories", "conversation"})),
-    "deepeval": Format(_deepeval, frozenset({"expected_output", "categories", "context"}), lines=False),
+    "deepeval": Format(
+        _deepeval, frozenset({"expected_output", "categories", "context", "expected_chunks"}), lines=False
+    ),
     "langsmith": Format(_langsmith, frozenset({"expected_output", "categories", "conversation"})),
     "mlflow": Format(
         _mlflow,
-        frozenset({"expected_output", "expected_facts", "guidelines", "expected_documents", "conversation"}),
+        frozenset({"expected_output", "expected_facts", "guidelines", "expected_documents"})
+        | {"expected_chunks", "conversation"},
     ),
     "openai-evals": Format(_openai_evals, frozenset({"expected_output", "conversation"})),
     "ragas": Format(
         _ragas,
-        frozenset({"expected_output", "context", "context_sources", "expected_documents", "conversation"}),
+        frozenset({"expected_output", "context", "context_sources", "expected_documents"})
+        | {"expected_chunks", "conversation"},
     ),
 }
 

@@ -94,6 +94,7 @@ def _row(record: Record, imported: Imported) -> Fields | None:
         "expected_facts": texts_of(expected.get("expected_facts")),
         "guidelines": texts_of(expected.get("guidelines")),
         "expected_documents": list(_uris(expected.get("expected_retrieved_context"))),
+        "expected_chunks": list(_contents(expected.get("expected_retrieved_context"))),
         METADATA: metadata(record, "tags").get("tags"),
     }
 
@@ -151,6 +152,13 @@ def _uris(value: Json) -> Iterator[str]:
         uri = item.get("doc_uri") if isinstance(item, dict) else item
         if isinstance(uri, str) and uri:
             yield uri
+
+
+def _contents(value: Json) -> Iterator[str]:
+    for item in map(mapping_of, items_of(value)):
+        content = item.get("content")
+        if isinstance(content, str) and content.strip():
+            yield content
 
 
 def _assessments(trace: Mapping[str, Json]) -> dict[str, Json]:

@@ -24,7 +24,7 @@ from pytest_evalstudio.importers.common import (
 )
 from pytest_evalstudio.importers.tool_calls import calls_of, expected_calls_of
 
-_KEPT = ("reference_contexts", "rubrics", "persona_name", "query_style", "query_length", "synthesizer_name")
+_KEPT = ("rubrics", "persona_name", "query_style", "query_length", "synthesizer_name")
 _KNOWN = {
     *(
         "user_input",
@@ -65,6 +65,7 @@ def _row(record: Record, imported: Imported) -> Fields | None:
         "context": texts_of(value.get("retrieved_contexts", value.get("contexts"))),
         "context_sources": texts_of(value.get("retrieved_context_ids")),
         "expected_documents": texts_of(value.get("reference_context_ids")),
+        "expected_chunks": texts_of(value.get("reference_contexts")),
         "categories": texts_of(value.get("reference_topics")),
         "tool_calls": _calls(record, value.get("user_input")),
         "expected_tool_calls": expected_calls,

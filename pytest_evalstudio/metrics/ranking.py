@@ -1,9 +1,11 @@
-"""Ranking of retrieved chunks: reciprocal rank, precision, average precision, document recall."""
+"""Ranking of retrieved chunks: reciprocal rank, precision, average precision, labelled relevance."""
 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from urllib.parse import unquote
 
 
@@ -140,3 +142,112 @@ def _names(uri: str) -> tuple[str, ...]:
     if separator and scheme.lower() in ("http", "https") and names:
         names[0] = names[0].lower()
     return tuple(names)
+
+
+@dataclass(frozen=True, slots=True)
+class RankingFigures:
+    """Figures of a ranking against labels; fractions from 0.0 to 1.0, higher is better.
+
+    Attributes:
+        recall: relevant items among the first k / all relevant items.
+        precision: relevant items among the first k / k; without a limit, / number of items.
+        hit_rate: 1.0 if any of the first k is relevant.
+        reciprocal_rank: 1 / rank of the first relevant item.
+        ndcg: discounted cumulative gain / that of a perfect ranking, with gain 1 and discount log2(rank + 1).
+    """
+
+    recall: float
+    precision: float
+    hit_rate: float
+    reciprocal_rank: float
+    ndcg: float
+
+
+def ranking_figures(matches: Sequence[int], total: int, k: int = 0) -> RankingFigures:
+    """Compare a ranking with labels.
+
+    Args:
+        matches: number of expected items that each retrieved item is, in the order of retrieval: 0 for an
+            irrelevant one, 1 for a relevant one, more where it contains several expected ones.
+        total: number of expected items; at least 1 and at least the sum of `matches`.
+        k: number of the first items that count; 0 for all.
+
+    Source: Manning et al., 2008 (Introduction to Information Retrieval), section 8.4; Järvelin and
+        Kekäläinen, 2002 (Cumulated gain-based evaluation of IR techniques).
+
+    >>> figures = ranking_figures([0, 1, 1], total=4, k=2)
+    >>> figures.recall, figures.precision, figures.reciprocal_rank
+    (0.25, 0.5, 0.5)
+    """
+    first = [count > 0 for count in (matches[:k] if k else matches)]
+    hits = sum(first)
+    gains = math.fsum(_discount(rank) for rank, is_relevant in enumerate(first, 1) if is_relevant)
+    relevant = total - sum(count - 1 for count in matches if count)
+    best = math.fsum(map(_discount, range(1, min(relevant, k or relevant) + 1)))
+    return RankingFigures(
+        recall=sum(matches[: len(first)]) / total,
+        precision=hits / (k or len(first)) if hits else 0.0,
+        hit_rate=float(hits > 0),
+        reciprocal_rank=1 / (first.index(True) + 1) if hits else 0.0,
+        ndcg=gains / best,
+    )
+
+
+def _discount(rank: int) -> float:
+    return 1 / math.log2(rank + 1)
+
+
+def document_matches(expected: Sequence[str], sources: Sequence[str]) -> tuple[list[int], list[str]]:
+    """Return how many expected documents each retrieved one is, and the expected ones that are missing.
+
+    Args:
+        expected: distinct URIs, paths or names of documents.
+        sources: URI of each retrieved chunk; the first chunk of a document gives its rank, and chunks without
+            a URI are documents of their own.
+
+    >>> document_matches(["a.pdf", "b.pdf"], ["docs/c.pdf", "docs/a.pdf", "docs/a.pdf"])
+    ([0, 1], ['b.pdf'])
+    """
+    open_names = list(expected)
+    counts: list[int] = []
+    documents: set[str] = set()
+    for source in map(str.strip, sources):
+        if source and source in documents:
+            continue
+        documents.add(source)
+        matching = [name for name in open_names if name == source or same_document(name, source)]
+        counts.append(len(matching))
+        open_names = [name for name in open_names if name not in matching]
+    return counts, open_names
+
+
+def chunk_matches(expected: Sequence[str], chunks: Sequence[str]) -> tuple[list[int], list[str]]:
+    """Return how many expected chunks each retrieved one is, and the expected ones that are missing.
+
+    Case and blanks do not count. A chunk is an expected one if it contains its text, or is contained in it
+    and has at least half of its length, since splitters set other ends. Each expected chunk counts once, for
+    the first chunk that is it.
+
+    Args:
+        expected: texts.
+        chunks: texts in the order of retrieval.
+
+    >>> chunk_matches(["Cards are free.", "It costs 5 USD."], ["Fees", "Note: cards are  free. Enjoy."])
+    ([0, 1], ['It costs 5 USD.'])
+    """
+    open_texts = {text: _plain(text) for text in expected}
+    counts: list[int] = []
+    for chunk in map(_plain, chunks):
+        matching = [
+            text
+            for text, plain in open_texts.items()
+            if plain in chunk or (len(chunk) >= len(plain) / 2 and chunk in plain)
+        ]
+        counts.append(len(matching))
+        for text in matching:
+            del open_texts[text]
+    return counts, list(open_texts)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())

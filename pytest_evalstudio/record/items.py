@@ -191,6 +191,7 @@ class RecordedTurn(Struct, frozen=True, kw_only=True, omit_defaults=True):
     expected_facts: tuple[str, ...] = ()
     guidelines: tuple[str, ...] = ()
     expected_documents: tuple[str, ...] = ()
+    expected_chunks: tuple[str, ...] = ()
     expected_tool_calls: tuple[ExpectedToolCall, ...] | None = None
     expected_state: JsonObject = {}
     evaluators: tuple[str, ...] | None = None
@@ -225,6 +226,7 @@ class Row(RecordedAnswer, frozen=True, kw_only=True, omit_defaults=True):
     expected_facts: tuple[str, ...] = ()
     guidelines: tuple[str, ...] = ()
     expected_documents: tuple[str, ...] = ()
+    expected_chunks: tuple[str, ...] = ()
     expected_tool_calls: tuple[ExpectedToolCall, ...] | None = None
     expected_state: JsonObject = {}
     judge: str = ""

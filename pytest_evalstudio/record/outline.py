@@ -56,6 +56,7 @@ class RowOutline(Struct, frozen=True, kw_only=True, gc=False):
     expected_facts: tuple[str, ...] = ()
     guidelines: tuple[str, ...] = ()
     expected_documents: tuple[str, ...] = ()
+    expected_chunks: tuple[str, ...] = ()
     expected_tool_calls: msgspec.Raw | None = None
     expected_state: msgspec.Raw = msgspec.Raw(b"{}")
     plan: str = ""

@@ -55,6 +55,7 @@ _ROW = (
     "expected_facts",
     "guidelines",
     "expected_documents",
+    "expected_chunks",
     "error",
 )
 

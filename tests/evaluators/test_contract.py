@@ -83,6 +83,7 @@ def rich_case(answer: str, key: str = "c", **fields: Any) -> Case:
         ),
         "context_sources": ("docs/rates.pdf", "docs/fees.pdf"),
         "expected_documents": ("rates.pdf", "other.pdf"),
+        "expected_chunks": ("In 2023 the rate rose to 5.25 percent.", "Something else."),
         "expected_facts": ("The rate is 5.25 percent.",),
         "guidelines": ("The answer is in English.",),
         "conversation": (

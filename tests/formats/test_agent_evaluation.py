@@ -216,14 +216,15 @@ def test_what_has_no_place_in_a_row_is_told(tmp_path):
     entry = {
         "request": {"messages": [{"role": "user", "content": "q"}], "temperature": 0},
         "retrieved_context": [{"content": "c", "score": 1}],
-        "expected_retrieved_context": [{"doc_uri": "u", "content": "x"}],
+        "expected_retrieved_context": [{"doc_uri": "u", "content": "x", "page": 3}],
     }
     source = parse(json.dumps([entry]), "set.json")
-    read_evaluation_set(source)
+    dataset, _ = read_evaluation_set(source)
+    assert dataset.inputs[0].expected_chunks == ["x"]
     assert source.warnings == [
         "set.json /0/request/messages/0/content: temperature: dropped from a request",
         "set.json /0/retrieved_context: score: dropped from a document",
-        "set.json /0/expected_retrieved_context: content: dropped from a document",
+        "set.json /0/expected_retrieved_context: page: dropped from a document",
     ]
 
 

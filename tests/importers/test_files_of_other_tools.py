@@ -40,7 +40,7 @@ def test_goldens_of_deepeval_become_a_suite() -> None:
     ]
     assert cases[0].expected_documents == ["fees.md"]
     assert cases[0].model_extra == {"metadata": {"comments": "from the branch", "source_file": "fees.md"}}
-    assert cases[1].model_extra == {"metadata": {"context": CHUNKS}}
+    assert cases[1].expected_chunks == CHUNKS
 
 
 @pytest.mark.parametrize("name", ["deepeval_cases.json", "deepeval_cases.csv"])

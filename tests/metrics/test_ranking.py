@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
-from pytest_evalstudio.metrics.ranking import precision, same_document
+from pytest_evalstudio.metrics.ranking import precision, ranking_figures, same_document
 
 
 @pytest.mark.parametrize(
@@ -38,3 +40,28 @@ def test_precision_by_scikit_learn(ratings: list[str]) -> None:
 )
 def test_uris_of_one_document(expected: str, source: str, same: bool) -> None:
     assert same_document(expected, source) is same
+
+
+def test_1000_random_rankings_by_scikit_learn() -> None:
+    """Items beyond the ranking have lower scores than those in it; k is at most the length of the ranking."""
+    metrics = pytest.importorskip("sklearn.metrics")
+    random = Random(20261124)
+    for _ in range(1_000):
+        size = random.randint(2, 30)
+        labels = [int(random.random() < 0.3) for _ in range(size)]
+        if not any(labels):
+            labels[random.randrange(size)] = 1
+        length = random.randint(1, size)
+        k = random.randint(1, length)
+        figures = ranking_figures(labels[:length], sum(labels), k)
+        scores = [float(size - rank) for rank in range(size)]
+        is_first = [int(rank < k) for rank in range(size)]
+        assert figures.ndcg == pytest.approx(metrics.ndcg_score([labels], [scores], k=k))
+        assert figures.recall == pytest.approx(metrics.recall_score(labels, is_first))
+        assert figures.precision == pytest.approx(metrics.precision_score(labels, is_first))
+        assert figures.hit_rate == max(labels[:k])
+        first = labels.index(1)
+        alone = [int(rank == first) for rank in range(size)]
+        by_rank = metrics.label_ranking_average_precision_score([alone], [scores])
+        expected = by_rank if first < k else 0.0
+        assert figures.reciprocal_rank == pytest.approx(expected)

@@ -156,6 +156,13 @@ def _recall(text: str) -> None:
     missing_documents([text, "b.pdf"], [text, f"http://{text}"])
 
 
+@measured("labelled_retrieval.chunk_matches")
+def _labels(text: str) -> None:
+    from pytest_evalstudio.metrics.ranking import chunk_matches
+
+    chunk_matches([text, f"{text} b"], [text, f"a {text}"])
+
+
 # perturbations
 
 

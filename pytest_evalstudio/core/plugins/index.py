@@ -52,6 +52,7 @@ MODULES: Mapping[str, Mapping[str, str]] = {
         "hcat_groundedness": "pytest_evalstudio.evaluators.hcat",
         "hcat_nli_groundedness": "pytest_evalstudio.evaluators.hcat",
         "json_schema": "pytest_evalstudio.evaluators.json_schema",
+        "labelled_retrieval": "pytest_evalstudio.evaluators.retrieval",
         "language_mismatch": "pytest_evalstudio.evaluators.content_judges",
         "lexical_groundedness": "pytest_evalstudio.evaluators.lexical_groundedness",
         "looping_detection": "pytest_evalstudio.evaluators.looping_detection",

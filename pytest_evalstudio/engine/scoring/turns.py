@@ -27,6 +27,7 @@ _EXPECTATIONS = (
     "expected_facts",
     "guidelines",
     "expected_documents",
+    "expected_chunks",
     "expected_tool_calls",
     "expected_state",
 )

@@ -277,7 +277,8 @@ CONTENT_BLIND = {
     *("toxicity", "fairness_bias", "sexism", "stereotypes", "safety_judge", "counterfactual_bias"),
     *("looping_detection", "json_schema", "perplexity", "agent_sanity_check", "language_mismatch"),
     *("guideline_adherence_judge", "global_guideline_adherence_judge", "custom_judge", "byop"),
-    *("document_recall", "tool_calls", "tool_arguments", "tool_rules", "effort", "final_state"),
+    *("document_recall", "labelled_retrieval", "tool_calls", "tool_arguments"),
+    *("tool_rules", "effort", "final_state"),
     "tool_consistency",
     *("fact_retention", "task_completion", "trajectory_judge", "conversation_judge"),
 }
