@@ -234,9 +234,13 @@ def joined_answer(exchanges: Sequence[Exchange], *, ended_by: EndOfConversation 
 
 
 def _joined_steps(answers: Sequence[Answer]) -> Iterator[Step]:
-    """Yield the steps of all turns; their calls are counted over all turns."""
+    """Yield the steps of all turns; calls are counted over all turns, chunks are the last turn's."""
     calls = 0
     for answer in answers:
         for step in answer.steps:
-            yield step if step.call is None else structs.replace(step, call=step.call + calls)
+            if step.call is not None:
+                step = structs.replace(step, call=step.call + calls)
+            elif step.documents and answer is not answers[-1]:
+                step = structs.replace(step, documents=())
+            yield step
         calls += len(answer.tool_calls)

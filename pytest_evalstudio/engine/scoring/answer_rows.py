@@ -189,6 +189,8 @@ def _recorded_step(step: Step) -> Step:
         id=safe_identifier(step.id),
         parent=safe_identifier(step.parent),
         text=_recorded_text(step.text) or "",
+        output=_recorded_text(step.output) or "",
+        documents=step.documents,
         call=step.call,
         started_s=step.started_s,
         duration_s=step.duration_s,
