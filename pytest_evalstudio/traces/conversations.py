@@ -101,6 +101,7 @@ def conversation_of(turns: Sequence[Mapping[str, Any]]) -> Fields:
         "usage": usage,
         "session": first["session"],
         "served_model": last["served_model"],
+        "traceparent": last["traceparent"],
         "tool_calls": [call for turn in turns for call in turn["tool_calls"]],
         "turns": [
             {"prompt": turn["input"], **{key: value for key, value in turn.items() if key in _TURN_KEYS}}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pytest_evalstudio.core.numbers import number_fault
 from pytest_evalstudio.core.steps import Step
+from pytest_evalstudio.core.tracing import traceparent
 from pytest_evalstudio.importers.common import Fields, Omissions
 from pytest_evalstudio.traces.calls import CONTENT_REMEDY, merged_calls
 from pytest_evalstudio.traces.exchanges import Exchange, exchange_of, last_question, said
@@ -49,7 +50,12 @@ def rows_of(trace: Trace, omissions: Omissions) -> Iterator[TraceRow]:
         if exchange.question.strip():
             key = trace.id if len(groups) == 1 else f"{trace.id}-{owner}"
             session = next((part.facts.session for part in (root, *group) if part.facts.session), "")
-            fields = {"key": key, "session": session, **_row(root, group, exchange, omissions)}
+            fields = {
+                "key": key,
+                "session": session,
+                "traceparent": traceparent(trace.id, owner),
+                **_row(root, group, exchange, omissions),
+            }
             yield TraceRow(fields, session, group[0].span.started_s or 0.0)
         else:
             omissions.add(QUESTION, CONTENT_REMEDY)

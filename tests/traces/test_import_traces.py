@@ -114,6 +114,7 @@ def test_an_agent_is_one_row_with_its_calls_and_steps() -> None:
         9.0,
     )
     assert (row.usage, row.request_id) == ({"input_tokens": 6, "output_tokens": 4}, "r2")
+    assert row.traceparent == f"00-{TRACE}-0000000000000001-01"
     [call] = row.tool_calls
     assert call.to_dict() == {
         "name": "find",
@@ -392,6 +393,7 @@ def test_traces_of_one_conversation_are_its_turns_in_the_order_of_time() -> None
         ("And abroad?", "50 USD"),
     ]
     assert (row.usage, row.actual_duration) == ({"input_tokens": 6, "output_tokens": 4}, 2.0)
+    assert row.traceparent == f"00-{2:032x}-{2:016x}-01" == row.turns[1].traceparent
     assert main(["validate", "lab.json"]) == 0
 
 

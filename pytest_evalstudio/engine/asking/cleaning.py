@@ -26,6 +26,7 @@ def without_secrets(answer: Answer, secrets: Secrets) -> Answer:
         context_sources=tuple(map(clean, answer.context_sources)),
         served_model=clean(answer.served_model),
         request_id=clean(answer.request_id),
+        traceparent=clean(answer.traceparent),
         session=clean(answer.session),
         state=_cleaned_state(answer.state, clean),
         tool_calls=tuple(ToolCall(**_cleaned(call.to_dict(), clean)) for call in answer.tool_calls),

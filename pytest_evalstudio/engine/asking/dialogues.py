@@ -16,6 +16,7 @@ from pytest_evalstudio.core.conversations import SimulatedUser
 from pytest_evalstudio.core.errors import EvalStudioError
 from pytest_evalstudio.core.steps import Step
 from pytest_evalstudio.core.tool_calls import call_text
+from pytest_evalstudio.core.tracing import SpanStatus
 from pytest_evalstudio.formats.condition import parse_condition
 
 Ask = Callable[[Prompt], Awaitable[Answer]]
@@ -228,9 +229,13 @@ def joined_answer(exchanges: Sequence[Exchange], *, ended_by: EndOfConversation 
         retries=sum(answer.retries for answer in answers),
         stored_at=min(stored, default=None),
         state=replace(last.state, before=first_state.before if first_state else None) if last.state else None,
+        spans=min((answer.spans for answer in answers), key=_COMPLETENESS.index),
         turns=tuple(exchanges),
         ended_by=ended_by,
     )
+
+
+_COMPLETENESS: tuple[SpanStatus, ...] = ("missing", "incomplete", "complete", "")
 
 
 def _joined_steps(answers: Sequence[Answer]) -> Iterator[Step]:
