@@ -12,6 +12,7 @@ from pytest_evalstudio.core.states import ApplicationState, ExpectedState
 from pytest_evalstudio.core.steps import Step
 from pytest_evalstudio.core.text import is_blank
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
+from pytest_evalstudio.core.tracing import SpanStatus
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 ConditionPart = Literal["", "answer", "context", "both"]
@@ -60,6 +61,8 @@ class Answer:
         usage: tokens by kind, e.g. {"input_tokens": 10, "output_tokens": 5}.
         served_model: the model that answered, as the service names it; "" where it does not.
         request_id: the service's id of the request, "" where it gives none.
+        traceparent: trace and span of the answer as a W3C header; "" where they are not known.
+        spans: whether the spans of the application have arrived; "" where none were awaited.
         retries: requests that failed before this one.
         artifacts: paths of files that the model made, as its host stored them; never taken from a file.
         tool_calls: calls of tools, in order.
@@ -88,6 +91,8 @@ class Answer:
     usage: Mapping[str, int] = field(default_factory=lambda: NOTHING)
     served_model: str = ""
     request_id: str = ""
+    traceparent: str = ""
+    spans: SpanStatus = ""
     retries: int = 0
     tool_calls: Sequence[ToolCall] = ()
     steps: Sequence[Step] = ()

@@ -12,18 +12,21 @@ from msgspec.structs import replace
 from pytest_evalstudio.core.numbers import number_fault
 from pytest_evalstudio.core.tool_calls import ToolCall, read_tool_call
 
-StepKind = Literal["model", "tool", "retrieval", "handover", "message"]
+StepKind = Literal["model", "tool", "retrieval", "handover", "agent", "message"]
 
 
 class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """Step of an answer.
 
     Attributes:
-        kind: call of a model or tool, retrieval, hand-over to another agent, or message.
+        kind: call of a model or tool, retrieval, hand-over to another agent, run of an agent, or message.
         name: the model, tool, index or agent that the step goes to.
         agent: name of the agent whose step it is.
         id: of the step; `parent` is that of the step that it belongs to.
-        text: the message, or the query of a retrieval.
+        text: the message, the query of a retrieval, or the last message of the user to a model or agent; ""
+            for a model or agent that gets the question itself.
+        output: text of a model or agent. The result of a tool is in its call.
+        documents: indices of a retrieval's chunks in the answer's `context`.
         call: index in the answer's `tool_calls`, for a call of a tool; None for other kinds.
         started_s: start in seconds since the epoch; None where it is not known.
         duration_s: seconds that it took.
@@ -38,6 +41,8 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     id: str = ""
     parent: str = ""
     text: str = ""
+    output: str = ""
+    documents: tuple[int, ...] = ()
     call: int | None = None
     started_s: float | None = None
     duration_s: float | None = None
@@ -51,18 +56,19 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
         return {
             name: dict(value) if name == "usage" else value
             for name, value in values
-            if value not in ("", None) and (name != "usage" or value)
+            if value not in ("", None, ()) and (name != "usage" or value)
         }
 
 
 _KINDS: tuple[str, ...] = get_args(StepKind)
-_TEXTS = ("name", "agent", "id", "parent", "text", "error")
+_TEXTS = ("name", "agent", "id", "parent", "text", "output", "error")
 _AMOUNTS = ("started_s", "duration_s", "cost_usd")
+_STEP_ONLY = ("kind", "usage", "documents")
 _OWN_KEYS = frozenset(Step.__struct_fields__)
 
 
 def read_steps(
-    values: object, calls: Sequence[ToolCall] = ()
+    values: object, calls: Sequence[ToolCall] = (), *, chunks: int = 0
 ) -> tuple[tuple[Step, ...], tuple[ToolCall, ...]]:
     """Read the steps of an answer, and the calls of tools among them.
 
@@ -72,6 +78,7 @@ def read_steps(
     Args:
         values: a list of objects with the fields of `Step`; None for none.
         calls: the answer's calls; () where the steps give them.
+        chunks: number of chunks in the answer's context.
 
     Raises:
         ValueError: if a step is faulty; the message says which and why.
@@ -96,6 +103,8 @@ def read_steps(
                 step = replace(step, call=len(all_calls) - 1)
             if step.call is not None and not 0 <= step.call < len(all_calls):
                 raise ValueError(f"there is no call {step.call}; the answer has {len(all_calls)}")
+            if step.documents and max(step.documents) >= chunks:
+                raise ValueError(f"there is no chunk {max(step.documents)}; the answer has {chunks}")
         except ValueError as exc:
             raise ValueError(f"step {index}: {exc}") from None
         steps.append(step)
@@ -105,7 +114,7 @@ def read_steps(
 def _call(value: object) -> ToolCall:
     if not isinstance(value, Mapping):
         raise ValueError("a step of a tool without a call")
-    return read_tool_call({name: item for name, item in value.items() if name not in ("kind", "usage")})
+    return read_tool_call({name: item for name, item in value.items() if name not in _STEP_ONLY})
 
 
 def _step(value: object) -> Step:
@@ -121,6 +130,8 @@ def _step(value: object) -> Step:
     if not isinstance(usage, Mapping):
         raise ValueError('usage: expected tokens by kind, e.g. {"input_tokens": 10}')
     texts = {name: value[name] for name in _TEXTS if value.get(name) is not None}
+    if kind == "tool":
+        texts.pop("output", None)  # the result, which is in the call
     amounts = {name: value[name] for name in _AMOUNTS if value.get(name) is not None}
     if wrong := [name for name, text in texts.items() if not isinstance(text, str)]:
         raise ValueError(f"{wrong[0]}: expected a text")
@@ -133,12 +144,22 @@ def _step(value: object) -> Step:
     return Step(
         kind=kind,
         call=call,
+        documents=_documents(value.get("documents")),
         usage={str(name): count for name, count in usage.items()},
         started_s=amounts.get("started_s"),
         duration_s=amounts.get("duration_s"),
         cost_usd=amounts.get("cost_usd"),
         **texts,
     )
+
+
+def _documents(value: object) -> tuple[int, ...]:
+    indices = [] if value is None else value
+    if not isinstance(indices, list | tuple) or any(
+        index.__class__ is not int or index < 0 for index in indices
+    ):
+        raise ValueError("documents: expected a list of indices of chunks, from 0")
+    return tuple(indices)
 
 
 def _is_amount(value: object) -> bool:

@@ -211,6 +211,7 @@ class AnsweredTurn(Turn):
         "first_token_s",
         "served_model",
         "request_id",
+        "traceparent",
         "session",
         "tool_calls",
         "steps",
@@ -229,6 +230,7 @@ class AnsweredTurn(Turn):
     first_token_s: Annotated[float | None, Field(ge=0, allow_inf_nan=False)] = None
     served_model: Text = ""
     request_id: Text = ""
+    traceparent: Text = ""
     session: Text = ""
     tool_calls: ToolCalls = Field(default_factory=list)
     steps: Steps = Field(default_factory=list)

@@ -67,6 +67,7 @@ OPERATION = (
     "first_token_s",
     "served_model",
     "request_id",
+    "traceparent",
     "session",
     "tool_calls",
     "steps",
@@ -99,6 +100,7 @@ class Row(FormatModel):
         first_token_s: seconds until the first part of the answer, None where it was not streamed.
         served_model: the model that answered, as the service names it.
         request_id: the service's id of the request.
+        traceparent: trace and span of the answer in the form of W3C Trace Context.
         session: the service's id of the conversation.
         tool_calls: calls of tools, in any form that `core.tool_calls.read_tool_call` reads; an answer with
             tool calls and without text is not empty.
@@ -152,6 +154,7 @@ class Row(FormatModel):
     first_token_s: Annotated[float | None, Field(ge=0, allow_inf_nan=False)] = None
     served_model: Text = ""
     request_id: Text = ""
+    traceparent: Text = ""
     session: Text = ""
     condition_on: ConditionOn = ""
     expects: Expects = ""

@@ -170,7 +170,9 @@ def with_steps(data: object) -> object:
     """
     if not isinstance(data, Mapping) or not data.get("steps"):
         return data
-    steps, calls = read_steps(data["steps"], read_tool_calls(data.get("tool_calls")))
+    calls = read_tool_calls(data.get("tool_calls"))
+    context = data.get("context")
+    steps, calls = read_steps(data["steps"], calls, chunks=len(context) if isinstance(context, list) else 0)
     return {**data, "steps": steps, "tool_calls": calls}
 
 

@@ -215,13 +215,13 @@ def to_answer(returned: object, label: str) -> Answer:
             )
     texts = [key for key in TEXT_KEYS if key in returned]
     error = _checked(returned, "error", (str,), "", label)
-    steps, tool_calls = _steps(returned, label)
+    context = _strings(returned, "context", label)
+    steps, tool_calls = _steps(returned, label, chunks=len(context))
     if len(texts) != 1 and not error and not (tool_calls and not texts):
         fault = f"both {texts[0]!r} and {texts[1]!r}" if texts else "no 'answer'"
         raise HostFault(
             f"{label} returned a mapping with {fault}; give exactly one of {', '.join(TEXT_KEYS)}"
         )
-    context = _strings(returned, "context", label)
     sources = _strings(returned, "context_sources", label)
     if sources and len(sources) != len(context):
         raise HostFault(
@@ -263,7 +263,9 @@ def _text(returned: Mapping[str, Any], key: str, label: str, *, may_lack: bool) 
     return str(_checked(returned, key, (str,), "", label))
 
 
-def _steps(returned: Mapping[str, Any], label: str) -> tuple[tuple[Step, ...], tuple[ToolCall, ...]]:
+def _steps(
+    returned: Mapping[str, Any], label: str, *, chunks: int
+) -> tuple[tuple[Step, ...], tuple[ToolCall, ...]]:
     """Return the steps and the called tools; the steps of tools give the calls where nothing else does."""
     calls = _tool_calls(returned, label)
     value = returned.get("steps")
@@ -273,7 +275,7 @@ def _steps(returned: Mapping[str, Any], label: str) -> tuple[tuple[Step, ...], t
         raise HostFault(f"{label} returned 'steps' as {_a(value)}; make it a list of steps")
     typed = [step.to_dict() if isinstance(step, Step) else step for step in value]
     try:
-        return read_steps(json.loads(json.dumps(typed, allow_nan=False)), calls)
+        return read_steps(json.loads(json.dumps(typed, allow_nan=False)), calls, chunks=chunks)
     except (TypeError, ValueError, RecursionError) as exc:
         raise HostFault(f"{label} returned faulty 'steps': {exc}") from None
 

@@ -66,9 +66,9 @@ def read_reply(
     if error := parts.get("error"):
         text = quoted(error if isinstance(error, str) else json.dumps(error), mask)
         raise HostFault(f"{url} answered with an error: {text}; check the service", retry=True)
-    steps, tool_calls = _steps_and_calls(parts, pointers, url)
-    answer = _answer_text(parts, pointers, url, may_lack=bool(tool_calls))
     context, sources, scores = _chunks(parts, pointers, url)
+    steps, tool_calls = _steps_and_calls(parts, pointers, url, chunks=len(context))
+    answer = _answer_text(parts, pointers, url, may_lack=bool(tool_calls))
     cost = _of_type(parts, "cost", (int, float), pointers, url)
     return Answer(
         text=answer,
@@ -121,13 +121,13 @@ def _chunks(
 
 
 def _steps_and_calls(
-    parts: Mapping[str, Any], pointers: Mapping[str, str], url: str
+    parts: Mapping[str, Any], pointers: Mapping[str, str], url: str, *, chunks: int
 ) -> tuple[tuple[Step, ...], tuple[ToolCall, ...]]:
     name = "tool_calls"
     try:
         calls = read_tool_calls(_of_type(parts, name, list, pointers, url) or [])
         name = "steps"
-        return read_steps(_of_type(parts, name, list, pointers, url), calls)
+        return read_steps(_of_type(parts, name, list, pointers, url), calls, chunks=chunks)
     except ValueError as exc:
         fact = f"{url} sent a reply whose {name} ({pointers[name]}) cannot be read: {exc}"
         raise HostFault(f"{fact}; correct reply.{name}") from None

@@ -5,13 +5,13 @@ Sources: OpenTelemetry semantic conventions for generative AI, events; OTLP spec
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
 import msgspec
 from msgspec import Struct
 
+from pytest_evalstudio.core.tracing import trace_and_span
 from pytest_evalstudio.record.items import Item, Row, RowOutcome
 from pytest_evalstudio.record.schema import MetricEntry, Run
 
@@ -20,8 +20,6 @@ INFORMATION, WARNING = 9, 13
 """Severity numbers of OTLP: of a score, and of an evaluator that gave none because of an error."""
 MAX_EVENTS = 500
 """Events of one request; with texts they take about 300 kB, below the limits of common collectors (4 MB)."""
-_SPAN = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}")
-"""Header `traceparent` of W3C Trace Context."""
 
 
 class Value(Struct, frozen=True, omit_defaults=True, rename="camel"):
@@ -107,8 +105,8 @@ def events(run: Run, items: Iterable[Item], *, texts: bool = False) -> Iterator[
     time = _nanoseconds(run.created)
     for item in items:
         for row in item.rows:
-            span = _SPAN.fullmatch(row.request_id)
-            subject = _subject(run, item, row, is_span=span is not None)
+            trace_id, span_id = trace_and_span(row.traceparent)
+            subject = _subject(run, item, row)
             for evaluator, outcome in row.outcomes.items():
                 for severity, attributes in _results(evaluator, outcome, metrics.get(evaluator, {}), texts):
                     yield LogRecord(
@@ -116,8 +114,8 @@ def events(run: Run, items: Iterable[Item], *, texts: bool = False) -> Iterator[
                         event_name=EVENT,
                         severity_number=severity,
                         attributes=(*attributes, *subject),
-                        trace_id=span[1] if span else "",
-                        span_id=span[2] if span else "",
+                        trace_id=trace_id,
+                        span_id=span_id,
                     )
 
 
@@ -153,10 +151,10 @@ def _label(metric: MetricEntry, score: float) -> str:
     return "pass" if meets else "fail"
 
 
-def _subject(run: Run, item: Item, row: Row, *, is_span: bool) -> list[Attribute]:
+def _subject(run: Run, item: Item, row: Row) -> list[Attribute]:
     """Return the attributes that name the answer."""
     named = {
-        "gen_ai.response.id": "" if is_span else row.request_id,
+        "gen_ai.response.id": row.request_id,
         "gen_ai.response.model": row.served_model,
         "gen_ai.conversation.id": row.session,
         "test.suite.name": item.file,

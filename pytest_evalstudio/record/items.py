@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from pytest_evalstudio.core.steps import Step
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
+from pytest_evalstudio.core.tracing import SpanStatus
 
 JsonObject: TypeAlias = dict[str, Any]
 """A JSON object with foreign keys: options of an evaluator, settings of a host, details of
@@ -137,6 +138,8 @@ class RecordedAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):
         first_token_s: seconds until the first part of the answer; None where it was not streamed.
         served_model: the model that answered, as the service names it; "" where it does not.
         request_id: the service's id of the request, "" where it gives none.
+        traceparent: trace and span of the answer as a W3C header; "" where they are not known.
+        spans: "complete", "incomplete" or "missing" where spans of the application were awaited; else "".
         cost: US dollars; None where the host does not report it.
         usage: tokens by kind.
         retries: requests that failed before the one that succeeded.
@@ -165,6 +168,8 @@ class RecordedAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):
     first_token_s: float | None = None
     served_model: str = ""
     request_id: str = ""
+    traceparent: str = ""
+    spans: SpanStatus = ""
     tool_calls: tuple[ToolCall, ...] = ()
     steps: tuple[Step, ...] = ()
     stored: str = ""

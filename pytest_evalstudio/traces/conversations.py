@@ -58,9 +58,14 @@ def _without_requests(turns: Sequence[Mapping[str, Any]]) -> list[Mapping[str, A
             "usage": usage,
             "cost": None if None in costs else sum(costs),
             "actual_duration": before["actual_duration"] + turn["actual_duration"],
-            "steps": [*before["steps"], *turn["steps"]],
+            "steps": [*map(_without_documents, before["steps"]), *turn["steps"]],
         }
     return kept
+
+
+def _without_documents(step: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a step without the chunks of its own trace, which the row does not have."""
+    return {key: value for key, value in step.items() if key != "documents"}
 
 
 def _is_continued(turn: Mapping[str, Any], following: Mapping[str, Any]) -> bool:
@@ -96,6 +101,7 @@ def conversation_of(turns: Sequence[Mapping[str, Any]]) -> Fields:
         "usage": usage,
         "session": first["session"],
         "served_model": last["served_model"],
+        "traceparent": last["traceparent"],
         "tool_calls": [call for turn in turns for call in turn["tool_calls"]],
         "turns": [
             {"prompt": turn["input"], **{key: value for key, value in turn.items() if key in _TURN_KEYS}}

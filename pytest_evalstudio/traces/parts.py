@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pytest_evalstudio.core.steps import StepKind
 from pytest_evalstudio.traces import genai, openinference
-from pytest_evalstudio.traces.facts import NO_FACTS, Facts
+from pytest_evalstudio.traces.facts import NO_FACTS, Facts, Kind
 from pytest_evalstudio.traces.files import Trace
 from pytest_evalstudio.traces.spans import Span
 
 ROOTS = ("agent", "chain")
 """Kinds of spans that a row is made for."""
+STEP_KINDS: Mapping[Kind, StepKind] = {
+    "model": "model",
+    "tool": "tool",
+    "retrieval": "retrieval",
+    "handover": "handover",
+    "agent": "agent",
+}
 
 
 @dataclass(slots=True)
@@ -20,6 +29,7 @@ class Part:
     Attributes:
         owner: id of the span whose row it belongs to.
         agent: name of the nearest agent above it.
+        parent_step: id of the nearest span above it that is a step of a row; "" for none.
         inside_model: whether it lies in a call of a model, as of a client below a framework.
     """
 
@@ -27,7 +37,16 @@ class Part:
     facts: Facts
     owner: str = ""
     agent: str = ""
+    parent_step: str = ""
     inside_model: bool = False
+
+    @property
+    def is_step(self) -> bool:
+        """Return whether the span is a step of its row."""
+        kind = self.facts.kind
+        if kind == "model":
+            return not self.inside_model
+        return kind in STEP_KINDS and (kind != "tool" or self.facts.call is not None)
 
 
 def facts_of(span: Span) -> Facts:
@@ -70,6 +89,7 @@ def _connect(part: Part, above: Part | None, parts: dict[str, Part], orphans: di
         is_owned = parts[above.owner].facts.kind in ROOTS
         part.owner = span.id if is_root and not is_owned else above.owner
         part.agent = above.agent
+        part.parent_step = above.span.id if above.is_step else above.parent_step
         part.inside_model = above.inside_model or above.facts.kind == "model"
     elif span.parent and span.parent not in parts and not is_root:
         part.owner = orphans.setdefault(span.parent, span.id)

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.numbers import number_fault
-from pytest_evalstudio.core.steps import Step, StepKind
+from pytest_evalstudio.core.steps import Step
+from pytest_evalstudio.core.tracing import traceparent
 from pytest_evalstudio.importers.common import Fields, Omissions
 from pytest_evalstudio.traces.calls import CONTENT_REMEDY, merged_calls
-from pytest_evalstudio.traces.exchanges import Exchange, exchange_of
-from pytest_evalstudio.traces.facts import NO_FACTS, Document, Kind
+from pytest_evalstudio.traces.exchanges import Exchange, exchange_of, last_question, said
+from pytest_evalstudio.traces.facts import NO_FACTS, Document
 from pytest_evalstudio.traces.files import Trace
-from pytest_evalstudio.traces.parts import ROOTS, Part, parts_of
+from pytest_evalstudio.traces.parts import ROOTS, STEP_KINDS, Part, parts_of
 
 QUESTION = "row without a question"
 UNSAID_REMEDY = "the trace does not say it, so it stays empty"
-_STEPS: dict[Kind, StepKind] = {
-    "model": "model",
-    "tool": "tool",
-    "retrieval": "retrieval",
-    "handover": "handover",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +50,12 @@ def rows_of(trace: Trace, omissions: Omissions) -> Iterator[TraceRow]:
         if exchange.question.strip():
             key = trace.id if len(groups) == 1 else f"{trace.id}-{owner}"
             session = next((part.facts.session for part in (root, *group) if part.facts.session), "")
-            fields = {"key": key, "session": session, **_row(root, group, exchange, omissions)}
+            fields = {
+                "key": key,
+                "session": session,
+                "traceparent": traceparent(trace.id, owner),
+                **_row(root, group, exchange, omissions),
+            }
             yield TraceRow(fields, session, group[0].span.started_s or 0.0)
         else:
             omissions.add(QUESTION, CONTENT_REMEDY)
@@ -77,6 +77,7 @@ def _row(root: Part, group: Sequence[Part], exchange: Exchange, omissions: Omiss
     calls, indices = merged_calls(group, omissions)
     documents = list(dict.fromkeys(document for part in group for document in part.facts.documents))
     texts = [document for document in documents if document.text]
+    positions = {document: index for index, document in enumerate(texts)}
     for _ in range(len(documents) - len(texts)):
         omissions.add("text of a retrieved document", CONTENT_REMEDY)
     duration_s = _duration_s(root, group)
@@ -102,7 +103,11 @@ def _row(root: Part, group: Sequence[Part], exchange: Exchange, omissions: Omiss
         "request_id": last.request_id,
         "error": "" if exchange.answer or calls else root.span.error,
         "tool_calls": calls,
-        "steps": [_step(part, indices.get(part.span.id)) for part in group if _is_step(part, indices)],
+        "steps": [
+            _step(part, indices.get(part.span.id), exchange.question, positions)
+            for part in group
+            if part.is_step
+        ],
     }
 
 
@@ -146,19 +151,20 @@ def _sources(documents: Sequence[Document]) -> Fields:
     return fields
 
 
-def _is_step(part: Part, indices: dict[str, int]) -> bool:
-    return part.facts.kind in _STEPS and (part.facts.kind != "tool" or part.span.id in indices)
-
-
-def _step(part: Part, call: int | None) -> Step:
+def _step(part: Part, call: int | None, question: str, positions: Mapping[Document, int]) -> Step:
     facts, span = part.facts, part.span
+    speaks = facts.kind in ("model", "agent")
+    index = last_question(facts.inputs) if speaks else -1
+    text = facts.inputs[index].text if index >= 0 else facts.question if facts.kind == "retrieval" else ""
     return Step(
-        kind=_STEPS[facts.kind],
-        name=facts.name,
+        kind=STEP_KINDS[facts.kind],
+        name=facts.name or span.name,
         agent=part.agent,
         id=span.id,
-        parent=span.parent,
-        text=facts.question if facts.kind == "retrieval" else "",
+        parent=part.parent_step,
+        text=text if text != question or not speaks else "",
+        output=said(facts.outputs) if speaks else "",
+        documents=tuple(positions[document] for document in facts.documents if document.text),
         call=call if facts.kind == "tool" else None,
         started_s=span.started_s,
         duration_s=span.duration_s,

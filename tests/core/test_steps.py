@@ -35,7 +35,14 @@ def test_what_was_read_is_read_again() -> None:
     steps, calls = read_steps([{"kind": "tool", "name": "find"}, {"kind": "message", "text": "Done."}])
     again = read_steps([step.to_dict() for step in steps], calls)
     assert again == (steps, calls)
+    retrieval = Step(kind="retrieval", name="faq", text="seat", documents=(1, 0))
+    assert read_steps([retrieval.to_dict()], chunks=2) == ((retrieval,), ())
     assert read_steps(steps, calls) == (steps, calls)
+
+
+def test_the_output_of_a_tool_is_the_result_of_its_call() -> None:
+    steps, calls = read_steps([{"kind": "tool", "name": "find", "output": "12A"}])
+    assert (steps[0].output, calls[0].result) == ("", "12A")
 
 
 def test_no_steps_leave_the_calls() -> None:
@@ -57,6 +64,9 @@ def test_no_steps_leave_the_calls() -> None:
         ([{"kind": "model", "cost_usd": float("nan")}], "step 0: cost_usd: expected a number from 0"),
         ([{"kind": "model", "usage": {"input_tokens": "9"}}], "must be a whole number"),
         ([{"kind": "model", "usage": 3}], "step 0: usage: expected tokens by kind"),
+        ([{"kind": "retrieval", "documents": [True]}], "step 0: documents: expected a list of indices"),
+        ([{"kind": "retrieval", "documents": [-1]}], "step 0: documents: expected a list of indices"),
+        ([{"kind": "retrieval", "documents": [0]}], "step 0: there is no chunk 0; the answer has 0"),
     ],
 )
 def test_a_faulty_step_is_named(values: Any, fault: str) -> None:

@@ -26,7 +26,7 @@ LAB = {
                 "input": "What is the fee?",
                 "actual_output": f"It is six. Key {SECRET}",
                 "output_condition": '"five"',
-                "request_id": f"00-{TRACE}-{SPAN}-01",
+                "traceparent": f"00-{TRACE}-{SPAN}-01",
             },
             {
                 "key": "five",

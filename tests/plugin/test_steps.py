@@ -23,11 +23,12 @@ def ask(prompt):
     model = {"kind": "model", "name": "small", "usage": {"input_tokens": 7}}
     steps = [model] * (2 if "twice" in prompt else 1)
     steps += [
-        {"kind": "retrieval", "name": "faq", "text": "seat of jane.doe@example.com"},
+        {"kind": "retrieval", "name": "faq", "text": "seat of jane.doe@example.com", "documents": [0]},
         {"kind": "tool", "name": "find", "arguments": {"code": "E1"}, "result": "12A"},
         {"kind": "message", "text": "Done."},
     ]
-    return {"answer": "Your seat is 12A.", "steps": steps}
+    steps.append({"kind": "agent", "name": "desk", "output": "Mail jane.doe@example.com"})
+    return {"answer": "Your seat is 12A.", "context": ["Seats are free."], "steps": steps}
 """
 LAB = """{"name": "L", "models": [{"key": "m", "name": "m"}], "dataset": {"inputs": [
     {"key": "a", "model_key": "m", "input": "Seat?", "actual_output": "12A", "steps": %s}]}}"""
@@ -47,14 +48,16 @@ def test_steps_are_recorded_limited_and_exported(project: Project) -> None:
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["*model_calls: 2, at most 1 allowed*"])
     row = {item.key: item for item in recorded(project)}["once"].rows[0]
-    assert [step.kind for step in row.steps] == ["model", "retrieval", "tool", "message"]
+    assert [step.kind for step in row.steps] == ["model", "retrieval", "tool", "message", "agent"]
     assert (row.steps[2].call, row.tool_calls[0].result) == (0, "12A")
-    assert "jane.doe" not in row.steps[1].text
+    assert "jane.doe" not in row.steps[1].text + row.steps[4].output
+    assert row.steps[4].output.startswith("Mail ")
+    assert row.steps[1].documents == (0,)
     assert row.outcomes["effort"].scores["model_calls"] == 1.0
     results = "global_llm_eval_results/application_json/explanation.json"
     [export] = (project.folder / "evalstudio-report").glob(f"**/{results}")
     entry = json.loads(export.read_text(encoding="utf-8"))["results"][0]
-    assert [step["kind"] for step in entry["steps"]] == ["model", "retrieval", "tool", "message"]
+    assert [step["kind"] for step in entry["steps"]] == ["model", "retrieval", "tool", "message", "agent"]
 
 
 def test_steps_of_a_lab_are_read(project: Project) -> None:

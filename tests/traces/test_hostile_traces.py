@@ -192,7 +192,7 @@ def test_more_than_the_limits_is_reported(
     monkeypatch.setattr(files, "MAX_SPANS", 10)
     assert main(["import", "traces", name, "-o", "lab.json"]) == 0
     assert "spans of a trace that has too many (1 time)" in capsys.readouterr().out
-    assert len(TestLab.load("lab.json").dataset.inputs[0].steps) == 9
+    assert len(TestLab.load("lab.json").dataset.inputs[0].steps) == 10
     monkeypatch.setattr(files, "MAX_JSON_BYTES", 1000)
     monkeypatch.setattr(files, "MAX_ERRORS", 20)
     for indent, fact in ((None, "has a line of more than 1,000 bytes"), (1, "more than 20 lines or spans")):

@@ -114,6 +114,7 @@ def test_an_agent_is_one_row_with_its_calls_and_steps() -> None:
         9.0,
     )
     assert (row.usage, row.request_id) == ({"input_tokens": 6, "output_tokens": 4}, "r2")
+    assert row.traceparent == f"00-{TRACE}-0000000000000001-01"
     [call] = row.tool_calls
     assert call.to_dict() == {
         "name": "find",
@@ -125,10 +126,14 @@ def test_an_agent_is_one_row_with_its_calls_and_steps() -> None:
         "duration_s": 0.5,
     }
     assert [(step.kind, step.name, step.call, step.agent) for step in row.steps] == [
+        ("agent", "shop", None, "shop"),
         ("model", "m1", None, "shop"),
         ("tool", "find", 0, "shop"),
         ("model", "m1", None, "shop"),
     ]
+    agent, *steps = row.steps
+    assert [step.parent for step in steps] == [agent.id] * 3
+    assert [(step.text, step.output) for step in row.steps] == [("", "")] * 3 + [("", "It is 30 USD.")]
 
 
 def test_spans_of_a_trace_may_be_anywhere_in_the_files() -> None:
@@ -365,7 +370,10 @@ def test_retrieved_documents_are_the_context_and_the_question_is_that_of_the_use
     assert (row.input, row.actual_output, row.cost) == ("Fee?", "30 USD", 0.5)
     assert row.context == ["30 USD.", "Free."]
     assert (row.context_sources, row.context_scores) == (["fees.md", "b"], [0.5, 0.25])
-    assert [(step.kind, step.text) for step in row.steps] == [("retrieval", "Fee?"), ("model", "")]
+    assert [(step.kind, step.text, step.output, step.documents) for step in row.steps] == [
+        ("retrieval", "Fee?", "", (0, 1)),
+        ("model", "Context: 30 USD. Question: Fee?", "30 USD", ()),
+    ]
 
 
 def test_traces_of_one_conversation_are_its_turns_in_the_order_of_time() -> None:
@@ -385,6 +393,7 @@ def test_traces_of_one_conversation_are_its_turns_in_the_order_of_time() -> None
         ("And abroad?", "50 USD"),
     ]
     assert (row.usage, row.actual_duration) == ({"input_tokens": 6, "output_tokens": 4}, 2.0)
+    assert row.traceparent == f"00-{2:032x}-{2:016x}-01" == row.turns[1].traceparent
     assert main(["validate", "lab.json"]) == 0
 
 
@@ -420,7 +429,7 @@ def test_each_root_agent_of_a_trace_is_a_row_and_agents_below_it_are_none() -> N
     ]
     rows = imported(write_lines("t.jsonl", batch(spans)))
     assert [row.input for row in rows] == ["Question 10?", "Question 20?"]
-    assert [[step.agent for step in row.steps] for row in rows] == [["clerk"], ["clerk"]]
+    assert [[step.agent for step in row.steps] for row in rows] == [["shop", "clerk", "clerk"]] * 2
 
 
 def test_a_client_below_a_framework_does_not_count_twice() -> None:

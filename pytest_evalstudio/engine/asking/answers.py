@@ -124,7 +124,8 @@ class AnswerCache:
         try:
             stored = json.loads(rows[0][0])
             run = str(stored.pop(_RUN, ""))
-            steps, calls = read_steps(stored.get("steps"), read_tool_calls(stored.get("tool_calls")))
+            calls = read_tool_calls(stored.get("tool_calls"))
+            steps, calls = read_steps(stored.get("steps"), calls, chunks=len(stored["context"]))
             answer = Answer(
                 **{
                     **stored,

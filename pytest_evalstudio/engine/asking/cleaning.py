@@ -26,10 +26,11 @@ def without_secrets(answer: Answer, secrets: Secrets) -> Answer:
         context_sources=tuple(map(clean, answer.context_sources)),
         served_model=clean(answer.served_model),
         request_id=clean(answer.request_id),
+        traceparent=clean(answer.traceparent),
         session=clean(answer.session),
         state=_cleaned_state(answer.state, clean),
         tool_calls=tuple(ToolCall(**_cleaned(call.to_dict(), clean)) for call in answer.tool_calls),
-        steps=tuple(Step(**{**_cleaned(step.to_dict(), clean), "kind": step.kind}) for step in answer.steps),
+        steps=tuple(_cleaned_step(step, clean) for step in answer.steps),
     )
 
 
@@ -38,6 +39,10 @@ def _cleaned_state(state: ApplicationState | None, clean: Callable[[str], str]) 
         return None
     before = None if state.before is None else clean(state.before)
     return replace(state, after=clean(state.after), before=before)
+
+
+def _cleaned_step(step: Step, clean: Callable[[str], str]) -> Step:
+    return Step(**{**_cleaned(step.to_dict(), clean), "kind": step.kind, "documents": step.documents})
 
 
 def _cleaned(value: Any, clean: Callable[[str], str]) -> Any:

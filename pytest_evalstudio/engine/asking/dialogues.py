@@ -16,6 +16,7 @@ from pytest_evalstudio.core.conversations import SimulatedUser
 from pytest_evalstudio.core.errors import EvalStudioError
 from pytest_evalstudio.core.steps import Step
 from pytest_evalstudio.core.tool_calls import call_text
+from pytest_evalstudio.core.tracing import SpanStatus
 from pytest_evalstudio.formats.condition import parse_condition
 
 Ask = Callable[[Prompt], Awaitable[Answer]]
@@ -228,15 +229,23 @@ def joined_answer(exchanges: Sequence[Exchange], *, ended_by: EndOfConversation 
         retries=sum(answer.retries for answer in answers),
         stored_at=min(stored, default=None),
         state=replace(last.state, before=first_state.before if first_state else None) if last.state else None,
+        spans=min((answer.spans for answer in answers), key=_COMPLETENESS.index),
         turns=tuple(exchanges),
         ended_by=ended_by,
     )
 
 
+_COMPLETENESS: tuple[SpanStatus, ...] = ("missing", "incomplete", "complete", "")
+
+
 def _joined_steps(answers: Sequence[Answer]) -> Iterator[Step]:
-    """Yield the steps of all turns; their calls are counted over all turns."""
+    """Yield the steps of all turns; calls are counted over all turns, chunks are the last turn's."""
     calls = 0
     for answer in answers:
         for step in answer.steps:
-            yield step if step.call is None else structs.replace(step, call=step.call + calls)
+            if step.call is not None:
+                step = structs.replace(step, call=step.call + calls)
+            elif step.documents and answer is not answers[-1]:
+                step = structs.replace(step, documents=())
+            yield step
         calls += len(answer.tool_calls)

@@ -9,6 +9,7 @@ from pytest_evalstudio.core.cases import NOTHING, Answer, Exchange
 from pytest_evalstudio.core.states import ApplicationState
 from pytest_evalstudio.core.steps import Step
 from pytest_evalstudio.core.tool_calls import ToolCall
+from pytest_evalstudio.core.tracing import trace_and_span
 from pytest_evalstudio.engine.asking.dialogues import joined_answer
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked, masked_texts
@@ -45,6 +46,7 @@ def _answer_in(row: Row | AnsweredTurn, error: str) -> Answer:
         first_token_s=row.first_token_s,
         served_model=row.served_model,
         request_id=row.request_id,
+        traceparent=row.traceparent,
         session=row.session,
         state=_state(row),
         cost_usd=row.cost,
@@ -69,6 +71,7 @@ def complete_row(row: Row, answer: Answer, folder: str) -> None:
     row.first_token_s = answer.first_token_s
     row.served_model = answer.served_model
     row.request_id = answer.request_id
+    row.traceparent = answer.traceparent
     row.session = answer.session
     row.state, row.state_before = _state_texts(answer)
     row.tool_calls = list(answer.tool_calls)
@@ -98,6 +101,7 @@ def _completed_turn(planned: AnsweredTurn | None, exchange: Exchange, prefix: st
         "first_token_s": answer.first_token_s,
         "served_model": answer.served_model,
         "request_id": answer.request_id,
+        "traceparent": answer.traceparent,
         "session": answer.session,
         "state": _state_texts(answer)[0],
         "state_before": _state_texts(answer)[1],
@@ -123,6 +127,8 @@ def recorded_answer(answer: Answer, folder: str) -> schema.RecordedAnswer:
         first_token_s=answer.first_token_s,
         served_model=safe_identifier(answer.served_model),
         request_id=safe_identifier(answer.request_id),
+        traceparent=answer.traceparent if any(trace_and_span(answer.traceparent)) else "",
+        spans=answer.spans,
         session=safe_identifier(answer.session),
         state=_recorded_text(_state_texts(answer)[0]),
         state_before=_recorded_text(_state_texts(answer)[1]),
@@ -154,6 +160,8 @@ def answer_of_record(row: schema.RecordedAnswer) -> Answer:
         first_token_s=row.first_token_s,
         served_model=row.served_model,
         request_id=row.request_id,
+        traceparent=row.traceparent,
+        spans=row.spans,
         session=row.session,
         state=_state(row),
         cost_usd=row.cost,
@@ -189,6 +197,8 @@ def _recorded_step(step: Step) -> Step:
         id=safe_identifier(step.id),
         parent=safe_identifier(step.parent),
         text=_recorded_text(step.text) or "",
+        output=_recorded_text(step.output) or "",
+        documents=step.documents,
         call=step.call,
         started_s=step.started_s,
         duration_s=step.duration_s,

@@ -31,14 +31,17 @@ FULL = Answer(
     usage={"input_tokens": 3},
     served_model="served",
     request_id="r1",
+    traceparent="00-5b8efff798038103d269b633813fc60c-eee19b7ec3c1b174-01",
+    spans="incomplete",
     retries=2,
     artifacts=("chart.png",),
     tool_calls=(ToolCall(name="search", arguments={"query": "fee"}, result="5 USD"),),
     steps=(
         Step(kind="model", name="m", agent="desk", id="s1", usage={"input_tokens": 3}, duration_s=0.5),
         Step(
-            kind="retrieval", name="faq", parent="s1", text="fee", started_s=1.0, cost_usd=0.1, error="late"
+            kind="retrieval", name="faq", parent="s1", text="fee", documents=(0,), cost_usd=0.1, error="late"
         ),
+        Step(kind="agent", name="desk", output="5 USD", started_s=1.0),
         Step(kind="tool", call=0),
     ),
     error="late",
@@ -72,14 +75,27 @@ def test_a_lab_keeps_every_field() -> None:
     complete_row(row, dataclasses.replace(FULL, error=""), "/lab")
     assert row.model_extra == {"retries": 2, "artifacts": ["chart.png"]}
     expected = dataclasses.replace(
-        FULL, error="", context_sources=("fees.md", "/else/rates.md"), artifacts=(), retries=0, ended_by=""
+        FULL,
+        error="",
+        context_sources=("fees.md", "/else/rates.md"),
+        artifacts=(),
+        retries=0,
+        ended_by="",
+        spans="",
     )
     assert answer_of_row(row, error="") == expected
 
 
 def test_record_and_lab_keep_the_turns_of_a_conversation() -> None:
     first = dataclasses.replace(
-        FULL, error="", artifacts=(), retries=0, ended_by="", stored_at=None, context_sources=("fees.md", "")
+        FULL,
+        error="",
+        artifacts=(),
+        retries=0,
+        ended_by="",
+        spans="",
+        stored_at=None,
+        context_sources=("fees.md", ""),
     )
     last = dataclasses.replace(first, text="Bye", usage={"input_tokens": 4}, cost_usd=0.02)
     answer = joined_answer(
@@ -91,7 +107,8 @@ def test_record_and_lab_keep_the_turns_of_a_conversation() -> None:
         0.03,
         2,
     )
-    assert [step.call for step in answer.steps] == [None, None, 0, None, None, 1]
+    assert [step.call for step in answer.steps] == [None, None, None, 0, None, None, None, 1]
+    assert [step.documents for step in answer.steps if step.kind == "retrieval"] == [(), (0,)]
     assert answer_of_record(recorded_answer(answer, "/lab")) == answer
     row = Row(
         input="Fee?", turns=[AnsweredTurn(prompt="Fee?", condition='"5"'), AnsweredTurn(prompt="Thanks")]
