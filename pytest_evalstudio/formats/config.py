@@ -196,7 +196,7 @@ class Configuration(Table):
     Attributes:
         evaluators: ids, "all", "method:M", "domain:D" or "tag:T"; None selects the default evaluators.
         evaluator: settings of an evaluator or instance: threshold, thresholds, flips, calibration,
-            judge_check, type, and the evaluator's own parameters.
+            judge_check, on, type, and the evaluator's own parameters.
         model: the models that answer the questions of suites.
         gate: model-wide conditions, e.g. "rouge.rouge_l >= 0.3".
         guardrails: a guardrail configuration; its evaluators and thresholds apply if none are given here.

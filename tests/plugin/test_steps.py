@@ -74,3 +74,53 @@ def test_a_faulty_step_of_a_lab_is_named(project: Project) -> None:
     project.write("desk_lab.json", LAB % json.dumps([{"kind": "modell"}]))
     result = project.run()
     result.stdout.fnmatch_lines(["*desk_lab.json*step 0: expected the kind model, *found 'modell'*"])
+
+
+SEARCHES = """
+def ask(prompt):
+    first = {"kind": "retrieval", "name": "faq", "documents": [0]}
+    second = {"kind": "retrieval", "name": "fees", "documents": [1]}
+    chunks = ["Seats are free.", "Bags cost 9 EUR." if "good" in prompt else "Bags fly too."]
+    return {"answer": "9 EUR", "context": chunks, "steps": [first, second]}
+"""
+ON_STEPS = """
+evaluators = ["labelled_retrieval", "fees_retrieval"]
+[evaluator.labelled_retrieval]
+on = {kind = "retrieval", decides = "best"}
+[evaluator.fees_retrieval]
+type = "labelled_retrieval"
+on = {kind = "retrieval", name = "fees"}
+[[model]]
+name = "desk"
+host = "python"
+target = "app:ask"
+"""
+
+
+def test_an_evaluator_scores_the_retrieval_that_it_is_pointed_at(project: Project) -> None:
+    project.write("evalstudio.toml", ON_STEPS)
+    project.write("app.py", SEARCHES)
+    project.suite(
+        {"key": "good", "prompt": "What is a good fee?", "expected_chunks": ["Bags cost 9 EUR."]},
+        {"key": "bad", "prompt": "What is the fee?", "expected_chunks": ["Bags cost 9 EUR."]},
+        {"key": "other", "prompt": "Seat, good?", "expected_chunks": ["Seats are free."]},
+    )
+    result = project.run()
+    result.assert_outcomes(passed=1, failed=2)
+    rows = {item.key: item.rows[0].outcomes for item in recorded(project)}
+    assert {key: [outcome.scores["recall"] for outcome in row.values()] for key, row in rows.items()} == {
+        "good": [1.0, 1.0],
+        "bad": [0.0, 0.0],
+        "other": [1.0, 0.0],
+    }
+    assert rows["other"]["fees_retrieval"].reason == "step 2, fees: not retrieved: Seats are free."
+
+
+def test_a_misspelt_selection_is_named_before_anything_runs(project: Project) -> None:
+    project.write("evalstudio.toml", ON_STEPS.replace('kind = "retrieval", name', 'kind = "retrieve", name'))
+    project.suite({"key": "a", "prompt": "Seat?"})
+    result = project.run()
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(
+        ["*evalstudio.toml: evaluator.fees_retrieval.on: expected kind = *, found 'retrieve'*"]
+    )

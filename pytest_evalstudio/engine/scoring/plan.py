@@ -21,13 +21,23 @@ from pytest_evalstudio.engine.asking.judging import agent_of, describe_judge
 from pytest_evalstudio.engine.scoring.calibrated import check_together
 from pytest_evalstudio.engine.scoring.judge_checks import JUDGE_CHECK_OPTION, AttachedCheck, check_of
 from pytest_evalstudio.engine.scoring.model_tables import chosen_models
+from pytest_evalstudio.engine.scoring.step_selection import StepSelection, step_selection
 from pytest_evalstudio.engine.scoring.thresholds import by_evaluator, named_thresholds, thresholds_of
 from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, Configuration
 from pytest_evalstudio.formats.options import build, check_options
 
 CALIBRATION_OPTION = "calibration"
 FLIPS_OPTION = "flips"
-COMMON_OPTIONS = ("type", "threshold", "thresholds", FLIPS_OPTION, CALIBRATION_OPTION, JUDGE_CHECK_OPTION)
+STEPS_OPTION = "on"
+COMMON_OPTIONS = (
+    "type",
+    "threshold",
+    "thresholds",
+    FLIPS_OPTION,
+    CALIBRATION_OPTION,
+    JUDGE_CHECK_OPTION,
+    STEPS_OPTION,
+)
 JUDGE_OPTION = "judge"
 """The table of an evaluator that has a judge of its own."""
 ALL = "all"
@@ -66,6 +76,7 @@ class ConfiguredEvaluator:
         check: measured errors of its judge, None for none.
         uses: models that it can do without and that the configuration names.
         all_flips: also metrics that follow from the primary one are checked for flips.
+        on: steps that it scores in place of the answer; None for the answer.
     """
 
     id: str
@@ -81,6 +92,7 @@ class ConfiguredEvaluator:
     check: AttachedCheck | None = None
     uses: tuple[str, ...] = ()
     all_flips: bool = False
+    on: StepSelection | None = None
 
     @property
     def requires(self) -> tuple[str, ...]:
@@ -313,6 +325,11 @@ class Plan:
         uses = chosen_models(self._config, spec.uses)
         requires = (*spec.requirements_of(instance), *uses)
         own_judge = self._own_judge(spec, instance, merged) if JUDGE in requires else {}
+        on = (
+            step_selection(merged[STEPS_OPTION], f"{location}.{STEPS_OPTION}")
+            if STEPS_OPTION in merged
+            else None
+        )
         return ConfiguredEvaluator(
             id=name,
             spec=spec,
@@ -325,6 +342,7 @@ class Plan:
                 **parameters(cls),
                 **settings,
                 **({CALIBRATION_OPTION: attached.file} if attached is not None else {}),
+                **({STEPS_OPTION: on.to_dict()} if on is not None else {}),
             },
             embedder=self._config.embeddings.model if "embedder" in requires else "",
             own_judge=own_judge,
@@ -333,6 +351,7 @@ class Plan:
             check=check_of(self._config, name, spec, table.get(JUDGE_CHECK_OPTION)),
             uses=uses,
             all_flips=merged.get(FLIPS_OPTION) == ALL,
+            on=on,
         )
 
     def _own_judge(self, spec: EvaluatorSpec, instance: Any, table: Mapping[str, Any]) -> dict[str, Any]:
@@ -391,6 +410,10 @@ def _check_given(
             f"{location}.{CALIBRATION_OPTION}: expected the name of a file that `evalstudio calibrate -o"
             f" FILE` wrote, found {calibration!r}"
         )
+    if STEPS_OPTION in options:
+        step_selection(options[STEPS_OPTION], f"{location}.{STEPS_OPTION}")
+        if spec.judges_conversations or spec.compares or spec.scope != "row":
+            raise ConfigurationError(f"{location}.{STEPS_OPTION}: this evaluator scores whole answers only")
     if options.get(FLIPS_OPTION, ALL) not in (ALL, "primary"):
         raise ConfigurationError(
             f"{location}.{FLIPS_OPTION}: expected 'all' or 'primary', found {options[FLIPS_OPTION]!r}"

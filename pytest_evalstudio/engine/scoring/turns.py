@@ -14,6 +14,7 @@ from pytest_evalstudio.core.judging import Judging
 from pytest_evalstudio.core.outcomes import Outcome, TurnOutcome
 from pytest_evalstudio.engine.asking.dialogues import messages_of
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
+from pytest_evalstudio.engine.scoring.step_selection import DecidingStep, step_cases
 from pytest_evalstudio.engine.scoring.verdicts import repeat_states
 
 WHOLE = 0
@@ -39,10 +40,12 @@ class Unit:
 
     Attributes:
         turn: number of the turn from 1, `WHOLE` for the case as a whole.
+        place: of the step, where the evaluator is pointed at steps, e.g. "step 3, search"; "" else.
     """
 
     turn: int
     case: Case
+    place: str = ""
 
 
 def units_of(selected: ConfiguredEvaluator, case: Case) -> list[Unit]:
@@ -50,11 +53,24 @@ def units_of(selected: ConfiguredEvaluator, case: Case) -> list[Unit]:
 
     A case without a conversation is one unit. Of a conversation it is each turn (the last one alone where
     that decides) with the expectations of the turn, and the whole with those of the case. Evaluators of
-    conversations score the whole alone; others score it where they compare answers with expectations.
+    conversations score the whole alone; others score it where they compare answers with expectations. An
+    evaluator that is pointed at steps scores those of each turn.
 
     Args:
         case: answered, or in error.
     """
+    units = _turns_of(selected, case)
+    if selected.on is None or case.answer.error:
+        return units
+    return [
+        Unit(turn=unit.turn, case=step, place=place)
+        for unit in units
+        if unit.turn != WHOLE or not case.answer.turns
+        for place, step in step_cases(unit.case, selected.on)
+    ]
+
+
+def _turns_of(selected: ConfiguredEvaluator, case: Case) -> list[Unit]:
     if case.plan is None or not case.answer.turns:
         return [Unit(turn=WHOLE, case=case)]
     numbers = range(1, len(case.answer.turns) + 1)
@@ -110,7 +126,11 @@ def worst_outcome(
         outcomes: one per unit.
     """
     if not units:
+        if selected.on is not None:
+            return Outcome.not_applicable(f"the answer has no step with a text: {selected.on}")
         return Outcome.not_applicable("no turn is to be scored by this evaluator")
+    if selected.on is not None and any(unit.place for unit in units):
+        units, outcomes = _deciding_steps(selected, selected.on.decides, units, outcomes)
     if len(units) == 1 and units[0].turn == WHOLE:
         return outcomes[0]
     states = repeat_states(selected, outcomes)
@@ -132,6 +152,34 @@ def worst_outcome(
             if unit.turn != WHOLE or each.status != "not_applicable"
         ),
     )
+
+
+def _deciding_steps(
+    selected: ConfiguredEvaluator, decides: DecidingStep, units: Sequence[Unit], outcomes: Sequence[Outcome]
+) -> tuple[list[Unit], list[Outcome]]:
+    """Return for each turn the outcome of the step that decides it; steps that cannot be scored do not."""
+    by_turn: dict[int, list[int]] = {}
+    for index, unit in enumerate(units):
+        by_turn.setdefault(unit.turn, []).append(index)
+    states = repeat_states(selected, outcomes)
+    turns, deciding = [], []
+    for turn, indices in by_turn.items():
+        scored = [index for index in indices if outcomes[index].status != "not_applicable"] or indices
+        ranked = sorted(scored, key=lambda index: _rank(selected, outcomes[index], states[index]))
+        position = {"worst": ranked[0], "best": ranked[-1], "first": scored[0], "last": scored[-1]}[decides]
+        outcome, place = outcomes[position], units[position].place
+        named = f"{place}: {outcome.reason}" if outcome.reason and place else outcome.reason or place
+        turns.append(Unit(turn=turn, case=units[position].case))
+        deciding.append(
+            dataclasses.replace(
+                outcome,
+                reason=named,
+                fragments=(),  # they mark the text of the step, which is not that of the answer
+                findings=tuple(finding for index in indices for finding in outcomes[index].findings),
+                judging=_judging([outcomes[index] for index in indices]),
+            )
+        )
+    return turns, deciding
 
 
 def _named(turn: int, reason: str) -> str:
