@@ -92,6 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _run_check(arguments: argparse.Namespace) -> int:
     from pytest_evalstudio.core.errors import ConfigurationError
+    from pytest_evalstudio.engine.judge_bench import has_grades
     from pytest_evalstudio.engine.judge_check import TokenPrices, check_judge
     from pytest_evalstudio.engine.judge_check_lines import check_lines
     from pytest_evalstudio.formats.labels import read_labels
@@ -103,14 +104,16 @@ def _run_check(arguments: argparse.Namespace) -> int:
         prices = TokenPrices(
             input_usd_per_million=arguments.input_price, output_usd_per_million=arguments.output_price
         )
+    config, registry = configuration_for(arguments.lab, arguments.config), registry_for(arguments)
+    levels = has_grades(arguments.evaluator, config=config, registry=registry)
     check = check_judge(
         Path(arguments.lab),
-        read_labels(Path(arguments.labels)),
+        read_labels(Path(arguments.labels), levels=levels),
         arguments.evaluator,
-        config=configuration_for(arguments.lab, arguments.config),
+        config=config,
         repeats=arguments.repeats,
         cache=Path(arguments.cache),
-        registry=registry_for(arguments),
+        registry=registry,
         prices=prices,
     )
     if arguments.output:

@@ -79,6 +79,7 @@ class Answer:
             question. The text is then that of the last turn; calls, artifacts, tokens, seconds and cost are
             those of all turns.
         ended_by: reason for the end of a conversation, other than its last turn.
+        grades: of a judge's reply, the probability of each grade; empty where the service gives none.
     """
 
     text: str = ""
@@ -105,6 +106,7 @@ class Answer:
     state: ApplicationState | None = None
     turns: tuple[Exchange, ...] = ()
     ended_by: EndOfConversation = ""
+    grades: Mapping[str, float] = field(default_factory=lambda: NOTHING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,6 +261,8 @@ class Prompt:
         system: rules for the system role; only for hosts that declare `takes_system`.
         session: id of the conversation that the question is a turn of, the same for all its turns; "" for a
             single question. It is no part of the answer's cache key.
+        graded: key of the grade in a judge's reply whose probabilities are wanted, for hosts that can give
+            them; others ignore it.
     """
 
     text: str
@@ -269,3 +273,4 @@ class Prompt:
     reply_schema: Mapping[str, Any] | None = None
     system: str = ""
     session: str = ""
+    graded: str = ""

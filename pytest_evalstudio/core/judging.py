@@ -50,6 +50,7 @@ class Question:
         reply: JSON Schema of the requested reply; its descriptions instruct the judge.
         consistency: check of the parts of a reply against each other. None if the reply has one choice,
             number or list at most; else it is declared, as `independent` where no parts can disagree.
+        graded: name of the choice of whole numbers in the reply whose probabilities are wanted; "" for none.
     """
 
     prompt: str
@@ -57,6 +58,7 @@ class Question:
     reply: Mapping[str, Any]
     consistency: Consistency | None = None
     settings: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    graded: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,10 +100,12 @@ class Reply:
 
     Attributes:
         content: the object, which follows the question's schema; empty after a fault.
+        grades: probability of each grade, where the question asks for it and the service gives it.
         fault: reason for a missing reply.
     """
 
     content: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    grades: Mapping[str, float] = field(default_factory=lambda: NOTHING)
     fault: JudgeFault | None = None
 
     def __getitem__(self, key: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -60,6 +61,17 @@ def open_bench(
         plugins,
         AnswerCache(cache) if cache is not None else None,
     )
+
+
+def has_grades(evaluator: str, *, config: Configuration, registry: Registry | None) -> bool:
+    """Return True if an evaluator grades on a scale, so that labels are grades, not good and bad."""
+    return is_scale(Plan(registry or Registry(), config).get(evaluator))
+
+
+def is_scale(selected: ConfiguredEvaluator) -> bool:
+    """Return True if the scores of an evaluator are grades on a scale beyond 0 to 1."""
+    high = selected.spec.primary.range[1]
+    return 1 < high < math.inf
 
 
 @dataclasses.dataclass

@@ -9,19 +9,24 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.judging import Judging
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.judge_bench import Verdicts, clusters_of, labelled_cases, open_bench
+from pytest_evalstudio.engine.judge_bench import Verdicts, clusters_of, is_scale, labelled_cases, open_bench
 from pytest_evalstudio.engine.judge_causes import causes, is_low
 from pytest_evalstudio.engine.judge_identity import JudgeIdentity
 from pytest_evalstudio.engine.judge_probes import Clusters, Identity, probes, share_by_question
+from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.judge_checks import JudgeCheck, PrecisionRecall, QuestionCounts
 from pytest_evalstudio.formats.labels import Labels
-from pytest_evalstudio.stats.agreement import cohen_kappa
+from pytest_evalstudio.stats.agreement import cohen_kappa, quadratic_kappa
+from pytest_evalstudio.stats.resampling import cluster_interval, weighted_quadratic_kappa
 
 
 def check_judge(
@@ -39,6 +44,8 @@ def check_judge(
 
     Args:
         path: lab or data set that has the answers.
+        labels: 1 and 0 for good and bad; grades for an evaluator that grades on a scale, of which those that
+            meet its threshold are good.
         evaluator: id of the evaluator; it rates an answer as good if its primary metric meets the threshold.
         config: configuration with `judge` and the evaluator's options.
         repeats: number of additional judgements of each answer, without stored replies.
@@ -52,6 +59,9 @@ def check_judge(
     if repeats < 0:
         raise ConfigurationError(f"repeats = {repeats}: must be 0 or more")
     bench = open_bench(evaluator, config=config, registry=registry, cache=cache)
+    grades: Labels | None = None
+    if is_scale(bench.selected):
+        grades, labels = labels, _good_and_bad(bench.selected, labels)
     with closing(bench):
         cases = labelled_cases(path, labels)
         clusters = clusters_of(cases)
@@ -72,6 +82,7 @@ def check_judge(
         answers=len(cases),
         verdicts=len(first),
         **against_people,
+        **(_of_grades(cases, outcomes, grades, clusters, bench.selected) if grades else {}),
         flips={name: probe.figures(clusters) for name, probe in probed.items()},
         causes=list(causes(first, labels, probed, len(cases), is_agreement_low=is_agreement_low)),
         **_effort(outcomes, len(first), prices),
@@ -91,6 +102,36 @@ class TokenPrices:
             spent.input_tokens * self.input_usd_per_million
             + spent.output_tokens * self.output_usd_per_million
         ) / 1_000_000
+
+
+def _good_and_bad(selected: ConfiguredEvaluator, grades: Labels) -> Labels:
+    primary = selected.spec.primary
+    limit = selected.thresholds[primary.key]
+    return {identity: int(primary.passes(grade, limit)) for identity, grade in grades.items()}
+
+
+def _of_grades(
+    cases: Sequence[Case],
+    outcomes: Sequence[Outcome],
+    grades: Labels,
+    clusters: Clusters,
+    selected: ConfiguredEvaluator,
+) -> dict[str, Any]:
+    """Return the agreement of the judge's grades with those of people."""
+    key = selected.spec.primary.key
+    pairs = [
+        (float(grades[case.key, case.model_key]), value, clusters[case.key, case.model_key])
+        for case, outcome in zip(cases, outcomes, strict=True)
+        if (value := outcome.scores.get(key)) is not None
+    ]
+    if not pairs:
+        return {}
+    people, judge, questions = (np.array(values) for values in zip(*pairs, strict=True))
+    interval = cluster_interval(lambda weights: weighted_quadratic_kappa(people, judge, weights), questions)
+    return {
+        "weighted_kappa": quadratic_kappa(people.tolist(), judge.tolist()),
+        "weighted_kappa_interval": interval,
+    }
 
 
 def _against_people(verdicts: Verdicts, labels: Labels, clusters: Clusters) -> dict[str, Any]:

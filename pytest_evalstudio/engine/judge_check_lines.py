@@ -26,6 +26,11 @@ def check_lines(check: JudgeCheck) -> Iterator[str]:
             check.agreement, check.agreement_interval
         )
         yield "Cohen's kappa".ljust(_COLUMN) + figure(check.kappa)
+    if check.weighted_kappa is not None:
+        yield "weighted kappa, grades".ljust(_COLUMN) + _with_interval(
+            check.weighted_kappa, check.weighted_kappa_interval
+        )
+    if check.agreement is not None:
         yield from _of_kind("good", check.good)
         yield from _of_kind("bad", check.bad)
     for name, label in PROBES.items():

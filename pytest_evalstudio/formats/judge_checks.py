@@ -113,6 +113,9 @@ class JudgeCheck(_Part):
         parameters: options of the evaluator.
         threshold: from which on an answer passes.
         created: ISO 8601.
+        weighted_kappa: agreement of the judge's grades with people's, with quadratic weights; None where the
+            labels are good and bad.
+        weighted_kappa_interval: 95 %, clustered by question.
         questions: verdicts by question, from which errors and their intervals are computed.
     """
 
@@ -129,6 +132,8 @@ class JudgeCheck(_Part):
     agreement: Share | None = None
     agreement_interval: Bounds | None = None
     kappa: float | None = None
+    weighted_kappa: float | None = None
+    weighted_kappa_interval: tuple[float, float] | None = None
     good: PrecisionRecall = Field(default_factory=PrecisionRecall)
     bad: PrecisionRecall = Field(default_factory=PrecisionRecall)
     flips: dict[str, Flips] = Field(default_factory=dict)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_evalstudio.core.cases import Answer, Prompt
@@ -19,6 +19,7 @@ from pytest_evalstudio.hosts._completions import (
     token_usage,
 )
 from pytest_evalstudio.hosts._faults import quoted
+from pytest_evalstudio.hosts._grades import TOP_LOGPROBS, grade_probabilities, tokens_of
 from pytest_evalstudio.hosts._malformed import CHECK_REPLY
 from pytest_evalstudio.hosts._openai import OpenAIService
 from pytest_evalstudio.hosts._streams import StreamedCompletion
@@ -42,6 +43,7 @@ class ChatCompletions(OpenAIService):
         arguments: further chat-completion arguments, passed through as they are.
         structured_output: how a judge's reply is held to its form: "json_schema", "json_object", "none", or
             "auto" for the first of these that the service takes.
+        logprobs: ask for the log probabilities of a judge's grades, see `rubric_judge`.
     """
 
     llm_model_name: str
@@ -54,6 +56,7 @@ class ChatCompletions(OpenAIService):
     output_usd_per_million: float | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict)
     structured_output: Literal["auto", "json_schema", "json_object", "none"] = "auto"
+    logprobs: bool = False
     _refused: set[str] = field(default_factory=set, init=False, repr=False)
     _note: Callable[[str], None] = field(default=lambda message: None, init=False, repr=False)
     _optional: frozenset[str] = field(default=frozenset(), init=False, repr=False)
@@ -95,7 +98,10 @@ class ChatCompletions(OpenAIService):
             raise self.status_fault(exc) from exc
         except Exception as exc:
             raise self.fault(exc) from exc
-        return self._read_safely(reply)
+        answer = self._read_safely(reply)
+        if not self._wants_grades(prompt):
+            return answer
+        return replace(answer, grades=grade_probabilities(tokens_of(reply.choices[0]), prompt.graded))
 
     def _form(self, prompt: Prompt) -> str:
         """Return the form of reply that the service is asked for."""
@@ -117,6 +123,7 @@ class ChatCompletions(OpenAIService):
             "messages": [],
             **{name: value for name, value in settings.items() if value is not None},
             **streaming,
+            **({"logprobs": True, "top_logprobs": TOP_LOGPROBS} if self._wants_grades(prompt) else {}),
             **self.arguments,
             # The client looks through messages and schema for files to upload, which takes it longer than all
             # the rest of a request; `extra_body` takes the place of the arguments as it is.
@@ -126,6 +133,9 @@ class ChatCompletions(OpenAIService):
                 **self.arguments.get("extra_body", {}),
             },
         }
+
+    def _wants_grades(self, prompt: Prompt) -> bool:
+        return self.logprobs and bool(prompt.graded) and not self.stream
 
     async def _streamed(self, client: Any, request: Mapping[str, Any]) -> Answer:
         """Return an answer whose parts are joined.

@@ -192,7 +192,7 @@ class _Member:
         if unreadable.error:
             return _fault(unreadable.error), took
         if (content := reading.content(unreadable)) is not None:
-            return Reply(content=content), took
+            return Reply(content=content, grades=unreadable.grades), took
         repair = self._prompt(
             self._prompts.render_repair(text, unreadable.text[:LONGEST_QUOTE], reading.fault), question
         )
@@ -201,7 +201,7 @@ class _Member:
         if not answer.error and (content := reading.content(answer)) is not None:
             if len(unreadable.text) <= LONGEST_REPLY:  # with its repair, so that a second run asks nothing
                 self._asked.keep(first, unreadable)
-            return Reply(content=content), took
+            return Reply(content=content, grades=answer.grades), took
         self._asked.forget(first)
         if answer.error:
             return _fault(answer.error), took
@@ -229,7 +229,7 @@ class _Member:
         if not self._asked.takes_system:
             text, system = f"{system}\n\n{text}", ""
         schema = with_enums_reversed(question.reply) if self._reverse_options else question.reply
-        return Prompt(text=text, run=self._repeat, reply_schema=schema, system=system)
+        return Prompt(text=text, run=self._repeat, reply_schema=schema, system=system, graded=question.graded)
 
     async def _answer(self, prompt: Prompt, reading: _Reading, priority: int) -> tuple[Answer, Judging]:
         meter = _Meter(self._budget, len(prompt.system) + len(prompt.text))

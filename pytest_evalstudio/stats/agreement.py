@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
 
@@ -33,6 +34,36 @@ def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float 
     counts, other_counts = Counter(first), Counter(second)
     expected = sum(count * other_counts[label] for label, count in counts.items()) / (n * n)
     return None if expected >= 1.0 else (observed - expected) / (1 - expected)
+
+
+def quadratic_kappa(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """Return the agreement of two raters beyond chance, for grades, with quadratic weights.
+
+    1 − mean squared difference of the pairs / that of all combinations of a grade of the first with one of
+    the second. Grades may be any numbers, e.g. expectations.
+
+    Args:
+        first: grades of the same objects in the same order.
+        second: grades of the same objects in the same order.
+
+    Returns:
+        1.0 for full agreement, 0.0 for agreement by chance, negative for less; None where there are no
+        grades, or where all grades of both raters are the same.
+
+    Source: Cohen, 1968 (Psychological Bulletin 70, 213–220).
+
+    >>> round(quadratic_kappa([1, 2, 3], [1, 2, 2]), 3)
+    0.667
+    """
+    n = len(first)
+    if not n:
+        return None
+    mean, other_mean = math.fsum(first) / n, math.fsum(second) / n
+    spread = math.fsum((grade - mean) ** 2 for grade in first)
+    other_spread = math.fsum((grade - other_mean) ** 2 for grade in second)
+    expected = spread + other_spread + n * (mean - other_mean) ** 2
+    observed = math.fsum((grade - other) ** 2 for grade, other in zip(first, second, strict=True))
+    return 1 - observed / expected if expected else None
 
 
 def krippendorff_alpha(units: Sequence[Sequence[object]]) -> float | None:

@@ -149,6 +149,32 @@ def weighted_area_under_roc(scores: Floats, good: Booleans, weights: Floats) -> 
         return np.asarray((goods * below).sum(axis=1) / (goods.sum(axis=1) * bads.sum(axis=1)))
 
 
+def weighted_quadratic_kappa(first: Floats, second: Floats, weights: Floats) -> Floats:
+    """Return the quadratic kappa of two raters' grades for each row of weights; see `agreement`.
+
+    Args:
+        first, second: shape (n,).
+        weights: shape (draws, n), not negative.
+
+    Returns:
+        Shape (draws,); NaN where nothing varies.
+
+    Source: Cohen, 1968 (Psychological Bulletin 70, 213–220).
+
+    >>> grades = np.array([1.0, 2.0, 3.0])
+    >>> weighted_quadratic_kappa(grades, np.array([1.0, 2.0, 2.0]), np.ones((1, 3))).round(3).tolist()
+    [0.667]
+    """
+    total = weights.sum(axis=1)
+    mean, other_mean = weights @ first / total, weights @ second / total
+    spread = weights @ first**2 / total - mean**2
+    other_spread = weights @ second**2 / total - other_mean**2
+    expected = spread + other_spread + (mean - other_mean) ** 2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        observed = weights @ (first - second) ** 2 / total
+        return np.asarray(np.where(expected > 1e-12, 1 - observed / expected, np.nan))
+
+
 def weighted_kappa(first: Booleans, second: Booleans, weights: Floats) -> Floats:
     """Return Cohen's kappa of two binary ratings for each row of weights.
 

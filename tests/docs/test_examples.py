@@ -33,6 +33,7 @@ OUTCOMES = {
     "robust": "3 failed, 9 passed",
     "shouting": "4 passed",
     "judged": "1 failed, 1 passed",
+    "rubric": "1 failed, 1 passed",
     "byop": "1 failed, 1 passed",
     "readme": "1 failed, 1 passed",
     "step": "10 passed",

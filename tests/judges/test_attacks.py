@@ -31,6 +31,7 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = {
     },
     "custom_judge": {"name": "tone", "definition": "The answer is polite."},
     "global_guideline_adherence_judge": {"global_guidelines": ["Answer in English."]},
+    "rubric_judge": {"criterion": "Politeness", "grades": {"1": "It insults.", "5": "It is polite."}},
     "step_alignment": {"step_extractor": "llm"},
 }
 FIELDS = ("input", "actual_output", "expected_output", "context", "guidelines", "expected_facts")

@@ -64,6 +64,7 @@ MODULES: Mapping[str, Mapping[str, str]] = {
         "ragas": "pytest_evalstudio.evaluators.ragas",
         "relevance_to_query_judge": "pytest_evalstudio.evaluators.agent_evaluation_judges",
         "rouge": "pytest_evalstudio.evaluators.ngrams",
+        "rubric_judge": "pytest_evalstudio.evaluators.rubric_judge",
         "safety_judge": "pytest_evalstudio.evaluators.agent_evaluation_judges",
         "self_consistency": "pytest_evalstudio.evaluators.ngrams",
         "sensitive_data_leakage": "pytest_evalstudio.evaluators.leakage",

@@ -105,8 +105,9 @@ class AnswerCache:
         turns = [[[turn.role, turn.content] for turn in prompt.conversation]] if prompt.conversation else []
         sample = [f"sample {prompt.sample}"] if prompt.sample else []
         system = [{"system": prompt.system}] if prompt.system else []
+        graded = [f"graded {prompt.graded}"] if prompt.graded else []
         return digest_of(
-            [host_id, settings, prompt.text, corpus, prompt.run, *schema, *turns, *sample, *system]
+            [host_id, settings, prompt.text, corpus, prompt.run, *schema, *turns, *sample, *system, *graded]
         )
 
     def get(self, key: str, *, stored_since: float = 0.0) -> StoredAnswer | None:
@@ -157,6 +158,7 @@ class AnswerCache:
             item.name: getattr(answer, item.name) for item in fields(answer) if item.name not in _NOT_STORED
         } | {
             "usage": dict(answer.usage),
+            "grades": dict(answer.grades),
             "tool_calls": [call.to_dict() for call in answer.tool_calls],
             "steps": [step.to_dict() for step in answer.steps],
             "state": None if answer.state is None else asdict(answer.state),

@@ -277,6 +277,7 @@ CONTENT_BLIND = {
     *("toxicity", "fairness_bias", "sexism", "stereotypes", "safety_judge", "counterfactual_bias"),
     *("looping_detection", "json_schema", "perplexity", "agent_sanity_check", "language_mismatch"),
     *("guideline_adherence_judge", "global_guideline_adherence_judge", "custom_judge", "byop"),
+    "rubric_judge",
     *("document_recall", "labelled_retrieval", "tool_calls", "tool_arguments"),
     *("tool_rules", "effort", "final_state"),
     "tool_consistency",
@@ -292,6 +293,8 @@ def test_which_evaluators_judge_content(id: str) -> None:
     texts: dict[str, Any] = {
         "prompt": "Is {actual_output} good?",
         "definition": "good",
+        "criterion": "Politeness",
+        "grades": {"1": "It insults.", "5": "It is polite."},
         "global_guidelines": ["Be kind."],
     }
     texts["rules"] = [{"tool": "*", "at_most": 2}]
