@@ -7,7 +7,6 @@ from typing import Any
 
 from pytest_evalstudio.metrics.detectors import redact
 
-
 masked = redact
 """Return a text with personal data and secrets masked."""
 
