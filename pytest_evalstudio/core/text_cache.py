@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from threading import Lock
-from typing import TypeVar, cast
+from typing import TypeVar
 
 MAX_CHARS = 4_000_000
 """Characters of the texts whose results are kept: a thousand cases with answers, contexts and references."""
@@ -28,16 +28,17 @@ def cached_by_text(function: Callable[[str], T]) -> Callable[[str], T]:
     >>> lengths("abc"), lengths("abc")
     (3, 3)
     """
-    results: dict[str, object] = {}
-    lock, missing = Lock(), object()
+    results: dict[str, T] = {}
+    lock = Lock()
     chars = 0
 
     @functools.wraps(function)
     def cached(text: str) -> T:
         nonlocal chars
-        result = results.get(text, missing)
-        if result is not missing:
-            return cast(T, result)
+        try:
+            return results[text]
+        except KeyError:
+            pass
         result = function(text)
         with lock:
             if text not in results:

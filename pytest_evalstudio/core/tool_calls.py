@@ -47,12 +47,15 @@ class ToolCall(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the call as JSON data; fields without a value are left out."""
-        values = ((name, getattr(self, name)) for name in self.__struct_fields__[2:])
-        return {
-            "name": self.name,
-            "arguments": dict(self.arguments),
-            **{name: value for name, value in values if value not in ("", None)},
-        }
+        data: dict[str, Any] = {"name": self.name, "arguments": dict(self.arguments)}
+        for name in _FIELDS_AFTER_ARGUMENTS:
+            value = getattr(self, name)
+            if value is not None and value != "":
+                data[name] = value
+        return data
+
+
+_FIELDS_AFTER_ARGUMENTS = ToolCall.__struct_fields__[2:]
 
 
 class ExpectedToolCall(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -71,7 +74,9 @@ class ExpectedToolCall(Struct, frozen=True, kw_only=True, omit_defaults=True, gc
     def to_dict(self) -> dict[str, Any]:
         """Return the expectation as JSON data."""
         data = {"name": self.name, "arguments": dict(self.arguments)}
-        return {**data, **({"other_arguments": self.other_arguments} if self.other_arguments else {})}
+        if self.other_arguments:
+            data["other_arguments"] = self.other_arguments
+        return data
 
 
 def call_text(name: str, arguments: Mapping[str, Any], arguments_text: str = "") -> str:

@@ -141,7 +141,8 @@ def read_rule(table: object, index: int) -> Rule:
 def _faults(rule: Rule, case: Case) -> Iterator[str]:
     """Yield how the calls of a case break a rule, at most once for each of its conditions."""
     calls = case.tool_calls
-    concerned = [index for index, call in enumerate(calls) if fnmatchcase(call.name, rule.tool)]
+    names = {name for name in {call.name for call in calls} if fnmatchcase(name, rule.tool)}
+    concerned = [index for index, call in enumerate(calls) if call.name in names]
     tool = one_line(rule.tool)
     if len(concerned) < rule.at_least:
         yield f"{tool} is called {_times(len(concerned))}, at least {rule.at_least} expected"
@@ -155,16 +156,15 @@ def _faults(rule: Rule, case: Case) -> Iterator[str]:
         yield f"{first} is never allowed"
     if rule.needs_confirmation and not _agrees(case.question):
         yield f"{first} without the user's confirmation"
-    for index in concerned:
-        if rule.after and not any(
-            fnmatchcase(call.name, rule.after) and not call.error for call in calls[:index]
-        ):
-            yield f"{_named(calls, index)} before {one_line(rule.after)}"
-            break
-    for index in concerned:
-        if rule.not_after_error and any(call.error for call in calls[:index]):
+    if rule.after and not any(
+        fnmatchcase(call.name, rule.after) and not call.error for call in calls[: concerned[0]]
+    ):
+        yield f"{first} before {one_line(rule.after)}"
+    if rule.not_after_error:
+        first_error = next((index for index, call in enumerate(calls) if call.error), len(calls))
+        if concerned[-1] > first_error:
+            index = next(index for index in concerned if index > first_error)
             yield f"{_named(calls, index)} after an error"
-            break
 
 
 def _agrees(message: str) -> bool:

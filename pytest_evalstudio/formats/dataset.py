@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -39,6 +39,7 @@ from pytest_evalstudio.formats.fields import (
     validate,
     write_json,
 )
+from pytest_evalstudio.formats.json_rows import PackedRows
 from pytest_evalstudio.formats.keys import Numbered, derived_key
 from pytest_evalstudio.formats.kinds import load_kind
 from pytest_evalstudio.formats.messages import with_messages
@@ -284,7 +285,7 @@ def read_rows(source: Source, data: object, at: tuple[object, ...]) -> tuple[dic
 
     Returns the valid rows by their index, and an error for each other row.
     """
-    if not isinstance(data, list):
+    if not isinstance(data, list | PackedRows):
         raise source.error(pointer(*at), "expected a list of rows")
     rows: dict[int, Row] = {}
     errors: list[DataError] = []
@@ -307,12 +308,17 @@ def read_rows(source: Source, data: object, at: tuple[object, ...]) -> tuple[dic
     complete_row_keys(list(rows.values()))
     source.warnings += _dangling(rows, f"{source.name} {pointer(*at)}")
     unique = _unique(source, rows, at, errors)
-    if at[0] != "raw_dataset" and (lines := source.element_lines(*map(str, at), "*")):
-        source.lines = {
-            (row.key, row.model_key, row.run or 1): lines[pointer(*at, index)]
-            for index, row in unique.items()
-        }
+    if at[0] != "raw_dataset" and (lines := _lines(source, data, at)):
+        source.lines = {(row.key, row.model_key, row.run or 1): lines[index] for index, row in unique.items()}
     return unique, errors
+
+
+def _lines(source: Source, data: Sequence[object], at: tuple[object, ...]) -> Sequence[int]:
+    """Return the line of each row, nothing where the text has no places."""
+    if isinstance(data, PackedRows):
+        return data.lines
+    lines = source.element_lines(*map(str, at), "*")
+    return [lines[pointer(*at, index)] for index in range(len(data))] if lines else ()
 
 
 def _dangling(rows: dict[int, Row], location: str) -> list[str]:

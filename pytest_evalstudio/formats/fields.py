@@ -293,7 +293,7 @@ def misspelt(model: type[FormatModel], data: object, location: str) -> list[str]
     """Return warnings for unknown keys that resemble a known one."""
     if not isinstance(data, dict):
         return []
-    names = [field.alias or name for name, field in model.model_fields.items()]
+    names = _known_keys(model)
     return [
         f"{location}: {name!r} is not a key of this format and is ignored. Did you mean {close[0]!r}?"
         for name in data

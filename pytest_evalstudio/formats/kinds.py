@@ -29,7 +29,7 @@ def kind_of(data: object) -> str:
 
 
 def read_source(path: Path, name: str = "") -> Source:
-    """Parse a JSON, YAML or CSV file.
+    """Parse a JSON, YAML or CSV file; rows of JSON are packed, see `formats.json_rows`.
 
     Raises:
         DataError: if it cannot be parsed.
@@ -41,7 +41,7 @@ def read_source(path: Path, name: str = "") -> Source:
     text = read_text(path, name)
     if suffix in CSV_SUFFIXES:
         return parse_csv(text, name)
-    return parse(text, name, yaml=suffix in YAML_SUFFIXES)
+    return parse(text, name, yaml=suffix in YAML_SUFFIXES, packs_rows=True)
 
 
 def unsupported(source: Source) -> DataError:

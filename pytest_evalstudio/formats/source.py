@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -16,6 +17,7 @@ from typing import Any, TypeAlias
 from pytest_evalstudio.core.collecting import uncollected
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.reading import read_bytes
+from pytest_evalstudio.formats.json_rows import parse_rows
 from pytest_evalstudio.formats.yaml_text import compose, load_yaml, locate, node_lines
 
 JSON_SUFFIXES = (".json",)
@@ -135,8 +137,14 @@ def read_text(path: Path, name: str = "") -> str:
         ) from exc
 
 
-def parse(text: str, name: str, *, yaml: bool = False) -> Source:
+def parse(text: str, name: str, *, yaml: bool = False, packs_rows: bool = False) -> Source:
     """Parse JSON or YAML text.
+
+    Args:
+        text: of the file.
+        name: of the file in messages.
+        yaml: whether the text is YAML.
+        packs_rows: whether rows of JSON become `PackedRows`.
 
     Raises:
         DataError: at the position where the text violates its format.
@@ -144,21 +152,21 @@ def parse(text: str, name: str, *, yaml: bool = False) -> Source:
     return (
         Source(name=name, text=text, data=load_yaml(text, name), yaml=True)
         if yaml
-        else _parse_json(text, name)
+        else _parse_json(text, name, packs_rows)
     )
 
 
 @uncollected()
-def _parse_json(text: str, name: str) -> Source:
+def _parse_json(text: str, name: str, packs_rows: bool) -> Source:
     warnings: list[str] = []
     try:
-        data = _load_json(text, name)
+        data = _load_json(text, name, packs_rows)
     except json.JSONDecodeError as first:
         repaired = _TRAILING_COMMA.sub(lambda match: " " if match[0] == "," else match[0], text)
         if repaired == text:
             raise _syntax_error(first, name) from None
         try:
-            data = _load_json(repaired, name)
+            data = _load_json(repaired, name, packs_rows)
         except json.JSONDecodeError as exc:
             raise _syntax_error(exc, name) from None
         warnings.append(f"{name}: trailing commas are not JSON; they were ignored")
@@ -166,7 +174,7 @@ def _parse_json(text: str, name: str) -> Source:
     return Source(name=name, text=text, data=data, warnings=warnings)
 
 
-def _load_json(text: str, name: str) -> object:
+def _load_json(text: str, name: str, packs_rows: bool) -> object:
     def reject(constant: str) -> object:
         constant_match = next(token for token in _CONSTANTS.finditer(text) if token[0] == constant)
         line, column = _line_column(text, constant_match.start())
@@ -178,6 +186,10 @@ def _load_json(text: str, name: str) -> object:
         )
 
     try:
+        if packs_rows:
+            decoder = json.JSONDecoder(parse_constant=reject, object_pairs_hook=_unique_names)
+            with suppress(ValueError):  # the parser of the whole text says what is wrong
+                return parse_rows(text, decoder)
         return json.loads(text, parse_constant=reject, object_pairs_hook=_unique_names)
     except _NameTwice:
         position, key = _second_use(text)

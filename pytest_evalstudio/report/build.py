@@ -193,6 +193,7 @@ class _Inputs:
     population: Population | None
 
 
+@uncollected()
 def _write_files(output: Path, inputs: _Inputs) -> Content:
     """Write all files of a report into an empty folder; return what they are made of."""
     run, evaluators = inputs.run, inputs.evaluators
@@ -204,7 +205,7 @@ def _write_files(output: Path, inputs: _Inputs) -> Content:
         failed = FailedItems(run, evaluators, inputs.comparison)
         data = PageData(Columns(run, evaluators, inputs.comparison), texts)
         results, judged = _results_writer(run, folders), AgentEvaluation(output, run, evaluators)
-        with uncollected(), exports.open("results", results), exports.open("Agent Evaluation", judged):
+        with exports.open("results", results), exports.open("Agent Evaluation", judged):
             consumers = {
                 "results": results.add,
                 "failures": failures.add,

@@ -32,21 +32,28 @@ class ParquetSheet:
     Args:
         columns: names, in the order of the values of a row.
         scores: those of them that hold an evaluator's scores.
+        shared: number of the first columns that `shared_columns` encodes.
     """
 
-    def __init__(self, path: Path, columns: Sequence[str], scores: Sequence[str]) -> None:
+    def __init__(self, path: Path, columns: Sequence[str], scores: Sequence[str], *, shared: int) -> None:
         import pyarrow.parquet
 
         path.parent.mkdir(parents=True, exist_ok=True)
         self._columns = list(columns)
+        self._shared = shared
         self._scores = frozenset(scores)
         self._schema = _schema(columns, self._scores)
         self._writer = pyarrow.parquet.ParquetWriter(path, self._schema, compression="zstd")
-        self._rows: list[Sequence[Any]] = []
+        self._rows: list[tuple[bytes, Sequence[Any]]] = []
 
-    def add(self, values: Sequence[object]) -> None:
-        """Take one row."""
-        self._rows.append(values)
+    def add(self, shared: bytes, values: Sequence[object]) -> None:
+        """Take one row.
+
+        Args:
+            shared: its first columns, as `shared_columns` encodes them.
+            values: of the other columns.
+        """
+        self._rows.append((shared, values))
         if len(self._rows) == ROWS_AT_ONCE:
             self._flush()
 
@@ -57,18 +64,17 @@ class ParquetSheet:
 
     def _flush(self) -> None:
         if self._rows:
-            self._writer.write_table(self._table([self._row(values) for values in self._rows]))
+            lines = [b"%s,%s" % (shared, self._line(values)[1:]) for shared, values in self._rows]
+            self._writer.write_table(self._table(lines))
             self._rows = []
 
-    def _row(self, values: Sequence[Any]) -> dict[str, object]:
-        row = dict(zip(self._columns, values, strict=True))
+    def _line(self, values: Sequence[Any]) -> bytes:
+        row = dict(zip(self._columns[self._shared :], values, strict=True))
         for name in self._scores:
             row[name] = None if row[name] is None else float(row[name])
-        if row.get(_USAGE) is not None:
-            row[_USAGE] = [{"key": key, "value": float(count)} for key, count in row[_USAGE].items()]
-        return row
+        return _json_line(row)
 
-    def _table(self, rows: Sequence[dict[str, object]]) -> object:
+    def _table(self, lines: Sequence[bytes]) -> object:
         """Return rows as a table.
 
         The reader of JSON builds the columns: `pyarrow.array` imports pandas, which takes 0.4 s and 40 MB.
@@ -76,7 +82,7 @@ class ParquetSheet:
         import pyarrow
         import pyarrow.json
 
-        text = b"\n".join(map(_json_line, rows))
+        text = b"\n".join(lines)
         table = pyarrow.json.read_json(
             pyarrow.BufferReader(text),
             read_options=pyarrow.json.ReadOptions(use_threads=False, block_size=len(text) + 1),
@@ -91,6 +97,14 @@ class ParquetSheet:
         keys, counts = pairs.values.flatten()
         usage = pyarrow.MapArray.from_arrays(pairs.offsets, keys, counts, mask=pairs.is_null())
         return table.set_column(index, self._schema.field(_USAGE), usage)
+
+
+def shared_columns(columns: Sequence[str], values: Sequence[Any]) -> bytes:
+    """Return the columns that the rows of several sheets share, as JSON without its end."""
+    row = dict(zip(columns, values, strict=True))
+    if row.get(_USAGE) is not None:
+        row[_USAGE] = [{"key": key, "value": float(count)} for key, count in row[_USAGE].items()]
+    return _json_line(row)[:-1]
 
 
 def _schema(columns: Sequence[str], scores: frozenset[str]) -> Any:

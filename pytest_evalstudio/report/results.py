@@ -9,8 +9,11 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
+
+import orjson
 
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.engine.quick_json import written
@@ -143,13 +146,25 @@ class ResultsWriter:
             requests.add(row)
             if not row.outcomes:
                 continue
-            values = _values(item, row)
-            entry = written(dict(zip(_COLUMNS, values, strict=True)))[:-1]
-            line = csv_cells(values)
-            cells = _as_text(values) if parquet.available() else values
+            shared = _shared_cells(item, row)
             for id, outcome in row.outcomes.items():
                 if id in self._sheets:
-                    self._sheets[id].add(row, outcome, cells, entry, line)
+                    self._sheets[id].add(row, outcome, shared)
+
+
+@dataclass(frozen=True, slots=True)
+class _SharedCells:
+    """Cells that the results of all evaluators have in common, encoded once.
+
+    Attributes:
+        entry: as JSON without its end.
+        line: as CSV.
+        columns: for Parquet, b"" without pyarrow.
+    """
+
+    entry: bytes
+    line: str
+    columns: bytes
 
 
 class _Sheet:
@@ -170,18 +185,12 @@ class _Sheet:
         self._parquet: parquet.ParquetSheet | None = None
         if parquet.available():
             self._parquet = parquet.ParquetSheet(
-                folder / parquet.FOLDER / "explanation.parquet", columns, self._names
+                folder / parquet.FOLDER / "explanation.parquet", columns, self._names, shared=len(_COLUMNS)
             )
             files.callback(self._parquet.close)
 
-    def add(self, row: Row, outcome: RowOutcome, shared: Sequence[object], entry: bytes, line: str) -> None:
-        """Write one row.
-
-        Args:
-            shared: cells that the results of all evaluators have in common, for Parquet.
-            entry: the same as JSON without its end.
-            line: the same as CSV.
-        """
+    def add(self, row: Row, outcome: RowOutcome, shared: _SharedCells) -> None:
+        """Write one row."""
         values = [_portable(outcome.scores.get(key)) for key in self._keys]
         status, reason = outcome.status, outcome.reason
         fault = row.error or (reason if status == "error" else "")
@@ -192,11 +201,11 @@ class _Sheet:
             "result_error_message": fault,
             "actual_output_meta": _sentences(self._info, row, outcome) if outcome.fragments else [],
         }
-        self.json.write(b"%s\n%s,%s" % (b"," if self.rows else b"", entry, written(tail)[1:]))
+        self.json.write(b"%s\n%s,%s" % (b"," if self.rows else b"", shared.entry, written(tail)[1:]))
         cells = (*values, *map(calibrated.get, self._doubts), status, reason, fault)
-        self._csv.write(_bytes(f"{line},{csv_cells(cells)}\r\n"))
+        self._csv.write(_bytes(f"{shared.line},{csv_cells(cells)}\r\n"))
         if self._parquet is not None:
-            self._parquet.add((*shared, *cells))
+            self._parquet.add(shared.columns, cells)
         self.rows += 1
 
     def close(self, models: bytes, description: bytes) -> None:
@@ -254,11 +263,29 @@ def _values(item: Item, row: Row) -> list[object]:
     ]
 
 
-def _as_text(values: Sequence[object]) -> list[object]:
-    """Return the cells with calls, steps and turns as JSON: those of two tools have no common type."""
-    *plain, calls, expected, steps, turns, ended_by = values
-    nested = (None if value is None else written(value).decode() for value in (calls, expected, steps, turns))
-    return [*plain, *nested, ended_by]
+def _shared_cells(item: Item, row: Row) -> _SharedCells:
+    """Encode the cells of a row; calls, steps and turns, by far the longest, once for all files."""
+    values = _values(item, row)
+    nested = [None if value is None else written(value) for value in values[_NESTED]]
+    try:
+        fragments = [None if data is None else orjson.Fragment(data) for data in nested]
+        entry = orjson.dumps(dict(zip(_COLUMNS, _with_nested(values, fragments), strict=True)))
+    except orjson.JSONEncodeError:
+        entry = written(dict(zip(_COLUMNS, values, strict=True)))
+    texts = _with_nested(values, [None if data is None else data.decode() for data in nested])
+    return _SharedCells(
+        entry=entry[:-1],
+        line=csv_cells(texts),
+        columns=parquet.shared_columns(_COLUMNS, texts) if parquet.available() else b"",
+    )
+
+
+def _with_nested(values: Sequence[object], nested: Sequence[object]) -> list[object]:
+    return [*values[: _NESTED.start], *nested, *values[_NESTED.stop :]]
+
+
+_NESTED = slice(_COLUMNS.index("tool_calls"), _COLUMNS.index("ended_by"))
+"""Cells whose parts have no common type: in a table they are JSON."""
 
 
 def _turn(turn: RecordedTurn) -> JsonObject:

@@ -10,6 +10,7 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.formats.json_schemas import MODELS, render, text_of
 from pytest_evalstudio.formats.kinds import kind_of, read_source
+from pytest_evalstudio.formats.source import parse, read_text
 
 EXAMPLES = Path(__file__).parents[2] / "example_suites"
 FILES = sorted(
@@ -34,7 +35,7 @@ def test_the_shipped_schema_is_the_generated_one(kind):
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_every_example_meets_its_schema(path):
-    data = read_source(path).data
+    data = parse(read_text(path), path.name, yaml=path.suffix != ".json").data
     assert list(validator(kind_of(data)).iter_errors(data)) == []
 
 
