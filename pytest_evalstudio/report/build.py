@@ -202,7 +202,7 @@ def _write_files(output: Path, inputs: _Inputs) -> Content:
         archive.add(inputs.record, FILE)
         failures = FailureBook(run, evaluators)
         failed = FailedItems(run, evaluators, inputs.comparison)
-        data = PageData(Columns(run, evaluators, inputs.comparison), texts)
+        data = PageData(Columns(run, evaluators, inputs.comparison), texts, evaluators)
         results, judged = _results_writer(run, folders), AgentEvaluation(output, run, evaluators)
         with uncollected(), exports.open("results", results), exports.open("Agent Evaluation", judged):
             consumers = {
@@ -232,6 +232,7 @@ def _write_files(output: Path, inputs: _Inputs) -> Content:
             comparison=inputs.comparison,
             history=inputs.history,
             ratings=inputs.ratings,
+            tools=data.tools,
         )
         for id, folder in folders.items():
             with exports.of(f"evaluator {id}"):
