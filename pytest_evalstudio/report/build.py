@@ -202,7 +202,7 @@ def _write_files(output: Path, inputs: _Inputs) -> Content:
         archive.add(inputs.record, FILE)
         failures = FailureBook(run, evaluators)
         failed = FailedItems(run, evaluators, inputs.comparison)
-        data = PageData(Columns(run, evaluators, inputs.comparison), texts, evaluators)
+        data = PageData(Columns(run, evaluators, inputs.comparison), texts, evaluators, inputs.comparison)
         results, judged = _results_writer(run, folders), AgentEvaluation(output, run, evaluators)
         with uncollected(), exports.open("results", results), exports.open("Agent Evaluation", judged):
             consumers = {

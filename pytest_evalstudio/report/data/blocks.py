@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from pytest_evalstudio.comparison.results import Comparison
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
@@ -46,6 +47,7 @@ class PageData:
 
     Args:
         evaluators: of the run, whose options say which calls are judged.
+        comparison: of the run with its baseline, None without one.
         rows: items that the page lists at most.
     """
 
@@ -54,11 +56,17 @@ class PageData:
         columns: Columns,
         texts: TextStore,
         evaluators: Mapping[str, EvaluatorInfo] = NOTHING,
+        comparison: Comparison | None = None,
         rows: int = ROWS,
     ) -> None:
         self.columns = columns
         self.tools = ToolTable(evaluators)
         self._trajectories = TrajectoryReader(evaluators)
+        self._changes = {
+            change.nodeid: change
+            for change in (comparison.changes if comparison else ())
+            if change.base_calls or change.calls
+        }
         self._texts = texts
         self._rows = rows
         self._text_places = array("L")
@@ -72,7 +80,9 @@ class PageData:
         trajectories = [self._trajectories.read(item, row) for row in item.rows]
         self.tools.add(item, position, trajectories)
         texts = (
-            self._texts.add(item, notable=notable, trajectories=trajectories)
+            self._texts.add(
+                item, notable=notable, trajectories=trajectories, change=self._changes.get(item.nodeid)
+            )
             if notable or position < self._rows
             else (NOWHERE, NOWHERE)
         )

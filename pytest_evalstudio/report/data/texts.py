@@ -15,6 +15,8 @@ from typing import Any
 
 import msgspec
 
+from pytest_evalstudio.comparison.calls import align
+from pytest_evalstudio.comparison.results import ItemChange
 from pytest_evalstudio.engine.quick_json import written
 from pytest_evalstudio.record.codec import portable
 from pytest_evalstudio.record.schema import (
@@ -88,12 +90,18 @@ class TextStore:
         self._file.close()
 
     def add(
-        self, item: Item, *, notable: bool, trajectories: Sequence[Sequence[Trajectory]] = ()
+        self,
+        item: Item,
+        *,
+        notable: bool,
+        trajectories: Sequence[Sequence[Trajectory]] = (),
+        change: ItemChange | None = None,
     ) -> tuple[int, int]:
         """Keep the texts of one item.
 
         Args:
             trajectories: of each row, one for each of its turns.
+            change: the item's calls and those of its baseline, None where they do not differ.
 
         Returns:
             The place of its texts, and of its contexts if they are stored separately; NOWHERE for none.
@@ -109,6 +117,8 @@ class TextStore:
         of_rows = trajectories or [()] * len(rows)
         if notable:
             entry = _entry(item, contexts, of_rows)
+            if change is not None:
+                entry["since"] = [list(each) for each in align(change.base_calls, change.calls)]
             return self._add("notable", entry, min(BLOCK_CHARS, texts + context)), NOWHERE
         position = self._add("other", _entry(item, (), of_rows), min(BLOCK_CHARS, texts))
         return position, self._add("context", contexts, min(BLOCK_CHARS, context)) if context else NOWHERE

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pytest_evalstudio.comparison.compare import compare
+from pytest_evalstudio.comparison.sides import read_side
+from pytest_evalstudio.report.build import build_report
 from support.records import RecordBuilder, evaluator, metric
 from tests.report.browser.test_conversation import turn
 
@@ -160,6 +164,31 @@ def test_two_hundred_steps_are_folded_and_the_failed_one_is_in_view(
     frame = page.locator(".steps-frame").bounding_box()
     step = page.locator(".trace-step.fault").bounding_box()
     assert frame["y"] <= step["y"] <= frame["y"] + frame["height"]
+
+
+def compared(tmp_path: Path, *before: dict[str, Any], now: list[dict[str, Any]]) -> Path:
+    base = agent_run({"tool_calls": list(before), "match": 1.0})
+    new = agent_run({"tool_calls": now, "expected_tool_calls": [CANCEL]})
+    result = compare(read_side(base.run, base.typed_items), read_side(new.run, new.typed_items))
+    return build_report(new.write(tmp_path), tmp_path / "report", {}, comparison=result).page
+
+
+@pytest.mark.parametrize("place", ["#compare", "#case=suite.json%3A%3Acase-0%5Bagent%5D"])
+def test_calls_of_the_baseline_stand_beside_those_of_now_with_differences_first(
+    place: str, visit: Visit, tmp_path: Path
+) -> None:
+    path = compared(tmp_path, FIND, CANCEL, now=[FIND, WRONG, {"name": HOSTILE}])
+    page = visit(path, place, viewport={"width": 390, "height": 844})
+    box = page.locator(".calls-since:visible")
+    box.wait_for()
+    lines = box.locator("> .call-lines > .call-line")
+    assert [words(each) for each in lines.locator(".call-state").all()] == ["≠ changed", "+ new"]
+    assert lines.nth(0).locator("del").all_inner_texts() == ["ill"]
+    assert lines.nth(0).locator("ins").all_inner_texts() == ["late"]
+    assert "<img" in lines.nth(1).inner_text()
+    assert page.locator(".calls-since img").count() == 0
+    assert re.search("1 (more call is|call) the same", words(box))
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

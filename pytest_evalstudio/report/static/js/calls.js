@@ -147,3 +147,29 @@ function failedStepLine(run, answer) {
   if (!failed) return null;
   return el("p", { class: "failed-step" }, el("strong", {}, "Failed at ", failed.title), ": ", failed.body);
 }
+
+const SINCE_WORDS = { changed: ["≠", "changed"], gone: ["−", "gone"], new: ["+", "new"], same: ["=", "the same"] };
+
+/** The calls of the baseline beside those of now, differences first; nothing where they are the same or not known. */
+function callsSince(since) {
+  if (!since) return null;
+  const [differing, same] = [since.filter(([kind]) => kind !== "same"), since.filter(([kind]) => kind === "same")];
+  const side = (title, text, nodes) =>
+    el("div", { class: "call-side" }, el("p", { class: "field-name" }, title), text ? el("code", {}, el("bdi", {}, nodes)) : el("p", { class: "quiet" }, "not called"));
+  const line = ([kind, base, now]) => {
+    const [gone, added] = kind === "changed" ? changedWords(base, now) : [[[base, kind === "gone"]], [[now, kind === "new"]]];
+    return el(
+      "li",
+      { class: `call-line ${kind === "same" ? "" : "fault"}` },
+      el("p", { class: "call-state" }, el("span", { "aria-hidden": "true" }, `${SINCE_WORDS[kind][0]} `), SINCE_WORDS[kind][1]),
+      el("div", { class: "call-sides" }, side("In the baseline", base, stretchNodes(gone, "del")), side("Now", now, stretchNodes(added, "ins"))),
+    );
+  };
+  return el(
+    "details",
+    { class: "calls calls-since", open: true },
+    el("summary", {}, `Tool calls since the baseline: ${many(differing.length, "difference")}`),
+    el("ol", { class: "call-lines" }, differing.map(line)),
+    same.length > 0 && el("details", {}, el("summary", {}, `${many(same.length, "call")} the same; all in their order`), el("ol", { class: "call-lines" }, since.map(line))),
+  );
+}

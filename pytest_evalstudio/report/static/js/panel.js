@@ -296,7 +296,7 @@ class Panel {
       );
     const [metric, fragments] = this.#colouring(row, answer, mode);
     const failed = failedStep(this.run, answer) !== null;
-    const trajectory = [toolCalls(this.run, answer.turns ? (answer.whole ?? {}) : answer), timeline(this.run, answer)];
+    const trajectory = [toolCalls(this.run, answer.turns ? (answer.whole ?? {}) : answer), callsSince(texts.since), timeline(this.run, answer)];
     return [
       repeats,
       answer.error && el("p", { class: "notice" }, "Error: ", said(answer.error)),
