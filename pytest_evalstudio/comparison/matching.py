@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import msgspec
 from msgspec import field
 
+from pytest_evalstudio.comparison.calls import unpacked_calls
 from pytest_evalstudio.comparison.results import (
     ITEM_CLASSES,
     ChangedItems,
@@ -206,4 +207,6 @@ def _change(
         reason=new.reason if new else "",
         base_answer=base.answer if base else "",
         answer=new.answer if new else "",
+        base_calls=unpacked_calls(base.trajectory) if base and new and base.calls != new.calls else (),
+        calls=unpacked_calls(new.trajectory) if base and new and base.calls != new.calls else (),
     )

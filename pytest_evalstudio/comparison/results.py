@@ -87,6 +87,7 @@ class ItemChange(Struct, frozen=True, kw_only=True):
         question: its beginning on one line, "" where it is not known.
         reason: of the new run's failure or error.
         base_answer, answer: of the first repeat of a regressed item, at most `MAX_ANSWER_CHARS` characters.
+        base_calls, calls: of tools in the same answers, where they differ.
     """
 
     item_class: ItemClass = field(name="class")
@@ -100,6 +101,8 @@ class ItemChange(Struct, frozen=True, kw_only=True):
     reason: str = ""
     base_answer: str = ""
     answer: str = ""
+    base_calls: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from pytest_evalstudio.comparison.calls import packed_calls
 from pytest_evalstudio.comparison.results import RunLabel
 from pytest_evalstudio.core.codes import ItemCode
 from pytest_evalstudio.core.errors import unknown_name
@@ -50,6 +51,7 @@ class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         tokens: mean of the tokens in and out; None where the host does not report them.
         calls: digest of the called tools and their arguments; None where it is not known.
         tool_calls: mean number of calls; None where no answer calls a tool.
+        trajectory: calls of the first answer, packed, where the answer is kept; see `comparison.calls`.
     """
 
     nodeid: str
@@ -71,6 +73,7 @@ class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     tokens: float | None = None
     calls: int | None = None
     tool_calls: float | None = None
+    trajectory: str = ""
     passing: frozenset[str] = frozenset()
     failing: frozenset[str] = frozenset()
 
@@ -176,6 +179,7 @@ def read_side(
             tokens=measures.tokens,
             calls=measures.calls,
             tool_calls=measures.tool_calls,
+            trajectory=packed_calls(row) if row and row.tool_calls and keeps_answer[verdict] else "",
             passing=evaluators.setdefault(passing, passing),
             failing=evaluators.setdefault(failing, failing),
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from fnmatch import fnmatchcase
 from typing import Any
 
 from pytest_evalstudio.core.cases import NOTHING, Case
@@ -250,12 +249,3 @@ def leak_finding(description: str, location: str, what: str, actions: str) -> Fi
 def place_of(part: str) -> str:
     """Return the part of a fragment in words."""
     return "answer" if part == "answer" else f"retrieved context (chunk {int(part.partition(':')[2]) + 1})"
-
-
-def is_selected(name: str, only: Sequence[str], ignore: Sequence[str]) -> bool:
-    """Return whether the patterns of an evaluator's options select the name of a tool."""
-
-    def fits(patterns: Sequence[str]) -> bool:
-        return any(fnmatchcase(name, pattern) for pattern in patterns)
-
-    return (not only or fits(only)) and not fits(ignore)

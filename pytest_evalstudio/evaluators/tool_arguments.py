@@ -83,11 +83,12 @@ class ToolArguments:
             faults = [call_fault(call, definitions) for call in case.tool_calls]
         except EvaluationError as exc:
             return Outcome.error(str(exc), OutcomeCode.INPUT_INVALID)
-        wrong = [
-            one_line(f"call {number}, {call.name}: {fault}")
+        invalid = [
+            {"call": number, "tool": call.name, "text": one_line(fault)}
             for number, (call, fault) in enumerate(zip(case.tool_calls, faults, strict=True), 1)
             if fault
         ]
+        wrong = [one_line("call {call}, {tool}: {text}".format_map(entry)) for entry in invalid]
         texts = [case.question, *(turn.content for turn in case.conversation), *case.context]
         count, unsupported = unsupported_values(case.tool_calls, texts)
         parts = [f"not valid: {listed(wrong, _SHOWN)}"] if wrong else []
@@ -99,4 +100,5 @@ class ToolArguments:
                 "supported_identifiers": 1 - len(unsupported) / count if count else None,
             },
             reason="; ".join(parts),
+            details={"invalid": invalid} if invalid else {},
         )

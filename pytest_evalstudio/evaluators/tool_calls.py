@@ -14,7 +14,8 @@ from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall, call_text
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.evaluators._common import is_selected, keywords, listed, worst
+from pytest_evalstudio.evaluators._common import keywords, listed, worst
+from pytest_evalstudio.metrics.call_lines import is_selected
 from pytest_evalstudio.metrics.matching import ABSENT
 from pytest_evalstudio.metrics.quoting import one_line
 from pytest_evalstudio.metrics.tool_calls import (
@@ -116,7 +117,12 @@ class ToolCalls:
         expected = [
             call for call in case.expected_tool_calls if is_selected(call.name, self.only, self.ignore)
         ]
-        actual = [call for call in case.tool_calls if is_selected(call.name, self.only, self.ignore)]
+        numbered = [
+            (number, call)
+            for number, call in enumerate(case.tool_calls, 1)
+            if is_selected(call.name, self.only, self.ignore)
+        ]
+        actual, numbers = [call for _, call in numbered], [number for number, _ in numbered]
         try:
             comparison = compare_calls(
                 actual,
@@ -134,19 +140,23 @@ class ToolCalls:
                 "tool_call_recall": comparison.recall,
                 "tool_argument_accuracy": comparison.argument_accuracy,
             },
-            reason="" if comparison.matches else self._explanation(comparison, actual, expected),
-            details=_details(comparison, actual, expected),
+            reason="" if comparison.matches else self._explanation(comparison, actual, expected, numbers),
+            details=_details(comparison, actual, expected, numbers),
         )
 
     def _explanation(
-        self, comparison: CallComparison, actual: Sequence[ToolCall], expected: Sequence[ExpectedToolCall]
+        self,
+        comparison: CallComparison,
+        actual: Sequence[ToolCall],
+        expected: Sequence[ExpectedToolCall],
+        numbers: Sequence[int],
     ) -> str:
         parts = []
         if self.mode != "subset":
             missing = [_shown(expected[index]) for index in comparison.missing]
             parts += [f"missing: {listed(missing, _SHOWN_CALLS)}"] if missing else []
         wrong = [
-            f"{expected[pair.expected].name} (call {pair.actual + 1}): "
+            f"{expected[pair.expected].name} (call {numbers[pair.actual]}): "
             + listed([_difference(fault) for fault in pair.faults])
             for pair in comparison.pairs
             if pair.faults
@@ -181,16 +191,23 @@ def _difference(fault: ArgumentFault) -> str:
 
 
 def _details(
-    comparison: CallComparison, actual: Sequence[ToolCall], expected: Sequence[ExpectedToolCall]
+    comparison: CallComparison,
+    actual: Sequence[ToolCall],
+    expected: Sequence[ExpectedToolCall],
+    numbers: Sequence[int],
 ) -> dict[str, Any]:
-    """Return the differences for exports; {} where there are none."""
+    """Return the differences for exports; {} where there are none.
+
+    Args:
+        numbers: of the judged calls among all calls of the answer, from 1.
+    """
 
     def wrong() -> Iterator[dict[str, Any]]:
         for pair in comparison.pairs:
             for fault in pair.faults:
                 yield {
                     "tool": expected[pair.expected].name,
-                    "call": pair.actual + 1,
+                    "call": numbers[pair.actual],
                     "argument": fault.name,
                     "expected": None if fault.expected is ABSENT else fault.expected,
                     "actual": None if fault.actual is ABSENT else fault.actual,

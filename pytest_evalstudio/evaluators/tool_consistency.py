@@ -12,7 +12,8 @@ from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tool_calls import call_text
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.evaluators._common import is_selected, keywords, listed, worst
+from pytest_evalstudio.evaluators._common import keywords, listed, worst
+from pytest_evalstudio.metrics.call_lines import is_selected
 from pytest_evalstudio.metrics.quoting import one_line
 
 Compared = Literal["tools", "order", "arguments"]

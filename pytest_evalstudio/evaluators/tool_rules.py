@@ -52,6 +52,26 @@ class Rule:
     needs_confirmation: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokenRule:
+    """Condition of a rule that the calls of a case break.
+
+    Attributes:
+        condition: name of the field of `Rule`.
+        call: index of the call that breaks it, None where a call is missing.
+    """
+
+    condition: str
+    tool: str
+    call: int | None
+    text: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the broken rule for exports; calls are numbered from 1."""
+        number = {} if self.call is None else {"call": self.call + 1}
+        return {"condition": self.condition, "tool": self.tool, **number, "text": self.text}
+
+
 @evaluator(
     "tool_rules",
     name="Tool rules",
@@ -100,7 +120,11 @@ class ToolRules:
         if not case.is_answered:
             return worst(self.metrics)
         broken = [fault for rule in rules for fault in _faults(rule, case)]
-        return Outcome.score({"tool_rules_kept": float(not broken)}, reason=listed(broken))
+        return Outcome.score(
+            {"tool_rules_kept": float(not broken)},
+            reason=listed([fault.text for fault in broken]),
+            details={"broken": [fault.to_dict() for fault in broken]} if broken else {},
+        )
 
 
 def read_rule(table: object, index: int) -> Rule:
@@ -138,33 +162,39 @@ def read_rule(table: object, index: int) -> Rule:
     return Rule(**table)
 
 
-def _faults(rule: Rule, case: Case) -> Iterator[str]:
+def _faults(rule: Rule, case: Case) -> Iterator[BrokenRule]:
     """Yield how the calls of a case break a rule, at most once for each of its conditions."""
     calls = case.tool_calls
     names = {name for name in {call.name for call in calls} if fnmatchcase(name, rule.tool)}
     concerned = [index for index, call in enumerate(calls) if call.name in names]
     tool = one_line(rule.tool)
+
+    def broken(condition: str, call: int | None, text: str) -> BrokenRule:
+        return BrokenRule(condition=condition, tool=rule.tool, call=call, text=text)
+
+    count = _times(len(concerned))
     if len(concerned) < rule.at_least:
-        yield f"{tool} is called {_times(len(concerned))}, at least {rule.at_least} expected"
+        yield broken("at_least", None, f"{tool} is called {count}, at least {rule.at_least} expected")
     if rule.at_most is not None and len(concerned) > rule.at_most:
-        call = _named(calls, concerned[rule.at_most])
-        yield f"{tool} is called {_times(len(concerned))}, at most {rule.at_most} allowed ({call})"
+        extra = concerned[rule.at_most]
+        text = f"{tool} is called {count}, at most {rule.at_most} allowed ({_named(calls, extra)})"
+        yield broken("at_most", extra, text)
     if not concerned:
         return
-    first = _named(calls, concerned[0])
+    first = concerned[0]
     if rule.never:
-        yield f"{first} is never allowed"
+        yield broken("never", first, f"{_named(calls, first)} is never allowed")
     if rule.needs_confirmation and not _agrees(case.question):
-        yield f"{first} without the user's confirmation"
+        yield broken("needs_confirmation", first, f"{_named(calls, first)} without the user's confirmation")
     if rule.after and not any(
-        fnmatchcase(call.name, rule.after) and not call.error for call in calls[: concerned[0]]
+        fnmatchcase(call.name, rule.after) and not call.error for call in calls[:first]
     ):
-        yield f"{first} before {one_line(rule.after)}"
+        yield broken("after", first, f"{_named(calls, first)} before {one_line(rule.after)}")
     if rule.not_after_error:
         first_error = next((index for index, call in enumerate(calls) if call.error), len(calls))
         if concerned[-1] > first_error:
             index = next(index for index in concerned if index > first_error)
-            yield f"{_named(calls, index)} after an error"
+            yield broken("not_after_error", index, f"{_named(calls, index)} after an error")
 
 
 def _agrees(message: str) -> bool:

@@ -18,6 +18,7 @@ STYLES = (
     "eye",
     "matrix",
     "panel",
+    "calls",
     "workflow",
     "media",
 )
@@ -37,6 +38,7 @@ SCRIPTS = (
     "matrix",
     "cards",
     "calls",
+    "timeline",
     "conversation",
     "others",
     "panel",

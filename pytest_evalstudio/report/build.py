@@ -203,7 +203,7 @@ def _write_files(output: Path, inputs: _Inputs) -> Content:
         archive.add(inputs.record, FILE)
         failures = FailureBook(run, evaluators)
         failed = FailedItems(run, evaluators, inputs.comparison)
-        data = PageData(Columns(run, evaluators, inputs.comparison), texts)
+        data = PageData(Columns(run, evaluators, inputs.comparison), texts, evaluators, inputs.comparison)
         results, judged = _results_writer(run, folders), AgentEvaluation(output, run, evaluators)
         with exports.open("results", results), exports.open("Agent Evaluation", judged):
             consumers = {
@@ -233,6 +233,7 @@ def _write_files(output: Path, inputs: _Inputs) -> Content:
             comparison=inputs.comparison,
             history=inputs.history,
             ratings=inputs.ratings,
+            tools=data.tools,
         )
         for id, folder in folders.items():
             with exports.of(f"evaluator {id}"):

@@ -14,6 +14,7 @@ from pytest_evalstudio.comparison.results import Comparison
 from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.report.conclusions import ModelConclusion
 from pytest_evalstudio.report.data.columns import Columns
+from pytest_evalstudio.report.data.tools import ToolTable
 from pytest_evalstudio.report.failed_items import FailedItems
 from pytest_evalstudio.report.failures import FailureBook
 from pytest_evalstudio.report.findings import Finding
@@ -38,6 +39,7 @@ class Content:
         comparison: with the baseline, None without one.
         history: of earlier runs and this one, None without one.
         ratings: of the arena, None without one.
+        tools: calls of tools by model.
         rendered: the failures of an evaluator as HTML, which the page and the evaluator's own fragment share.
     """
 
@@ -55,4 +57,5 @@ class Content:
     comparison: Comparison | None = None
     history: History | None = None
     ratings: Ratings | None = None
+    tools: ToolTable | None = None
     rendered: dict[str, Markup] = field(default_factory=dict)

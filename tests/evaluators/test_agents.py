@@ -35,6 +35,23 @@ def outcome(evaluator: Any, answer: str = "Done.", **fields: Any) -> Outcome:
 # tool_calls
 
 
+def test_calls_are_numbered_among_all_calls_where_only_some_are_judged() -> None:
+    wrong = {**CANCEL, "arguments": {"id": "X"}}
+    scored = outcome(ToolCalls(only=("cancel_*",)), tool_calls=[GET, wrong], expected_tool_calls=EXPECTED)
+    assert scored.reason.startswith('wrong arguments: cancel_reservation (call 2): id="X"')
+    assert scored.details["wrong_arguments"][0]["call"] == 2
+
+
+def test_rules_and_definitions_name_the_calls_that_they_blame() -> None:
+    rules = ToolRules(rules=({"tool": "get_*", "at_most": 1}, {"tool": "mail", "at_least": 1}))
+    [extra, absent] = outcome(rules, tool_calls=[GET, CANCEL, GET]).details["broken"]
+    assert (extra["condition"], extra["call"]) == ("at_most", 3)
+    assert (absent["condition"], "call" in absent) == ("at_least", False)
+    tools = ({"name": "get_reservation", "parameters": {"type": "object"}},)
+    [invalid] = outcome(ToolArguments(tools=tools), tool_calls=[GET, CANCEL]).details["invalid"]
+    assert (invalid["call"], invalid["tool"]) == (2, "cancel_reservation")
+
+
 def test_the_expected_calls_pass() -> None:
     scored = outcome(ToolCalls(), tool_calls=[GET, CANCEL], expected_tool_calls=EXPECTED)
     assert set(scored.scores.values()) == {1.0}

@@ -75,6 +75,48 @@ def test_the_right_agent_passes_and_the_wrong_one_fails(agent: Project) -> None:
     assert right["rows"][0]["expected_tool_calls"][1] == CASE["expected_tool_calls"][1]
 
 
+def test_the_message_names_the_failed_step_with_expected_and_actual_call(agent: Project) -> None:
+    agent.suite(CASE)
+    result = agent.run("-k", "wrong")
+    lines = result.stdout.lines
+    start = next(index for index, line in enumerate(lines) if line.startswith("failed step"))
+    assert lines[start : start + 3] == [
+        "failed step: before the first call: missing",
+        "  expected: get_booking()",
+        "  actual:   no call",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("calls", "expected", "lines"),
+    [
+        (
+            [{"name": "get", "arguments": {"id": 2}, "result": "none"}],
+            [{"name": "get", "arguments": {"id": 1}}],
+            ["call 1 of 1: wrong arguments", "get(id=1)", "get(id=2)", "none"],
+        ),
+        ([{"name": "get"}, {"name": "get"}], ["get"], ["call 2 of 2: unexpected", "no call", "get()"]),
+        ([{"name": "get"}], ["get", "mail"], ["after call 1 of 1: missing", "mail()", "no call"]),
+        (
+            [{"name": "get", "error": "\x1b[31m" + "x" * 5_000_000}],
+            [],
+            ["call 1 of 1: unexpected", "no call", "get()", r"\x1b[31m" + "x" * 294 + "…"],
+        ),
+    ],
+)
+def test_the_failed_step_takes_at_most_four_lines(
+    agent: Project, calls: list[Any], expected: list[Any], lines: list[str]
+) -> None:
+    agent.write("evalstudio.toml", 'evaluators = ["tool_calls"]\n')
+    row = {"key": "k", "input": "?", "actual_output": "Done.", "model_key": "m", "tool_calls": calls}
+    agent.lab({**row, "expected_tool_calls": expected})
+    shown = agent.run("answers_lab.json").stdout.lines
+    start = next(index for index, line in enumerate(shown) if line.startswith("failed step"))
+    end = next(index for index, line in enumerate(shown) if line.startswith("question:"))
+    assert end - start == len(lines) <= 4
+    assert [line.partition(": ")[2].strip() for line in shown[start:end]] == lines
+
+
 def test_a_lab_is_judged_as_the_suite_is(agent: Project) -> None:
     rows: list[dict[str, Any]] = [
         {

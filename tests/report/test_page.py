@@ -130,10 +130,14 @@ def test_the_policy_allows_the_own_style_and_scripts_and_nothing_else(tmp_path):
 
 
 def test_an_answer_of_a_megabyte_is_cut_and_the_page_says_so(tmp_path):
-    builder = RecordBuilder()
-    builder.add("a", "one", {"actual_output": "x" * 1_000_000, "outcomes": {"quality": score(0.1)}})
-    text = page(builder, tmp_path)
-    assert len(text) < 220_000
+    pages = []
+    for name, answer in (("short", "x"), ("long", "x" * 1_000_000)):
+        (tmp_path / name).mkdir()
+        builder = RecordBuilder()
+        builder.add("a", "one", {"actual_output": answer, "outcomes": {"quality": score(0.1)}})
+        pages.append(page(builder, tmp_path / name))
+    short, text = pages
+    assert len(text) - len(short) < 5_000
     assert "998,500 more characters; the results files hold all of them" in text
 
 
@@ -174,6 +178,7 @@ def test_every_section_has_a_heading_and_a_link(tmp_path):
         "flips",
         "history",
         "repeats",
+        "tools",
         "workflows",
     }
     tabs = {attrs["data-tab"] for _, attrs in tags if "data-tab" in attrs}

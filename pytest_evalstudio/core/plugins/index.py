@@ -173,6 +173,7 @@ MODULES: Mapping[str, Mapping[str, str]] = {
         "run": "pytest_evalstudio.report.sections.run",
         "standards": "pytest_evalstudio.report.sections.standards",
         "summary": "pytest_evalstudio.report.sections.summary",
+        "tools": "pytest_evalstudio.report.sections.tools",
         "workflows": "pytest_evalstudio.report.sections.workflows",
     },
 }

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import base64
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from pytest_evalstudio.comparison.results import Comparison
+from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.engine.analysis.analyse import Analysis
+from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.engine.quick_json import written
 from pytest_evalstudio.record.codec import portable
 from pytest_evalstudio.record.schema import Item
 from pytest_evalstudio.report.data.columns import Columns, Integers
 from pytest_evalstudio.report.data.meta import describe
 from pytest_evalstudio.report.data.texts import NOWHERE, TextStore, compressed
+from pytest_evalstudio.report.data.tools import ToolTable
+from pytest_evalstudio.report.data.trajectories import TrajectoryReader
 
 ROWS = 150_000
 """Items that a page lists at most; the others are in the files only."""
@@ -41,11 +46,27 @@ class PageData:
     """Gathers what the page's scripts need while items go by, and gives it as blocks at the end.
 
     Args:
+        evaluators: of the run, whose options say which calls are judged.
+        comparison: of the run with its baseline, None without one.
         rows: items that the page lists at most.
     """
 
-    def __init__(self, columns: Columns, texts: TextStore, rows: int = ROWS) -> None:
+    def __init__(
+        self,
+        columns: Columns,
+        texts: TextStore,
+        evaluators: Mapping[str, EvaluatorInfo] = NOTHING,
+        comparison: Comparison | None = None,
+        rows: int = ROWS,
+    ) -> None:
         self.columns = columns
+        self.tools = ToolTable(evaluators)
+        self._trajectories = TrajectoryReader(evaluators)
+        self._changes = {
+            change.nodeid: change
+            for change in (comparison.changes if comparison else ())
+            if change.base_calls or change.calls
+        }
         self._texts = texts
         self._rows = rows
         self._text_places = array("L")
@@ -56,8 +77,14 @@ class PageData:
         position = len(self.columns)
         self.columns.add(item)
         notable = self.columns.notable(position)
+        trajectories = [self._trajectories.read(item, row) for row in item.rows]
+        self.tools.add(item, position, trajectories)
         texts = (
-            self._texts.add(item, notable=notable) if notable or position < self._rows else (NOWHERE, NOWHERE)
+            self._texts.add(
+                item, notable=notable, trajectories=trajectories, change=self._changes.get(item.nodeid)
+            )
+            if notable or position < self._rows
+            else (NOWHERE, NOWHERE)
         )
         self._text_places.append(texts[0])
         self._context_places.append(texts[1])
@@ -65,11 +92,14 @@ class PageData:
     def blocks(self, analysis: Analysis) -> Iterator[Block]:
         """Yield all blocks, those needed first in front."""
         selected_rows = self.columns.selection(self._rows)
-        yield _json("meta", portable(describe(analysis, self.columns, selected_rows)))
+        description = {**describe(analysis, self.columns, selected_rows), "tools": self.tools.names}
+        yield _json("meta", portable(description))
         yield from self._cases(selected_rows)
         yield _binary("rows", *self._row_columns(selected_rows))
         for number, id in enumerate(self.columns.judgements):
             yield self._scores(number, id, selected_rows)
+        if self.tools.names:
+            yield _binary("tools", *self.tools.columns(selected_rows, len(self.columns)))
         for number, data in self._texts.blocks():
             yield Block(f"texts-{number}", _letters(data))
 

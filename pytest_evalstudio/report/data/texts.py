@@ -15,16 +15,17 @@ from typing import Any
 
 import msgspec
 
-from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall, call_text
+from pytest_evalstudio.comparison.calls import align
+from pytest_evalstudio.comparison.results import ItemChange
 from pytest_evalstudio.engine.quick_json import written
 from pytest_evalstudio.record.codec import portable
 from pytest_evalstudio.record.schema import (
     Item,
     JsonObject,
     Mark,
-    RecordedAnswer,
     Row,
 )
+from pytest_evalstudio.report.data.trajectories import Trajectory, trajectory_chars, trajectory_entry
 
 BLOCK_CHARS = 1 << 17
 BLOCK_ENTRIES = 1 << 10
@@ -39,8 +40,6 @@ BUDGET = 12_000_000
 
 TEXT_CHARS = 20_000
 CHUNKS = 16
-CALLS, CALL_CHARS = 200, 400
-"""Tool calls of an answer that the page lists, and characters of each part of one."""
 TURN_CHARS = 4_000
 """Characters of each text of a turn."""
 _LEVEL = 1  # level 6 takes three times as long and saves a fifth
@@ -90,8 +89,19 @@ class TextStore:
         self._compressor.shutdown(cancel_futures=True)
         self._file.close()
 
-    def add(self, item: Item, *, notable: bool) -> tuple[int, int]:
+    def add(
+        self,
+        item: Item,
+        *,
+        notable: bool,
+        trajectories: Sequence[Sequence[Trajectory]] = (),
+        change: ItemChange | None = None,
+    ) -> tuple[int, int]:
         """Keep the texts of one item.
+
+        Args:
+            trajectories: of each row, one for each of its turns.
+            change: the item's calls and those of its baseline, None where they do not differ.
 
         Returns:
             The place of its texts, and of its contexts if they are stored separately; NOWHERE for none.
@@ -102,10 +112,15 @@ class TextStore:
         contexts = [_contexts(row) if row.context else None for row in rows]
         texts = ENTRY_CHARS + len(rows[0].input) + len(rows[0].actual_output) * len(rows)
         texts += sum(len(turn.prompt) + len(turn.answer.actual_output) for row in rows for turn in row.turns)
+        texts += sum(map(trajectory_chars, trajectories))
         context = sum(sum(map(len, row.context)) for row in rows)
+        of_rows = trajectories or [()] * len(rows)
         if notable:
-            return self._add("notable", _entry(item, contexts), min(BLOCK_CHARS, texts + context)), NOWHERE
-        position = self._add("other", _entry(item, ()), min(BLOCK_CHARS, texts))
+            entry = _entry(item, contexts, of_rows)
+            if change is not None:
+                entry["since"] = [list(each) for each in align(change.base_calls, change.calls)]
+            return self._add("notable", entry, min(BLOCK_CHARS, texts + context)), NOWHERE
+        position = self._add("other", _entry(item, (), of_rows), min(BLOCK_CHARS, texts))
         return position, self._add("context", contexts, min(BLOCK_CHARS, context)) if context else NOWHERE
 
     def blocks(self) -> Iterator[tuple[int, bytes]]:
@@ -167,9 +182,12 @@ def compressed(data: bytes) -> bytes:
     return zlib.compress(data, _LEVEL, _GZIP)
 
 
-def _entry(item: Item, contexts: Sequence[JsonObject | None]) -> JsonObject:
+def _entry(
+    item: Item, contexts: Sequence[JsonObject | None], trajectories: Sequence[Sequence[Trajectory]]
+) -> JsonObject:
     first = item.rows[0]
-    entry: JsonObject = {"input": _cut(first.input), "answers": [_answer(row) for row in item.rows]}
+    answers = [_answer(row, each) for row, each in zip(item.rows, trajectories, strict=True)]
+    entry: JsonObject = {"input": _cut(first.input), "answers": answers}
     for name, text in (
         ("expected_output", first.expected_output),
         ("output_condition", first.output_condition),
@@ -178,8 +196,6 @@ def _entry(item: Item, contexts: Sequence[JsonObject | None]) -> JsonObject:
     ):
         if text:
             entry[name] = _cut(text)
-    if first.expected_tool_calls is not None:
-        entry["expected_calls"] = _expected(first.expected_tool_calls)
     if first.corpus:
         entry["corpus"] = first.corpus
     if first.categories:
@@ -196,7 +212,7 @@ def _entry(item: Item, contexts: Sequence[JsonObject | None]) -> JsonObject:
     return entry
 
 
-def _answer(row: Row) -> JsonObject:
+def _answer(row: Row, trajectories: Sequence[Trajectory]) -> JsonObject:
     answer: JsonObject = {
         "text": _cut(row.actual_output),
         "duration_s": row.actual_duration,
@@ -209,9 +225,12 @@ def _answer(row: Row) -> JsonObject:
     if row.usage:
         answer["usage"] = row.usage
     if row.turns:
-        answer["turns"] = [_turn(row, number) for number in range(1, len(row.turns) + 1)]
-    else:
-        answer |= _calls(row)
+        turns = [trajectory for trajectory in trajectories if not trajectory.is_whole]
+        answer["turns"] = [_turn(row, number, trajectory) for number, trajectory in enumerate(turns, 1)]
+        if len(turns) < len(trajectories):
+            answer["whole"] = trajectory_entry(trajectories[-1])
+    elif trajectories:
+        answer |= trajectory_entry(trajectories[0])
     marks = {
         id: [_mark(mark) for mark in outcome.fragments if mark.start < TEXT_CHARS]
         for id, outcome in row.outcomes.items()
@@ -222,7 +241,7 @@ def _answer(row: Row) -> JsonObject:
     return answer
 
 
-def _turn(row: Row, number: int) -> JsonObject:
+def _turn(row: Row, number: int, trajectory: Trajectory) -> JsonObject:
     """Return a turn of a conversation with its verdicts; texts are shorter than those of a single answer."""
     turn = row.turns[number - 1]
     states = {
@@ -235,9 +254,7 @@ def _turn(row: Row, number: int) -> JsonObject:
         "prompt": _short(turn.prompt, TURN_CHARS),
         "text": _short(turn.answer.actual_output, TURN_CHARS),
     }
-    entry |= _calls(turn.answer)
-    if turn.expected_tool_calls is not None:
-        entry["expected_calls"] = _expected(turn.expected_tool_calls)
+    entry |= trajectory_entry(trajectory)
     for name in ("expected_output", "output_condition"):
         if text := getattr(turn, name):
             entry[name] = _short(text, TURN_CHARS)
@@ -248,30 +265,7 @@ def _turn(row: Row, number: int) -> JsonObject:
     return entry
 
 
-def _calls(answer: RecordedAnswer) -> JsonObject:
-    """Return the calls of an answer that are shown, and the number of the others."""
-    entry: JsonObject = {}
-    if answer.tool_calls:
-        entry["calls"] = [_call(call) for call in answer.tool_calls[:CALLS]]
-    if len(answer.tool_calls) > CALLS:
-        entry["calls_left_out"] = len(answer.tool_calls) - CALLS
-    return entry
-
-
-def _expected(calls: Sequence[ExpectedToolCall]) -> list[str]:
-    return [_short(call_text(call.name, call.arguments)) for call in calls[:CALLS]]
-
-
-def _call(call: ToolCall) -> JsonObject:
-    entry: JsonObject = {"text": _short(call_text(call.name, call.arguments, call.arguments_text))}
-    if call.result:
-        entry["result"] = _short(call.result)
-    if call.error:
-        entry["error"] = _short(call.error)
-    return entry
-
-
-def _short(text: str, limit: int = CALL_CHARS) -> str:
+def _short(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from pytest_evalstudio.comparison.calls import CallChange, ChangeKind, align
 from pytest_evalstudio.comparison.results import (
     ITEM_CLASSES,
     VERDICTS,
@@ -18,6 +19,7 @@ from pytest_evalstudio.comparison.text import changed_lines
 from pytest_evalstudio.comparison.windows import Piece, change_windows
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import section
+from pytest_evalstudio.report.worddiff import Stretch, changed_words
 
 CHANGES_SHOWN = 100
 LINES_SHOWN = 200
@@ -34,6 +36,15 @@ _IN_LINES: Mapping[ItemClass, str] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ShownCalls:
+    """A call of a tool that differs from the baseline, with the words that do."""
+
+    kind: ChangeKind
+    base: Sequence[Stretch] = ()
+    new: Sequence[Stretch] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ShownChange:
     """A regressed item with the changes of its answer.
 
@@ -41,12 +52,15 @@ class ShownChange:
         windows: around each change; empty without the answer of the baseline.
         whole: both answers with all their words; empty where the windows have all of them.
         is_cut: whether the comparison holds only the beginning of an answer.
+        calls: of tools that differ; `same_calls` is the number of the others.
     """
 
     change: ItemChange
     windows: tuple[Piece, ...] = ()
     whole: tuple[Piece, ...] = ()
     is_cut: bool = False
+    calls: tuple[ShownCalls, ...] = ()
+    same_calls: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,8 +108,11 @@ def comparison(content: Content) -> Mapping[str, object] | None:
 
 
 def _shown(change: ItemChange) -> ShownChange:
+    aligned = align(change.base_calls, change.calls)
+    calls = tuple(map(_shown_calls, (each for each in aligned if each.kind != "same")))
+    same_calls = len(aligned) - len(calls)
     if not change.base_answer:
-        return ShownChange(change=change)
+        return ShownChange(change=change, calls=calls, same_calls=same_calls)
     windows = change_windows(change.base_answer, change.answer)
     has_gap = any(piece.kind == "gap" for piece in windows)
     return ShownChange(
@@ -103,7 +120,17 @@ def _shown(change: ItemChange) -> ShownChange:
         windows=windows,
         whole=change_windows(change.base_answer, change.answer, chars=0) if has_gap else (),
         is_cut=max(len(change.base_answer), len(change.answer)) >= MAX_ANSWER_CHARS,
+        calls=calls,
+        same_calls=same_calls,
     )
+
+
+def _shown_calls(change: CallChange) -> ShownCalls:
+    if change.kind == "changed":
+        base, new = changed_words(change.base, change.new)
+        return ShownCalls(kind=change.kind, base=base, new=new)
+    base, new = ([Stretch(text, changed=True)] if text else [] for text in change[1:])
+    return ShownCalls(kind=change.kind, base=base, new=new)
 
 
 def _lists(result: Comparison) -> list[ChangeList]:

@@ -12,13 +12,8 @@ function conversationTurns(run, answer) {
   );
 }
 
-/** An answer with the calls of all turns. */
-function wholeAnswer(answer) {
-  return answer.turns ? { ...answer, calls: answer.turns.flatMap(({ calls }) => calls ?? []) } : answer;
-}
-
 function oneTurn(run, turn, number, open) {
-  const names = (turn.failed ?? []).map((id) => run.evaluators.find((evaluator) => evaluator.id === id)?.name ?? id);
+  const names = (turn.failed ?? []).map((id) => nameOf(run, id));
   const verdict = turn.error ? "error" : names.length ? "failed" : turn.failed ? "passed" : "";
   return el(
     "details",
@@ -35,6 +30,6 @@ function oneTurn(run, turn, number, open) {
     el("p", { class: "turn-answer", dir: "auto" }, said(turn.text) || "no text"),
     turn.expected_output && el("p", { class: "turn-expected" }, "Expected: ", said(turn.expected_output)),
     turn.output_condition && el("p", { class: "turn-expected" }, "Condition: ", el("code", { dir: "auto" }, said(turn.output_condition))),
-    toolCalls(turn, turn.expected_calls),
+    toolCalls(run, turn),
   );
 }

@@ -96,6 +96,17 @@ class Run {
     return own === null ? line.metrics[metric] : { ...line.metrics[metric], threshold: own };
   }
 
+  /** Load what the filter by tools needs. */
+  async loadTools() {
+    this.toolBits ??= new Uint8Array((await unpacked("tools")) ?? 0);
+  }
+
+  /** Bits of the calls of a tool by row; null for a tool that the page does not list. */
+  toolColumn(name) {
+    const place = this.meta.tools.indexOf(name);
+    return place < 0 || !this.toolBits ? null : this.toolBits.subarray(place * this.count, (place + 1) * this.count);
+  }
+
   /** All evaluators' opinions, in their order. */
   async opinions() {
     const found = [];

@@ -9,10 +9,15 @@ const EVERYTHING = Object.freeze({
   flips: "",
   change: "",
   agree: "",
+  tool: "",
+  call: "",
   order: "",
 });
 const AGREEMENTS = { disagree: "models disagree", "all-fail": "all models fail", "all-pass": "all models pass" };
 const MISSED_WORDS = "misses a threshold";
+/** What calls of a tool can be, with the bits of `CALL_BITS` of the page's data. */
+const CALL_BITS = { called: 1, missing: 2, wrong_arguments: 4, unexpected: 8, forbidden: 16, failed: 32 };
+const CALL_NAMES = { called: "called", missing: "missing", wrong_arguments: "wrong arguments", unexpected: "unexpected", forbidden: "forbidden", failed: "failed" };
 const CHANGE_NAMES = { regressed: "regressed", fixed: "fixed", new: "new" };
 const PASSING = new Set(["passed", "xpassed"]);
 const FAILING = new Set(["failed", "error", "xfailed"]);
@@ -60,11 +65,14 @@ function rowTest(run, opinions, filters) {
   const model = filters.model ? run.models.findIndex(({ key }) => key === filters.model) : -1;
   const verdict = run.meta.verdicts.indexOf(filters.verdict);
   const bit = CHANGES[filters.change] ?? 0;
+  const tool = filters.tool ? run.toolColumn(filters.tool) : null;
+  const callBits = CALL_BITS[filters.call] ?? 0xff;
   const flipped = filters.flips && place >= 0 ? new Set(run.evaluators[place].flipped) : null;
   return (row) => {
     if (filters.model && run.modelOf[row] !== model) return false;
     if (filters.flips && !(flipped ? flipped.has(row) : run.flagsOf[row] & FLIPPED)) return false;
     if (bit && !(run.flagsOf[row] & bit)) return false;
+    if (filters.tool && !(tool && tool[row] & callBits)) return false;
     if (states) {
       if (states[row] === NONE) return false;
       if (filters.verdict === "failures") return states[row] === FAILED || states[row] === ERROR;
@@ -141,6 +149,8 @@ class FilterForm {
       choice("evaluator", "Evaluator", [["", "all"], ...run.evaluators.map(({ id, name }) => [id, name])]),
       choice("verdict", "Verdict", [["", "all"], ["failures", "any failure"], ["missed", MISSED_WORDS], ...verdicts.map((name) => [name, name])]),
       run.categories.length > 0 && choice("tag", "Tag", [["", "all"], ...run.categories.map((name) => [name, name])]),
+      run.meta.tools.length > 0 && choice("tool", "Tool", [["", "all"], ...run.meta.tools.map((name) => [name, name.slice(0, 60)])]),
+      filters.tool && choice("call", "Calls", [["", "any"], ...Object.entries(CALL_NAMES)]),
       choice("order", "Sort", [
         ["", "run order"],
         ["score", "lowest score first"],
@@ -169,8 +179,9 @@ function filterWords(run, filters) {
     flips: () => "flips",
     change: (value) => `${CHANGE_NAMES[value] ?? value} since the baseline`,
     agree: (value) => AGREEMENTS[value] ?? value,
+    tool: (value) => `tool: ${value.slice(0, 60)}${filters.call ? `, ${CALL_NAMES[filters.call] ?? filters.call}` : ""}`,
   };
   return Object.entries(words)
     .filter(([name]) => filters[name])
-    .map(([name, say]) => [say(filters[name]), { [name]: "" }]);
+    .map(([name, say]) => [say(filters[name]), name === "tool" ? { tool: "", call: "" } : { [name]: "" }]);
 }

@@ -83,6 +83,7 @@ class Matrix {
   }
 
   async #look() {
+    if (this.filters.tool) await this.run.loadTools();
     if (!this.filters.q.trim()) {
       this.search.find("");
       this.marks = null;

@@ -1,12 +1,14 @@
 // Buttons of the case view that show the answers of other models; many of them are folded.
 
 const FOLDED_FROM = 7;
+const FOLDED_FROM_ON_PHONES = 4;
 
 /** `shown` are the rows whose answers are shown, `unfold` draws the view again with all buttons. */
 function otherModels(run, siblings, { shown, room, isOpen, toggle, unfold }) {
   if (!siblings.length) return null;
-  const folds = siblings.length >= FOLDED_FROM && !isOpen;
-  const listed = folds ? siblings.filter((row, place) => shown.includes(row) || place < FOLDED_FROM - 1) : siblings;
+  const limit = innerWidth < 600 ? FOLDED_FROM_ON_PHONES : FOLDED_FROM;
+  const folds = siblings.length >= limit && !isOpen;
+  const listed = folds ? siblings.filter((row, place) => shown.includes(row) || place < limit - 1) : siblings;
   const button = (row) => {
     const on = shown.includes(row);
     const model = run.models[run.modelOf[row]];

@@ -41,8 +41,12 @@ class Panel {
     this.root.focus({ preventScroll: true });
   }
 
-  /** Scroll long answers to their first mark, as far as the answer has a frame of its own. */
+  /** Scroll long answers to their first mark, and long timelines to the first wrong step, within their frames. */
   #showFirstMark() {
+    for (const frame of this.root.querySelectorAll(".steps-frame")) {
+      const step = frame.querySelector(".trace-step.fault");
+      if (step) frame.scrollTop = Math.max(0, step.offsetTop - frame.offsetTop - frame.clientHeight / 3);
+    }
     for (const frame of this.root.querySelectorAll(".answer-column .text.long")) {
       const mark = frame.querySelector("mark.bad, ins, del");
       if (mark) frame.scrollTop = Math.max(0, mark.offsetTop - frame.offsetTop - frame.clientHeight / 3);
@@ -291,13 +295,18 @@ class Panel {
         (value) => draw(Number(value)),
       );
     const [metric, fragments] = this.#colouring(row, answer, mode);
+    const failed = failedStep(this.run, answer) !== null;
+    const trajectory = [toolCalls(this.run, answer.turns ? (answer.whole ?? {}) : answer), callsSince(texts.since), timeline(this.run, answer)];
     return [
       repeats,
       answer.error && el("p", { class: "notice" }, "Error: ", said(answer.error)),
+      failedStepLine(this.run, answer),
+      failed && !answer.turns && trajectory,
       conversationTurns(this.run, answer),
+      failed && answer.turns && trajectory,
       answer.turns && el("p", { class: "field-name" }, "Last answer"),
       beginning ? this.#answerBox(row, texts, answer, mode, metric, fragments) : el("p", { class: "quiet" }, "no answer"),
-      (!answer.turns || texts.expected_calls) && toolCalls(wholeAnswer(answer), texts.expected_calls),
+      !failed && trajectory,
       this.#context(texts, answer, fragments, metric),
     ]
       .flat()

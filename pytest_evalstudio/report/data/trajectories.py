@@ -1,0 +1,279 @@
+"""Calls and steps of an answer for the page: aligned with the expected calls, cut to what people read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pytest_evalstudio.core.errors import EvaluationError
+from pytest_evalstudio.core.steps import Step
+from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
+from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
+from pytest_evalstudio.metrics.call_lines import CallLine, CallRules, align_calls, first_fault, read_rules
+from pytest_evalstudio.record.schema import Item, JsonObject, RecordedAnswer, Row, RowOutcome
+
+CALLS, STEPS = 200, 400
+"""Tool calls and steps of an answer that the page lists."""
+PART_CHARS = 1_000
+"""Characters of an argument, a result or a message of a step: what people read before they open the files."""
+ARGUMENTS = 40
+MAX_DEPTH = 6
+"""Levels of steps within steps that the page indents; a phone has room for no more."""
+_ZERO_IS_A_VALUE = ("at", "call")
+_MATCH = "tool_calls_match"
+_RULES_BY_DEFAULT = CallRules()
+CallFlags = Mapping[int, Sequence[tuple[str, str]]]
+"""Index of a call to the evaluators that blame it, with their reasons."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trajectory:
+    """Calls of an answer, or of a turn, with what is wrong with them.
+
+    Attributes:
+        lines: of the calls and the expected ones; None where none are expected, or they cannot be compared.
+        flags: calls that rules and definitions of tools forbid.
+        is_whole: whether it repeats the calls of all turns, which the conversation's expectation is about.
+    """
+
+    answer: RecordedAnswer
+    expected: Sequence[ExpectedToolCall] | None
+    lines: Sequence[CallLine] | None
+    flags: CallFlags
+    is_whole: bool = False
+
+
+class TrajectoryReader:
+    """Aligns the calls of rows with the expected ones, by the options of the run's evaluators of calls."""
+
+    def __init__(self, evaluators: Mapping[str, EvaluatorInfo]) -> None:
+        self._broken: set[str] = set()
+        self._rules = {
+            id: read_rules(info.parameters, _definitions(info.parameters))
+            for id, info in evaluators.items()
+            if info.type == "tool_calls"
+        }
+
+    def read(self, item: Item, row: Row) -> tuple[Trajectory, ...]:
+        """Return the trajectory of each turn of a row, or of its only answer; () without calls or steps.
+
+        A conversation with expected calls of its own has one more, of all its turns.
+        """
+        if not (row.tool_calls or row.steps or row.expected_tool_calls is not None or row.turns):
+            return ()
+        id = self._deciding(item)
+        outcome = row.outcomes.get(id)
+        flags = dict(_flags(row.outcomes))
+        if not row.turns:
+            scores = outcome.scores if outcome else {}
+            lines = self._lines(id, row, row.expected_tool_calls, scores)
+            return (Trajectory(answer=row, expected=row.expected_tool_calls, lines=lines, flags=flags),)
+        scores_of = {turn.turn: turn.scores for turn in outcome.turns} if outcome else {}
+        trajectories = []
+        start = 0
+        for number, turn in enumerate(row.turns, 1):
+            calls = len(turn.answer.tool_calls)
+            lines = self._lines(id, turn.answer, turn.expected_tool_calls, scores_of.get(number, {}))
+            own_flags = {index - start: texts for index, texts in flags.items() if 0 <= index - start < calls}
+            trajectories.append(
+                Trajectory(
+                    answer=turn.answer, expected=turn.expected_tool_calls, lines=lines, flags=own_flags
+                )
+            )
+            start += calls
+        if (expected := row.expected_tool_calls) is not None:
+            lines = self._lines(id, row, expected, outcome.scores if outcome else {})
+            trajectories.append(
+                Trajectory(answer=row, expected=expected, lines=lines, flags={}, is_whole=True)
+            )
+        return tuple(trajectories)
+
+    def _deciding(self, item: Item) -> str:
+        """Return the evaluator of calls that fails the item, else the first one; "" for none."""
+        failing = (id for id in self._rules if id in item.verdicts and item.verdicts[id].passed is False)
+        return next(failing, next((id for id in self._rules if id in item.verdicts), ""))
+
+    def _lines(
+        self,
+        id: str,
+        answer: RecordedAnswer,
+        expected: Sequence[ExpectedToolCall] | None,
+        scores: Mapping[str, float | None],
+    ) -> Sequence[CallLine] | None:
+        if expected is None or answer.error or id in self._broken:
+            return None
+        try:
+            lines = align_calls(answer.tool_calls, expected, self._rules.get(id, _RULES_BY_DEFAULT))
+        except EvaluationError:
+            self._broken.add(id)  # a slow pattern takes seconds in each case that has it
+            return None
+        if scores.get(_MATCH) != 1.0 or not any(line.is_fault for line in lines):
+            return lines
+        # Defaults of arguments stand in a file that the record names only: the recorded verdict decides.
+        return [
+            CallLine(state="matches", expected=line.expected, actual=line.actual) if line.is_fault else line
+            for line in lines
+        ]
+
+
+def _definitions(parameters: Mapping[str, object]) -> object:
+    """Return the tools' definitions that the record has; a file that it names is not read."""
+    tools = parameters.get("tools")
+    return tools if isinstance(tools, list | tuple) else ()
+
+
+def _flags(outcomes: Mapping[str, RowOutcome]) -> Iterator[tuple[int, list[tuple[str, str]]]]:
+    """Yield the calls that evaluators name in their details, with the reasons."""
+    flags: dict[int, list[tuple[str, str]]] = {}
+    for id, outcome in outcomes.items():
+        for name in ("broken", "invalid"):
+            for fault in outcome.details.get(name) or () if outcome.details else ():
+                number = fault.get("call") if isinstance(fault, dict) else None
+                if isinstance(number, int):
+                    flags.setdefault(number - 1, []).append((id, str(fault.get("text", ""))))
+    yield from flags.items()
+
+
+def trajectory_entry(trajectory: Trajectory) -> JsonObject:
+    """Return a trajectory as data of the page; {} where nothing is known of it."""
+    calls = trajectory.answer.tool_calls
+    entry: JsonObject = {}
+    if calls:
+        entry["calls"] = [_call(call) for call in calls[:CALLS]]
+    if len(calls) > CALLS:
+        entry["calls_left_out"] = len(calls) - CALLS
+    if trajectory.expected is not None:
+        entry["expected_calls"] = [
+            {"name": _cut(call.name), "args": _arguments(call.arguments)}
+            for call in trajectory.expected[:CALLS]
+        ]
+    if trajectory.lines is not None:
+        entry |= _line_entries(trajectory.lines)
+    if flags := {str(index): list(texts) for index, texts in trajectory.flags.items() if index < CALLS}:
+        entry["flags"] = flags
+    if trajectory.is_whole:
+        return entry
+    if steps := trajectory.answer.steps:
+        entry["steps"] = _steps(steps[:STEPS], calls)
+        if len(steps) > STEPS:
+            entry["steps_left_out"] = len(steps) - STEPS
+    elif calls:
+        own_steps = [
+            Step(kind="tool", name=call.name, agent=call.agent, call=index)
+            for index, call in enumerate(calls[:CALLS])
+        ]
+        entry["steps"] = _steps(own_steps, calls)
+    return entry
+
+
+def _line_entries(lines: Sequence[CallLine]) -> JsonObject:
+    """Return lines as [state, expected, actual, wrong arguments], and the one to read first."""
+    shown = [line for line in lines if (line.expected or 0) < CALLS and (line.actual or 0) < CALLS]
+    entry: JsonObject = {
+        "lines": [
+            [
+                line.state,
+                -1 if line.expected is None else line.expected,
+                -1 if line.actual is None else line.actual,
+                *((list(line.wrong),) if line.wrong else ()),
+            ]
+            for line in shown
+        ]
+    }
+    fault = first_fault(shown)
+    if fault is not None:
+        entry["fault"] = fault
+    if hidden := sum(line.is_fault for line in lines) - sum(line.is_fault for line in shown):
+        entry["faults_left_out"] = hidden
+    return entry
+
+
+def _call(call: ToolCall) -> JsonObject:
+    entry: JsonObject = {"name": _cut(call.name)}
+    if call.arguments_text and not call.arguments:
+        entry["args"] = _cut(call.arguments_text)
+    else:
+        entry["args"] = _arguments(call.arguments)
+    if call.result:
+        entry["result"] = _cut(call.result)
+    if call.error:
+        entry["error"] = _cut(call.error)
+    return entry
+
+
+def _arguments(arguments: Mapping[str, object]) -> list[list[object]]:
+    """Return names and values as JSON; a last entry without a value counts those that are left out."""
+    parts: list[list[object]] = [
+        [_cut(name), _cut(json.dumps(value, ensure_ascii=False, default=str))]
+        for name, value in list(arguments.items())[:ARGUMENTS]
+    ]
+    if len(arguments) > ARGUMENTS:
+        parts.append([len(arguments) - ARGUMENTS])
+    return parts
+
+
+def _steps(steps: Sequence[Step], calls: Sequence[ToolCall]) -> list[JsonObject]:
+    depths = _depths(steps)
+    starts = [_started(step, calls) for step in steps]
+    origin = min((start for start in starts if start is not None), default=0.0)
+    entries = []
+    for step, depth, start in zip(steps, depths, starts, strict=True):
+        call = calls[step.call] if step.call is not None and step.call < len(calls) else None
+        duration = step.duration_s if step.duration_s is not None or call is None else call.duration_s
+        values: JsonObject = {
+            "kind": step.kind,
+            "name": _cut(step.name or (call.name if call else "")),
+            "agent": _cut(step.agent or (call.agent if call else "")),
+            "call": step.call if step.call is not None and step.call < CALLS else None,
+            "depth": depth,
+            "text": _cut(step.text),
+            "at": None if start is None else round(start - origin, 4),
+            "took": None if duration is None else round(duration, 4),
+            "tokens": sum(step.usage.values()),
+            "cost": step.cost_usd,
+            "error": _cut(step.error),
+        }
+        entries.append(
+            {
+                name: value
+                for name, value in values.items()
+                if value or (value == 0 and name in _ZERO_IS_A_VALUE)
+            }
+        )
+    return entries
+
+
+def _started(step: Step, calls: Sequence[ToolCall]) -> float | None:
+    if step.started_s is not None or step.call is None or step.call >= len(calls):
+        return step.started_s
+    return calls[step.call].started_s
+
+
+def _depths(steps: Sequence[Step]) -> list[int]:
+    """Return how deep each step is nested, at most `MAX_DEPTH`; parents that go in circles end there."""
+    parents = {step.id: step.parent for step in steps if step.id}
+    depths = []
+    for step in steps:
+        depth, parent = 0, step.parent
+        while parent in parents and depth < MAX_DEPTH:
+            depth, parent = depth + 1, parents[parent]
+        depths.append(depth)
+    return depths
+
+
+def _cut(text: str) -> str | list[object]:
+    """Return a text, or its beginning and the number of characters left out."""
+    return text if len(text) <= PART_CHARS else [text[:PART_CHARS], len(text) - PART_CHARS]
+
+
+def trajectory_chars(trajectories: Sequence[Trajectory]) -> int:
+    """Return about how many characters the entries of trajectories take."""
+    return sum(
+        60 * (len(trajectory.answer.steps[:STEPS]) + len(trajectory.expected or ()))
+        + sum(
+            60 + min(PART_CHARS, len(call.result or "")) + 40 * min(ARGUMENTS, len(call.arguments))
+            for call in trajectory.answer.tool_calls[:CALLS]
+        )
+        for trajectory in trajectories
+    )
