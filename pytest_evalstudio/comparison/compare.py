@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -16,11 +16,13 @@ from pytest_evalstudio.comparison.metrics import (
     overall,
 )
 from pytest_evalstudio.comparison.results import (
+    MAX_PROMPT_CHARS,
     PARTS,
     Comparison,
     MetricComparison,
     OperationComparison,
     Part,
+    PromptChange,
 )
 from pytest_evalstudio.comparison.sides import Side, SideItem, model_labels
 from pytest_evalstudio.core.errors import ConfigurationError
@@ -54,6 +56,7 @@ def compare(
     operations = tuple(compare_operations(matched.pairs))
     not_run = _not_run(base, new)
     documents = tuple(sorted(_changed_documents(base.run, new.run)))
+    prompts = tuple(_changed_prompts(base, new, matched.pairs))
     return Comparison(
         verdict=overall(metrics),
         base=base.label,
@@ -65,7 +68,7 @@ def compare(
         metrics=tuple(metrics),
         shared_evaluators=len(base.run.evaluators.keys() & new.run.evaluators.keys()),
         operations=operations,
-        changed=_changed_parts(base.run, new.run, matched, operations, has_documents=bool(documents)),
+        changed=_changed_parts(base.run, new.run, matched, operations, documents=documents, prompts=prompts),
         answers=matched.answers.result(),
         contexts=matched.contexts.result(),
         context_order=matched.context_order.result(),
@@ -73,6 +76,7 @@ def compare(
         changed_cases=tuple(dict.fromkeys(matched.changed_cases)),
         changed_documents=documents,
         document_cases=tuple(dict.fromkeys(_users(base, new, frozenset(documents)))) if documents else (),
+        prompts=prompts,
         changes=tuple(itertools.chain.from_iterable(matched.changes.values())),
         renamed_files=base.renamed_files,
         notes=tuple(_notes(base, new, not_run)),
@@ -132,7 +136,8 @@ def _changed_parts(
     matched: Matched,
     operations: Sequence[OperationComparison],
     *,
-    has_documents: bool,
+    documents: Sequence[str],
+    prompts: Sequence[PromptChange],
 ) -> tuple[Part, ...]:
     shared = [(base.evaluators[id], entry) for id, entry in new.evaluators.items() if id in base.evaluators]
     quantities = {operation.quantity for operation in operations if operation.changed}
@@ -144,7 +149,8 @@ def _changed_parts(
         "tool calls": bool(matched.calls.keys),
         "tokens": "tokens" in quantities,
         "cost": "cost_usd" in quantities,
-        "documents": has_documents,
+        "documents": bool(documents),
+        "prompt": bool(prompts),
         "model": _has_other_models(base, new, matched.pairs),
         "evaluator": any(_evaluator(earlier) != _evaluator(entry) for earlier, entry in shared)
         or base.tool != new.tool,
@@ -166,6 +172,34 @@ def _has_other_models(base: Run, new: Run, labels: Iterable[str]) -> bool:
     )
 
 
+def _changed_prompts(base: Side, new: Side, labels: Iterable[str]) -> Iterator[PromptChange]:
+    """Yield the templates of prompts that differ; a renamed model has none to compare with."""
+    earlier, now = (
+        {label: run.models[key] for key, label in model_labels(run).items()} for run in (base.run, new.run)
+    )
+    for label in labels:
+        first, second = earlier.get(base.model or label), now.get(new.model or label)
+        if first is None or second is None:
+            continue
+        (base_file, before), (file, after) = _prompt(first), _prompt(second)
+        if before != after:
+            yield PromptChange(
+                model=label,
+                base_file=base_file,
+                file=file,
+                base=before[:MAX_PROMPT_CHARS],
+                new=after[:MAX_PROMPT_CHARS],
+            )
+
+
+def _prompt(entry: ModelEntry) -> tuple[str, str]:
+    """Return file and text of the template of a model's prompt, empty ones without it."""
+    prompt = entry.model_cfg.get("prompt")
+    if not isinstance(prompt, Mapping):
+        return "", ""
+    return str(prompt.get("file", "")), str(prompt.get("text", ""))
+
+
 def _model(entry: ModelEntry) -> tuple[object, ...]:
     return (
         entry.host,
@@ -173,7 +207,7 @@ def _model(entry: ModelEntry) -> tuple[object, ...]:
         entry.llm_model_name,
         entry.connection,
         entry.collection_name,
-        tuple(sorted((name, repr(value)) for name, value in entry.model_cfg.items())),
+        tuple(sorted((name, repr(value)) for name, value in entry.model_cfg.items() if name != "prompt")),
     )
 
 

@@ -23,6 +23,8 @@ ITEM_CLASSES: tuple[ItemClass, ...] = get_args(ItemClass)
 Verdict = Literal["worse", "inconclusive", "not worse"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 """From the worst to the best."""
+MAX_PROMPT_CHARS = 20_000
+"""Characters of a prompt's template that a comparison keeps."""
 Part = Literal[
     "case",
     "answer",
@@ -32,6 +34,7 @@ Part = Literal[
     "tokens",
     "cost",
     "documents",
+    "prompt",
     "model",
     "evaluator",
     "judge",
@@ -203,6 +206,27 @@ class ChangedItems(Struct, frozen=True, kw_only=True):
     keys: tuple[str, ...] = ()
 
 
+class PromptChange(Struct, frozen=True, kw_only=True):
+    """Template of a model's prompt that differs between the runs; "" for a model without one.
+
+    Attributes:
+        base_file, file: as the configuration names them.
+        base, new: texts, at most `MAX_PROMPT_CHARS` characters of each.
+    """
+
+    model: str
+    base_file: str
+    file: str
+    base: str
+    new: str
+
+    @property
+    def files(self) -> str:
+        """Return the files, one name where they are the same."""
+        names = [self.base_file or "none", self.file or "none"]
+        return names[0] if names[0] == names[1] else " -> ".join(names)
+
+
 class Comparison(Struct, frozen=True, kw_only=True):
     """All that a comparison says.
 
@@ -227,6 +251,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
             measure. Empty without rescoring.
         model: the new run against the base run's answers, both scored by today's evaluators. Empty without
             rescoring.
+        prompts: templates of prompts that differ, by model.
         changes: items by class, regressed ones first.
         renamed_files: path of a file in the base run to its path in the new run.
         notes: sentences for people.
@@ -252,6 +277,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
     document_cases: tuple[str, ...] = ()
     measure: tuple[MetricComparison, ...] = ()
     model: tuple[MetricComparison, ...] = ()
+    prompts: tuple[PromptChange, ...] = ()
     changes: tuple[ItemChange, ...] = ()
     renamed_files: dict[str, str] = {}
     notes: tuple[str, ...] = ()

@@ -85,6 +85,9 @@ def changed_lines(comparison: Comparison) -> Iterator[str]:
     ):
         if items.changed:
             yield f"{name}: {items.changed:,} of {items.compared:,} ({_listed(items.keys)})"
+    for prompt in comparison.prompts:
+        diff = word_diff(change_windows(prompt.base, prompt.new))
+        yield f"prompt of {prompt.model} ({prompt.files}): {diff}"
     for operation in comparison.operations:
         if operation.changed:
             yield _operation_line(operation)

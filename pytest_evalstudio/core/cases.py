@@ -263,6 +263,8 @@ class Prompt:
             single question. It is no part of the answer's cache key.
         graded: key of the grade in a judge's reply whose probabilities are wanted, for hosts that can give
             them; others ignore it.
+        case: key, categories and own keys of the test case as JSON, for templates of prompts; never its
+            expectations.
     """
 
     text: str
@@ -274,3 +276,4 @@ class Prompt:
     system: str = ""
     session: str = ""
     graded: str = ""
+    case: str = ""

@@ -12,7 +12,7 @@ from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.dialogues import Request
 from pytest_evalstudio.engine.asking.hosts import open_model
 from pytest_evalstudio.engine.asking.lab_models import UNTRUSTED, LabModel, LabTrust, settings_of_lab_model
-from pytest_evalstudio.engine.asking.prompts import prompt_of
+from pytest_evalstudio.engine.asking.prompts import case_variables, prompt_of
 from pytest_evalstudio.engine.asking.resolve import ModelSession, Progress
 from pytest_evalstudio.engine.asking.runs import AskingRun, fixed_run
 from pytest_evalstudio.engine.asking.spending import budget_of
@@ -167,5 +167,6 @@ def _request(row: Row, questions: Mapping[tuple[str, str], str], folder: str) ->
         run=row.run or 1,
         conversation=turns_of(row.conversation),
         originals=[questions[source] for source in sources if source in questions],
+        case=case_variables(row.key, row.categories, row.model_extra),
     )
     return request_of(prompt, plan_of(row.turns, row.user, row.judge), row.key)

@@ -13,7 +13,7 @@ from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.downloads import name_host
 from pytest_evalstudio.engine.asking.hosts import asked_model, open_model
-from pytest_evalstudio.engine.asking.prompts import prompt_of
+from pytest_evalstudio.engine.asking.prompts import case_variables, prompt_of
 from pytest_evalstudio.engine.asking.resolve import ModelSession, Progress
 from pytest_evalstudio.engine.asking.runs import AskingRun, fixed_run
 from pytest_evalstudio.engine.asking.spending import budget_of
@@ -166,6 +166,7 @@ class LabBuilder:
                         run=run,
                         conversation=turns_of(case.conversation),
                         originals=self._originals(case),
+                        case=case_variables(case.key, case.categories, case.model_extra),
                     ),
                     plan_of(case.turns, case.user, case.judge),
                     case.key,

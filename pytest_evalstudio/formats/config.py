@@ -316,7 +316,7 @@ def configuration(data: Mapping[str, object], *, file: str = "", folder: Path = 
         raise ConfigurationError(f"{file or 'configuration'}: {_explain(exc)}") from None
     if configuration.model:  # else it stays unset, as in a configuration without a file
         configuration.model = expanded_models(
-            configuration.model, configuration.connection, configuration.prices, file
+            configuration.model, configuration.connection, configuration.prices, file, folder
         )
     _check_names(configuration)
     return (

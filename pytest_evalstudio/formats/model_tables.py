@@ -6,12 +6,14 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import date
+from pathlib import Path, PurePath
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
 
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
 from pytest_evalstudio.formats.budget import BudgetTable
+from pytest_evalstudio.formats.prompt_files import PromptFile, read_prompts
 from pytest_evalstudio.formats.repeats import Runs
 
 MAX_VALUE_CHARS = 40
@@ -19,7 +21,7 @@ _SECRET = re.compile(r"key|token|secret|password|authorization|credential", re.I
 
 
 def _one_or_several(value: object) -> object:
-    return [value] if isinstance(value, Mapping) else value
+    return [value] if isinstance(value, Mapping | str) else value
 
 
 class ModelTable(BaseModel):
@@ -33,6 +35,7 @@ class ModelTable(BaseModel):
         model_cfg: further keys; several tables make several models, named by what differs.
         runs: number of times that each question is asked, or a table that ends the asking early.
         budget: limits of the asking in a run.
+        prompt: template file of the prompt, or several, which make several models.
         prices: of all models, for costs that the host does not report.
     """
 
@@ -45,17 +48,27 @@ class ModelTable(BaseModel):
     model_cfg: Annotated[list[dict[str, Any]], BeforeValidator(_one_or_several)] = Field(default_factory=list)
     runs: Runs | None = None
     budget: BudgetTable | None = None
+    prompt: Annotated[list[str], BeforeValidator(_one_or_several)] = Field(default_factory=list)
     prices: dict[str, Any] = Field(default_factory=dict)
+    _template: PromptFile | None = PrivateAttr(default=None)
 
     @property
     def settings(self) -> dict[str, object]:
         """The host, its parameters, and what belongs to the session of the model."""
+        prompt = {} if self._template is None else {"prompt": self._template.model_dump()}
         labels = {"connection": self.connection, "description": self.description, "prices": self.prices}
         return {
             "host": self.host,
             **(self.model_extra or {}),
             **{key: value for key, value in labels.items() if value},
+            **prompt,
         }
+
+    def with_prompt(self, template: PromptFile | None) -> ModelTable:
+        """Return the model with a template of its prompt."""
+        model = self.model_copy()
+        model._template = template
+        return model
 
 
 class ConnectionTable(BaseModel):
@@ -98,11 +111,13 @@ def expanded_models(
     connections: Mapping[str, ConnectionTable],
     prices: Mapping[str, PriceTable],
     file: str,
+    folder: Path = Path(),
 ) -> list[ModelTable]:
-    """Return the models with the keys of their connections, one for each of several configurations.
+    """Return the models with the keys of their connections, one for each configuration and prompt.
 
     Args:
         file: of the configuration, for messages.
+        folder: of the prompts.
 
     Raises:
         ConfigurationError: if a connection is unknown, a model has no host, or two configurations of a model
@@ -119,13 +134,26 @@ def expanded_models(
         if not base.get("host"):
             raise ConfigurationError(f"{location}.host: 'host' is missing; add it, or name a connection")
         configurations = table.model_cfg or [{}]
+        prompts: list[PromptFile | None] = [*read_prompts(table.prompt, folder, f"{location}.prompt")] or [
+            None
+        ]
         for label, settings in zip(
             labels_of(table.name, configurations, location), configurations, strict=True
         ):
             merged = {**base, **settings, "prices": shared}
-            shared_settings = {"name": label, "runs": table.runs, "budget": table.budget}
-            models.append(ModelTable.model_validate({**merged, **shared_settings}))
+            for prompt in prompts:
+                name = label if len(prompts) == 1 or prompt is None else f"{label} ({_stem(prompt, prompts)})"
+                shared_settings = {"name": name, "runs": table.runs, "budget": table.budget}
+                model = ModelTable.model_validate({**merged, **shared_settings})
+                models.append(model.with_prompt(prompt))
     return models
+
+
+def _stem(prompt: PromptFile, prompts: Sequence[PromptFile | None]) -> str:
+    """Return the name of a prompt's file without its suffix, with its folder where another has that name."""
+    stems = [PurePath(other.file).stem for other in prompts if other is not None]
+    path = PurePath(prompt.file)
+    return path.stem if stems.count(path.stem) == 1 else path.with_suffix("").as_posix()
 
 
 def connection_settings(

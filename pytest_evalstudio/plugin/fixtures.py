@@ -14,7 +14,7 @@ import pytest
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
 from pytest_evalstudio.core.outcomes import Outcome
-from pytest_evalstudio.engine.asking.prompts import prompt_of
+from pytest_evalstudio.engine.asking.prompts import case_variables, prompt_of
 from pytest_evalstudio.engine.builders import make_case
 from pytest_evalstudio.engine.pipeline import Pipeline
 from pytest_evalstudio.engine.scoring.answering import answered
@@ -174,7 +174,15 @@ class AskedModel:
         documents = tuple(resolved(str(document), str(Path.cwd())) for document in corpus)
         cases = [make_case(question, corpus=documents, **fields) for question in questions]
         answers = self._session.ask(
-            [prompt_of(case.question, corpus=documents, conversation=case.conversation) for case in cases]
+            [
+                prompt_of(
+                    case.question,
+                    corpus=documents,
+                    conversation=case.conversation,
+                    case=case_variables(case.key, case.categories, case.extra),
+                )
+                for case in cases
+            ]
         )
         for answer in answers:
             if answer.not_asked:

@@ -34,6 +34,7 @@ OUTCOMES = {
     "shouting": "4 passed",
     "judged": "1 failed, 1 passed",
     "rubric": "1 failed, 1 passed",
+    "prompts": "1 failed, 1 passed",
     "byop": "1 failed, 1 passed",
     "readme": "1 failed, 1 passed",
     "step": "10 passed",

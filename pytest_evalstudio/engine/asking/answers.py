@@ -106,8 +106,21 @@ class AnswerCache:
         sample = [f"sample {prompt.sample}"] if prompt.sample else []
         system = [{"system": prompt.system}] if prompt.system else []
         graded = [f"graded {prompt.graded}"] if prompt.graded else []
+        case = [{"case": prompt.case}] if prompt.case else []
         return digest_of(
-            [host_id, settings, prompt.text, corpus, prompt.run, *schema, *turns, *sample, *system, *graded]
+            [
+                host_id,
+                settings,
+                prompt.text,
+                corpus,
+                prompt.run,
+                *schema,
+                *turns,
+                *sample,
+                *system,
+                *graded,
+                *case,
+            ]
         )
 
     def get(self, key: str, *, stored_since: float = 0.0) -> StoredAnswer | None:

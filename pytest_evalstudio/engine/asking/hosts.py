@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -28,7 +29,9 @@ from pytest_evalstudio.engine.asking.requesting import MAX_TEXT_CHARS
 from pytest_evalstudio.engine.asking.resolve import ModelSession
 from pytest_evalstudio.engine.asking.runs import CacheMode, RunSource, fixed_run
 from pytest_evalstudio.engine.asking.secrets import Secrets
+from pytest_evalstudio.engine.asking.templates import PromptTemplate
 from pytest_evalstudio.formats.options import build, check_options
+from pytest_evalstudio.formats.prompt_files import PromptFile, prompt_file_of
 from pytest_evalstudio.hosts._tools import HostTools
 from pytest_evalstudio.judges.budget import Budget
 from pytest_evalstudio.models.sentences import split_sentences
@@ -88,6 +91,8 @@ def open_model(
     """
     with _errors_of(kind, name):
         cls, spec = _host_of(settings, registry)
+        settings, source = _prompt_apart(settings)
+        template = _template_of(source, spec)
         known = parameters(cls)
         preferred = {key: value for key, value in optional.items() if key in known and key not in settings}
         settings = {**preferred, **settings}
@@ -125,7 +130,7 @@ def open_model(
             if not (allow_absent and isinstance(exc, ResourceMissing)):
                 raise ConfigurationError(secrets.mask_message(str(exc))) from exc
             host = absent_host(spec, secrets.mask_message(str(exc)))
-        identity = _identity(name, spec, secrets, expanded)
+        identity = _identity(name, spec, secrets, expanded, source)
         return ModelSession(
             host,
             name=name,
@@ -144,6 +149,7 @@ def open_model(
             budget=budget,
             register=register,
             max_text_chars=max_text_chars,
+            template=template,
             load=load_of(options.session.connection, str(folder), limits),
             labels=SessionLabels(
                 connection=options.session.connection,
@@ -182,6 +188,8 @@ def check_model(name: str, settings: Mapping[str, Any], registry: Registry, *, k
     """
     with _errors_of(kind, name):
         cls, spec = _host_of(settings, registry)
+        settings, source = _prompt_apart(settings)
+        _template_of(source, spec)
         known = {key: value for key, value in settings.items() if not _is_reference(value)}
         options = _ModelOptions.checked(cls, known, known, f"host {spec.id}")
         build(Limits, options.limits, "")
@@ -212,7 +220,8 @@ def model_identity(
     """
     _, spec = _host_of(settings, registry)
     secrets = Secrets()
-    return _identity(name, spec, secrets, secrets.expand(settings, env=env))
+    settings, source = _prompt_apart(settings)
+    return _identity(name, spec, secrets, secrets.expand(settings, env=env), source)
 
 
 def asked_model(settings: Mapping[str, Any]) -> str:
@@ -220,8 +229,28 @@ def asked_model(settings: Mapping[str, Any]) -> str:
     return str(settings.get("llm_model_name") or "")
 
 
-def _identity(name: str, spec: HostSpec, secrets: Secrets, expanded: Mapping[str, Any]) -> ModelIdentity:
+def _prompt_apart(settings: Mapping[str, Any]) -> tuple[Mapping[str, Any], PromptFile | None]:
+    """Return settings and prompt apart: `${NAME}` in a prompt is no variable of the environment."""
+    return {key: value for key, value in settings.items() if key != "prompt"}, prompt_file_of(settings)
+
+
+def _template_of(source: PromptFile | None, spec: HostSpec) -> PromptTemplate | None:
+    if source is None:
+        return None
+    template = PromptTemplate(source)
+    if template.has_system and not spec.takes_system:
+        raise ConfigurationError(
+            f"prompt {source.file}: host {spec.id!r} takes no system message; put it into the user's message"
+        )
+    return template
+
+
+def _identity(
+    name: str, spec: HostSpec, secrets: Secrets, expanded: Mapping[str, Any], prompt: PromptFile | None
+) -> ModelIdentity:
     masked = secrets.masked({key: value for key, value in expanded.items() if key not in SESSION_KEYS})
+    if prompt is not None:
+        masked["prompt"] = {**prompt.model_dump(), "sha256": hashlib.sha256(prompt.text.encode()).hexdigest()}
     key = str(uuid.uuid5(_NAMESPACE, digest_of([name, spec.id, without_prices(masked)])))
     return ModelIdentity(key=key, host=spec.id, settings=masked)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from pytest_evalstudio.core.cases import Prompt, Turn
 
@@ -16,6 +18,7 @@ def prompt_of(
     conversation: tuple[Turn, ...] = (),
     originals: Iterable[str] = (),
     attempt: int = 1,
+    case: str = "",
 ) -> Prompt:
     """Return the prompt with which a model is asked a question.
 
@@ -29,7 +32,23 @@ def prompt_of(
             original says nothing of its noise.
         attempt: number of the attempt at the test case, 1 for the first. The model is asked again for each,
             since a test is run again to see another answer.
+        case: what templates of prompts may use of the test case; see `case_variables`.
     """
     is_copy = any(original == question for original in originals)
     parts = [*([key] if is_copy else []), *([f"attempt {attempt}"] if attempt > 1 else [])]
-    return Prompt(text=question, corpus=corpus, run=run, conversation=conversation, sample=" ".join(parts))
+    return Prompt(
+        text=question,
+        corpus=corpus,
+        run=run,
+        conversation=conversation,
+        sample=" ".join(parts),
+        case=case,
+    )
+
+
+def case_variables(key: str, categories: Iterable[str], extra: Mapping[str, Any] | None) -> str:
+    """Return as JSON what templates of prompts may use of a case: key, categories, keys of the user's own.
+
+    Expectations are left out: a prompt must not tell the answer.
+    """
+    return json.dumps({**(extra or {}), "key": key, "categories": list(categories)}, default=str)

@@ -12,7 +12,7 @@ from typing import Any, Self, TypeVar
 
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.display import visible
-from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
+from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError, EvaluationError
 from pytest_evalstudio.core.plugins.host import Host, HostFault, HostSpec
 from pytest_evalstudio.engine.asking.answers import AnswerCache, StoredAnswer
 from pytest_evalstudio.engine.asking.claims import claimed
@@ -32,6 +32,7 @@ from pytest_evalstudio.engine.asking.retrying import afterword
 from pytest_evalstudio.engine.asking.runs import AskingRun, CacheMode, RunSource, fixed_run
 from pytest_evalstudio.engine.asking.secrets import SHORTEST_IN_ANSWERS, Secrets
 from pytest_evalstudio.engine.asking.spending import ExpectedPrices, NotAsked, within_budget
+from pytest_evalstudio.engine.asking.templates import PromptTemplate, without_case
 from pytest_evalstudio.judges.budget import Budget
 
 LONGEST_MESSAGE = 1000
@@ -63,6 +64,7 @@ class ModelSession:
         load: slots and pace of the requests, which the models of a connection share.
         labels: connection, description and prices of the configuration.
         max_text_chars: of the configuration; far longer answers and contexts are errors.
+        template: of its prompts; None to ask the questions as they are.
 
     Attributes:
         key: the same for the same name, host and settings, in every run.
@@ -93,7 +95,9 @@ class ModelSession:
         labels: SessionLabels | None = None,
         load: Load | None = None,
         max_text_chars: int = MAX_TEXT_CHARS,
+        template: PromptTemplate | None = None,
     ) -> None:
+        self._template = template
         self.labels = labels or SessionLabels()
         self.notes = [] if notes is None else notes
         self._register = register
@@ -364,6 +368,11 @@ class ModelSession:
     async def _asked(self, prompt: Prompt, admit: Admission | None) -> Answer:
         """Return an answer after as many tries as the limits allow; faults become its `error`."""
         tries = 0
+        if self._template is not None:
+            try:
+                prompt = self._template.applied(prompt)
+            except EvaluationError as exc:
+                return Answer(error=str(exc))
 
         async def once() -> Answer:
             nonlocal tries
@@ -403,6 +412,8 @@ class ModelSession:
     def _answer_key(self, prompt: Prompt) -> str:
         if self._cache is None:
             return ""
+        if self._template is None or not self._template.reads_case:
+            prompt = without_case(prompt)
         return self._cache.key(self.spec.id, without_prices(self._settings), prompt)
 
     def _stored(self, key: str) -> Answer | None:

@@ -8,7 +8,7 @@ from pytest_evalstudio.core.cases import Answer, Case, Prompt
 from pytest_evalstudio.core.conversations import ConversationPlan
 from pytest_evalstudio.engine.asking.dialogues import Dialogue, FixedTurns, Request, ScriptedUser, User
 from pytest_evalstudio.engine.asking.model_user import ModelUser, OpenJudge
-from pytest_evalstudio.engine.asking.prompts import prompt_of
+from pytest_evalstudio.engine.asking.prompts import case_variables, prompt_of
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo, is_rag
 from pytest_evalstudio.formats.packed import Packed, unpacked
 
@@ -34,6 +34,7 @@ def requests_of(
             conversation=case.conversation,
             originals=(source.case.question,) if source is not None and case.plan is None else (),
             attempt=task.attempt,
+            case=case_variables(case.key, case.categories, case.extra),
         )
         for run in range(first, first + (task.model.first_runs if count is None else count))
     ]

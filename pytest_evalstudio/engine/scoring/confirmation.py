@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.stats.confirmation import FAMILY_LEVEL
 
 
@@ -48,7 +49,7 @@ class ConfirmationResult:
         """Return the result in words."""
         count = f"{self.failed} of {self.passed + self.failed} repeats fail"
         scope = f" for {', '.join(self.evaluators)}" if self.evaluators else ""
-        level = f"level {FAMILY_LEVEL:g} for {self.cases:,} cases"
+        level = f"level {FAMILY_LEVEL:g} for {counted(self.cases, 'case')}"
         match self.code:
             case ConfirmationCode.CONFIRMED:
                 return f"confirmed{scope}: {count} (sequential test, {level})"

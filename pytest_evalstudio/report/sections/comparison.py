@@ -90,6 +90,7 @@ def comparison(content: Content) -> Mapping[str, object] | None:
         "summary": str(summary_of(result)),
         "changed": changed,
         "details": details,
+        "prompts": [(prompt, change_windows(prompt.base, prompt.new)) for prompt in result.prompts],
         "counts": [
             f"{result.items[name]:,} {name.replace('_', ' ')}" for name in ITEM_CLASSES if result.items[name]
         ],
