@@ -174,6 +174,21 @@ class ComparisonTable(Table):
     confirm: Annotated[int, Field(ge=0)] = 50
 
 
+class TraceTable(Table):
+    """Spans of the tested applications, received while they answer; see `docs/how-to/traces.md`.
+
+    Attributes:
+        in_process: whether spans of applications in this process are read, from the OpenTelemetry SDK.
+        port: of the receiver for OTLP over HTTP on 127.0.0.1, for applications in other processes; 0 for a
+            free one, none for no receiver.
+        wait_s: seconds to wait for the spans of an answer at most.
+    """
+
+    in_process: bool = True
+    port: Annotated[int, Field(ge=0, le=65535)] | None = None
+    wait_s: Annotated[float, Field(ge=0, le=600)] = 6.0
+
+
 class ArenaTable(Table):
     """The arena: models of a suite or lab are compared in pairs, blind, by a judge.
 
@@ -224,6 +239,8 @@ class Configuration(Table):
         prices: prices of models by name, for hosts that report no cost.
         judge: the judge, or panel of judges, and their budget.
         arena: options of the arena; without the table there is none.
+        trace: spans of the tested applications; without the table none are received, and no trace is named in
+            requests. It is taken from the configuration of the run's first argument.
         folder: folder of the configuration; relative paths in it start there.
         file: path of the file, "" for the defaults.
     """
@@ -267,6 +284,7 @@ class Configuration(Table):
     language_model: LanguageModels = Field(default_factory=LanguageModels)
     judge: JudgeTable | None = None
     arena: ArenaTable | None = None
+    trace: TraceTable | None = None
     folder: Annotated[Path, Field(exclude=True)] = Path()
     file: Annotated[str, Field(exclude=True)] = ""
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from pytest_evalstudio.core.collecting import uncollected
 from pytest_evalstudio.core.errors import ConfigurationError, ResourceMissing
+from pytest_evalstudio.core.tracing import TRACEPARENT
 from pytest_evalstudio.hosts._threads import in_thread
 
 
@@ -61,6 +62,12 @@ class Connected:
         elif not self.verification:
             options["verify"] = False
         return options
+
+
+async def send_traceparent(request: Any) -> None:
+    """Name the trace of the current question in a request, unless the user's headers do; a hook of httpx."""
+    if header := TRACEPARENT.get():
+        request.headers.setdefault("traceparent", header)
 
 
 def check_url(name: str, url: str) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pytest_evalstudio.core.plugins.host import HostFault, HostSpec
 from pytest_evalstudio.hosts._bodies import limit_body
 from pytest_evalstudio.hosts._completions import error_fault
-from pytest_evalstudio.hosts._connected import Connected, check_url, require_package
+from pytest_evalstudio.hosts._connected import Connected, check_url, require_package, send_traceparent
 from pytest_evalstudio.hosts._faults import (
     host_fault_in,
     is_transport_error,
@@ -94,7 +94,10 @@ class OpenAIService(Connected):
             import openai
 
             http_client = openai.DefaultAsyncHttpxClient(
-                event_hooks={"request": [self._refuse_other_origin], "response": [self._limit_reply]},
+                event_hooks={
+                    "request": [self._refuse_other_origin, send_traceparent],
+                    "response": [self._limit_reply],
+                },
                 **self.http_options(),
             )
             self._client = self.make_client(

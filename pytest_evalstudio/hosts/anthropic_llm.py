@@ -17,6 +17,7 @@ from pytest_evalstudio.hosts._connected import (
     check_url,
     require_key,
     require_package,
+    send_traceparent,
 )
 from pytest_evalstudio.hosts._faults import (
     host_fault_in,
@@ -125,7 +126,9 @@ class AnthropicLLM(Connected):
             import anthropic
 
             http_client = anthropic.DefaultAsyncHttpxClient(
-                follow_redirects=False, event_hooks={"response": [self._limit_reply]}, **self.http_options()
+                follow_redirects=False,
+                event_hooks={"request": [send_traceparent], "response": [self._limit_reply]},
+                **self.http_options(),
             )
             self._client = anthropic.AsyncAnthropic(
                 api_key=self.api_key, base_url=self.url, max_retries=0, http_client=http_client

@@ -12,8 +12,9 @@ from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.plugins.host import HostFault, host
 from pytest_evalstudio.core.states import ApplicationState, state_text
+from pytest_evalstudio.core.tracing import TRACEPARENT
 from pytest_evalstudio.hosts._bodies import limit_body
-from pytest_evalstudio.hosts._connected import Connected, check_url, require_package
+from pytest_evalstudio.hosts._connected import Connected, check_url, require_package, send_traceparent
 from pytest_evalstudio.hosts._faults import is_transport_error, quoted, status_fault
 from pytest_evalstudio.hosts._malformed import connection_fault, reply_fault
 from pytest_evalstudio.hosts._messages import messages
@@ -148,7 +149,7 @@ class HttpService(Connected):
                 timeout=None,
                 limits=limits,
                 follow_redirects=False,
-                event_hooks={"response": [self._limit_reply]},
+                event_hooks={"request": [send_traceparent], "response": [self._limit_reply]},
                 cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
                 **self.http_options(),
             )
@@ -203,7 +204,11 @@ class HttpService(Connected):
         """Return the state of the application as JSON text."""
         url = filled_text(self.state_url, {"session": _in_url(prompt.session)})
         headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
-        response = await self._opened_client().get(url, headers=headers)
+        token = TRACEPARENT.set("")  # it is no part of the question
+        try:
+            response = await self._opened_client().get(url, headers=headers)
+        finally:
+            TRACEPARENT.reset(token)
         self._check_status(response)
         try:
             return state_text(response.json())

@@ -12,7 +12,7 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.host import HostFault, host
 from pytest_evalstudio.core.tool_calls import read_tool_calls
 from pytest_evalstudio.hosts._bodies import limit_body
-from pytest_evalstudio.hosts._connected import Connected, check_url, require_package
+from pytest_evalstudio.hosts._connected import Connected, check_url, require_package, send_traceparent
 from pytest_evalstudio.hosts._faults import (
     host_fault_in,
     is_transport_error,
@@ -119,7 +119,7 @@ class Ollama(Connected):
                 follow_redirects=False,
                 # By default twenty connections stay open, and all further requests open their own.
                 limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
-                event_hooks={"response": [self._check_status]},
+                event_hooks={"request": [send_traceparent], "response": [self._check_status]},
                 **self.http_options(),
             )
             if not self.api_key:  # the client would send OLLAMA_API_KEY to any server

@@ -80,6 +80,8 @@ def closing_lines(end: RunEnd) -> Iterator[ClosingLine]:
         yield ClosingLine(text=f"since {end.comparison.base}: {regressions(analysis, end.comparison)}")
     if analysis.stored.count:
         yield ClosingLine(text=f"stored: {analysis.stored.sentence}", colour="yellow")
+    if analysis.traced.sentence:
+        yield ClosingLine(text=f"spans: {analysis.traced.sentence}", colour="yellow")
     if text := not_run(analysis, allows_partial=end.allows_partial):
         yield ClosingLine(text=f"not run: {text}", colour="yellow")
     for warning in report.warnings:

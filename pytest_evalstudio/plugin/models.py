@@ -256,6 +256,7 @@ class Models:
             budget=self._budget(table, config),
             allow_absent=True,
             max_text_chars=config.max_text_chars,
+            tracing=self._evals.tracing,
         )
         limits = {}
         if table.budget is not None and table.budget.cost_usd is not None:

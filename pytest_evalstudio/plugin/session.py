@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec import structs
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
@@ -35,6 +36,7 @@ from pytest_evalstudio.plugin.settings import Settings
 from pytest_evalstudio.stats.confirmation import ConfirmationTest
 
 if TYPE_CHECKING:
+    from pytest_evalstudio.engine.asking.tracing import Tracing
     from pytest_evalstudio.engine.scoring.spans import EvaluatorSpans
     from pytest_evalstudio.mrm.workflow.run import WorkflowRun
     from pytest_evalstudio.plugin.baseline import SessionBaseline
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from pytest_evalstudio.plugin.plans import WorkerPlan
     from pytest_evalstudio.plugin.recorded import RecordedItem
     from pytest_evalstudio.plugin.recorder import Recorder
+    from pytest_evalstudio.plugin.tracing import SessionTracing
 
 
 MANY_ITEMS = 1_000
@@ -141,6 +144,24 @@ class EvalSession:
         from pytest_evalstudio.plugin.models import Models
 
         return Models(self)
+
+    @functools.cached_property
+    def session_tracing(self) -> SessionTracing | None:
+        """Return the receiver and sources of spans of this process, None without `[trace]`.
+
+        Raises:
+            ConfigurationError: if they cannot be used.
+        """
+        table = self.settings.session.trace
+        if table is None:
+            return None
+        from pytest_evalstudio.plugin.tracing import SessionTracing
+
+        return SessionTracing(self, table)
+
+    def tracing(self) -> Tracing | None:
+        """Return the traces of the questions of this process."""
+        return self.session_tracing.tracing if self.session_tracing is not None else None
 
     @functools.cached_property
     def provider(self) -> ModelProvider:
@@ -331,6 +352,7 @@ class EvalSession:
                 self.sent_plan = True
         elif (items or others or checks_something(session)) and not session.config.option.setuponly:
             self.recorder.claim(inputs)
+            self.tracing()
             self.announce(question_count(items))
 
     def announce(self, questions: int) -> None:
@@ -355,6 +377,8 @@ class EvalSession:
             return
         try:
             self.recorder.claim(plan.inputs)
+            if self.session_tracing is not None:
+                self.begin_asking(structs.replace(self.asking_run(), spans_at=self.session_tracing.spans_at))
         except ConfigurationError as exc:
             raise pytest.UsageError(str(exc)) from None
         self.announce(plan.questions)

@@ -105,7 +105,9 @@ class SessionHooks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Begin an attempt at an item."""
+        """Begin an attempt at an item; what it starts can send spans."""
+        if self.evals.sent_plan:
+            self.evals.tracing()
         begin_attempt(item)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -133,6 +133,8 @@ def _facts(analysis: Analysis, comparison: Comparison | None, *, interrupted: bo
         yield analysis.confirmations.sentence
     if analysis.stored.count:
         yield analysis.stored.sentence
+    if analysis.traced.sentence:
+        yield f"Spans of the application: {analysis.traced.sentence}."
     empty = sum(model.empty for model in analysis.models)
     if empty:
         yield f"No answer: {counted(empty, 'answer is', 'answers are')} empty."

@@ -61,6 +61,14 @@ def merged_calls(group: Sequence[Part], omissions: Omissions) -> tuple[list[Tool
     return [call for _, call, _ in entries], {id: index for index, (_, _, id) in enumerate(entries) if id}
 
 
+def matching_calls(requested: Sequence[ToolCall], executed: Sequence[ToolCall]) -> list[int | None]:
+    """Return the index of the requested call that each executed one belongs to, None where there is none."""
+    open_calls = _OpenCalls()
+    for index, call in enumerate(requested):
+        open_calls.add(index, call)
+    return [open_calls.take(call) for call in executed]
+
+
 def _requested(speakers: Sequence[Part]) -> Iterator[tuple[float, ToolCall]]:
     """Yield the calls that models requested, with the times; a call that several spans repeat once."""
     ids: set[str] = set()

@@ -283,3 +283,14 @@ def _spans(document: _Document) -> Iterator[tuple[Form, list[Raw]]]:
     for trace in document.data:
         yield "jaeger", trace.spans
     yield "jaeger", document.spans
+
+
+def raw_spans(text: bytes) -> Iterator[tuple[Form, str, Raw]]:
+    """Yield form, id of the trace and JSON of each span and log record of one JSON value.
+
+    Raises:
+        ValueError: if it is malformed; `RecursionError` if it is nested too deeply.
+    """
+    for form, spans in _spans(_DOCUMENTS.decode(text)):
+        for span in spans:
+            yield form, hex_id(_IDS.decode(span).otlp), span

@@ -28,6 +28,7 @@ ROLES: Mapping[str, str] = {
     "function": "tool",
 }
 _RESULTS = ("response", "result", "content")
+_MAX_TOOL_NAME_CHARS = 500
 
 
 def parsed(value: Json) -> Json:
@@ -133,7 +134,7 @@ def call_of(name: Json, arguments: Json, id: Json = None, result: Json = None) -
     value = parsed(arguments)
     is_plain = isinstance(value, dict) and not is_deep(value)
     return ToolCall(
-        name=name,
+        name=name[:_MAX_TOOL_NAME_CHARS],
         arguments=mapping_of(value) if is_plain else {},
         arguments_text="" if is_plain else text_of(value),
         id=text_of(id),

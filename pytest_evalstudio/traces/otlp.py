@@ -16,6 +16,7 @@ from pytest_evalstudio.traces.spans import Event, Span, hex_id, interval
 MAX_DEPTH = 100
 """Maximum nesting of an attribute."""
 _ERROR = (2, "STATUS_CODE_ERROR")
+_SERVER = (2, "SPAN_KIND_SERVER")
 _MAX_DIGITS = 25  # of a number in a text: enough for 64 bits
 
 
@@ -65,6 +66,7 @@ class _Span(Struct, rename="camel"):
     attributes: list[KeyValue] = []
     events: list[_Event] = []
     status: _Status | None = None
+    kind: int | str = 0
 
 
 class _LogRecord(Struct, rename="camel"):
@@ -98,6 +100,7 @@ def read_span(text: bytes) -> Span:
             Event(name=event.name, attributes=attributes_of(event.attributes)) for event in span.events
         ),
         error=(status.message or "error") if status is not None and status.code in _ERROR else "",
+        is_server=span.kind in _SERVER,
     )
 
 

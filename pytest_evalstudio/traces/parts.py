@@ -13,6 +13,8 @@ from pytest_evalstudio.traces.spans import Span
 
 ROOTS = ("agent", "chain")
 """Kinds of spans that a row is made for."""
+MAX_NAME_CHARS = 500
+"""Longer names are cut: each step has them."""
 STEP_KINDS: Mapping[Kind, StepKind] = {
     "model": "model",
     "tool": "tool",
@@ -96,4 +98,4 @@ def _connect(part: Part, above: Part | None, parts: dict[str, Part], orphans: di
     else:
         part.owner = span.id
     if part.facts.kind == "agent" and part.facts.name:
-        part.agent = part.facts.name
+        part.agent = part.facts.name[:MAX_NAME_CHARS]

@@ -13,7 +13,7 @@ from pytest_evalstudio.traces.calls import CONTENT_REMEDY, merged_calls
 from pytest_evalstudio.traces.exchanges import Exchange, exchange_of, last_question, said
 from pytest_evalstudio.traces.facts import NO_FACTS, Document
 from pytest_evalstudio.traces.files import Trace
-from pytest_evalstudio.traces.parts import ROOTS, STEP_KINDS, Part, parts_of
+from pytest_evalstudio.traces.parts import MAX_NAME_CHARS, ROOTS, STEP_KINDS, Part, parts_of
 
 QUESTION = "row without a question"
 UNSAID_REMEDY = "the trace does not say it, so it stays empty"
@@ -33,7 +33,7 @@ def rows_of(trace: Trace, omissions: Omissions) -> Iterator[TraceRow]:
     parts = parts_of(trace)
     groups: dict[str, list[Part]] = {}
     for part in parts.values():
-        if part.facts.kind and not (part.inside_model and part.facts.kind == "model"):
+        if _counts(part):
             groups.setdefault(part.owner, []).append(part)
     if trace.lost:
         omissions.add("spans of a trace that has too many", "the first ones are read; split the trace")
@@ -61,6 +61,21 @@ def rows_of(trace: Trace, omissions: Omissions) -> Iterator[TraceRow]:
             omissions.add(QUESTION, CONTENT_REMEDY)
 
 
+def fields_of(trace: Trace, question: str, omissions: Omissions) -> Fields | None:
+    """Return the fields of the answer to a known question, of all spans of a trace; None without any."""
+    parts = parts_of(trace)
+    group = [part for part in parts.values() if _counts(part)]
+    if not group:
+        return None
+    roots = [part for part in group if part.owner == part.span.id]
+    root = roots[0] if len(roots) == 1 else group[0]
+    span_id = root.span.id if len(roots) == 1 else ""
+    return {
+        **_row(root, group, Exchange(question, (), ""), omissions),
+        "traceparent": traceparent(trace.id, span_id),
+    }
+
+
 def fields_fault(fields: Fields) -> str:
     """Return what is wrong with the sums of a row, "" for nothing."""
     usage, cost_usd, duration_s = fields["usage"], fields["cost"], fields["actual_duration"]
@@ -68,6 +83,10 @@ def fields_fault(fields: Fields) -> str:
     assert isinstance(cost_usd, float | None)
     assert isinstance(duration_s, float)
     return number_fault(usage=usage, cost_usd=cost_usd, duration_s=duration_s)
+
+
+def _counts(part: Part) -> bool:
+    return bool(part.facts.kind) and not (part.inside_model and part.facts.kind == "model")
 
 
 def _row(root: Part, group: Sequence[Part], exchange: Exchange, omissions: Omissions) -> Fields:
@@ -90,7 +109,7 @@ def _row(root: Part, group: Sequence[Part], exchange: Exchange, omissions: Omiss
         duration=duration_s is not None,
     )
     return {
-        "model_key": last.name if models else last.served_model,
+        "model_key": (last.name if models else last.served_model)[:MAX_NAME_CHARS],
         "input": exchange.question,
         "conversation": list(exchange.earlier),
         "actual_output": exchange.answer,
@@ -99,8 +118,8 @@ def _row(root: Part, group: Sequence[Part], exchange: Exchange, omissions: Omiss
         "usage": usage,
         "context": [document.text for document in texts],
         **_sources(texts),
-        "served_model": last.served_model,
-        "request_id": last.request_id,
+        "served_model": last.served_model[:MAX_NAME_CHARS],
+        "request_id": last.request_id[:MAX_NAME_CHARS],
         "error": "" if exchange.answer or calls else root.span.error,
         "tool_calls": calls,
         "steps": [
@@ -158,7 +177,7 @@ def _step(part: Part, call: int | None, question: str, positions: Mapping[Docume
     text = facts.inputs[index].text if index >= 0 else facts.question if facts.kind == "retrieval" else ""
     return Step(
         kind=STEP_KINDS[facts.kind],
-        name=facts.name or span.name,
+        name=(facts.name or span.name)[:MAX_NAME_CHARS],
         agent=part.agent,
         id=span.id,
         parent=part.parent_step,

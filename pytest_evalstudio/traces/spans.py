@@ -39,6 +39,7 @@ class Span(Struct, frozen=True, kw_only=True):
         started_s: start in seconds since the epoch; None where the trace does not say it.
         duration_s: None where the trace does not say it.
         error: the status where the operation failed.
+        is_server: whether it is the server's part of a request.
     """
 
     id: str
@@ -49,6 +50,7 @@ class Span(Struct, frozen=True, kw_only=True):
     attributes: Attributes = {}
     events: tuple[Event, ...] = ()
     error: str = ""
+    is_server: bool = False
 
 
 @functools.lru_cache(maxsize=4096)

@@ -12,6 +12,7 @@ import msgspec
 from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
 from pytest_evalstudio.core.errors import DataError, EvaluationError
 from pytest_evalstudio.core.text import EXCERPT_CHARS
+from pytest_evalstudio.core.tracing import SpanStatus
 from pytest_evalstudio.engine.analysis.confirmations import ConfirmationCounter
 from pytest_evalstudio.engine.analysis.repeats import RepeatAggregator
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of
@@ -100,6 +101,7 @@ class Aggregator:
             part: array("L") for part in ("question", "expected answer", "actual answer", "context chunk")
         }
         self.stored_times: tuple[str, str] = ("", "")
+        self.spans: Counter[SpanStatus] = Counter()
         self.confirmations = ConfirmationCounter()
         self.repeats = RepeatAggregator(run, self.evaluators)
         self.spool = Spool(id for id in aggregated if id in self.evaluators)
@@ -198,6 +200,8 @@ class Aggregator:
             model.stored += 1
             first, last = self.stored_times
             self.stored_times = (min(first or row.stored, row.stored), max(last, row.stored))
+        if row.spans:
+            self.spans[row.spans] += 1
         if row.actual_duration:  # labs without times have 0
             model.durations.append(row.actual_duration)
         if row.first_token_s is not None:

@@ -23,6 +23,7 @@ from pytest_evalstudio.engine.analysis.problems import find_problems, leaks
 from pytest_evalstudio.engine.analysis.repeats import NO_REPEATS, RepeatAnalysis
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.engine.analysis.stored import NO_STORED_ANSWERS, StoredAnswers
+from pytest_evalstudio.engine.analysis.traced import NO_TRACED_ANSWERS, TracedAnswers
 from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.record.schema import VERDICTS, Item, Run
 from pytest_evalstudio.stats.ranking import percentile
@@ -125,6 +126,7 @@ class Analysis:
         judging: what judging took, by evaluator; none where no judge was asked.
         repeats: reliability over repeats, flaky cases and sequential tests.
         stored: answers that an earlier run stored.
+        traced: answers for which spans of the application were awaited.
         confirmations: regressions that were asked again.
         note: sentences that say which rows the figures and the lists are of; none where they are of all.
         listed_failures: evaluator id to the failed cases of the record, where the record is an excerpt of the
@@ -148,6 +150,7 @@ class Analysis:
     reruns: tuple[Item, ...] = ()
     repeats: RepeatAnalysis = NO_REPEATS
     stored: StoredAnswers = NO_STORED_ANSWERS
+    traced: TracedAnswers = NO_TRACED_ANSWERS
     confirmations: Confirmations = NO_CONFIRMATIONS
     note: tuple[str, ...] = ()
     listed_failures: Mapping[str, int] | None = None
@@ -220,6 +223,11 @@ def _analysis(
         reruns=tuple(aggregator.reruns),
         repeats=aggregator.repeats.analysis(aggregator.cases.originals),
         stored=_stored(aggregator),
+        traced=TracedAnswers(
+            total=aggregator.spans.total(),
+            missing=aggregator.spans["missing"],
+            incomplete=aggregator.spans["incomplete"],
+        ),
         confirmations=aggregator.confirmations.result(),
     )
 

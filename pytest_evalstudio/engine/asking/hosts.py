@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import ConfigurationError, ResourceMissing
@@ -35,6 +35,9 @@ from pytest_evalstudio.formats.prompt_files import PromptFile, prompt_file_of
 from pytest_evalstudio.hosts._tools import HostTools
 from pytest_evalstudio.judges.budget import Budget
 from pytest_evalstudio.models.sentences import split_sentences
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.engine.asking.tracing import TracingSource
 
 LIMIT_KEYS = ("concurrency", "requests_per_minute", "timeout_s", "retries", "breaker", "deadline_s")
 LABEL_KEYS = ("connection", "description", "prices")
@@ -65,6 +68,7 @@ def open_model(
     budget: Budget | None = None,
     allow_absent: bool = False,
     max_text_chars: int = MAX_TEXT_CHARS,
+    tracing: TracingSource | None = None,
 ) -> ModelSession:
     """Make a configured model ready to be asked.
 
@@ -85,6 +89,7 @@ def open_model(
         budget: of the requests; None for no limit.
         allow_absent: whether a missing client package is an error of each question, not of the model.
         max_text_chars: of the configuration; far longer answers and contexts are errors.
+        tracing: returns the traces of its questions; None for none.
 
     Raises:
         ConfigurationError: if anything in the settings is unknown, missing or wrong.
@@ -148,6 +153,7 @@ def open_model(
             notes=notes,
             budget=budget,
             register=register,
+            tracing=tracing,
             max_text_chars=max_text_chars,
             template=template,
             load=load_of(options.session.connection, str(folder), limits),

@@ -6,9 +6,10 @@ import asyncio
 import warnings
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import nullcontext
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.display import visible
@@ -34,6 +35,9 @@ from pytest_evalstudio.engine.asking.secrets import SHORTEST_IN_ANSWERS, Secrets
 from pytest_evalstudio.engine.asking.spending import ExpectedPrices, NotAsked, within_budget
 from pytest_evalstudio.engine.asking.templates import PromptTemplate, without_case
 from pytest_evalstudio.judges.budget import Budget
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.engine.asking.tracing import QuestionTrace, TracingSource
 
 LONGEST_MESSAGE = 1000
 
@@ -62,6 +66,7 @@ class ModelSession:
         budget: of its requests; None for no limit.
         register: of the host's collections; it is closed with the session.
         load: slots and pace of the requests, which the models of a connection share.
+        tracing: returns the traces of its questions; None for none.
         labels: connection, description and prices of the configuration.
         max_text_chars: of the configuration; far longer answers and contexts are errors.
         template: of its prompts; None to ask the questions as they are.
@@ -94,6 +99,7 @@ class ModelSession:
         register: CorpusRegister | None = None,
         labels: SessionLabels | None = None,
         load: Load | None = None,
+        tracing: TracingSource | None = None,
         max_text_chars: int = MAX_TEXT_CHARS,
         template: PromptTemplate | None = None,
     ) -> None:
@@ -123,6 +129,8 @@ class ModelSession:
         self._budget = budget
         self.prices = ExpectedPrices.of(host, self.labels.prices)
         self._end = ""
+        self._tracing = tracing
+        self._max_text_chars = max_text_chars
         self._requests = HostRequests(
             host,
             key=key,
@@ -353,10 +361,14 @@ class ModelSession:
             )
         if self._budget is not None and (spent := self._budget.exhausted()):
             return self._not_asked(spent)
+        tracing = self._tracing() if self._tracing is not None else None
+        trace = tracing.question() if tracing is not None else None
         try:
-            answer = await self._asked(prompt, admit)
+            answer = await self._asked(prompt, admit, trace)
         except NotAsked as exc:
             return self._not_asked(str(exc))
+        if trace is not None:
+            answer = await trace.completed(answer, prompt.text, max_text_chars=self._max_text_chars)
         if answer.error:
             return self._failure(answer.error, answer)
         answer = without_secrets(answer, self._secrets)
@@ -365,7 +377,7 @@ class ModelSession:
             self._cache.put(key, answer, run=self._run().id)
         return self.labels.priced(answer)
 
-    async def _asked(self, prompt: Prompt, admit: Admission | None) -> Answer:
+    async def _asked(self, prompt: Prompt, admit: Admission | None, trace: QuestionTrace | None) -> Answer:
         """Return an answer after as many tries as the limits allow; faults become its `error`."""
         tries = 0
         if self._template is not None:
@@ -374,16 +386,18 @@ class ModelSession:
             except EvaluationError as exc:
                 return Answer(error=str(exc))
 
+        async def attempt(prompt: Prompt) -> Answer:
+            with nullcontext() if trace is None else trace.attempt():
+                return await self._requests.answer(prompt)
+
         async def once() -> Answer:
             nonlocal tries
             if admit is not None and (reason := await admit()):
                 raise NotAsked(reason)
             tries += 1
             if self._budget is None:
-                return await self._requests.answer(prompt)
-            return await within_budget(
-                self._budget, self.prices, prompt, self._requests.answer, self.labels.prices.cost_of
-            )
+                return await attempt(prompt)
+            return await within_budget(self._budget, self.prices, prompt, attempt, self.labels.prices.cost_of)
 
         try:
             await self._requests.prepare(prompt.corpus)

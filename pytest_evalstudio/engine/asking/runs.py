@@ -43,6 +43,7 @@ class AskingRun(msgspec.Struct, frozen=True, kw_only=True):
         first_began: the same of the run that this one continues; equal to `began` for a new one.
         replays: whether answers of runs that ended are used too.
         refreshes: whether answers stored before this run are ignored, also those of models that keep theirs.
+        spans_at: secret address at which workers take the spans of their questions; "" for none.
     """
 
     id: str
@@ -50,6 +51,7 @@ class AskingRun(msgspec.Struct, frozen=True, kw_only=True):
     first_began: float
     replays: bool = False
     refreshes: bool = False
+    spans_at: str = ""
 
     @classmethod
     def new(cls, *, replays: bool = False, refreshes: bool = False) -> AskingRun:

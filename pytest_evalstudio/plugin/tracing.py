@@ -1,0 +1,101 @@
+"""Spans of the applications that a pytest session asks."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.figures import counted
+from pytest_evalstudio.engine.asking.tracing import PREFIX_CHARS, Tracing
+from pytest_evalstudio.formats.config import TraceTable
+from pytest_evalstudio.traces.collecting import SpanSource, SpanStore
+from pytest_evalstudio.traces.in_process import InProcessSpans
+from pytest_evalstudio.traces.receiver import Receiver
+from pytest_evalstudio.traces.remote import RemoteSpans
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.plugin.session import EvalSession
+
+ENDPOINT = "EVALSTUDIO_OTLP_ENDPOINT"
+"""Variable with the address of the receiver, for fixtures that start an application."""
+
+
+class SessionTracing:
+    """Receiver and sources of spans of one process of a run; closed with the services of its session.
+
+    Args:
+        evals: the session, whose run is known.
+        table: of the configuration.
+
+    Attributes:
+        spans_at: address for the workers of this process, "" without a receiver.
+
+    Raises:
+        ConfigurationError: if the port is in use, or nothing can provide spans.
+    """
+
+    def __init__(self, evals: EvalSession, table: TraceTable) -> None:
+        self._evals = evals
+        run = evals.asking_run()
+        prefix = run.id[:PREFIX_CHARS]
+        is_worker = hasattr(evals.config, "workerinput")
+        self._store = SpanStore(prefix, receives=table.port is not None and not is_worker)
+        sources: list[SpanSource] = [self._store] if table.in_process or table.port is not None else []
+        self.spans_at = ""
+        if table.port is not None and is_worker:
+            sources += [RemoteSpans(run.spans_at)] if run.spans_at else []
+            self._offer(run.spans_at.rpartition("/")[0].rpartition("/")[0])
+        elif table.port is not None:
+            receiver = Receiver(self._store, table.port)
+            evals.services.callback(receiver.close)
+            receiver.start()
+            self.spans_at = receiver.spans_at
+            self._offer(receiver.endpoint)
+        in_process = _in_process(self._store, table)
+        if in_process is not None:
+            evals.services.callback(in_process.close)
+        evals.services.callback(self._report)
+        self.tracing = Tracing(prefix=prefix, sources=sources, wait_s=table.wait_s, in_process=in_process)
+
+    def _offer(self, endpoint: str) -> None:
+        """Name the receiver to what tests start, until the session ends."""
+        earlier = os.environ.get(ENDPOINT)
+        os.environ[ENDPOINT] = endpoint
+
+        def restore() -> None:
+            os.environ.pop(ENDPOINT, None)
+            if earlier is not None:
+                os.environ[ENDPOINT] = earlier
+
+        self._evals.services.callback(restore)
+
+    def _report(self) -> None:
+        """Warn of spans that no answer has."""
+        config = self._evals.settings.session
+        if self._store.late:
+            self._evals.warn(
+                f"trace: {counted(self._store.late, 'span')} came after the wait of [trace] wait_s ="
+                f" {config.trace.wait_s if config.trace else 0:g} s and are in no answer; let the application"
+                " export sooner (OTEL_BSP_SCHEDULE_DELAY=100), or raise wait_s",
+                Path(config.file or config.folder),
+            )
+        if self._store.foreign:
+            self._evals.warn(
+                f"trace: {counted(self._store.foreign, 'span')} belong to no question of this run; an"
+                " application in another process has to continue the trace of the header traceparent",
+                Path(config.file or config.folder),
+            )
+
+
+def _in_process(store: SpanStore, table: TraceTable) -> InProcessSpans | None:
+    """Return what watches this process; None where the SDK is absent, and spans come by the receiver."""
+    if not table.in_process:
+        return None
+    try:
+        return InProcessSpans(store)
+    except ConfigurationError:
+        if table.port is None:
+            raise
+        return None

@@ -1,0 +1,320 @@
+"""Real instrumentations in the tested application: the answer has what the service of the model saw."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.children import LONGEST_WAIT_S
+from support.project import Project
+from support.service import Request, Response, running
+
+COUNTRIES = ["France", "Peru", "Ghana", "Japan", "Malta", "Chile", "Kenya", "Nepal"]
+SERVICE = """
+import openai
+from fastapi import FastAPI
+
+app = FastAPI()
+client = openai.OpenAI(base_url=URL)
+TOOLS = [{"type": "function", "function": {"name": "get_fee", "parameters": {"type": "object"}}}]
+
+
+@app.post("/ask")
+def ask(body: dict):
+    messages = [{"role": "user", "content": body["prompt"]}]
+    reply = client.chat.completions.create(model="gpt-4o", messages=messages, tools=TOOLS)
+    [call] = reply.choices[0].message.tool_calls
+    result = get_fee(**json.loads(call.function.arguments))
+    messages.append(reply.choices[0].message.model_dump(exclude_none=True))
+    messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
+    reply = client.chat.completions.create(model="gpt-4o", messages=messages)
+    return {"answer": reply.choices[0].message.content}
+"""
+CONFIG = """
+evaluators = ["effort"]
+[trace]
+{table}
+[[model]]
+name = "fees"
+concurrency = 8
+{model}
+"""
+HEAD = """
+import json, os
+URL = {url!r}
+os.environ["OPENAI_API_KEY"] = "none"
+
+
+def get_fee(country: str) -> str:
+    \"\"\"Return the fee of a country.\"\"\"
+    return f"{{len(country)}} USD in {{country}}"
+
+"""
+OPENAI = """
+import openai
+from openinference.instrumentation.openai import OpenAIInstrumentor
+
+OpenAIInstrumentor().instrument()
+client = openai.OpenAI(base_url=URL)
+TOOLS = [{"type": "function", "function": {"name": "get_fee", "parameters": {"type": "object"}}}]
+
+
+def ask(prompt):
+    messages = [{"role": "user", "content": prompt}]
+    reply = client.chat.completions.create(model="gpt-4o", messages=messages, tools=TOOLS)
+    [call] = reply.choices[0].message.tool_calls
+    result = get_fee(**json.loads(call.function.arguments))
+    messages.append(reply.choices[0].message.model_dump(exclude_none=True))
+    messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
+    return client.chat.completions.create(model="gpt-4o", messages=messages).choices[0].message.content
+"""
+AGENTS = """
+import agents, openai
+from openinference.instrumentation.openai_agents import OpenAIAgentsInstrumentor
+
+OpenAIAgentsInstrumentor().instrument()
+agents.set_default_openai_client(openai.AsyncOpenAI(base_url=URL), use_for_tracing=False)
+agent = agents.Agent(name="Fees", model="gpt-4o", tools=[agents.function_tool(get_fee)])
+
+
+async def ask(prompt):
+    return (await agents.Runner.run(agent, prompt)).final_output
+"""
+PYDANTIC_AI = """
+from pydantic_ai import Agent
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.providers.openai import OpenAIProvider
+
+Agent.instrument_all()
+model = OpenAIChatModel("gpt-4o", provider=OpenAIProvider(base_url=URL, api_key="none"))
+agent = Agent(model, name="fees", tools=[get_fee])
+
+
+async def ask(prompt):
+    return (await agent.run(prompt)).output
+"""
+LANGCHAIN = """
+from langchain.agents import create_agent
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from langchain_openai import ChatOpenAI
+from openinference.instrumentation.langchain import LangChainInstrumentor
+
+LangChainInstrumentor().instrument()
+
+
+class Retriever(BaseRetriever):
+    def _get_relevant_documents(self, query, *, run_manager):
+        return [Document(f"Fees of {query}.", metadata={"source": f"{query}.md"})]
+
+
+fee_of = get_fee
+
+
+def get_fee(country: str) -> str:
+    \"\"\"Return the fee of a country.\"\"\"
+    Retriever().invoke(country)
+    return fee_of(country)
+
+
+agent = create_agent(ChatOpenAI(model="gpt-4o", base_url=URL), [get_fee])
+
+
+def ask(prompt):
+    return agent.invoke({"messages": [{"role": "user", "content": prompt}]})["messages"][-1].content
+"""
+APPLICATIONS = {
+    "openinference.instrumentation.openai": OPENAI,
+    "openinference.instrumentation.openai_agents": AGENTS,
+    "pydantic_ai": PYDANTIC_AI,
+    "openinference.instrumentation.langchain": LANGCHAIN,
+}
+
+
+class Model:
+    """Service of a model that asks for one call of a tool, with figures of its own for each question.
+
+    Attributes:
+        seen: by country the calls with their results, and the tokens.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.calls: dict[str, dict[str, str]] = {}
+        self.tokens: dict[str, Counter[str]] = {}
+
+    def respond(self, request: Request) -> Response:
+        body = request.body
+        is_chat = request.path.endswith("/chat/completions")
+        text = json.dumps(body)
+        [country] = set(re.findall("|".join(COUNTRIES), text))
+        items = body["messages" if is_chat else "input"]
+        outputs = [
+            item["content" if is_chat else "output"]
+            for item in (items if isinstance(items, list) else [])
+            if item.get("role") == "tool" or item.get("type") == "function_call_output"
+        ]
+        step = COUNTRIES.index(country) + 1
+        tokens = {"input": 100 * step + len(outputs), "output": 10 * step + len(outputs)}
+        with self.lock:
+            for output in outputs:
+                self.calls[country] = {"name": "get_fee", "country": country, "result": str(output)}
+            self.tokens.setdefault(country, Counter()).update(tokens)
+        answer = f"The fee in {country} is known."
+        return Response((_chat if is_chat else _responses)(country, answer if outputs else "", tokens))
+
+
+def _chat(country: str, answer: str, tokens: dict[str, int]) -> dict[str, Any]:
+    function = {"name": "get_fee", "arguments": json.dumps({"country": country})}
+    calls = [{"id": f"call_{country}", "type": "function", "function": function}]
+    message = {"content": answer} if answer else {"content": None, "tool_calls": calls}
+    return {
+        "id": f"chatcmpl-{country}",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "gpt-4o-2024",
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", **message},
+                "finish_reason": "stop" if answer else "tool_calls",
+            }
+        ],
+        "usage": {
+            "prompt_tokens": tokens["input"],
+            "completion_tokens": tokens["output"],
+            "total_tokens": sum(tokens.values()),
+        },
+    }
+
+
+def _responses(country: str, answer: str, tokens: dict[str, int]) -> dict[str, Any]:
+    content = [{"type": "output_text", "text": answer, "annotations": []}]
+    message = {"type": "message", "id": "msg_1", "role": "assistant", "content": content}
+    arguments = json.dumps({"country": country})
+    call = {"type": "function_call", "id": "fc_1", "call_id": f"call_{country}", "name": "get_fee"}
+    return {
+        "id": f"resp_{country}",
+        "object": "response",
+        "created_at": 1,
+        "status": "completed",
+        "model": "gpt-4o-2024",
+        "output": [{"status": "completed", **(message if answer else {**call, "arguments": arguments})}],
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+        "usage": {
+            "input_tokens": tokens["input"],
+            "output_tokens": tokens["output"],
+            "total_tokens": sum(tokens.values()),
+            "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens_details": {"reasoning_tokens": 0},
+        },
+    }
+
+
+def check(project: Project, model: Model, *, retrieves: bool) -> None:
+    """Check that each answer has the calls, results, contexts and tokens of its own question."""
+    _, items = project.record()
+    assert set(items) == {f"{country}[fees]" for country in COUNTRIES}
+    for item in items.values():
+        [row] = item["rows"]
+        country = item["key"]
+        assert (row["spans"], row["actual_output"]) == ("complete", f"The fee in {country} is known.")
+        [call] = row["tool_calls"]
+        seen = {"name": call["name"], "country": call["arguments"]["country"], "result": call["result"]}
+        assert seen == model.calls[country]
+        tokens = {kind: row["usage"][f"{kind}_tokens"] for kind in ("input", "output")}
+        assert tokens == model.tokens[country]
+        assert row["context"] == ([f"Fees of {country}."] if retrieves else [])
+        assert [step["kind"] for step in row["steps"]].count("model") == 2
+
+
+def write_project(project: Project, application: str, url: str, *, model: str, table: str = "") -> None:
+    project.write("evalstudio.toml", CONFIG.format(model=model, table=table))
+    project.write("desk.py", HEAD.format(url=f"{url}/v1") + application)
+    cases = [{"key": country, "prompt": f"What is the fee in {country}?"} for country in COUNTRIES]
+    project.suite(*cases)
+
+
+@pytest.mark.parametrize("module", APPLICATIONS)
+def test_the_answer_has_what_the_model_saw(project: Project, neighbour: Any, module: str) -> None:
+    neighbour(module)
+    service = Model()
+    with running(service.respond) as running_service:
+        write_project(
+            project, APPLICATIONS[module], running_service.url, model='host = "python"\ntarget = "desk:ask"'
+        )
+        project.run_process().assert_outcomes(passed=len(COUNTRIES))
+    check(project, service, retrieves="langchain" in module)
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_the_recipe_for_a_service_gives_the_same(
+    project: Project, neighbour: Any, workers: tuple[str, ...]
+) -> None:
+    for module in ("openinference.instrumentation.openai", "opentelemetry.instrumentation.fastapi"):
+        neighbour(module)
+    model, receiver, port = Model(), free_port(), free_port()
+    with running(model.respond) as running_service:
+        write_project(
+            project,
+            SERVICE,
+            running_service.url,
+            model=f'host = "http"\nurl = "http://127.0.0.1:{port}/ask"',
+            table=f"port = {receiver}\nwait_s = 60.0",
+        )
+        with served(project, receiver=receiver, port=port):
+            project.run_process(*workers).assert_outcomes(passed=len(COUNTRIES))
+    check(project, model, retrieves=False)
+
+
+@contextmanager
+def served(project: Project, *, receiver: int, port: int) -> Iterator[None]:
+    """Run the service as the recipe in docs/how-to/traces.md says."""
+    recipe = (Path(__file__).parents[2] / "docs" / "how-to" / "traces.md").read_text(encoding="utf-8")
+    [export, delay] = re.findall(r"^export ([^#\n]*)", recipe, re.MULTILINE)
+    [command] = re.findall(r"^(opentelemetry-instrument .*)$", recipe, re.MULTILINE)
+    pairs = f"{export} {delay}".replace("4318", str(receiver)).split()
+    environment = dict(pair.split("=", 1) for pair in pairs)
+    program, *arguments = command.replace("8000", str(port)).split()
+    folder = Path(sys.executable).parent
+    with subprocess.Popen(
+        [str(folder / program), *arguments],
+        cwd=project.folder,
+        env={**os.environ, **environment, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"},
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        try:
+            wait_for(port)
+            yield
+        finally:
+            process.kill()
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
+def wait_for(port: int) -> None:
+    """Wait until a server takes connections."""
+    end = time.monotonic() + LONGEST_WAIT_S
+    while time.monotonic() < end:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        time.sleep(0.05)
+    raise TimeoutError(f"nothing listens on port {port}")

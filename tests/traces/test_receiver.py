@@ -1,0 +1,221 @@
+"""The receiver of spans: the protocol of OTLP over HTTP, its limits, and requests that are not honest."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import socket
+from collections.abc import Iterator
+from http.client import HTTPConnection, HTTPResponse
+from typing import Any
+
+import pytest
+from google.protobuf.json_format import ParseDict
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTraceServiceRequest,
+    ExportTraceServiceResponse,
+)
+
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.traces import collecting, receiver
+from pytest_evalstudio.traces.collecting import SpanStore
+from pytest_evalstudio.traces.receiver import Receiver
+from pytest_evalstudio.traces.remote import RemoteSpans
+from support.traces import AGENT, TRACE, batch, chat, log_record, logs, span
+
+JSON, PROTOBUF = "application/json", "application/x-protobuf"
+PARENT = f"{9:016x}"
+SPANS = [
+    span(1, AGENT, parent=9, kind=2),
+    span(2, chat("Fee?", "5"), parent=1),
+]
+
+
+@pytest.fixture
+def store() -> SpanStore:
+    return SpanStore(TRACE[:16], receives=True)
+
+
+@pytest.fixture
+def running(store: SpanStore) -> Iterator[Receiver]:
+    server = Receiver(store)
+    server.start()
+    yield server
+    server.close()
+
+
+def post(running: Receiver, body: bytes, kind: str = JSON, path: str = "/v1/traces", **headers: str) -> Any:
+    connection = HTTPConnection(running.endpoint.removeprefix("http://"), timeout=30)
+    names = {name.replace("_", "-"): value for name, value in headers.items()}
+    connection.request("POST", path, body, {"Content-Type": kind, **names})
+    response = connection.getresponse()
+    content = response.read()
+    connection.close()
+    return response, content
+
+
+def in_protobuf(value: dict[str, Any]) -> bytes:
+    """Return a batch of OTLP JSON in protobuf; the JSON of protobuf has ids in base64."""
+
+    def with_ids(item: Any) -> Any:
+        if isinstance(item, dict):
+            return {
+                key: base64.b64encode(bytes.fromhex(part)).decode()
+                if key in ("traceId", "spanId", "parentSpanId")
+                else with_ids(part)
+                for key, part in item.items()
+            }
+        return [with_ids(part) for part in item] if isinstance(item, list) else item
+
+    kind = ExportLogsServiceRequest if "resourceLogs" in value else ExportTraceServiceRequest
+    encoded: bytes = ParseDict(with_ids(value), kind()).SerializeToString()
+    return encoded
+
+
+@pytest.mark.parametrize("kind", [JSON, PROTOBUF])
+@pytest.mark.parametrize("packed", [False, True])
+def test_both_encodings_give_the_same_spans(
+    kind: str, packed: bool, running: Receiver, store: SpanStore
+) -> None:
+    value = batch(SPANS)
+    body = in_protobuf(value) if kind == PROTOBUF else json.dumps(value).encode()
+    headers = {"Content_Encoding": "gzip"} if packed else {}
+    response, content = post(running, gzip.compress(body) if packed else body, kind, **headers)
+    assert (response.status, response.headers["Content-Type"]) == (200, kind)
+    assert content == (b"" if kind == PROTOBUF else b"{}")
+    collected = store.collect(TRACE, [PARENT], 30)
+    assert collected.status == "complete"
+    agent, model = collected.spans
+    assert (agent.id, agent.parent, agent.is_server, agent.duration_s) == (f"{1:016x}", PARENT, True, 1.0)
+    assert (model.attributes["gen_ai.usage.input_tokens"], model.parent) == (3, f"{1:016x}")
+
+
+@pytest.mark.parametrize("kind", [JSON, PROTOBUF])
+def test_log_records_join_their_span_and_metrics_are_dropped(
+    kind: str, running: Receiver, store: SpanStore
+) -> None:
+    for path, value in (
+        ("/v1/logs", logs([log_record(1, "gen_ai.choice", {"message": {"content": "5"}})])),
+        ("/v1/traces", batch(SPANS)),
+    ):
+        body = in_protobuf(value) if kind == PROTOBUF else json.dumps(value).encode()
+        assert post(running, body, kind, path)[0].status == 200
+    assert post(running, b"anything", kind, "/v1/metrics")[0].status == 200
+    agent, _ = store.collect(TRACE, [PARENT], 30).spans
+    [event] = agent.events
+    assert (event.name, event.body) == ("gen_ai.choice", {"message": {"content": "5"}})
+
+
+DEEP = b'{"resourceSpans":' + b"[" * 100_000
+REFUSED = {
+    "another path": (404, {"path": "/v1/profiles"}),
+    "no path": (404, {"path": "/"}),
+    "another type": (415, {"kind": "text/plain"}),
+    "another encoding": (415, {"Content_Encoding": "br"}),
+    "no JSON": (400, {"body": b'{"resourceSpans": 7}'}),
+    "nested JSON": (400, {"body": DEEP}),
+    "broken protobuf": (400, {"body": b"\xff" * 100, "kind": PROTOBUF}),
+    "no gzip": (400, {"body": b"no", "Content_Encoding": "gzip"}),
+    "cut gzip": (400, {"body": gzip.compress(b"{}" * 999)[:-4], "Content_Encoding": "gzip"}),
+    "no length": (411, {"Content_Length": ""}),
+    "a wrong length": (400, {"Content_Length": "-1"}),
+    "a long length": (413, {"Content_Length": "99999999999"}),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_wrong_request_is_refused_in_its_encoding(name: str, running: Receiver, store: SpanStore) -> None:
+    status, changes = REFUSED[name]
+    arguments = {"body": b"{}", "kind": JSON, **changes}
+    response, content = post(running, **arguments)
+    assert response.status == status
+    assert response.headers["Connection"] == "close"
+    assert json.loads(content)["message"] if arguments["kind"] != PROTOBUF else content[2:]
+    assert post(running, json.dumps(batch(SPANS)).encode())[0].status == 200
+
+
+def test_a_bomb_is_not_unpacked(running: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(receiver, "MAX_CONTENT_BYTES", 1_000_000)
+    bomb = gzip.compress(b" " * 10_000_000)
+    assert post(running, bomb, Content_Encoding="gzip")[0].status == 413
+    assert post(running, gzip.compress(b"{}" + b" " * 1000), Content_Encoding="gzip")[0].status == 200
+
+
+def test_a_request_that_is_shorter_than_it_says_is_refused(running: Receiver) -> None:
+    host, port = running.endpoint.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=30) as connection:
+        lines = [
+            "POST /v1/traces HTTP/1.1",
+            "Host: x",
+            f"Content-Type: {JSON}",
+            "Content-Length: 100",
+            "",
+            "{}",
+        ]
+        connection.sendall("\r\n".join(lines).encode())
+        connection.shutdown(socket.SHUT_WR)
+        response = HTTPResponse(connection)
+        response.begin()
+        assert (response.status, "shorter" in response.read().decode()) == (400, True)
+
+
+@pytest.mark.parametrize("kind", [JSON, PROTOBUF])
+def test_spans_beyond_the_limit_of_a_question_are_rejected_by_the_protocol(
+    kind: str, running: Receiver, store: SpanStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(collecting, "MAX_SPANS", 2)
+    value = batch([*SPANS, span(3, {}, parent=1), span(4, {}, parent=1)])
+    body = in_protobuf(value) if kind == PROTOBUF else json.dumps(value).encode()
+    response, content = post(running, body, kind)
+    assert response.status == 200
+    if kind == PROTOBUF:
+        partial = ExportTraceServiceResponse.FromString(content).partial_success
+        rejected, message = partial.rejected_spans, partial.error_message
+    else:
+        partial = json.loads(content)["partialSuccess"]
+        rejected, message = int(partial["rejectedSpans"]), partial["errorMessage"]
+    assert (rejected, message) == (2, "2 spans are beyond the limits of a question")
+    collected = store.collect(TRACE, [PARENT], 30)
+    assert (len(collected.spans), collected.lost, collected.status) == (2, 2, "incomplete")
+
+
+def test_a_malformed_span_leaves_the_others(running: Receiver, store: SpanStore) -> None:
+    value = batch([*SPANS, {"traceId": TRACE, "spanId": 7}])
+    _, content = post(running, json.dumps(value).encode())
+    assert json.loads(content)["partialSuccess"]["rejectedSpans"] == "1"
+    assert len(store.collect(TRACE, [PARENT], 30).spans) == 2
+
+
+def test_too_many_spans_are_to_be_sent_later(running: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
+    running._rate._budget = 1.0
+    monkeypatch.setattr(receiver, "MAX_SPANS_PER_S", 0)
+    response, _ = post(running, json.dumps(batch(SPANS)).encode())
+    assert (response.status, response.headers["Retry-After"]) == (429, "1")
+
+
+def test_spans_of_others_are_not_kept(running: Receiver, store: SpanStore) -> None:
+    spans = [{**each, "traceId": "ff" * 16} for each in SPANS]
+    assert post(running, json.dumps(batch(spans)).encode())[0].status == 200
+    assert store.foreign == 2
+    assert not store._traces
+
+
+def test_another_process_takes_the_spans_by_the_secret_address(running: Receiver, store: SpanStore) -> None:
+    post(running, json.dumps(batch(SPANS)).encode())
+    other = RemoteSpans(running.spans_at.replace("/spans", "x/spans"))
+    assert other.collect(TRACE, [PARENT], 0).status == "missing"
+    collected = RemoteSpans(running.spans_at).collect(TRACE, [PARENT], 30)
+    assert (collected.status, [each.id for each in collected.spans]) == (
+        "complete",
+        [f"{1:016x}", f"{2:016x}"],
+    )
+
+
+def test_a_port_in_use_is_named(running: Receiver, store: SpanStore) -> None:
+    port = int(running.endpoint.rpartition(":")[2])
+    with pytest.raises(
+        ConfigurationError, match=rf"\[trace\] port = {port}: cannot be used: .*choose another"
+    ):
+        Receiver(store, port)
