@@ -88,11 +88,12 @@ def call_text(name: str, arguments: Mapping[str, Any], arguments_text: str = "")
     >>> call_text("search", {"query": "fee", "page": 2})
     'search(query="fee", page=2)'
     """
-    values = [f"{key}={_json_text(value)}" for key, value in arguments.items()]
+    values = [f"{key}={json_text(value)}" for key, value in arguments.items()]
     return f"{name}({', '.join(values) or arguments_text})"
 
 
-def _json_text(value: object) -> str:
+def json_text(value: object) -> str:
+    """Return an argument as JSON."""
     # Direct ways for the two commonest types: the encoder makes an iterator for each number.
     if value.__class__ is str:
         return encode_basestring(value)

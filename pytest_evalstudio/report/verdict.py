@@ -68,7 +68,7 @@ def verdict_of(
     missed = [gate for gate in analysis.gates if not gate.met]
     total = analysis.dataset.items
     if failed or errors:
-        parts = [f"{failed:,} of {counted(total, 'test')}"] if failed else []
+        parts = [f"{failed:,} of {_total(analysis)}"] if failed else []
         parts += [counted(errors, "error")] if errors else []
         outcome: Outcome = "failed" if failed else "error"
         headline = f"{'FAILED' if failed else 'ERROR'} – {', '.join(parts)}"
@@ -83,13 +83,13 @@ def verdict_of(
         outcome, short = "incomplete", "interrupted" if analysis.run.interrupted else "nothing evaluated"
         headline = f"INCOMPLETE – {short}"
     elif counts["not_run"]:
-        outcome, short = "incomplete", f"{counts['not_run']:,} of {counted(total, 'test')} not run"
+        outcome, short = "incomplete", f"{counts['not_run']:,} of {_total(analysis)} not run"
         headline = f"INCOMPLETE – {short}"
     else:
         outcome, short = "passed", f"{counts['passed']:,} passed"
-        headline = f"PASSED – {counts['passed']:,} of {counted(total, 'test')}"
+        headline = ", ".join([f"PASSED – {counts['passed']:,} of {_total(analysis)}", *_others(analysis)])
     facts = (
-        *_facts(analysis, comparison, interrupted=outcome != "incomplete"),
+        *_facts(analysis, comparison, outcome),
         *leader_sentences(conclusions, ratings),
         *analysis.note,
     )
@@ -116,18 +116,33 @@ def _of_workflows(analysis: Analysis) -> tuple[Outcome, str]:
     return "completed" if completed == len(steps) else "incomplete", text
 
 
-def _facts(analysis: Analysis, comparison: Comparison | None, *, interrupted: bool) -> Iterator[str]:
+def _total(analysis: Analysis) -> str:
+    """Return the number of tests as pytest counts them, and that of their checks where a test has several."""
+    dataset = analysis.dataset
+    tests = counted(dataset.tests, "test")
+    return tests if dataset.tests == dataset.items else f"{counted(dataset.items, 'check')} in {tests}"
+
+
+def _others(analysis: Analysis) -> Iterator[str]:
+    """Yield what a passing run has besides passed tests."""
+    if expected := analysis.verdicts["xfailed"]:
+        yield counted(expected, "expected failure")
+    if skipped := analysis.verdicts["skipped"]:
+        yield f"{skipped:,} skipped"
+
+
+def _facts(analysis: Analysis, comparison: Comparison | None, outcome: Outcome) -> Iterator[str]:
     if comparison is not None:
         yield f"Since the baseline: {summary_of(comparison)}"
     if analysis.run.shards is not None:
         yield f"A part of a run: {analysis.run.shards}."
-    if interrupted and analysis.run.interrupted:
+    if outcome != "incomplete" and analysis.run.interrupted:
         yield "The run was interrupted: figures cover the finished tests only."
     if analysis.gates:
         missed = [gate.gate.text for gate in analysis.gates if not gate.met]
         yield f"Gates not met: {'; '.join(missed)}." if missed else "Gates met."
     expected = analysis.verdicts["xfailed"]
-    if expected:
+    if expected and outcome != "passed":  # the headline of a passing run has them
         yield f"{counted(expected, 'expected failure')}."
     if analysis.confirmations.sentence:
         yield analysis.confirmations.sentence

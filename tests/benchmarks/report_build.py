@@ -28,8 +28,37 @@ ROUNDS = 3
 MODELS = ("one", "two", "three", "four", "five", "six")
 
 
-def synthetic_record(folder: Path, items: int, evaluators: int, models: int = 3) -> Path:
-    """A record of items of about one kilobyte (one evaluator), two in ten of them failing."""
+def agent_steps(number: int, steps: int) -> dict[str, object]:
+    """Return calls, expected calls and steps of an answer, half of the steps calls of tools."""
+    calls = [
+        {
+            "name": f"tool_{index % 5}",
+            "arguments": {"page": index, "query": f"fee {number}"},
+            "result": "fee: 5 USD; " * 20,
+        }
+        for index in range(steps // 2)
+    ]
+    expected = [{"name": call["name"], "arguments": {"page": index}} for index, call in enumerate(calls)]
+    every = [
+        {"kind": "tool", "call": index // 2}
+        if index % 2
+        else {"kind": "model", "usage": {"in": 90, "out": 9}}
+        for index in range(steps)
+    ]
+    times = ({"agent": "desk", "started_s": 1.0 * index, "duration_s": 0.9} for index in range(steps))
+    return {
+        "tool_calls": calls,
+        "expected_tool_calls": expected,
+        "steps": [{**step, **time_} for step, time_ in zip(every, times, strict=True)],
+    }
+
+
+def synthetic_record(folder: Path, items: int, evaluators: int, models: int = 3, steps: int = 0) -> Path:
+    """A record of items of about one kilobyte (one evaluator), two in ten of them failing.
+
+    Args:
+        steps: of each answer; 0 for answers of a model that calls no tools.
+    """
     rng = random.Random(7)
     words = [
         "the",
@@ -73,6 +102,7 @@ def synthetic_record(folder: Path, items: int, evaluators: int, models: int = 3)
                 "actual_output": texts[2],
                 "context": [texts[3]],
                 "outcomes": outcomes,
+                **(agent_steps(index, steps) if steps else {}),
             }
             file.write(json.dumps(builder.add(f"case-{index // models}", MODELS[index % models], row)) + "\n")
             builder.items.clear()

@@ -1,5 +1,5 @@
 """How a browser bears the page of a large run: python tests/benchmarks/report_page.py [CASES] [MODELS]
-[EVALUATORS].
+[EVALUATORS] [STEPS].
 
 Prints the page's weight, the time until it is ready as a multiple of that of a page with 100 rows, and the
 longest task of the page's main thread while it opens, scrolls, filters, searches and opens a case. Needs
@@ -83,16 +83,17 @@ def tasks(browser: Browser, address: str) -> dict[str, float]:
     return results
 
 
-def main(cases: int = 10_000, models: int = 4, evaluators: int = 1) -> None:
+def main(cases: int = 10_000, models: int = 4, evaluators: int = 1, steps: int = 0) -> None:
     with tempfile.TemporaryDirectory() as name, sync_playwright() as driver:
         browser = driver.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
+            executable_path=shutil.which("chromium-headless-shell") or shutil.which("chromium"),
+            args=["--no-sandbox", "--disable-gpu"],
         )
         pages = {}
         for items in (SMALL, cases * models):
             folder = Path(name) / str(items)
             folder.mkdir()
-            record = synthetic_record(folder, items, evaluators, models=models)
+            record = synthetic_record(folder, items, evaluators, models=models, steps=steps)
             pages[items] = build_report(record, folder / "report", {}).page
         small, large = (seconds_to_ready(browser, path.as_uri()) for path in pages.values())
         print(f"page of {SMALL} rows: {pages[SMALL].stat().st_size / 1e6:.2f} MB, ready in {small:.2f} s")

@@ -76,7 +76,7 @@ def test_expected_failures_are_no_failing_answers(project: Project) -> None:
     result = project.run()
     result.assert_outcomes(xfailed=1)
     lines = result.stdout.lines
-    assert any(line.startswith("result: PASSED") for line in lines)
+    assert "result: PASSED – 0 of 1 test, 1 expected failure" in lines
     assert not any(line.startswith(("rerun:", "failing answers:")) for line in lines)
 
 
@@ -131,3 +131,17 @@ def test_annotations_shorten_keys_that_are_uuids(project: Project) -> None:
     project.suite({"key": KEY, "prompt": "2+2?", "condition": '"no such word"'})
     annotations = [line for line in project.run("--evalstudio-github", "yes").outlines if "::error" in line]
     assert "title=sums_suite.json%3A%3A1f2e3d4c[app]::" in annotations[0]
+
+
+CHECKS = """
+def test_twice(eval_text_matching, eval_case):
+    for answer in ("four", "4"):
+        eval_text_matching.check(eval_case("2+2?", answer, condition='"4" OR "four"'))
+"""
+
+
+def test_tests_are_counted_as_pytest_counts_them_and_their_checks_are_named(project: Project) -> None:
+    project.write("test_checks.py", CHECKS)
+    result = project.run()
+    result.assert_outcomes(passed=1)
+    assert "result: PASSED – 2 of 2 checks in 1 test" in result.stdout.lines

@@ -193,4 +193,4 @@ def test_known(eval_text_matching, eval_case):
     _, items = project.record()
     assert [item["verdict"] for item in items.values()] == ["xfailed"]
     summary = (project.folder / "evalstudio-report" / "summary.md").read_text(encoding="utf-8")
-    assert summary.startswith("# ✓ PASSED – 0 of 1 test\n")
+    assert summary.startswith("# ✓ PASSED – 0 of 1 test, 1 expected failure\n")

@@ -82,6 +82,7 @@ class Aggregator:
         self.evaluators: dict[str, EvaluatorInfo] = evaluators_of(run)
         self.verdicts: Counter[str] = Counter()
         self.items = 0
+        self.tests = 0
         self.flaky = 0
         self.reruns: list[Item] = []
         self.cases = CaseBook()
@@ -119,6 +120,7 @@ class Aggregator:
     def add(self, item: Item) -> None:
         """Take one finished item of the record."""
         self.items += 1
+        self.tests += item.part == 0
         if item.attempts and item.part == 0:
             self._rerun(item)
         self.verdicts[item.verdict] += 1

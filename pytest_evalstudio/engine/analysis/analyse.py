@@ -85,7 +85,8 @@ class DatasetFigures:
     """Size and composition of the run's data.
 
     Attributes:
-        items: test cases times models.
+        items: test cases times models, and checks of tests in Python.
+        tests: tests that pytest counts; a test in Python may have several checks.
         cases: distinct test cases.
         rows: number of requested answers, including repeats.
         perturbed: distinct cases that are perturbations of others.
@@ -95,6 +96,7 @@ class DatasetFigures:
     """
 
     items: int
+    tests: int
     cases: int
     rows: int
     perturbed: int
@@ -271,7 +273,7 @@ def _of_population(analysis: Analysis, population: Population) -> Analysis:
         analysis,
         verdicts=counts,
         models=models,
-        dataset=replace(analysis.dataset, items=total, rows=total),
+        dataset=replace(analysis.dataset, items=total, tests=total, rows=total),
         problems=tuple(sorted(problems, key=lambda problem: SEVERITIES.index(problem.severity))),
         note=population.note,
     )
@@ -303,6 +305,7 @@ def _dataset(aggregator: Aggregator) -> DatasetFigures:
     spreads = {part: _spread(lengths) for part, lengths in aggregator.lengths.items()}
     return DatasetFigures(
         items=aggregator.items,
+        tests=aggregator.tests,
         cases=len(aggregator.cases.keys),
         rows=sum(counts.rows for counts in aggregator.models.values()),
         perturbed=len(aggregator.cases.sources),

@@ -115,6 +115,9 @@ class TextStore:
         texts += sum(map(trajectory_chars, trajectories))
         context = sum(sum(map(len, row.context)) for row in rows)
         of_rows = trajectories or [()] * len(rows)
+        kind = "notable" if notable else "other"
+        if self._shelves[kind].size > self._budget:
+            return NOWHERE, NOWHERE
         if notable:
             entry = _entry(item, contexts, of_rows)
             if change is not None:

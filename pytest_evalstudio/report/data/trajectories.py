@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.steps import Step
-from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
+from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall, json_text
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.metrics.call_lines import CallLine, CallRules, align_calls, first_fault, read_rules
 from pytest_evalstudio.record.schema import Item, JsonObject, RecordedAnswer, Row, RowOutcome
@@ -20,7 +19,6 @@ PART_CHARS = 1_000
 ARGUMENTS = 40
 MAX_DEPTH = 6
 """Levels of steps within steps that the page indents; a phone has room for no more."""
-_ZERO_IS_A_VALUE = ("at", "call")
 _MATCH = "tool_calls_match"
 _RULES_BY_DEFAULT = CallRules()
 CallFlags = Mapping[int, Sequence[tuple[str, str]]]
@@ -205,8 +203,7 @@ def _call(call: ToolCall) -> JsonObject:
 def _arguments(arguments: Mapping[str, object]) -> list[list[object]]:
     """Return names and values as JSON; a last entry without a value counts those that are left out."""
     parts: list[list[object]] = [
-        [_cut(name), _cut(json.dumps(value, ensure_ascii=False, default=str))]
-        for name, value in list(arguments.items())[:ARGUMENTS]
+        [_cut(name), _cut(json_text(value))] for name, value in list(arguments.items())[:ARGUMENTS]
     ]
     if len(arguments) > ARGUMENTS:
         parts.append([len(arguments) - ARGUMENTS])
@@ -217,31 +214,36 @@ def _steps(steps: Sequence[Step], calls: Sequence[ToolCall]) -> list[JsonObject]
     depths = _depths(steps)
     starts = [_started(step, calls) for step in steps]
     origin = min((start for start in starts if start is not None), default=0.0)
-    entries = []
-    for step, depth, start in zip(steps, depths, starts, strict=True):
-        call = calls[step.call] if step.call is not None and step.call < len(calls) else None
-        duration = step.duration_s if step.duration_s is not None or call is None else call.duration_s
-        values: JsonObject = {
-            "kind": step.kind,
-            "name": _cut(step.name or (call.name if call else "")),
-            "agent": _cut(step.agent or (call.agent if call else "")),
-            "call": step.call if step.call is not None and step.call < CALLS else None,
-            "depth": depth,
-            "text": _cut(step.text),
-            "at": None if start is None else round(start - origin, 4),
-            "took": None if duration is None else round(duration, 4),
-            "tokens": sum(step.usage.values()),
-            "cost": step.cost_usd,
-            "error": _cut(step.error),
-        }
-        entries.append(
-            {
-                name: value
-                for name, value in values.items()
-                if value or (value == 0 and name in _ZERO_IS_A_VALUE)
-            }
-        )
-    return entries
+    return [
+        _step(step, calls[step.call] if step.call is not None and step.call < len(calls) else None, depth)
+        | ({} if start is None else {"at": round(start - origin, 4)})
+        for step, depth, start in zip(steps, depths, starts, strict=True)
+    ]
+
+
+def _step(step: Step, call: ToolCall | None, depth: int) -> JsonObject:
+    """Return a step as data of the page; the name, agent and seconds of a call stand for missing ones."""
+    entry: JsonObject = {"kind": step.kind}
+    if depth:
+        entry["depth"] = depth
+    if step.call is not None and step.call < CALLS:
+        entry["call"] = step.call
+    if name := step.name or (call.name if call else ""):
+        entry["name"] = _cut(name)
+    if agent := step.agent or (call.agent if call else ""):
+        entry["agent"] = _cut(agent)
+    if step.text:
+        entry["text"] = _cut(step.text)
+    duration = step.duration_s if step.duration_s is not None or call is None else call.duration_s
+    if duration is not None:
+        entry["took"] = round(duration, 4)
+    if step.usage:
+        entry["tokens"] = sum(step.usage.values())
+    if step.cost_usd:
+        entry["cost"] = step.cost_usd
+    if step.error:
+        entry["error"] = _cut(step.error)
+    return entry
 
 
 def _started(step: Step, calls: Sequence[ToolCall]) -> float | None:
