@@ -289,7 +289,8 @@ def read_rows(source: Source, data: object, at: tuple[object, ...]) -> tuple[dic
         raise source.error(pointer(*at), "expected a list of rows")
     rows: dict[int, Row] = {}
     errors: list[DataError] = []
-    for index, item in enumerate(data):
+    texts: dict[str, str] = {}
+    for index, item in enumerate(data.drained() if isinstance(data, PackedRows) else data):
         try:
             row = validate(Row, item, source, *at, index)
             check_condition(
@@ -303,6 +304,11 @@ def read_rows(source: Source, data: object, at: tuple[object, ...]) -> tuple[dic
         except DataError as exc:
             errors.append(exc)
             continue
+        # The rows of several models have the same question, and most often the same context.
+        row.input = texts.setdefault(row.input, row.input)
+        row.expected_output = texts.setdefault(row.expected_output, row.expected_output)
+        row.output_condition = texts.setdefault(row.output_condition, row.output_condition)
+        row.context = [texts.setdefault(text, text) for text in row.context]
         rows[index] = row
         source.warnings += misspelt(Row, item, f"{source.name} {pointer(*at, index)}")
     complete_row_keys(list(rows.values()))

@@ -52,6 +52,13 @@ class PackedRows(Sequence[object]):
     def __iter__(self) -> Iterator[object]:
         return map(_unpacked, self._rows)
 
+    def drained(self) -> Iterator[object]:
+        """Yield the rows and forget each, so that its memory serves what is made of it; nothing is left."""
+        rows = self._rows[::-1]
+        del self._rows
+        while rows:
+            yield _unpacked(rows.pop())
+
 
 def _unpacked(row: object) -> object:
     return msgspec.msgpack.decode(row) if isinstance(row, bytes) else row
