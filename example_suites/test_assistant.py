@@ -25,7 +25,7 @@ CARDS = str(BANK / "card_terms.txt")
 def test_a_fee_is_quoted_from_the_schedule(
     eval_model, eval_text_matching, eval_lexical_groundedness, model, question, fee
 ):
-    case = eval_model(model).ask(question, corpus=[FEES, CARDS], condition=f'"{fee}"')
+    case = eval_model(model).ask(question, corpus=[FEES, CARDS], condition=f'"costs {fee}"')
     eval_text_matching.check(case)
     eval_lexical_groundedness.check(case)
 
@@ -44,7 +44,9 @@ def test_a_fee_is_quoted_from_the_schedule(
 )
 def test_two_prices_in_one_answer(eval_model, eval_text_matching, model):
     case = eval_model(model).ask(
-        "What do a CHAPS payment and a banker's draft cost?", corpus=[FEES], condition='"£20.00" AND "£15.00"'
+        "What do a CHAPS payment and a banker's draft cost?",
+        corpus=[FEES],
+        condition='"costs £20.00" AND "costs £15.00"',
     )
     eval_text_matching.check(case)
 

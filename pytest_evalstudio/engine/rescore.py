@@ -63,7 +63,7 @@ def rescored(
     scores: dict[Identity, Scores] = {}
     for file, items in by_file.items():
         results = evaluate_lab(
-            _lab(items), config, registry=registry, provider=provider, folder=config.folder
+            lab_of_items(items), config, registry=registry, provider=provider, folder=config.folder
         )
         for result in results:
             model = result.task.model
@@ -79,8 +79,8 @@ def rescored(
     )
 
 
-def _lab(items: Iterable[Item]) -> TestLab:
-    """Return the answers of a file as a lab."""
+def lab_of_items(items: Iterable[Item]) -> TestLab:
+    """Return the recorded answers of a file as a lab."""
     rows: list[Row] = []
     models: dict[str, bool] = {}
     for item in items:

@@ -22,6 +22,7 @@ from pytest_evalstudio.engine.analysis.population import Population
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of
 from pytest_evalstudio.engine.outputs import PAGE, REPORT_FILES, OutputFolder
 from pytest_evalstudio.mrm.workflow.states import is_artifact
+from pytest_evalstudio.mutation.results import MutationResult
 from pytest_evalstudio.plots.labels import natural_key
 from pytest_evalstudio.record.reader import read_run
 from pytest_evalstudio.record.schema import Item, Run
@@ -88,6 +89,7 @@ def build_report(
     registry: Registry | None = None,
     comparison: Comparison | None = None,
     history: History | None = None,
+    mutation: MutationResult | None = None,
     population: Population | None = None,
 ) -> Report:
     """Build the report of a record in a folder and replace an earlier report.
@@ -105,6 +107,7 @@ def build_report(
         registry: known evaluators and sections; a fresh one where not given.
         comparison: of the run with its baseline.
         history: of earlier runs and this one.
+        mutation: mutation test of the run's answers.
         population: figures of all rows, where the record is an excerpt of them.
 
     Raises:
@@ -128,6 +131,7 @@ def build_report(
         registry=known,
         comparison=comparison,
         history=history,
+        mutation=mutation,
         ratings=_ratings(run),
         population=population,
     )
@@ -189,6 +193,7 @@ class _Inputs:
     registry: Registry
     comparison: Comparison | None
     history: History | None
+    mutation: MutationResult | None
     ratings: Ratings | None
     population: Population | None
 
@@ -232,6 +237,7 @@ def _write_files(output: Path, inputs: _Inputs) -> Content:
             warnings=exports.warnings,
             comparison=inputs.comparison,
             history=inputs.history,
+            mutation=inputs.mutation,
             ratings=inputs.ratings,
             tools=data.tools,
         )

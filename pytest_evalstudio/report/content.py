@@ -12,6 +12,7 @@ from pytest_evalstudio.arena.results import Ratings
 from pytest_evalstudio.comparison.history import History
 from pytest_evalstudio.comparison.results import Comparison
 from pytest_evalstudio.engine.analysis.analyse import Analysis
+from pytest_evalstudio.mutation.results import MutationResult
 from pytest_evalstudio.report.conclusions import ModelConclusion
 from pytest_evalstudio.report.data.columns import Columns
 from pytest_evalstudio.report.data.tools import ToolTable
@@ -40,6 +41,7 @@ class Content:
         history: of earlier runs and this one, None without one.
         ratings: of the arena, None without one.
         tools: calls of tools by model.
+        mutation: of the run's answers, None without one.
         rendered: the failures of an evaluator as HTML, which the page and the evaluator's own fragment share.
     """
 
@@ -58,4 +60,5 @@ class Content:
     history: History | None = None
     ratings: Ratings | None = None
     tools: ToolTable | None = None
+    mutation: MutationResult | None = None
     rendered: dict[str, Markup] = field(default_factory=dict)

@@ -163,6 +163,17 @@ def _labels(text: str) -> None:
     chunk_matches([text, f"{text} b"], [text, f"a {text}"])
 
 
+@measured("mutation.texts", 8.0)
+def _damages(text: str) -> None:
+    from random import Random
+
+    from pytest_evalstudio.mutation.texts import HARMLESS, MUTATORS, Material, names_in
+
+    material = Material(question=text, others=(f"{text}.",), names=names_in([text])[:10])
+    for mutate in (*MUTATORS.values(), *HARMLESS.values()):
+        mutate(text, material, Random(1))
+
+
 # perturbations
 
 

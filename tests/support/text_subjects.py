@@ -137,7 +137,11 @@ def configured(cls: type[Any], spec: EvaluatorSpec) -> Any:
     fields = {field.name: field for field in dataclasses.fields(cls)}
     text = "Is the answer right? {question} {expected_output} {context} {actual_output}"
     values = {name: text if isinstance(fields[name].default, str) else (text,) for name in required}
-    return cls(**values | ({"rules": ({"tool": "*", "at_most": 2},)} if "rules" in required else {}))
+    forms: dict[str, Any] = {
+        "rules": ({"tool": "*", "at_most": 2},),
+        "grades": {"1": "It insults.", "5": "It is polite."},
+    }
+    return cls(**values | {name: value for name, value in forms.items() if name in required})
 
 
 def _cases(text: str, roles: tuple[str, ...], scope: str) -> list[Case]:

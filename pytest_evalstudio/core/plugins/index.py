@@ -168,6 +168,7 @@ MODULES: Mapping[str, Mapping[str, str]] = {
         "history": "pytest_evalstudio.report.sections.history",
         "insights": "pytest_evalstudio.report.sections.insights",
         "models": "pytest_evalstudio.report.sections.models",
+        "mutation": "pytest_evalstudio.report.sections.mutation",
         "problems": "pytest_evalstudio.report.sections.problems",
         "repeats": "pytest_evalstudio.report.sections.repeats",
         "run": "pytest_evalstudio.report.sections.run",

@@ -1,0 +1,115 @@
+"""Result of mutation testing: how many damaged answers a suite fails, by kind, evaluator and case."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct, json
+
+FILE = "mutation.json"
+AdviceCode = Literal["condition", "threshold", "evaluator", "expectation"]
+FindingCode = Literal["condition_always_met", "threshold_never_missed", "case_notices_nothing"]
+
+
+class Share(Struct, frozen=True, kw_only=True):
+    """Damaged answers that fail, of those that were judged.
+
+    Attributes:
+        name: of the kind, evaluator or case.
+        low, high: 95 % interval, clustered by case; None without any.
+    """
+
+    name: str
+    failed: int
+    total: int
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def value(self) -> float | None:
+        """Return the share, 0.0 to 1.0, higher is better; None without any."""
+        return self.failed / self.total if self.total else None
+
+
+class Advice(Struct, frozen=True, kw_only=True):
+    """Smallest change of the suite that fails a damaged answer, and not the original."""
+
+    code: AdviceCode
+    text: str
+
+
+class Survivor(Struct, frozen=True, kw_only=True):
+    """Damaged answer that passes.
+
+    Attributes:
+        removed, added: words that differ; "" where the whole answer does.
+        original, text: of the answer; of damaged calls, what was done to them is `added`.
+        passing: ids of the evaluators that pass it.
+        advice: None where no rule of this package knows one.
+    """
+
+    file: str
+    key: str
+    model: str
+    question: str
+    kind: str
+    original: str
+    text: str
+    removed: str = ""
+    added: str = ""
+    passing: tuple[str, ...] = ()
+    advice: Advice | None = None
+
+
+class MutationFinding(Struct, frozen=True, kw_only=True):
+    """Part of a suite that says nothing.
+
+    Attributes:
+        subject: condition, metric or case.
+        keys: of the cases.
+    """
+
+    code: FindingCode
+    subject: str
+    text: str
+    keys: tuple[str, ...] = ()
+
+
+class MutationResult(Struct, frozen=True, kw_only=True):
+    """All that a mutation test says.
+
+    Attributes:
+        source: the run, lab or suite.
+        score: of all kinds of damage.
+        answers: passing answers that were damaged.
+        cases: distinct test cases.
+        failing: answers that fail undamaged, which were left out.
+        not_judged: answers that were left out since no evaluator judges what they say.
+        harmless: changes that keep the meaning; `failed` of them are false alarms.
+        unjudged: damaged answers without a verdict, by kind.
+        evaluators: share of the damaged answers with a verdict of the evaluator that it fails.
+        not_asked: evaluators that were left out, and why.
+        survivors: damaged answers that pass; those with advice first.
+        seed: of everything random.
+    """
+
+    source: str
+    score: Share
+    answers: int
+    cases: int
+    failing: int
+    not_judged: int = 0
+    kinds: tuple[Share, ...]
+    evaluators: tuple[Share, ...]
+    by_case: tuple[Share, ...]
+    harmless: tuple[Share, ...]
+    survivors: tuple[Survivor, ...]
+    findings: tuple[MutationFinding, ...] = ()
+    unjudged: dict[str, int] = {}
+    not_asked: dict[str, str] = {}
+    seed: int = 0
+
+
+def as_json(result: MutationResult) -> str:
+    """Return the result as JSON, indented."""
+    return json.format(json.encode(result), indent=2).decode()

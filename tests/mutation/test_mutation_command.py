@@ -1,0 +1,202 @@
+"""`evalstudio mutate`: suites of known strength, runs, and what is said of survivors."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.command import Result, evalstudio
+
+ANSWERS = {
+    "fee": ("What does a transfer abroad cost?", "A transfer abroad costs 15 USD in total."),
+    "limit": ("What is the limit of the Gold card?", "The limit of the Gold card is 10,000 USD per month."),
+    "time": ("How long does it take?", "Every transfer takes at least 3 working days."),
+}
+STRONG = {key: f'regexp("^{answer}$")' for key, (_, answer) in ANSWERS.items()}
+WEAK = dict.fromkeys(ANSWERS, 'NOT "idiot"')
+NUMBERS = {"fee": '"15 USD"', "limit": '"10,000 USD"', "time": '"3 working"'}
+
+
+def suite(folder: Path, conditions: dict[str, str], **more: Any) -> Path:
+    cases = [
+        {"key": key, "prompt": prompt, "expected_output": answer, "condition": conditions[key], **more}
+        for key, (prompt, answer) in ANSWERS.items()
+    ]
+    (folder / "evalstudio.toml").write_text('evaluators = ["text_matching"]\n')
+    path = folder / "bank_suite.json"
+    path.write_text(json.dumps({"name": "Bank", "tests": [{"test_cases": cases}]}))
+    return path
+
+
+def mutated(folder: Path, *arguments: str, source: str = "bank_suite.json") -> Result:
+    return evalstudio("mutate", source, *arguments, folder=folder)
+
+
+def result_of(folder: Path, *arguments: str, source: str = "bank_suite.json") -> dict[str, Any]:
+    done = mutated(folder, "--json", *arguments, source=source)
+    assert done.returncode in (0, 1), done.stderr
+    data: dict[str, Any] = json.loads(done.stdout)
+    return data
+
+
+def test_a_suite_that_accepts_only_the_answer_notices_everything(tmp_path: Path) -> None:
+    suite(tmp_path, STRONG)
+    result = result_of(tmp_path)
+    assert result["score"]["failed"] == result["score"]["total"] > 20
+    assert result["survivors"] == result["findings"] == []
+
+
+def test_a_suite_that_any_answer_passes_notices_nothing(tmp_path: Path) -> None:
+    suite(tmp_path, WEAK)
+    result = result_of(tmp_path, "--kinds", "number,negation,other_answer,language")
+    assert result["score"]["failed"] == 0
+    assert result["score"]["total"] == len(result["survivors"]) == 12
+    [finding] = result["findings"]
+    assert finding["code"] == "condition_always_met"
+    assert sorted(finding["keys"]) == ["fee", "limit", "time"]
+
+
+def test_conditions_on_numbers_notice_numbers_alone(tmp_path: Path) -> None:
+    suite(tmp_path, NUMBERS)
+    kinds = {share["name"]: share["failed"] / share["total"] for share in result_of(tmp_path)["kinds"]}
+    assert kinds["number"] == kinds["refusal"] == kinds["other_answer"] == 1.0
+    assert kinds["negation"] == kinds["added_sentence"] == 0.0
+
+
+def test_advice_tells_the_answers_apart(tmp_path: Path) -> None:
+    """The proposed condition, put into the suite, fails the survivor and passes the answer."""
+    suite(tmp_path, NUMBERS)
+    survivors = [each for each in result_of(tmp_path)["survivors"] if each["advice"]]
+    conditions = [each for each in survivors if each["advice"]["code"] == "condition"]
+    assert len(conditions) >= 3
+    for survivor in conditions:
+        words = survivor["advice"]["text"].removeprefix("add the condition ").strip('"')
+        assert words in survivor["original"]
+        assert words not in survivor["text"]
+
+
+def test_harmless_changes_are_counted_apart(tmp_path: Path) -> None:
+    suite(tmp_path, STRONG)
+    harmless = {share["name"]: share["failed"] for share in result_of(tmp_path)["harmless"]}
+    assert harmless["courtesy"] == 3
+    suite(tmp_path, NUMBERS)
+    assert {share["failed"] for share in result_of(tmp_path)["harmless"]} == {0}
+
+
+def test_the_limit_decides_the_status(tmp_path: Path) -> None:
+    suite(tmp_path, NUMBERS)
+    score = result_of(tmp_path)["score"]
+    share = score["failed"] / score["total"]
+    assert mutated(tmp_path, "--min-score", f"{share - 0.01:.3f}").returncode == 0
+    done = mutated(tmp_path, "--min-score", f"{share + 0.01:.3f}")
+    assert done.returncode == 1
+    assert f"mutation score {share:.3g} < {share + 0.01:.3g}" in done.stderr
+
+
+def test_the_terminal_names_survivors_with_their_words(tmp_path: Path) -> None:
+    suite(tmp_path, NUMBERS)
+    out = mutated(tmp_path, "--kinds", "negation").stdout
+    assert "mutation score 0 %" in out
+    assert "The limit of the Gold card is {+not +}10,000 USD per month." in out
+    assert 'to fail it: add the condition "is 10,000 USD"' in out
+
+
+def test_the_same_seed_gives_the_same_result(tmp_path: Path) -> None:
+    suite(tmp_path, NUMBERS)
+    assert result_of(tmp_path) == result_of(tmp_path)
+    assert result_of(tmp_path, "--seed", "5")["seed"] == 5
+
+
+def test_answers_that_fail_undamaged_are_left_out(tmp_path: Path) -> None:
+    suite(tmp_path, {**NUMBERS, "fee": '"16 USD"'})
+    result = result_of(tmp_path)
+    assert (result["answers"], result["failing"]) == (2, 1)
+    assert "fee" not in {share["name"] for share in result["by_case"]}
+
+
+def lab(folder: Path) -> Path:
+    calls = [{"name": "find", "arguments": {"code": "E1"}}, {"name": "cancel", "arguments": {"code": "E1"}}]
+    row = {
+        "key": "cancel",
+        "model_key": "m",
+        "input": "Cancel E1",
+        "actual_output": "Done.",
+        "tool_calls": calls,
+        "expected_tool_calls": calls,
+    }
+    (folder / "evalstudio.toml").write_text(
+        'evaluators = ["tool_calls"]\n[evaluator.tool_calls]\nmode = "exact"\n'
+    )
+    path = folder / "agent_lab.json"
+    path.write_text(
+        json.dumps({"name": "L", "models": [{"key": "m", "name": "m"}], "dataset": {"inputs": [row]}})
+    )
+    return path
+
+
+def test_calls_of_an_agent_are_damaged(tmp_path: Path) -> None:
+    lab(tmp_path)
+    kinds = {
+        share["name"]: (share["failed"], share["total"])
+        for share in result_of(tmp_path, source="agent_lab.json")["kinds"]
+        if "call" in share["name"] or share["name"].startswith("other_")
+    }
+    assert kinds == dict.fromkeys(("dropped_call", "doubled_call", "other_argument", "other_order"), (1, 1))
+
+
+def test_a_loose_mode_lets_damaged_calls_pass(tmp_path: Path) -> None:
+    lab(tmp_path)
+    (tmp_path / "evalstudio.toml").write_text(
+        'evaluators = ["tool_calls"]\n[evaluator.tool_calls]\nmode = "superset"\n'
+    )
+    survivors = {each["kind"]: each for each in result_of(tmp_path, source="agent_lab.json")["survivors"]}
+    assert {"doubled_call", "other_order"} <= survivors.keys()
+    assert survivors["doubled_call"]["advice"]["code"] == "expectation"
+
+
+def test_judges_are_asked_only_on_request(tmp_path: Path) -> None:
+    suite(tmp_path, NUMBERS)
+    (tmp_path / "judge.py").write_text(
+        "import json\n"
+        "def judge(prompt):\n"
+        "    with open('asked.txt', 'a') as log: log.write('x')\n"
+        "    return json.dumps({'rationale': 'r', 'rating': 'yes'})\n"
+    )
+    (tmp_path / "evalstudio.toml").write_text(
+        'evaluators = ["text_matching", "relevance_to_query_judge"]\n'
+        '[judge]\nhost = "python"\ntarget = "judge:judge"\n'
+    )
+    result = result_of(tmp_path, "--kinds", "negation")
+    assert list(result["not_asked"]) == ["relevance_to_query_judge"]
+    assert not (tmp_path / "asked.txt").exists()
+    result = result_of(tmp_path, "--kinds", "negation", "--allow-calls")
+    assert result["not_asked"] == {}
+    assert (tmp_path / "asked.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fault"),
+    [
+        (("--min-score", "3"), "--min-score 3: expected a share from 0 to 1"),
+        (("--kinds", "numbers"), "Did you mean 'number'?"),
+    ],
+)
+def test_wrong_options_are_named(tmp_path: Path, arguments: tuple[str, ...], fault: str) -> None:
+    suite(tmp_path, NUMBERS)
+    done = mutated(tmp_path, *arguments)
+    assert done.returncode == 2
+    assert fault in done.stderr
+
+
+def test_what_cannot_be_damaged_is_said(tmp_path: Path) -> None:
+    suite(tmp_path, NUMBERS)
+    assert "there is no such file or folder" in mutated(tmp_path, source="none.json").stderr
+    (tmp_path / "evalstudio.toml").write_text('evaluators = ["pii_leakage"]\n')
+    assert "no evaluator judges what its answers say" in mutated(tmp_path).stderr
+    suite(tmp_path, dict.fromkeys(ANSWERS, '"other"'))
+    done = mutated(tmp_path)
+    assert done.returncode == 2
+    assert "none of 3 answers passes undamaged, e.g. 'What does a transfer abroad cost?'" in done.stderr
