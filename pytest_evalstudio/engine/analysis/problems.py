@@ -266,6 +266,7 @@ def faults(aggregator: Aggregator) -> Iterator[Problem]:
                     attributes={
                         "evaluator": id,
                         "count": sample.count,
+                        "reasons": list(sample.texts),
                         **row_attributes(model, name, sample.keys),
                     },
                     actions=action,
