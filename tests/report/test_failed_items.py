@@ -70,13 +70,17 @@ def test_a_name_that_evaluator_and_metric_share_is_given_once():
 
 def test_an_error_that_decides_an_item_comes_before_missed_thresholds(tmp_path: Path) -> None:
     outcomes = {"quality": score(0.1), "text_matching": error("", "expected a string after AND")}
-    builder = RecordBuilder(evaluator("quality"), boolean_evaluator(name="Text matching"))
-    builder.add("a", "one", {**JUDGED, "outcomes": outcomes})
+    models = ("one", "two")
+    builder = RecordBuilder(evaluator("quality"), boolean_evaluator(name="Text matching"), models=models)
+    for model in models:
+        builder.add("a", model, {**JUDGED, "outcomes": outcomes})
     report = build_report(builder.write(tmp_path), tmp_path, {})
     first = report.page.read_text(encoding="utf-8").partition('class="first-reason"')[2][:200]
     assert "Text matching" in first
     [finding] = [each for each in report.findings if each.evaluator == "text_matching"]
-    assert finding.title == "Text matching: 1 answer without a score: expected a string after AND"
+    assert finding.title == (
+        "Text matching: 2 answers of 2 of 2 models without a score: expected a string after AND"
+    )
 
 
 def test_equal_answers_of_a_table_are_written_out_once_with_their_number() -> None:
