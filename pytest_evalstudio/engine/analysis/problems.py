@@ -266,10 +266,10 @@ def faults(aggregator: Aggregator) -> Iterator[Problem]:
                     attributes={
                         "evaluator": id,
                         "count": sample.count,
-                        "reasons": list(sample.texts),
                         **row_attributes(model, name, sample.keys),
                     },
                     actions=action,
+                    reasons=tuple(sample.texts),
                 )
 
 
