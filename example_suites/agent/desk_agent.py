@@ -25,7 +25,7 @@ class Desk:
 
     def call(self, name, **arguments):
         start = time.perf_counter()
-        record = {"name": name, "arguments": arguments}
+        record = {"name": name, "arguments": arguments, "started_s": time.time()}
         try:
             record["result"] = getattr(self, f"_{name}")(**arguments)
             return record["result"]

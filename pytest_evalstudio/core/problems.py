@@ -59,6 +59,7 @@ class Problem:
         avid: one of AVID.
         attributes: model, evaluator, metric, threshold, score, test_case_keys, row_keys, as far as they
             apply.
+        reasons: distinct reasons of answers that could not be scored, the first ones.
     """
 
     description: str
@@ -69,6 +70,7 @@ class Problem:
     actions: str = ""
     resources: tuple[str, ...] = ()
     code: ProblemCode = ""
+    reasons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -211,7 +211,11 @@ class FileEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ProblemEntry(Struct, frozen=True, kw_only=True):
-    """A problem that a workflow's step found; see `core.problems.Problem`."""
+    """A problem that a workflow's step found; see `core.problems.Problem`.
+
+    Attributes:
+        code: class of the problem, e.g. "mean_missed", "weak_cell" or "failure_cluster".
+    """
 
     description: str
     severity: Literal["high", "medium", "low"]
@@ -220,6 +224,7 @@ class ProblemEntry(Struct, frozen=True, kw_only=True):
     attributes: JsonObject = {}
     actions: str = ""
     resources: tuple[str, ...] = ()
+    code: str = ""
 
 
 class SignOffEntry(Struct, frozen=True, kw_only=True):

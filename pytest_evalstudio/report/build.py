@@ -207,7 +207,8 @@ def _write_files(output: Path, inputs: _Inputs) -> Content:
     with Archive(output / ARCHIVE) as archive, TextStore() as texts:
         archive.add(inputs.record, FILE)
         failures = FailureBook(run, evaluators)
-        failed = FailedItems(run, evaluators, inputs.comparison)
+        is_table = inputs.population is not None
+        failed = FailedItems(run, evaluators, inputs.comparison, folds_answers=is_table)
         data = PageData(Columns(run, evaluators, inputs.comparison), texts, evaluators, inputs.comparison)
         results, judged = _results_writer(run, folders), AgentEvaluation(output, run, evaluators)
         with exports.open("results", results), exports.open("Agent Evaluation", judged):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from pytest_evalstudio.comparison.results import Comparison, ItemChange
 from pytest_evalstudio.comparison.windows import change_windows
@@ -38,11 +39,21 @@ class FailedItems:
         run: the record's header.
         evaluators: of the run.
         comparison: with a baseline, None without one.
+        folds_answers: whether equal answers that fail alike are kept once. The worst rows of a large table
+            are often one sentence to a hundred questions.
     """
 
     def __init__(
-        self, run: Run, evaluators: Mapping[str, EvaluatorInfo], comparison: Comparison | None = None
+        self,
+        run: Run,
+        evaluators: Mapping[str, EvaluatorInfo],
+        comparison: Comparison | None = None,
+        *,
+        folds_answers: bool = False,
     ) -> None:
+        self._folds_answers = folds_answers
+        self._same: Counter[tuple[GroupKey, int]] = Counter()
+        self._answers: dict[str, tuple[GroupKey, int]] = {}
         self.total: dict[Kind, int] = dict.fromkeys(LIMITS, 0)
         self._totals: Counter[GroupKey] = Counter()
         self._run = run
@@ -59,7 +70,14 @@ class FailedItems:
             return
         self.total[kind] += 1
         misses = tuple(_misses(self._evaluators, item))
-        self._totals[group_key(kind, misses, _code(item, misses))] += 1
+        group_of = group_key(kind, misses, _code(item, misses))
+        self._totals[group_of] += 1
+        if self._folds_answers and item.rows:
+            answer = group_of, hash(item.rows[0].actual_output)
+            self._same[answer] += 1
+            if self._same[answer] > 1:
+                return
+            self._answers[item.nodeid] = answer
         change = self._changes.get(item.nodeid)
         is_regressed = change is not None and change.item_class in ("regressed", "error_now")
         group = (self._regressed if is_regressed else self._others)[kind]
@@ -73,7 +91,13 @@ class FailedItems:
 
     def items(self, kind: Kind) -> list[FailedItem]:
         """Return the kept items of a kind, regressed ones first."""
-        return [*self._regressed[kind], *self._others[kind]][: LIMITS[kind]]
+        kept = [*self._regressed[kind], *self._others[kind]][: LIMITS[kind]]
+        return [
+            replace(item, equal_answers=self._same[self._answers[item.nodeid]] - 1)
+            if item.nodeid in self._answers
+            else item
+            for item in kept
+        ]
 
     @property
     def first(self) -> FailedItem | None:
@@ -91,7 +115,8 @@ class FailedItems:
 
     def left_out(self, kind: Kind) -> int:
         """Return the number of items of a kind that are not kept."""
-        return self.total[kind] - len(self.items(kind))
+        items = self.items(kind)
+        return self.total[kind] - len(items) - sum(item.equal_answers for item in items)
 
     def _failed(
         self, kind: Kind, item: Item, misses: tuple[FailedEvaluator, ...], change: ItemChange | None
@@ -126,11 +151,14 @@ def _code(item: Item, misses: Sequence[FailedEvaluator]) -> str:
 
 
 def _misses(evaluators: Mapping[str, EvaluatorInfo], item: Item) -> Iterator[FailedEvaluator]:
-    """Yield the evaluators that failed an item, those of safety first, then those with an error."""
+    """Yield the evaluators that failed an item, those of safety first, then those with an error.
+
+    An error that decides the item comes first.
+    """
     failed = [(id, verdict) for id, verdict in item.verdicts.items() if verdict.passed is False]
     failed.sort(key=lambda entry: entry[0] not in evaluators or not is_safety(evaluators[entry[0]]))
     broken = [(id, verdict) for id, verdict in item.verdicts.items() if verdict.status == "error"]
-    for id, verdict in (*failed, *broken):
+    for id, verdict in (*broken, *failed) if item.verdict == "error" else (*failed, *broken):
         if id in evaluators:
             yield _miss(evaluators[id], verdict)
 

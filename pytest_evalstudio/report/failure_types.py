@@ -82,9 +82,10 @@ class FailedItem:
         change: class in the comparison with the baseline, "" without one.
         code: class of a failure that no evaluator decides or explains, e.g. "answer_empty", or "no_answer"
             where the host failed; "" for others.
-        misses: the evaluators that failed it, those with an error last.
+        misses: the evaluators that failed it, those with an error last, unless an error decides.
         reason: of the whole item.
         error: of the host, "" if there is an answer.
+        equal_answers: number of further items with the same answer that fail alike and are not written out.
     """
 
     kind: Kind
@@ -100,6 +101,7 @@ class FailedItem:
     error: str = ""
     repeats: int = 1
     texts: FailureTexts = FailureTexts()
+    equal_answers: int = 0
 
     @property
     def first(self) -> FailedEvaluator | None:

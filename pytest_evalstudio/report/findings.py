@@ -210,7 +210,9 @@ class _Group:
             broken = len(self._columns.judgements[info.id].broken)
             return f"{info.name}: {_answers_text(answers)}{of} flip under perturbation ({broken} pass → fail)"
         if code == "not_scored":
-            return f"{info.name}: {_answers_text(answers)}{of} without a score"
+            title = f"{info.name}: {_answers_text(answers)}{of} without a score"
+            reasons = {text for problem in problems for text in problem.reasons}
+            return f"{title}: {reasons.pop()}" if len(reasons) == 1 else title
         rows = f" in {_answers_text(answers)}{of}" if answers else of
         kind = problems[0].problem_type.replace("_", " ")
         return f"{info.name}: {counted(len(problems), f'{kind} problem')}{rows}"

@@ -22,6 +22,7 @@ from pytest_evalstudio.core.plugins.section import TABS, SectionSpec
 from pytest_evalstudio.core.problems import AVID
 from pytest_evalstudio.core.text import short_key
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
+from pytest_evalstudio.record.problems import problem_groups
 from pytest_evalstudio.report import assets
 from pytest_evalstudio.report.assessment import assess
 from pytest_evalstudio.report.bytecode import TemplateBytecode
@@ -235,7 +236,7 @@ def _environment() -> Environment:
         "whole_percent": _whole_percent,
         "finding_filter": _finding_filter,
     }
-    environment.filters.update(filters)
+    environment.filters.update(filters, problem_groups=problem_groups)
     environment.globals.update(
         assess=assess, confusion_heat=confusion_heat, pytest_command=pytest_command, avid_names=AVID
     )

@@ -11,6 +11,7 @@ from pytest_evalstudio.comparison.results import Comparison
 from pytest_evalstudio.comparison.sentences import summary_of
 from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.engine.analysis.analyse import Analysis
+from pytest_evalstudio.record.problems import problem_groups
 from pytest_evalstudio.report.conclusions import ModelConclusion
 from pytest_evalstudio.report.leaders import leader_sentences
 
@@ -107,7 +108,8 @@ def _of_workflows(analysis: Analysis) -> tuple[Outcome, str]:
     steps = analysis.run.steps.values()
     failed = sum(step.verdict == "failed" for step in steps)
     completed = sum(step.status == "completed" for step in steps)
-    high = sum(problem.severity == "high" for step in steps for problem in step.problems)
+    groups = [group for step in steps for group in problem_groups(step.problems)]
+    high = sum(group[0].severity == "high" for group in groups)
     text = f"{completed} of {counted(len(steps), 'step')} completed"
     text += f", {failed} failed" if failed else ""
     text += f", {counted(high, 'finding')} of high severity" if high else ""

@@ -1,8 +1,9 @@
 """Pictures of the page: python tests/report/screenshots.py [RECORD OUT].
 
 Without arguments, write the pictures of README and docs into docs/images: a report of 16 models, the
-evaluation eye of three, a comparison, the review page, a terminal, and the report of a workflow. With a
-record, or the folder of a report, write each tab of its page, wide and narrow, light and dark, into OUT.
+evaluation eye of three, a comparison, a case of an agent, the review page, a terminal, and the report of a
+workflow. With a record, or the folder of a report, write each tab of its page, wide and narrow, light and dark, into
+OUT.
 Needs Chromium, Playwright and Rich; Pillow makes the pictures smaller.
 """
 
@@ -46,6 +47,7 @@ SCHEMES = ("light", "dark")
 WIDTHS = (1920, 1280, 390)
 COLOURS = 128
 RUN_HEIGHT = 470
+AGENT_CASE = "#case=desk_suite.json%3A%3Athousands-separator%5Bdesk-agent%5D"
 
 
 def picture(
@@ -100,6 +102,7 @@ def write_for_docs(browser: Browser) -> None:
         compared = bot / "evalstudio-report" / "interpretation.html"
         workflow = run_workflow(folder / "workflow")
         runs = first_runs(folder / "fees")
+        agent = run_agent(folder / "agent").as_uri() + AGENT_CASE
         for scheme in SCHEMES:
             for part, address in (
                 ("page", page.as_uri()),
@@ -107,6 +110,7 @@ def write_for_docs(browser: Browser) -> None:
                 ("case", page.as_uri() + case),
                 ("eye", few.as_uri() + "#explore"),
                 ("comparison", compared.as_uri() + "#compare"),
+                ("agent", agent),
             ):
                 (DOCS / f"{part}-{scheme}.png").write_bytes(picture(browser, address, scheme=scheme))
             for name, report in runs.items():
@@ -207,6 +211,14 @@ def drawn(printed: str) -> str:
     return console.export_svg(
         title="python -m pytest bot_suite.json --evalstudio-baseline evalstudio-baseline.jsonl"
     )
+
+
+def run_agent(folder: Path) -> Path:
+    """Run the example of an agent, and return the page."""
+    shutil.copytree(ROOT / "example_suites" / "agent", folder)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "desk_suite.json"]
+    subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, check=True)
+    return folder / "evalstudio-report" / "interpretation.html"
 
 
 def run_workflow(folder: Path) -> Path:

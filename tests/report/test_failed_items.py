@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from pytest_evalstudio.engine.analysis.run_info import evaluators_of
 from pytest_evalstudio.report.build import build_report
+from pytest_evalstudio.report.failed_items import FailedItems
 from pytest_evalstudio.report.failure_types import FailedEvaluator, FailedItem, reason_of
 from support.records import RecordBuilder, boolean_evaluator, evaluator, score
 
@@ -64,3 +66,34 @@ def test_a_name_that_evaluator_and_metric_share_is_given_once():
     )
     item = FailedItem(kind="failed", nodeid="n", key="k", model="m", model_key="m", misses=(miss,))
     assert reason_of(item) == "Groundedness: 0.4268, threshold ≥ 0.75"
+
+
+def test_an_error_that_decides_an_item_comes_before_missed_thresholds(tmp_path: Path) -> None:
+    outcomes = {"quality": score(0.1), "text_matching": error("", "expected a string after AND")}
+    models = ("one", "two")
+    builder = RecordBuilder(evaluator("quality"), boolean_evaluator(name="Text matching"), models=models)
+    for model in models:
+        builder.add("a", model, {**JUDGED, "outcomes": outcomes})
+    report = build_report(builder.write(tmp_path), tmp_path, {})
+    first = report.page.read_text(encoding="utf-8").partition('class="first-reason"')[2][:200]
+    assert "Text matching" in first
+    [finding] = [each for each in report.findings if each.evaluator == "text_matching"]
+    assert finding.title == (
+        "Text matching: 2 answers of 2 of 2 models without a score: expected a string after AND"
+    )
+
+
+def test_equal_answers_of_a_table_are_written_out_once_with_their_number() -> None:
+    builder = RecordBuilder(evaluator("quality"))
+    for number, answer in enumerate(["I do not know."] * 70 + ["Five.", "I do not know."]):
+        outcomes = {"quality": score(0.1)}
+        builder.add(
+            f"k{number}", "one", {"input": f"q{number}", "actual_output": answer, "outcomes": outcomes}
+        )
+    items = FailedItems(builder.run, evaluators_of(builder.run), folds_answers=True)
+    for item in builder.typed_items:
+        items.add(item)
+    assert [(each.key, each.equal_answers) for each in items.items("failed")] == [("k0", 70), ("k70", 0)]
+    assert (items.total["failed"], items.left_out("failed")) == (72, 0)
+    [group] = items.groups()
+    assert group.total == 72

@@ -271,6 +271,7 @@ def faults(aggregator: Aggregator) -> Iterator[Problem]:
                         **row_attributes(model, name, sample.keys),
                     },
                     actions=action,
+                    reasons=tuple(sample.texts),
                 )
 
 

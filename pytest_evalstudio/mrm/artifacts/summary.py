@@ -31,6 +31,7 @@ from pytest_evalstudio.mrm.workflow.documents import relative
 from pytest_evalstudio.mrm.workflow.entries import step_entry
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 from pytest_evalstudio.mrm.workflow.states import REGISTER
+from pytest_evalstudio.record.problems import problem_groups
 from pytest_evalstudio.record.schema import ProblemEntry, StepEntry
 from pytest_evalstudio.stats.intervals import wilson_interval
 from pytest_evalstudio.stats.types import Interval
@@ -151,6 +152,7 @@ def _raised(register: Sequence[RegisterEntry]) -> Iterator[StepProblem]:
                 problem_type="accuracy",
                 avid="P0200",
                 attributes={"kind": "raised_by_people", "id": entry.id, "status": entry.status},
+                code="raised_by_people",
                 actions=f"Owner: {entry.owner}." if entry.owner else "",
                 resources=(),
                 step=f"{entry.id}, raised by {entry.raised_by}",
@@ -213,7 +215,7 @@ def _finding(problem: StepProblem) -> Finding:
     Clusters describe failures that the share of passes counts already, and faults of evaluators say nothing
     about the model: neither makes it unfit.
     """
-    is_about_model = problem.problem_type != "runtime" and problem.attributes.get("kind") != "failure_cluster"
+    is_about_model = problem.problem_type != "runtime" and problem.code != "failure_cluster"
     return Finding(
         text=f"{problem.step}: {problem.description}",
         is_high=problem.severity == "high" and is_about_model,
@@ -321,10 +323,11 @@ def _lines(summary: WorkflowSummary, artifacts: Mapping[str, str]) -> Iterator[s
         yield f"{step.number}. **{whole(step.name)}** ({step.status}){result}"
         yield from (f"   - {whole(note)}" for note in step.notes)
     yield from ("", "## Problems and what to do", "")
-    for problem in summary.problems:
-        yield f"- **{problem.severity}** ({whole(problem.step)}): {whole(problem.description)}"
-        if problem.actions:
-            yield f"  {whole(problem.actions)}"
+    for first, *others in problem_groups(summary.problems):
+        yield f"- **{first.severity}** ({whole(first.step)}): {whole(first.description)}"
+        if first.actions:
+            yield f"  {whole(first.actions)}"
+        yield from (f"  - {whole(other.description)}" for other in others)
     if not summary.problems:
         yield "The completed steps report none."
     if artifacts:

@@ -73,6 +73,7 @@ def _problem(problem: Problem) -> ProblemEntry:
         attributes=dict(problem.attributes),
         actions=problem.actions,
         resources=tuple(problem.resources),
+        code=problem.code or str(problem.attributes.get("kind", "")),
     )
 
 

@@ -14,6 +14,8 @@ from pytest_evalstudio.report.sections import section
 from pytest_evalstudio.report.sign_offs import sign_offs_of
 
 FINDINGS = 3
+FURTHER_FINDINGS = 6
+"""Findings that the brief has besides, a line each."""
 LABEL_CHARS = 22
 FEW_MODELS = 8
 """Models from which on the brief has two reasons for each, so that all of them fit on two pages."""
@@ -48,5 +50,6 @@ def summary(content: Content) -> Mapping[str, object]:
         "reasons_shown": 2 if len(content.conclusions) > FEW_MODELS else 3,
         "labels": short_labels([board.evaluator.name for board in boards], LABEL_CHARS),
         "top": content.findings[:FINDINGS],
+        "further": content.findings[FINDINGS : FINDINGS + FURTHER_FINDINGS],
         "more_findings": max(0, len(content.findings) - FINDINGS),
     }

@@ -70,6 +70,10 @@ def test_an_overridden_conclusion_needs_a_reason_and_is_shown(
         text = (home(workflow) / name).read_text(encoding="utf-8")
         assert shown in text or shown.replace("&#39;", "'") in text
         assert "Pilot of 10 users." in text
+    report = (home(workflow) / "workflow_report.html").read_text(encoding="utf-8")
+    beside = report.partition("Conclusion: insufficient evidence")[2].partition("Findings:")[0]
+    assert "Overridden by the validator" in beside
+    assert "Pilot of 10 users." in beside
 
 
 def test_the_roles_of_the_policy_are_signed_by_different_persons(

@@ -194,4 +194,11 @@ def test_the_report_of_a_workflow_has_tabs_without_scripts_and_prints_its_findin
     assert page.evaluate("document.documentElement.scrollHeight") < 2000
     _, words = words_of(page.pdf(format="A4"))
     assert "Scores below 0.5." in words
+    page.emulate_media(media="print")
+    assert (
+        page.locator("#artifacts, .step-problems, .one-step details:visible").locator("visible=true").count()
+        == 0
+    )
+    picture = page.locator("img[alt='A cut & its place']").bounding_box()
+    assert picture["width"] < page.locator("#steps").bounding_box()["width"] / 2
     page.close()

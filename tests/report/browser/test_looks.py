@@ -86,7 +86,14 @@ def test_paper_gets_a_brief_of_two_pages_and_the_whole_on_request(visit, built):
         "NFKC", "".join(sheet.extract_text() for sheet in PdfReader(io.BytesIO(brief)).pages)
     )
     assert pages(brief) <= 2
-    for part in ("FAILED", "Conclusion for each model", "danube-1.8b", "Sign-off", "ROUGE: 16 of 16"):
+    for part in (
+        "FAILED",
+        "Conclusion for each model",
+        "danube-1.8b",
+        "Sign-off",
+        "ROUGE: 16 of 16",
+        "Further findings",
+    ):
         assert part in words, part
     assert "Copy link" not in words
     page.evaluate("document.documentElement.classList.add('print-all')")
@@ -146,3 +153,11 @@ def test_evaluators_are_chosen_by_standard_method_and_domain(visit, varied):
     chooser.get_by_label("Standard").select_option(label="all")
     chooser.get_by_label("Domain").select_option(label="generation")
     assert page.locator(".evaluator:visible h3").all_inner_texts() == ["Answer quality", "Groundedness"]
+
+
+@pytest.mark.parametrize("width", [1280, 1920, 2560])
+def test_the_content_is_as_wide_as_the_header(visit, built, width):
+    page = visit(built(lab_run(cases=10)), viewport={"width": width, "height": 900})
+    tools, block = page.locator(".bar-tools"), page.locator(".verdict-block")
+    right = [box["x"] + box["width"] for box in (tools.bounding_box(), block.bounding_box())]
+    assert right[0] == pytest.approx(right[1], abs=2)

@@ -181,7 +181,7 @@ class Panel {
           this.#draw();
         },
       }),
-      el(
+      (modes.length > 1 || texts?.answers.some(({ context }) => context)) && el(
         "p",
         { class: "highlights" },
         el("span", {}, "Highlights: "),
