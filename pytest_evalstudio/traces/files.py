@@ -6,12 +6,15 @@ the spans of one trace after the other. Spans of a trace may be anywhere in the 
 
 from __future__ import annotations
 
+import gzip
 import os
+import zlib
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import BufferedReader, FileIO
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Literal, cast
 
 import msgspec
@@ -31,6 +34,10 @@ MAX_SPANS = 100_000
 """Maximum number of spans of one trace, which are read together."""
 Form = Literal["otlp", "log", "jaeger"]
 _FORMS: tuple[Form, ...] = ("otlp", "log", "jaeger")
+MAX_RATIO = 100
+"""Maximum ratio of the size of an unpacked file to that of its gzip; JSON of traces has 5 to 40."""
+_GZIP = b"\x1f\x8b"
+_PART_BYTES = 1_000_000
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _EXPECTED = (
     "expected spans as OTLP JSON (resourceSpans, resourceLogs), Jaeger JSON (data) or an export of Tempo"
@@ -155,9 +162,10 @@ class TraceFiles:
     def _index(self, path: Path) -> None:
         name = str(path)
         try:
-            file = open_file(path)
-        except OSError as exc:
-            raise DataError(f"cannot be read: {exc.strerror or exc}", source=name) from None
+            file = _opened(path)
+        except (OSError, EOFError, zlib.error) as exc:
+            fact = getattr(exc, "strerror", None) or exc
+            raise DataError(f"cannot be read: {fact}", source=name) from None
         self._files.append(file)
         # A buffer would read more than the span, for each span.
         self._unbuffered.append(cast(FileIO, file.raw))
@@ -224,6 +232,33 @@ class TraceFiles:
                 source=self._names[number],
             )
         self.errors.append(DataError(fact, source=source))
+
+
+def _opened(path: Path) -> BufferedReader:
+    """Open a file; one of gzip is unpacked into a temporary file, since its spans are read in any order.
+
+    Raises:
+        DataError: if it unpacks to far more than JSON does.
+        OSError, EOFError, zlib.error: if it cannot be read or unpacked.
+    """
+    file = open_file(path)
+    if file.peek(2)[:2] != _GZIP:
+        return file
+    with file:
+        limit = max(MAX_JSON_BYTES, MAX_RATIO * os.fstat(file.fileno()).st_size)
+        unpacked = TemporaryFile()  # noqa: SIM115  # the caller closes it
+        try:
+            with gzip.GzipFile(fileobj=file) as content:
+                while part := content.read(_PART_BYTES):
+                    if unpacked.tell() + len(part) > limit:
+                        fact = f"unpacks to more than {limit:,} bytes; unpack it, and check what it is"
+                        raise DataError(fact, source=str(path))
+                    unpacked.write(part)
+            unpacked.seek(0)
+        except BaseException:
+            unpacked.close()
+            raise
+    return cast(BufferedReader, unpacked)
 
 
 def _is_whole(file: BufferedReader, first: bytes) -> bool:

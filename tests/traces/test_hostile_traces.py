@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -199,6 +200,27 @@ def test_more_than_the_limits_is_reported(
         Path("t.json").write_text(json.dumps(batch(spans), indent=indent), encoding="utf-8")
         assert main(["import", "traces", "t.json", "-o", "lab.json"]) == 2
         assert fact in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("content", "fact"),
+    [
+        (gzip.compress(b" " * 1_000_000), "unpacks to more than"),
+        (gzip.compress(b"{}" * 9)[:-4], "cannot be read: Compressed file ended before"),
+        (b"\x1f\x8bno gzip", "cannot be read: "),
+        (gzip.compress(b"{"), "nothing could be imported"),
+    ],
+)
+def test_a_bomb_and_a_damaged_gzip_are_reported(
+    content: bytes, fact: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(files, "MAX_JSON_BYTES", 10_000)
+    Path("t.jsonl.gz").write_bytes(content)
+    assert main(["import", "traces", "t.jsonl.gz", "-o", "lab.json"]) == 2
+    error = capsys.readouterr().err
+    assert "t.jsonl.gz" in error
+    assert fact in error
 
 
 JSON_VALUES = st.recursive(

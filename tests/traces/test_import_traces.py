@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,7 @@ def row_of(*values: object) -> Row:
         ("openinference_openai.jsonl", "gpt-4o-2024", False),
         ("openinference_openai_agents.jsonl", "gpt-4o-2024", True),
         ("openinference_langchain.jsonl", "gpt-4o-2024", True),
+        ("mlflow.jsonl", "gpt-4o-2024", True),
         ("genai_pydantic_ai.jsonl", "gpt-4o", True),
         ("genai_openai_v2.jsonl", "gpt-4o", False),
     ],
@@ -79,6 +81,24 @@ def test_documents_that_a_tool_retrieved_are_the_context() -> None:
     [row] = imported(FILES / "openinference_langchain.jsonl")
     assert row.context == ["A transfer within the EU costs 30 USD."]
     assert row.context_sources == ["fees.md"]
+
+
+@pytest.mark.parametrize("name", ["mlflow.jsonl", "openinference_langchain.jsonl"])
+def test_compressed_files_give_the_same(name: str) -> None:
+    Path("traces.gz").write_bytes(gzip.compress((FILES / name).read_bytes()))
+    assert imported("traces.gz") == imported(FILES / name)
+
+
+def test_spans_of_mlflow_have_context_agent_and_query() -> None:
+    [row] = imported(FILES / "mlflow.jsonl")
+    assert (row.context, row.context_sources) == (["A transfer within the EU costs 30 USD."], ["fees.md"])
+    assert [(step.kind, step.name, step.agent, step.text, step.output) for step in row.steps] == [
+        ("agent", "desk", "desk", "", ""),
+        ("retrieval", "faq", "desk", "What is the fee in France?", ""),
+        ("tool", "get_fee", "desk", "", ""),
+        ("model", "gpt-4o-2024", "desk", "", ""),
+        ("model", "gpt-4o-2024", "desk", "", "The fee is 30 USD."),
+    ]
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in FILES.glob("*.jsonl")))
