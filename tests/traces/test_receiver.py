@@ -51,11 +51,12 @@ def running(store: SpanStore) -> Iterator[Receiver]:
 def post(running: Receiver, body: bytes, kind: str = JSON, path: str = "/v1/traces", **headers: str) -> Any:
     connection = HTTPConnection(running.endpoint.removeprefix("http://"), timeout=30)
     names = {name.replace("_", "-"): value for name, value in headers.items()}
-    connection.request("POST", path, body, {"Content-Type": kind, **names})
-    response = connection.getresponse()
-    content = response.read()
-    connection.close()
-    return response, content
+    try:
+        connection.request("POST", path, body, {"Content-Type": kind, **names})
+        response = connection.getresponse()
+        return response, response.read()
+    finally:
+        connection.close()
 
 
 def in_protobuf(value: dict[str, Any]) -> bytes:
