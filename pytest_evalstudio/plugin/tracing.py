@@ -44,10 +44,10 @@ class SessionTracing:
         self._store = SpanStore(prefix, receives=table.port is not None and not is_worker)
         sources: list[SpanSource] = [self._store] if table.in_process or table.port is not None else []
         self.spans_at = ""
-        if table.port is not None and is_worker:
-            sources += [RemoteSpans(run.spans_at)] if run.spans_at else []
-            self._offer(run.spans_at.rpartition("/")[0].rpartition("/")[0])
-        elif table.port is not None:
+        if is_worker and run.spans_at:
+            sources.append(RemoteSpans(run.spans_at))
+            self._offer(run.spans_at.rsplit("/", 2)[0])
+        elif table.port is not None and not is_worker:
             receiver = Receiver(self._store, table.port)
             evals.services.callback(receiver.close)
             receiver.start()

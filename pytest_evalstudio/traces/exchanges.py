@@ -72,7 +72,7 @@ def _question_in(text: str) -> tuple[str, Earlier]:
     if isinstance(value, str):
         return value, ()
     messages = tuple(read_messages(_messages_in(value), ""))
-    return split(messages) if messages else (_text_in(value, QUESTION_KEYS), ())
+    return split(messages) if messages else (text_in(value, QUESTION_KEYS), ())
 
 
 def _answer_in(text: str) -> str:
@@ -80,14 +80,15 @@ def _answer_in(text: str) -> str:
     value = parsed(text)
     if isinstance(value, str):
         return value
-    return said(tuple(read_messages(_messages_in(value), ""))) or _text_in(value, ANSWER_KEYS)
+    return said(tuple(read_messages(_messages_in(value), ""))) or text_in(value, ANSWER_KEYS)
 
 
 def _messages_in(value: Json) -> Json:
     return value.get("messages") if isinstance(value, dict) else value
 
 
-def _text_in(value: Json, names: Sequence[str]) -> str:
+def text_in(value: Json, names: Sequence[str]) -> str:
+    """Return the text with a usual name in the recorded arguments of a function, or the only one; else ""."""
     if not isinstance(value, dict):
         return ""
     texts = [key for key, item in value.items() if isinstance(item, str) and item]

@@ -6,12 +6,15 @@ the spans of one trace after the other. Spans of a trace may be anywhere in the 
 
 from __future__ import annotations
 
+import gzip
 import os
+import zlib
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import BufferedReader, FileIO
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Literal, cast
 
 import msgspec
@@ -20,7 +23,7 @@ from msgspec.structs import replace
 
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.reading import open_file
-from pytest_evalstudio.traces import jaeger, otlp
+from pytest_evalstudio.traces import jaeger, otlp, phoenix
 from pytest_evalstudio.traces.spans import Event, Span, hex_id
 
 MAX_JSON_BYTES = 200_000_000
@@ -29,12 +32,17 @@ MAX_ERRORS = 10_000
 """Maximum number of lines and spans that cannot be read; more are another kind of file."""
 MAX_SPANS = 100_000
 """Maximum number of spans of one trace, which are read together."""
-Form = Literal["otlp", "log", "jaeger"]
-_FORMS: tuple[Form, ...] = ("otlp", "log", "jaeger")
+Form = Literal["otlp", "log", "jaeger", "phoenix"]
+_FORMS: tuple[Form, ...] = ("otlp", "log", "jaeger", "phoenix")
+_READERS = {"otlp": otlp.read_span, "jaeger": jaeger.read_span, "phoenix": phoenix.read_span}
+MAX_RATIO = 100
+"""Maximum ratio of the size of an unpacked file to that of its gzip; JSON of traces has 5 to 40."""
+_GZIP = b"\x1f\x8b"
+_PART_BYTES = 1_000_000
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _EXPECTED = (
-    "expected spans as OTLP JSON (resourceSpans, resourceLogs), Jaeger JSON (data) or an export of Tempo"
-    " (batches, trace)"
+    "expected spans as OTLP JSON (resourceSpans, resourceLogs), Jaeger JSON (data), an export of Tempo"
+    " (batches, trace) or of Phoenix"
 )
 
 
@@ -64,9 +72,20 @@ class _Document(Struct, rename="camel"):
     spans: list[Raw] = []
 
 
-class _Ids(Struct, rename={"otlp": "traceId", "jaeger": "traceID"}):
+class _Context(Struct):
+    trace_id: str
+
+
+class _Ids(Struct, rename={"otlp": "traceId", "jaeger": "traceID", "phoenix": "context.trace_id"}):
     otlp: str = ""
     jaeger: str = ""
+    phoenix: str = ""
+    context: _Context | None = None
+
+    @property
+    def trace_id(self) -> str:
+        phoenix = self.phoenix or (self.context.trace_id if self.context is not None else "")
+        return hex_id(self.otlp or self.jaeger or phoenix)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +106,7 @@ class Trace:
 _DOCUMENTS = msgspec.json.Decoder(_Document)
 _LISTS = msgspec.json.Decoder(list[_Document])
 _IDS = msgspec.json.Decoder(_Ids)
+_RAWS = msgspec.json.Decoder(list[Raw])
 
 
 class TraceFiles:
@@ -140,7 +160,7 @@ class TraceFiles:
                     id, event = otlp.read_log_record(text)
                     events.setdefault(id, []).append(event)
                     continue
-                span = (otlp if _FORMS[form] == "otlp" else jaeger).read_span(text)
+                span = _READERS[_FORMS[form]](text)
             except (ValueError, OverflowError, RecursionError) as exc:
                 self._add_error(number, f"byte {start:,}", exc)
                 continue
@@ -155,9 +175,10 @@ class TraceFiles:
     def _index(self, path: Path) -> None:
         name = str(path)
         try:
-            file = open_file(path)
-        except OSError as exc:
-            raise DataError(f"cannot be read: {exc.strerror or exc}", source=name) from None
+            file = _opened(path)
+        except (OSError, EOFError, zlib.error) as exc:
+            fact = getattr(exc, "strerror", None) or exc
+            raise DataError(f"cannot be read: {fact}", source=name) from None
         self._files.append(file)
         # A buffer would read more than the span, for each span.
         self._unbuffered.append(cast(FileIO, file.raw))
@@ -195,7 +216,12 @@ class TraceFiles:
                 for span in spans:
                     count += 1
                     self._add(number, form, start + positions.of(span), span)
-        if not count and not any(map(_is_known, documents)):
+        if count or any(map(_is_known, documents)):
+            return
+        spans = _lone_spans(text)
+        for span in spans:
+            self._add(number, "phoenix", start + positions.of(span), span)
+        if not spans:
             self._add_error(number, f"line {line}" if line else "", ValueError(_EXPECTED))
 
     def _add(self, number: int, form: Form, start: int, span: Raw) -> None:
@@ -204,7 +230,7 @@ class TraceFiles:
         except (ValueError, RecursionError) as exc:
             self._add_error(number, f"byte {start:,}", exc)
             return
-        trace_id = hex_id(ids.otlp or ids.jaeger)
+        trace_id = ids.trace_id
         if not trace_id:
             if form != "log":  # most log records belong to no trace
                 self._add_error(number, f"byte {start:,}", ValueError("a span has no id of its trace"))
@@ -224,6 +250,33 @@ class TraceFiles:
                 source=self._names[number],
             )
         self.errors.append(DataError(fact, source=source))
+
+
+def _opened(path: Path) -> BufferedReader:
+    """Open a file; one of gzip is unpacked into a temporary file, since its spans are read in any order.
+
+    Raises:
+        DataError: if it unpacks to far more than JSON does.
+        OSError, EOFError, zlib.error: if it cannot be read or unpacked.
+    """
+    file = open_file(path)
+    if file.peek(2)[:2] != _GZIP:
+        return file
+    with file:
+        limit = max(MAX_JSON_BYTES, MAX_RATIO * os.fstat(file.fileno()).st_size)
+        unpacked = TemporaryFile()  # noqa: SIM115  # the caller closes it
+        try:
+            with gzip.GzipFile(fileobj=file) as content:
+                while part := content.read(_PART_BYTES):
+                    if unpacked.tell() + len(part) > limit:
+                        fact = f"unpacks to more than {limit:,} bytes; unpack it, and check what it is"
+                        raise DataError(fact, source=str(path))
+                    unpacked.write(part)
+            unpacked.seek(0)
+        except BaseException:
+            unpacked.close()
+            raise
+    return cast(BufferedReader, unpacked)
 
 
 def _is_whole(file: BufferedReader, first: bytes) -> bool:
@@ -264,6 +317,15 @@ class _Positions:
                     start = self._text.find(content)
         self._end = start + len(content)
         return start
+
+
+def _lone_spans(text: bytes) -> list[Raw]:
+    """Return the spans of a text in which they stand alone or in a list, as Phoenix exports them."""
+    spans = _RAWS.decode(text) if text.lstrip()[:1] == b"[" else [Raw(text)]
+    try:
+        return spans if all(_IDS.decode(span).trace_id for span in spans) else []
+    except (ValueError, RecursionError):
+        return []
 
 
 def _is_known(document: _Document) -> bool:

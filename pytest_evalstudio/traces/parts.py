@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.steps import StepKind
-from pytest_evalstudio.traces import genai, openinference
+from pytest_evalstudio.traces import genai, mlflow, openinference
 from pytest_evalstudio.traces.facts import NO_FACTS, Facts, Kind
 from pytest_evalstudio.traces.files import Trace
 from pytest_evalstudio.traces.spans import Span
@@ -55,6 +55,8 @@ def facts_of(span: Span) -> Facts:
     """Return the facts of a span by the conventions that it follows."""
     if openinference.is_openinference(span):
         return openinference.read(span)
+    if mlflow.is_mlflow(span):
+        return mlflow.read(span)
     return genai.read(span) if genai.is_genai(span) else NO_FACTS
 
 

@@ -12,6 +12,7 @@ import time
 import zlib
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import msgspec
@@ -27,7 +28,7 @@ MAX_BODY_BYTES = 20_000_000
 """Maximum size of a request, as it is sent."""
 MAX_CONTENT_BYTES = 64_000_000
 """Maximum size of a request after decompression."""
-MAX_CONNECTIONS = 64
+MAX_CONNECTIONS = 128
 MAX_SPANS_PER_S = 20_000
 """Maximum rate of spans over ten seconds."""
 MAX_WAIT_S = 600.0
@@ -189,18 +190,35 @@ class _Server(ThreadingHTTPServer):
 
     def __init__(self, address: tuple[str, int], handler: type[_Handler]) -> None:
         self._slots = threading.BoundedSemaphore(MAX_CONNECTIONS)
+        self._thread = threading.local()
         super().__init__(address, handler)
 
-    def process_request_thread(self, request: object, client_address: object) -> None:
-        """Serve a connection; those beyond the limit wait for a slot."""
-        with self._slots:
-            super().process_request_thread(request, client_address)  # type: ignore[arg-type]
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Serve a connection in a thread; one beyond the limit is closed, and its exporter tries again."""
+        if self._slots.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
 
-    def handle_error(self, request: object, client_address: object) -> None:
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        self._thread.has_slot = True
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self.free_slot()
+
+    def free_slot(self) -> None:
+        """Let another connection be served: workers that wait must not keep spans from arriving."""
+        if self._thread.has_slot:
+            self._thread.has_slot = False
+            self._slots.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing of clients that break their connection."""
 
 
 class _Handler(BaseHTTPRequestHandler):
+    server: _Server
     receiver: Receiver
     protocol_version = "HTTP/1.1"
     timeout = _IDLE_S
@@ -210,6 +228,8 @@ class _Handler(BaseHTTPRequestHandler):
         """Log nothing: requests hold texts of users."""
 
     def do_GET(self) -> None:
+        self.close_connection = True
+        self.server.free_slot()
         body = self.receiver.take(self.path)
         self._reply(404 if body is None else 200, body or b"{}", _JSON)
 

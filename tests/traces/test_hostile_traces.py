@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +78,7 @@ FAULTY_LINES = {
     "wrong type": '{"resourceSpans": {"a": 1}}',
     "not UTF-8": "\udcff",
     "a number": "5",
+    "a list of numbers": "[5]",
     "surrogate": '{"resourceSpans": "\\ud800"}',
 }
 
@@ -91,6 +94,16 @@ def test_a_faulty_line_is_reported_and_the_others_are_read(
     Path("t.jsonl").write_bytes(text.encode("utf-8", "surrogateescape"))
     assert main(["import", "traces", "t.jsonl", "-o", "lab.json"]) == 1
     assert f"t.jsonl line {1 if is_first else 2}: " in capsys.readouterr().out
+    assert len(TestLab.load("lab.json").dataset.inputs) == 1
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("values", ['"start_time": "soon"', '"attributes": ' + nested(20_000)])
+def test_a_faulty_span_of_phoenix_is_reported(values: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = f'{{"context.trace_id": "ab", {values}}}\n{json.dumps(batch([GOOD]))}\n'
+    Path("t.jsonl").write_text(text, encoding="utf-8")
+    assert main(["import", "traces", "t.jsonl", "-o", "lab.json"]) == 1
+    assert re.search(r"t\.jsonl (byte 0|line 1): ", capsys.readouterr().out)
     assert len(TestLab.load("lab.json").dataset.inputs) == 1
 
 
@@ -199,6 +212,27 @@ def test_more_than_the_limits_is_reported(
         Path("t.json").write_text(json.dumps(batch(spans), indent=indent), encoding="utf-8")
         assert main(["import", "traces", "t.json", "-o", "lab.json"]) == 2
         assert fact in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("content", "fact"),
+    [
+        (gzip.compress(b" " * 1_000_000), "unpacks to more than"),
+        (gzip.compress(b"{}" * 9)[:-4], "cannot be read: Compressed file ended before"),
+        (b"\x1f\x8bno gzip", "cannot be read: "),
+        (gzip.compress(b"{"), "nothing could be imported"),
+    ],
+)
+def test_a_bomb_and_a_damaged_gzip_are_reported(
+    content: bytes, fact: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(files, "MAX_JSON_BYTES", 10_000)
+    Path("t.jsonl.gz").write_bytes(content)
+    assert main(["import", "traces", "t.jsonl.gz", "-o", "lab.json"]) == 2
+    error = capsys.readouterr().err
+    assert "t.jsonl.gz" in error
+    assert fact in error
 
 
 JSON_VALUES = st.recursive(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,9 @@ def row_of(*values: object) -> Row:
         ("openinference_openai.jsonl", "gpt-4o-2024", False),
         ("openinference_openai_agents.jsonl", "gpt-4o-2024", True),
         ("openinference_langchain.jsonl", "gpt-4o-2024", True),
+        ("mlflow.jsonl", "gpt-4o-2024", True),
+        ("phoenix_frame.jsonl", "gpt-4o-2024", True),
+        ("phoenix_spans.json", "gpt-4o-2024", True),
         ("genai_pydantic_ai.jsonl", "gpt-4o", True),
         ("genai_openai_v2.jsonl", "gpt-4o", False),
     ],
@@ -81,7 +85,40 @@ def test_documents_that_a_tool_retrieved_are_the_context() -> None:
     assert row.context_sources == ["fees.md"]
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in FILES.glob("*.jsonl")))
+@pytest.mark.parametrize(
+    "time", [1_795_546_074_728, "2026-11-24T18:47:54.728Z", "2026-11-24T18:47:54.728+00:00"]
+)
+def test_exports_of_phoenix_have_context_and_times_in_each_form(time: object) -> None:
+    for line in ("phoenix_frame.jsonl", "phoenix_spans.json"):
+        [row] = imported(FILES / line)
+        assert (row.context, row.context_sources) == (["A transfer within the EU costs 30 USD."], ["fees.md"])
+        assert row.traceparent.endswith("-0bd23555a22ebf8b-01")
+    context = {"context.trace_id": TRACE, "context.span_id": "ab" * 8}
+    attributes = {"attributes.input.value": "Fee?", "attributes.output.value": "5"}
+    span = {**context, **attributes, "span_kind": "AGENT", "start_time": time, "end_time": time}
+    row = row_of({**span, "attributes.llm.model_name": None})
+    assert (row.input, row.actual_output, row.steps[0].started_s) == ("Fee?", "5", 1_795_546_074.728)
+
+
+@pytest.mark.parametrize("name", ["mlflow.jsonl", "openinference_langchain.jsonl"])
+def test_compressed_files_give_the_same(name: str) -> None:
+    Path("traces.gz").write_bytes(gzip.compress((FILES / name).read_bytes()))
+    assert imported("traces.gz") == imported(FILES / name)
+
+
+def test_spans_of_mlflow_have_context_agent_and_query() -> None:
+    [row] = imported(FILES / "mlflow.jsonl")
+    assert (row.context, row.context_sources) == (["A transfer within the EU costs 30 USD."], ["fees.md"])
+    assert [(step.kind, step.name, step.agent, step.text, step.output) for step in row.steps] == [
+        ("agent", "desk", "desk", "", ""),
+        ("retrieval", "faq", "desk", "What is the fee in France?", ""),
+        ("tool", "get_fee", "desk", "", ""),
+        ("model", "gpt-4o-2024", "desk", "", ""),
+        ("model", "gpt-4o-2024", "desk", "", "The fee is 30 USD."),
+    ]
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in FILES.glob("*.json*")))
 def test_pytest_and_validate_accept_the_lab(name: str) -> None:
     imported(FILES / name)
     assert main(["validate", "lab.json"]) == 0

@@ -6,8 +6,10 @@ import base64
 import gzip
 import json
 import socket
+import threading
 from collections.abc import Iterator
-from http.client import HTTPConnection, HTTPResponse
+from contextlib import suppress
+from http.client import HTTPConnection, HTTPException, HTTPResponse
 from typing import Any
 
 import pytest
@@ -20,7 +22,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.traces import collecting, receiver
-from pytest_evalstudio.traces.collecting import SpanStore
+from pytest_evalstudio.traces.collecting import CollectedSpans, SpanStore
 from pytest_evalstudio.traces.receiver import Receiver
 from pytest_evalstudio.traces.remote import RemoteSpans
 from support.traces import AGENT, TRACE, batch, chat, log_record, logs, span
@@ -49,11 +51,12 @@ def running(store: SpanStore) -> Iterator[Receiver]:
 def post(running: Receiver, body: bytes, kind: str = JSON, path: str = "/v1/traces", **headers: str) -> Any:
     connection = HTTPConnection(running.endpoint.removeprefix("http://"), timeout=30)
     names = {name.replace("_", "-"): value for name, value in headers.items()}
-    connection.request("POST", path, body, {"Content-Type": kind, **names})
-    response = connection.getresponse()
-    content = response.read()
-    connection.close()
-    return response, content
+    try:
+        connection.request("POST", path, body, {"Content-Type": kind, **names})
+        response = connection.getresponse()
+        return response, response.read()
+    finally:
+        connection.close()
 
 
 def in_protobuf(value: dict[str, Any]) -> bytes:
@@ -219,3 +222,30 @@ def test_a_port_in_use_is_named(running: Receiver, store: SpanStore) -> None:
         ConfigurationError, match=rf"\[trace\] port = {port}: cannot be used: .*choose another"
     ):
         Receiver(store, port)
+
+
+def test_a_waiting_worker_leaves_its_connection_to_exporters(running: Receiver) -> None:
+    """An exporter that finds no connection tries again, which would be in vain while the worker waits."""
+    running._server._slots = threading.BoundedSemaphore(1)
+    collected: list[CollectedSpans] = []
+    source = RemoteSpans(running.spans_at)
+    worker = threading.Thread(target=lambda: collected.append(source.collect(TRACE, [PARENT], 600)))
+    worker.start()
+    status = 0
+    while status != 200:
+        with suppress(OSError, HTTPException):
+            status = post(running, json.dumps(batch(SPANS)).encode())[0].status
+    worker.join()
+    # The worker may have found no connection itself, while the exporter had it.
+    assert [each.status for each in collected] in (["complete"], ["missing"])
+
+
+def test_a_connection_beyond_the_limit_is_closed(running: Receiver, store: SpanStore) -> None:
+    running._server._slots = threading.BoundedSemaphore(1)
+    address = running.endpoint.removeprefix("http://")
+    first = HTTPConnection(address, timeout=30)
+    first.request("POST", "/v1/traces", b"{}", {"Content-Type": JSON})
+    assert first.getresponse().read() == b"{}"
+    with pytest.raises((OSError, HTTPException)):
+        post(running, b"{}")
+    first.close()

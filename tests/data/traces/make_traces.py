@@ -2,7 +2,9 @@
 
 Each framework needs an environment of its own; `README.md` names the versions:
 
-    python make_traces.py openai|agents|pydantic|langchain|openai-v2 OUT
+    python make_traces.py openai|agents|pydantic|langchain|openai-v2|mlflow|phoenix OUT
+
+For phoenix, a server runs at PHOENIX_COLLECTOR_ENDPOINT, and OUT gets two files.
 
 The service answers the first request with a call of the tool `get_fee`, and the second one with a text.
 """
@@ -14,6 +16,7 @@ import json
 import os
 import sys
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 QUESTION, TOOL_ARGUMENTS, RESULT, ANSWER = (
@@ -106,13 +109,28 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
     def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        reply = json.dumps((respond if self.path.endswith("/responses") else chat)(body)).encode()
+        body = self.rfile.read(int(self.headers["content-length"]))
+        if self.path == "/v1/traces":
+            write_request(self.server.path, body)
+            reply = b""
+        else:
+            answer = respond if self.path.endswith("/responses") else chat
+            reply = json.dumps(answer(json.loads(body))).encode()
         self.send_response(200)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(reply)))
         self.end_headers()
         self.wfile.write(reply)
+
+
+def write_request(path, body):
+    """Append a request of OTLP in protobuf to JSON lines."""
+    from google.protobuf.json_format import MessageToDict
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+    message = MessageToDict(ExportTraceServiceRequest.FromString(body), use_integers_for_enums=True)
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(json.dumps(hexadecimal(message)) + "\n")
 
 
 def hexadecimal(value):
@@ -165,7 +183,8 @@ def ask(client):
         reply.choices[0].message.model_dump(exclude_none=True),
         {"role": "tool", "tool_call_id": "call_1", "content": RESULT},
     ]
-    client.chat.completions.create(model="gpt-4o", messages=messages, tools=TOOLS)
+    last = client.chat.completions.create(model="gpt-4o", messages=messages, tools=TOOLS)
+    return last.choices[0].message.content
 
 
 def get_fee(country: str) -> str:
@@ -173,12 +192,73 @@ def get_fee(country: str) -> str:
     return RESULT
 
 
+def export_from_phoenix(url, path):
+    from openinference.instrumentation.openai import OpenAIInstrumentor
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from phoenix.client import Client
+
+    address = os.environ["PHOENIX_COLLECTOR_ENDPOINT"]
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(OTLPSpanExporter(f"{address}/v1/traces")))
+    OpenAIInstrumentor().instrument(tracer_provider=provider)
+    import openai
+
+    kind, question, answer = "openinference.span.kind", "input.value", "output.value"
+    document = "retrieval.documents.0.document"
+    found = {f"{document}.content": DOCUMENT, f"{document}.id": "fees.md", f"{document}.score": 0.5}
+    used = {"tool.name": "get_fee", question: TOOL_ARGUMENTS, answer: RESULT}
+    tracer = provider.get_tracer("app")
+    with tracer.start_as_current_span("desk") as span:
+        span.set_attributes({kind: "AGENT", "agent.name": "desk", question: QUESTION})
+        tracer.start_span("faq", attributes={kind: "RETRIEVER", question: QUESTION, **found}).end()
+        tracer.start_span("get_fee", attributes={kind: "TOOL", **used}).end()
+        span.set_attribute(answer, ask(openai.OpenAI(base_url=url)))
+    time.sleep(5)  # the server stores spans in batches
+    client = Client(base_url=address).spans
+    frame = client.get_spans_dataframe(project_identifier="default")
+    frame.to_json(f"{path}_frame.jsonl", orient="records", lines=True, date_format="iso")
+    with open(f"{path}_spans.json", "w", encoding="utf-8") as file:
+        json.dump(client.get_spans(project_identifier="default"), file)
+
+
+def trace_with_mlflow(url, path):
+    os.environ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] = f"{url}/traces"
+    os.environ["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"] = "http/protobuf"
+    import mlflow
+    import openai
+    from mlflow.entities import Document, SpanType
+
+    @mlflow.trace(span_type=SpanType.RETRIEVER, name="faq")
+    def retrieve(query):
+        return [Document(DOCUMENT, metadata={"doc_uri": "fees.md"}, id="d1")]
+
+    @mlflow.trace(span_type=SpanType.TOOL, name="get_fee")
+    def fee(country):
+        return RESULT
+
+    @mlflow.trace(span_type=SpanType.AGENT, name="desk")
+    def desk(question):
+        retrieve(question)
+        fee(**json.loads(TOOL_ARGUMENTS))
+        return ask(openai.OpenAI(base_url=url))
+
+    mlflow.openai.autolog()
+    desk(QUESTION)
+    mlflow.flush_trace_async_logging()
+
+
 def main(kind, path):
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.path = path
     threading.Thread(target=server.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}/v1"
     os.environ["OPENAI_API_KEY"] = "none"
     os.environ["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"] = "true"
+    if kind in ("mlflow", "phoenix"):
+        (trace_with_mlflow if kind == "mlflow" else export_from_phoenix)(url, path)
+        return
     provider = tracer_provider(path)
     import openai
 
