@@ -35,8 +35,6 @@ from pytest_evalstudio.engine.scoring.stopping import ask_until_failure
 from pytest_evalstudio.engine.scoring.tasks import EvalTask
 from pytest_evalstudio.engine.scoring.turns import scores_turn, turn_case, units_of, worst_outcome
 from pytest_evalstudio.engine.scoring.verdicts import flips, repeat_states, verdict
-from pytest_evalstudio.judges.panel import Panel
-from pytest_evalstudio.metrics.refusals import is_refusal
 from pytest_evalstudio.models.sentences import split_sentences
 from pytest_evalstudio.stats.confirmation import ConfirmationTest
 
@@ -445,6 +443,8 @@ class Pipeline:
         return self._is_refusal if result.expects_refusal else None
 
     def _is_refusal(self, case: Case) -> bool:
+        from pytest_evalstudio.metrics.refusals import is_refusal
+
         return is_refusal(case.actual_output, case.question, self._refusal_phrases)
 
 
@@ -455,7 +455,12 @@ def _by_task(results: Iterable[Result], earlier: Mapping[EvalTask, Result]) -> d
 @contextmanager
 def _shown(judge: Judge | None, progress: Progress | None, what: str) -> Iterator[None]:
     """Report the progress of a judge, if it is one of this package."""
-    if progress is None or not isinstance(judge, Panel):
+    if progress is None or judge is None:
+        yield
+        return
+    from pytest_evalstudio.judges.panel import Panel
+
+    if not isinstance(judge, Panel):
         yield
         return
     judge.progress = functools.partial(progress, what=what)

@@ -158,12 +158,12 @@ class _SharedCells:
 
     Attributes:
         entry: as JSON without its end.
-        line: as CSV.
+        line: as CSV, with the comma after it.
         columns: for Parquet, b"" without pyarrow.
     """
 
     entry: bytes
-    line: str
+    line: bytes
     columns: bytes
 
 
@@ -203,7 +203,7 @@ class _Sheet:
         }
         self.json.write(b"%s\n%s,%s" % (b"," if self.rows else b"", shared.entry, written(tail)[1:]))
         cells = (*values, *map(calibrated.get, self._doubts), status, reason, fault)
-        self._csv.write(_bytes(f"{shared.line},{csv_cells(cells)}\r\n"))
+        self._csv.write(shared.line + _bytes(f"{csv_cells(cells)}\r\n"))
         if self._parquet is not None:
             self._parquet.add(shared.columns, cells)
         self.rows += 1
@@ -275,7 +275,7 @@ def _shared_cells(item: Item, row: Row) -> _SharedCells:
     texts = _with_nested(values, [None if data is None else data.decode() for data in nested])
     return _SharedCells(
         entry=entry[:-1],
-        line=csv_cells(texts),
+        line=_bytes(csv_cells(texts) + ","),
         columns=parquet.shared_columns(_COLUMNS, texts) if parquet.available() else b"",
     )
 

@@ -53,6 +53,7 @@ def text(rng: random.Random, sentences: list[str], chars: int) -> list[str]:
 def measured(names: list[str], answers: int) -> tuple[float, str]:
     """Return milliseconds per answer, and a digest of all scores, reasons and fragments."""
     from pytest_evalstudio import make_case
+    from pytest_evalstudio.core.collecting import uncollected
     from pytest_evalstudio.core.plugins.registry import Registry
     from pytest_evalstudio.core.tools import Tools
     from pytest_evalstudio.models.sentences import split_sentences
@@ -71,7 +72,8 @@ def measured(names: list[str], answers: int) -> tuple[float, str]:
             chunks = [" ".join(context[:6]), " ".join(context[6:])]
             cases.append(make_case("What holds?", " ".join(answer), expected_output=expected, context=chunks))
         started = time.process_time()
-        outcomes = [evaluator.score(cases, tools) for evaluator in evaluators]
+        with uncollected():  # as in a run
+            outcomes = [evaluator.score(cases, tools) for evaluator in evaluators]
         if start >= 0:  # the first batch imports libraries
             spent_s += time.process_time() - started
             for outcome in (outcome for batch in outcomes for outcome in batch):

@@ -96,3 +96,13 @@ def test_a_faulty_call_is_named(values: Any, message: str) -> None:
     with pytest.raises(ValueError) as caught:
         read_tool_calls(values)
     assert str(caught.value).startswith(message)
+
+
+def test_a_call_as_data_has_every_field_that_is_set():
+    values = {
+        name: {"a": 1} if name == "arguments" else 0.0 if name.endswith("_s") else name
+        for name in ToolCall.__struct_fields__
+    }
+    call = ToolCall(**values)
+    assert call.to_dict() == values
+    assert read_tool_calls([call.to_dict()]) == (call,)

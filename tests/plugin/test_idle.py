@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import sys
 
+from pytest_evalstudio.formats.starter import write_starter
 from support.project import Project
 
 LIST_MODULES = """
@@ -75,3 +76,22 @@ def test_evaluators_by_rules_import_no_large_library(project: Project) -> None:
     imported = set((project.folder / "modules.txt").read_text().split())
     assert "pytest_evalstudio.metrics.grounding" in imported
     assert imported.isdisjoint({"nltk", "scipy", "sklearn", "torch", "openai"})
+
+
+MAX_MODULES = 355
+"""Modules of this package that a run of the starter suite with report may import; each takes 1 to 2 ms."""
+
+
+def test_a_first_run_imports_neither_judges_nor_models(project: Project) -> None:
+    (project.folder / "evalstudio.toml").unlink()
+    write_starter(project.folder)
+    project.write("conftest.py", LIST_MODULES)
+
+    project.run_process("starter_suite.json").assert_outcomes(passed=2)
+
+    imported = set((project.folder / "modules.txt").read_text().split())
+    own = {name for name in imported if name.startswith("pytest_evalstudio")}
+    assert "pytest_evalstudio.report.build" in own
+    assert len(own) <= MAX_MODULES
+    unneeded = ("judges.panel", "judges.prompts", "models.weights", "models.vectors", "metrics.refusals")
+    assert own.isdisjoint(f"pytest_evalstudio.{name}" for name in unneeded)

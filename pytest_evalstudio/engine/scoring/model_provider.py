@@ -15,17 +15,16 @@ from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.asking.answers import AnswerCache
-from pytest_evalstudio.engine.asking.judging import Judges
 from pytest_evalstudio.engine.scoring.model_tables import EMBEDDER, MODEL_TABLES
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.weights_tables import LEXICON, WeightsTable
-from pytest_evalstudio.models.detoxify import find_detoxify
 from pytest_evalstudio.models.sentences import split_sentences
-from pytest_evalstudio.models.vectors import VectorCache
-from pytest_evalstudio.models.weights import Unfetched, Weights, find_weights
 
 if TYPE_CHECKING:
+    from pytest_evalstudio.engine.asking.judging import Judges
     from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
+    from pytest_evalstudio.models.vectors import VectorCache
+    from pytest_evalstudio.models.weights import Weights
 
 MODULE = "module:"
 OPTION = "option:"
@@ -61,8 +60,6 @@ class ModelProvider:
         self._registry = registry
         self._refresh = refresh
         self._read_only = read_only
-        self._cached = VectorCache(None if read_only else cache)
-        self._uncached = VectorCache(None)
         self._weights: dict[tuple[Any, ...], Weights] = {}
         self._models: dict[tuple[Any, ...], Any] = {}
         self._tools: dict[Configuration, Tools] = {}
@@ -105,6 +102,8 @@ class ModelProvider:
     @functools.cached_property
     def judges(self) -> Judges:
         """The judges of this process, opened when the first of them is needed."""
+        from pytest_evalstudio.engine.asking.judging import Judges
+
         answers = AnswerCache(self._cache, read_only=self._read_only) if self._cache is not None else None
         return Judges(
             self._registry or Registry(),
@@ -170,10 +169,11 @@ class ModelProvider:
 
     def warnings(self) -> list[str]:
         """Return the warnings about faults that did not stop the run."""
+        warnings = list(self._cached.warnings) if "_cached" in self.__dict__ else []
         if "judges" not in self.__dict__:
-            return list(self._cached.warnings)
+            return warnings
         cache = self.judges.cache
-        return [*self._cached.warnings, *(cache.warnings if cache else []), *self.judges.notes()]
+        return [*warnings, *(cache.warnings if cache else []), *self.judges.notes()]
 
     def mask(self, text: str) -> str:
         """Return a text without the secrets of the open judges."""
@@ -184,7 +184,8 @@ class ModelProvider:
         return self.judges.spent() if "judges" in self.__dict__ and self.judges.budgets else {}
 
     def close(self) -> None:
-        self._cached.close()
+        if "_cached" in self.__dict__:
+            self._cached.close()
         if "judges" in self.__dict__:
             self.judges.close()
             if self.judges.cache is not None:
@@ -245,6 +246,9 @@ class ModelProvider:
         settings: WeightsTable = getattr(config, table)
         if settings.model == LEXICON:
             return None
+        from pytest_evalstudio.models.detoxify import find_detoxify
+        from pytest_evalstudio.models.weights import Unfetched, find_weights
+
         identity = (table, settings.model, settings.revision, str(config.folder))
         if identity not in self._weights:
             try:
@@ -270,6 +274,8 @@ class ModelProvider:
 
         Returns None as `_found` does.
         """
+        from pytest_evalstudio.models.weights import Unfetched, find_weights
+
         identity = ("named", name, str(config.folder))
         if identity not in self._weights:
             model, _, revision = name.partition("@")
@@ -320,6 +326,18 @@ class ModelProvider:
 
     def _vectors(self, config: Configuration) -> VectorCache:
         return self._cached if config.embeddings.cache else self._uncached
+
+    @functools.cached_property
+    def _cached(self) -> VectorCache:
+        from pytest_evalstudio.models.vectors import VectorCache
+
+        return VectorCache(None if self._read_only else self._cache)
+
+    @functools.cached_property
+    def _uncached(self) -> VectorCache:
+        from pytest_evalstudio.models.vectors import VectorCache
+
+        return VectorCache(None)
 
     def _opened(self, config: Configuration, requirement: str) -> Any:
         settings: WeightsTable = getattr(config, MODEL_TABLES[requirement])

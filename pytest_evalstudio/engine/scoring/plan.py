@@ -17,7 +17,6 @@ from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.evaluator import Evaluator, EvaluatorSpec
 from pytest_evalstudio.core.plugins.perturbator import Perturbator, PerturbatorSpec
 from pytest_evalstudio.core.plugins.registry import PluginRegistry, Registry
-from pytest_evalstudio.engine.asking.judging import agent_of, describe_judge
 from pytest_evalstudio.engine.scoring.calibrated import check_together
 from pytest_evalstudio.engine.scoring.judge_checks import JUDGE_CHECK_OPTION, AttachedCheck, check_of
 from pytest_evalstudio.engine.scoring.model_tables import chosen_models
@@ -346,13 +345,18 @@ class Plan:
             },
             embedder=self._config.embeddings.model if "embedder" in requires else "",
             own_judge=own_judge,
-            judge=(describe_judge(self._config, own_judge, spec.prompts) if JUDGE in requires else {}),
+            judge=self._judge(own_judge, spec) if JUDGE in requires else {},
             attached=attached,
             check=check_of(self._config, name, spec, table.get(JUDGE_CHECK_OPTION)),
             uses=uses,
             all_flips=merged.get(FLIPS_OPTION) == ALL,
             on=on,
         )
+
+    def _judge(self, own_judge: Mapping[str, Any], spec: EvaluatorSpec) -> dict[str, Any]:
+        from pytest_evalstudio.engine.asking.judging import describe_judge
+
+        return describe_judge(self._config, own_judge, spec.prompts)
 
     def _own_judge(self, spec: EvaluatorSpec, instance: Any, table: Mapping[str, Any]) -> dict[str, Any]:
         """Return an evaluator's settings of its judge; without any judge, an agent judges by agents."""
@@ -363,6 +367,8 @@ class Plan:
             and not has_judge
             and not set(settings) & {"host", "model", "connection", "panel"}
         ):
+            from pytest_evalstudio.engine.asking.judging import agent_of
+
             agent = agent_of(self._config, self._registry)
             return {**settings, "model": agent} if agent else settings
         return settings

@@ -116,16 +116,11 @@ def index_context(text: str, spans: Sequence[tuple[int, int]]) -> ContextIndex:
     ({'rate': 1, 'rose': 1, 'bank': 1, 'lend': 1}, 2)
     """
     sentences: list[ContextSentence] = []
-    frequencies: Counter[str] = Counter()
-    postings: defaultdict[str, list[int]] = defaultdict(list)
+    keys_of: list[dict[str, None]] = []
     pairs: set[tuple[str, str]] = set()
-    for position, (start, end) in enumerate(spans):
+    for start, end in spans:
         parts, words = text_parts(text[start:end]), read_words(text[start:end])
-        keys = dict.fromkeys(chain.from_iterable(part.all_keys for part in parts))
-        for key in keys:
-            frequencies[key] += 1
-            if len(postings[key]) < _MAX_POSTINGS:
-                postings[key].append(position)
+        keys_of.append(dict.fromkeys(chain.from_iterable(part.all_keys for part in parts)))
         pairs.update(pairwise(chain.from_iterable(part.keys for part in parts)))
         sentences.append(
             ContextSentence(
@@ -137,11 +132,22 @@ def index_context(text: str, spans: Sequence[tuple[int, int]]) -> ContextIndex:
     return ContextIndex(
         sentences=tuple(sentences),
         starts=tuple(start for start, _ in spans),
-        frequencies=dict(frequencies),
-        postings=dict(postings),
+        frequencies=dict(Counter(chain.from_iterable(keys_of))),
+        postings=_postings(keys_of),
         pairs=frozenset(pairs),
-        phrases=frozenset(triples(read_words(text).words)),
+        phrases=frozenset(triples(_words(text))),
     )
+
+
+def _postings(keys_of: Sequence[Iterable[str]]) -> dict[str, list[int]]:
+    """Return the first sentences that contain each stem or value."""
+    postings: defaultdict[str, list[int]] = defaultdict(list)
+    for position, keys in enumerate(keys_of):
+        for key in keys:
+            postings[key].append(position)
+    if len(keys_of) > _MAX_POSTINGS:
+        return {key: positions[:_MAX_POSTINGS] for key, positions in postings.items()}
+    return dict(postings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,12 +172,17 @@ def read_words(text: str) -> WordList:
     >>> read_words("It isn’t 5.25 percent.").words
     ['it', "isn't", '5', '25', 'percent']
     """
-    words = _WORD.findall(text.lower().replace("’", "'"))
-    if max(map(len, words), default=0) > _MAX_WORD_CHARS:
-        words = [word[:_MAX_WORD_CHARS] for word in words]
+    words = _words(text)
     return WordList(
         words=words, stems=list(map(stem_of_short, words)), negations=sum(map(is_negation, words))
     )
+
+
+def _words(text: str) -> list[str]:
+    words: list[str] = _WORD.findall(text.lower().replace("’", "'"))
+    if max(map(len, words), default=0) > _MAX_WORD_CHARS:
+        words = [word[:_MAX_WORD_CHARS] for word in words]
+    return words
 
 
 def triples(words: Sequence[str]) -> Iterator[tuple[str, str, str]]:
