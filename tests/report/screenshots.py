@@ -2,9 +2,8 @@
 
 Without arguments, write the pictures of README and docs into docs/images: a report of 16 models, the
 evaluation eye of three, a comparison, a case of an agent, the review page, a terminal, and the report of a
-workflow. With a record, or the folder of a report, write each tab of its page, wide and narrow, light and dark, into
-OUT.
-Needs Chromium, Playwright and Rich; Pillow makes the pictures smaller.
+workflow. With a record, or the folder of a report, write each tab of its page, wide and narrow, light and
+dark, into OUT. Needs Chromium, Playwright and Rich; Pillow makes the pictures smaller.
 """
 
 from __future__ import annotations

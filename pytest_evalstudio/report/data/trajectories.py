@@ -129,7 +129,7 @@ def _flags(outcomes: Mapping[str, RowOutcome]) -> Iterator[tuple[int, list[tuple
             for fault in outcome.details.get(name) or () if outcome.details else ():
                 number = fault.get("call") if isinstance(fault, dict) else None
                 if isinstance(number, int):
-                    flags.setdefault(number - 1, []).append((id, str(fault.get("text", ""))))
+                    flags.setdefault(number - 1, []).append((id, str(fault.get("text", ""))[:PART_CHARS]))
     yield from flags.items()
 
 
@@ -146,6 +146,8 @@ def trajectory_entry(trajectory: Trajectory) -> JsonObject:
             {"name": _cut(call.name), "args": _arguments(call.arguments)}
             for call in trajectory.expected[:CALLS]
         ]
+        if len(trajectory.expected) > CALLS:
+            entry["expected_count"] = len(trajectory.expected)
     if trajectory.lines is not None:
         entry |= _line_entries(trajectory.lines)
     if flags := {str(index): list(texts) for index, texts in trajectory.flags.items() if index < CALLS}:
@@ -174,7 +176,7 @@ def _line_entries(lines: Sequence[CallLine]) -> JsonObject:
                 line.state,
                 -1 if line.expected is None else line.expected,
                 -1 if line.actual is None else line.actual,
-                *((list(line.wrong),) if line.wrong else ()),
+                *(([name[:PART_CHARS] for name in line.wrong[:ARGUMENTS]],) if line.wrong else ()),
             ]
             for line in shown
         ]

@@ -90,6 +90,26 @@ def test_large_results_and_long_lists_are_cut_and_counted() -> None:
 def test_faults_beyond_the_listed_calls_are_counted() -> None:
     [entry] = entries(tool_calls=[{"name": "f"}] * 203, expected_tool_calls=[{"name": "f"}] * 200)
     assert entry["faults_left_out"] == 3
+    assert "expected_count" not in entry
+    [entry] = entries(tool_calls=[], expected_tool_calls=[{"name": "f"}] * 203)
+    assert (entry["expected_count"], len(entry["expected_calls"]), entry["faults_left_out"]) == (203, 200, 3)
+
+
+def test_hostile_names_and_reasons_are_cut() -> None:
+    long = "x" * 1_000_000
+    broken = [{"call": 1, "text": long}, {"call": "1"}, "no object", {"call": 7, "text": "of no call"}]
+    rules = {"status": "score", "scores": {"tool_rules_kept": 0.0}, "details": {"broken": broken}}
+    [entry] = entries(
+        tool_calls=[{"name": long, "arguments": {long: long}}],
+        expected_tool_calls=[{"name": long, "arguments": {long: "other"}}],
+        outcomes={"tool_rules": rules},
+    )
+    assert len(str(entry)) < 12_000
+    assert entry["lines"] == [["wrong_arguments", 0, 0, ["x" * PART_CHARS]]]
+
+
+def test_a_fault_that_is_not_listed_is_not_named_as_the_first() -> None:
+    [entry] = entries(tool_calls=[{"name": "f"}] * 203, expected_tool_calls=[{"name": "f"}] * 200)
     assert "fault" not in entry
 
 

@@ -24,7 +24,7 @@ function toolCalls(run, answer) {
   return el(
     "details",
     { class: "calls", open: true },
-    el("summary", {}, `Tool calls: ${many(calls.length + leftOut, "call")}, ${counted(expected.length)} expected, ${faults ? many(faults, "difference") : "no difference"}`),
+    el("summary", {}, `Tool calls: ${many(calls.length + leftOut, "call")}, ${counted(answer.expected_count ?? expected.length)} expected, ${faults ? many(faults, "difference") : "no difference"}`),
     shown.length
       ? el("ol", { class: "call-lines" }, foldedLines(shown).map((line) => (Array.isArray(line[0]) ? foldedLine(run, answer, line) : callLine(run, answer, line))))
       : el("p", { class: "quiet" }, "No call, and none expected."),
