@@ -227,7 +227,7 @@ def export(prompt, header):
                         "gen_ai.output.messages": json.dumps(output)}),
         (1, None, "", {}),
     ]
-    base = int(parent, 16) & 0xFFFFFFFFFFFFFF00
+    base = int(os.urandom(7).hex() + "00", 16)
     now = time.time_ns()
     if SPANS == "other":
         trace = os.urandom(16).hex()
