@@ -183,7 +183,9 @@ def _step(part: Part, call: int | None, question: str, positions: Mapping[Docume
         parent=part.parent_step,
         text=text if text != question or not speaks else "",
         output=said(facts.outputs) if speaks else "",
-        documents=tuple(positions[document] for document in facts.documents if document.text),
+        documents=tuple(positions[document] for document in facts.documents if document.text)
+        if facts.documents
+        else (),
         call=call if facts.kind == "tool" else None,
         started_s=span.started_s,
         duration_s=span.duration_s,

@@ -104,7 +104,7 @@ def pairs(values):
 
 def export(prompt, header):
     _, trace, parent, _ = header.split("-")
-    base = int(parent, 16) & 0xFFFFFFFFFFFF0000
+    base = int(os.urandom(7).hex() + "00", 16)
     now = str(time.time_ns())
     operations = [("retrieval", {"gen_ai.retrieval.documents": json.dumps([{"content": prompt}])})]
     operations += [("execute_tool", {"gen_ai.tool.name": "find", "gen_ai.tool.call.result": prompt,

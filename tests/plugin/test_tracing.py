@@ -227,7 +227,7 @@ def export(prompt, header):
                         "gen_ai.output.messages": json.dumps(output)}),
         (1, None, "", {}),
     ]
-    base = int(parent, 16) & 0xFFFFFFFFFFFFFF00
+    base = int(os.urandom(7).hex() + "00", 16)
     now = time.time_ns()
     if SPANS == "other":
         trace = os.urandom(16).hex()
@@ -402,6 +402,21 @@ def test_a_wrong_table_is_a_usage_error(
         result = project.run_process(*workers)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"*{fact.format(used=used)}*"])
+
+
+@pytest.mark.parametrize("table", ["[trace]", "[trace]\nport = 0\nwait_s = 0.0"])
+def test_without_the_sdk_only_a_receiver_can_be_used(project: Project, table: str) -> None:
+    configure(project, PYTHON.format(runs=1), table=table)
+    project.write("app.py", "def ask(prompt):\n    return 'Yes'\n")
+    project.write("conftest.py", "import sys\nsys.modules['opentelemetry.sdk.trace'] = None\n")
+    suite(project, 1)
+    result = project.run_process()
+    if "port" in table:
+        result.assert_outcomes(passed=1)
+        return
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    remedy = 'needs opentelemetry: pip install "pytest-evalstudio[[]otel]"'
+    result.stderr.fnmatch_lines([f"*[[]trace] with in_process = true {remedy}*"])
 
 
 def test_hostile_spans_of_this_process_are_harmless(project: Project) -> None:
