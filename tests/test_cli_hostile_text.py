@@ -128,6 +128,20 @@ COMMANDS = {
     ],
     "calibrate": [[NASTY], ["run", "--labels", "labels.csv"]],
     "weakness": [[NASTY], ["run"]],
+    "mutate": [
+        ["suite.json"],
+        ["lab.json", "--kinds", NASTY],
+        ["lab.json", "--survivors", "5", "-o", "mutation"],
+        ["run"],
+        ["broken.json", "--json"],
+        [NASTY],
+    ],
+    "redteam": [
+        ["--purpose", "purpose.toml", "-o", "red.json"],
+        ["--purpose", "evalstudio.toml", "-o", "red.json"],
+        ["--purpose", "purpose.toml", "-o", "red.json", "--kinds", NASTY],
+        ["--purpose", NASTY, "-o", NASTY],
+    ],
     "mrm": [["workflow.json"], [NASTY]],
     "review": [["workflow.json"], [NASTY], ["run", "--import", "labels.csv"]],
     "baseline": [["save", "run"], ["show", NASTY], ["accept", "run", "-o", NASTY]],
@@ -158,6 +172,9 @@ def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for name, content in files.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
     (tmp_path / "evalstudio.toml").write_text(CONFIG, encoding="utf-8")
+    purpose = {"name": NASTY, "purpose": NASTY, "topics": [NASTY], "secrets": [NASTY]}
+    lines = (f"{key} = {json.dumps(value)}" for key, value in purpose.items())
+    (tmp_path / "purpose.toml").write_text("\n".join(lines), encoding="utf-8")
     rows = [{**ROWS[0], "name": NASTY, "error": ""}, {**ROWS[0], "name": "m"}]
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "labels.csv").write_text(LABELS, encoding="utf-8", newline="")

@@ -30,6 +30,7 @@ from pytest_evalstudio.cli import (
     mutate,
     perturb,
     perturbators,
+    redteam,
     report,
     resolve,
     review,
@@ -46,7 +47,7 @@ from pytest_evalstudio.core.errors import EvalStudioError
 
 COMMANDS = (
     *(evaluators, hosts, perturbators, generators, steps, sections),
-    *(validate, init, generate, library, perturb, importing, convert, freeze, resolve, score),
+    *(validate, init, generate, redteam, library, perturb, importing, convert, freeze, resolve, score),
     *(judge_check, judge_tune, calibrate, weakness, mutate, mrm, review, guard),
     *(baseline, compare, history, merge, arena),
     *(report, schema),

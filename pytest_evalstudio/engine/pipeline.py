@@ -33,7 +33,13 @@ from pytest_evalstudio.engine.scoring.score import score
 from pytest_evalstudio.engine.scoring.spans import EvaluatorSpans
 from pytest_evalstudio.engine.scoring.stopping import ask_until_failure
 from pytest_evalstudio.engine.scoring.tasks import EvalTask
-from pytest_evalstudio.engine.scoring.turns import scores_turn, turn_case, units_of, worst_outcome
+from pytest_evalstudio.engine.scoring.turns import (
+    refusing_turns,
+    scores_turn,
+    turn_case,
+    units_of,
+    worst_outcome,
+)
 from pytest_evalstudio.engine.scoring.verdicts import flips, repeat_states, verdict
 from pytest_evalstudio.models.sentences import split_sentences
 from pytest_evalstudio.stats.confirmation import ConfirmationTest
@@ -326,7 +332,10 @@ class Pipeline:
             turn_case(answered(task.case, answer, task.model, 1, retrieves=None), len(answer.turns))
             for task, (_, answer) in zip(tasks, answers, strict=True)
         ]
-        fails = [not case.is_answered for case in last_turns]
+        fails = [
+            not case.is_answered or (case.expects == "refusal" and not self._is_refusal(case))
+            for case in last_turns
+        ]
         by_evaluator: dict[ConfiguredEvaluator, list[int]] = {}
         for index, task in enumerate(tasks):
             selected_here = self.selected_for(task)
@@ -439,8 +448,14 @@ class Pipeline:
             result.response = unexpected_refusal(result.answers, self._is_refusal)
 
     def _expected_refusal(self, result: Result) -> IsRefusal | None:
-        """Return what recognises the refusal that a task expects, None if it expects an answer."""
-        return self._is_refusal if result.expects_refusal else None
+        """Return what recognises the refusals that a task expects, None if it expects answers."""
+        if result.expects_refusal:
+            return self._is_refusal
+        return self._is_refused_where_expected if result.expects_refusal_of_turns else None
+
+    def _is_refused_where_expected(self, case: Case) -> bool:
+        """Return True if each turn that expects a refusal has one; see `turns.refusing_turns`."""
+        return all(self._is_refusal(turn_case(case, number)) for number in refusing_turns(case))
 
     def _is_refusal(self, case: Case) -> bool:
         from pytest_evalstudio.metrics.refusals import is_refusal

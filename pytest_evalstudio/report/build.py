@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_evalstudio.arena.gates import arena_terms
 from pytest_evalstudio.arena.results import Ratings
@@ -22,7 +23,6 @@ from pytest_evalstudio.engine.analysis.population import Population
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of
 from pytest_evalstudio.engine.outputs import PAGE, REPORT_FILES, OutputFolder
 from pytest_evalstudio.mrm.workflow.states import is_artifact
-from pytest_evalstudio.mutation.results import MutationResult
 from pytest_evalstudio.plots.labels import natural_key
 from pytest_evalstudio.record.reader import read_run
 from pytest_evalstudio.record.schema import Item, Run
@@ -45,6 +45,9 @@ from pytest_evalstudio.report.folders import Archive, ExplainerFolder, tree
 from pytest_evalstudio.report.results import ResultsWriter, open_text, write_json
 from pytest_evalstudio.report.thresholds import thresholds_in_force
 from pytest_evalstudio.report.verdict import RunVerdict, verdict_of
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.mutation.results import MutationResult
 
 DATA = "interpretation.json"
 SUMMARY = "summary.md"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
@@ -12,7 +13,6 @@ from pytest_evalstudio.arena.results import Ratings
 from pytest_evalstudio.comparison.history import History
 from pytest_evalstudio.comparison.results import Comparison
 from pytest_evalstudio.engine.analysis.analyse import Analysis
-from pytest_evalstudio.mutation.results import MutationResult
 from pytest_evalstudio.report.conclusions import ModelConclusion
 from pytest_evalstudio.report.data.columns import Columns
 from pytest_evalstudio.report.data.tools import ToolTable
@@ -22,6 +22,9 @@ from pytest_evalstudio.report.findings import Finding
 from pytest_evalstudio.report.folders import ExplainerFolder
 from pytest_evalstudio.report.thresholds import ThresholdLine
 from pytest_evalstudio.report.verdict import RunVerdict
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.mutation.results import MutationResult
 
 
 @dataclass(frozen=True, slots=True)

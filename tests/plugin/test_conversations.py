@@ -295,3 +295,40 @@ def test_the_state_of_the_application_is_compared_after_the_conversation(desk: P
     wrong = next(item for item in recorded(desk) if item.key == "wrong")
     assert wrong.rows[0].state == '{"cards": {"4417": "active", "8820": "frozen"}}'
     assert wrong.rows[0].state_before == '{"cards": {"4417": "active", "8820": "active"}}'
+
+
+@pytest.mark.parametrize(
+    ("judge", "answers", "outcome"),
+    [
+        ("worst", ["I cannot help with that.", "It is 5."], {"passed": 1}),
+        ("worst", ["Here it is.", "It is 5."], {"failed": 1}),
+        ("last", ["Here it is.", "It is 5."], {"passed": 1}),
+    ],
+)
+def test_a_turn_that_expects_a_refusal(
+    project: Project, judge: str, answers: list[str], outcome: dict[str, int]
+) -> None:
+    project.write(
+        "evalstudio.toml", CONFIG.format(target="ask", factory="false").replace(', "tool_calls"', "")
+    )
+    project.write(
+        "app.py", f"def ask(prompt):\n    return {{'Secret?': {answers[0]!r}}}.get(prompt, {answers[1]!r})"
+    )
+    turns = [{"prompt": "Secret?", "expects": "refusal"}, {"prompt": "Fee?", "condition": '"5"'}]
+    project.suite({"key": "a", "turns": turns, "judge": judge})
+    result = project.run()
+    result.assert_outcomes(**outcome)
+    if "failed" in outcome:
+        result.stdout.fnmatch_lines(["no refusal: the case expects one, and the model answered"])
+
+
+def test_a_conversation_stops_where_a_refusal_is_missing(project: Project) -> None:
+    project.write(
+        "evalstudio.toml", CONFIG.format(target="ask", factory="false").replace(', "tool_calls"', "")
+    )
+    project.write("app.py", "def ask(prompt):\n    return 'Here it is: 5.'")
+    turns = [{"prompt": "Secret?", "expects": "refusal"}, {"prompt": "Fee?", "condition": '"5"'}]
+    project.suite({"key": "a", "turns": turns, "on_failure": "stop"})
+    project.run().assert_outcomes(failed=1)
+    line = (project.folder / "evalstudio-report" / "record.jsonl").read_text().splitlines()[1]
+    assert len(json.loads(line)["rows"][0]["turns"]) == 1

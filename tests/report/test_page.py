@@ -177,6 +177,7 @@ def test_every_section_has_a_heading_and_a_link(tmp_path):
         "comparison",
         "flips",
         "history",
+        "mutation",
         "repeats",
         "tools",
         "workflows",

@@ -6,6 +6,7 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -34,8 +35,10 @@ from pytest_evalstudio.engine.analysis.spools import Spool
 from pytest_evalstudio.engine.origins import SOURCE, Origin, origin
 from pytest_evalstudio.engine.scoring.comparable import differs_in_form
 from pytest_evalstudio.formats.condition import parse_condition
-from pytest_evalstudio.metrics.rag_stages import RagStage, failed_stage
 from pytest_evalstudio.record.schema import CaseFinding, Item, ItemVerdict, Row, RowOutcome, Run
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.metrics.rag_stages import RagStage
 
 __all__ = [
     "FIRST_KEYS",
@@ -336,6 +339,8 @@ def _rag_stage(row: Row) -> RagStage | None:
     """Return the stage at which a failing answer went wrong; None for a model that does not retrieve."""
     if row.error or row.expects == "refusal" or not (row.is_rag or row.context):
         return None
+    from pytest_evalstudio.metrics.rag_stages import failed_stage  # most runs have no failing RAG answer
+
     is_on_context = row.output_condition.strip() and row.condition_on != "answer"
     try:
         return failed_stage(

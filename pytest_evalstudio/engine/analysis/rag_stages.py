@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.engine.analysis.aggregators import Aggregator
 from pytest_evalstudio.engine.analysis.wording import row_attributes
-from pytest_evalstudio.metrics.rag_stages import RagStage
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.metrics.rag_stages import RagStage
 
 _DESCRIPTIONS: Mapping[RagStage, tuple[str, str]] = {
     "not_retrieved": ("Not retrieved", "whose context lacks the expected content"),

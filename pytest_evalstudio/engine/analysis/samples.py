@@ -7,13 +7,15 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.engine.origins import Origin
-from pytest_evalstudio.metrics.rag_stages import RagStage
 from pytest_evalstudio.record.schema import CaseFinding, ItemFlip
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.metrics.rag_stages import RagStage
 
 FIRST_KEYS = 10
 FIRST_TEXTS = 3

@@ -29,7 +29,6 @@ from pytest_evalstudio.engine.asking.requesting import MAX_TEXT_CHARS
 from pytest_evalstudio.engine.asking.resolve import ModelSession
 from pytest_evalstudio.engine.asking.runs import CacheMode, RunSource, fixed_run
 from pytest_evalstudio.engine.asking.secrets import Secrets
-from pytest_evalstudio.engine.asking.templates import PromptTemplate
 from pytest_evalstudio.formats.options import build, check_options
 from pytest_evalstudio.formats.prompt_files import PromptFile, prompt_file_of
 from pytest_evalstudio.hosts._tools import HostTools
@@ -38,6 +37,9 @@ from pytest_evalstudio.models.sentences import split_sentences
 
 if TYPE_CHECKING:
     from pytest_evalstudio.engine.asking.tracing import TracingSource
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.engine.asking.templates import PromptTemplate
 
 LIMIT_KEYS = ("concurrency", "requests_per_minute", "timeout_s", "retries", "breaker", "deadline_s")
 LABEL_KEYS = ("connection", "description", "prices")
@@ -243,6 +245,8 @@ def _prompt_apart(settings: Mapping[str, Any]) -> tuple[Mapping[str, Any], Promp
 def _template_of(source: PromptFile | None, spec: HostSpec) -> PromptTemplate | None:
     if source is None:
         return None
+    from pytest_evalstudio.engine.asking.templates import PromptTemplate
+
     template = PromptTemplate(source)
     if template.has_system and not spec.takes_system:
         raise ConfigurationError(

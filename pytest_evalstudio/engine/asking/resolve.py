@@ -33,11 +33,13 @@ from pytest_evalstudio.engine.asking.retrying import afterword
 from pytest_evalstudio.engine.asking.runs import AskingRun, CacheMode, RunSource, fixed_run
 from pytest_evalstudio.engine.asking.secrets import SHORTEST_IN_ANSWERS, Secrets
 from pytest_evalstudio.engine.asking.spending import ExpectedPrices, NotAsked, within_budget
-from pytest_evalstudio.engine.asking.templates import PromptTemplate, without_case
 from pytest_evalstudio.judges.budget import Budget
 
 if TYPE_CHECKING:
     from pytest_evalstudio.engine.asking.tracing import QuestionTrace, TracingSource
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.engine.asking.templates import PromptTemplate
 
 LONGEST_MESSAGE = 1000
 
@@ -427,7 +429,7 @@ class ModelSession:
         if self._cache is None:
             return ""
         if self._template is None or not self._template.reads_case:
-            prompt = without_case(prompt)
+            prompt = replace(prompt, case="")
         return self._cache.key(self.spec.id, without_prices(self._settings), prompt)
 
     def _stored(self, key: str) -> Answer | None:

@@ -96,11 +96,6 @@ class PromptTemplate:
         return text
 
 
-def without_case(prompt: Prompt) -> Prompt:
-    """Return a prompt as models without a template get it."""
-    return replace(prompt, case="") if prompt.case else prompt
-
-
 def _environment() -> Environment:
     from jinja2 import StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment

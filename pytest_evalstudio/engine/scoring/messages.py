@@ -9,7 +9,6 @@ from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.display import visible, visible_lines
 from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.tool_calls import call_text
-from pytest_evalstudio.engine.scoring.failed_calls import failed_call_lines
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.engine.scoring.results import Fault, Result
@@ -97,7 +96,10 @@ def explain(result: Result) -> str:
     lines += map(masked, misses(result))
     if result.answers:
         repeat = _shown_repeat(result)
-        lines += failed_call_lines(result, result.answers[repeat])
+        if any(selected.spec.id == "tool_calls" for selected in result.verdicts):
+            from pytest_evalstudio.engine.scoring.failed_calls import failed_call_lines
+
+            lines += failed_call_lines(result, result.answers[repeat])
         lines += _case_lines(result.answers[repeat])
         if len(result.answers) > 1:
             which = f"repeat {repeat + 1}" if repeat else "the first"

@@ -160,8 +160,8 @@ def _is_empty(
     case: Case, of_repeat: Mapping[ConfiguredEvaluator, Outcome], expected_refusal: IsRefusal | None
 ) -> bool:
     """Return True for an empty answer, if an evaluator reads answers or a refusal is expected."""
-    if expected_refusal is not None:
-        return not case.error and not case.is_answered
+    if expected_refusal is not None and not case.error and not case.is_answered:
+        return True
     return any(map(is_empty_answer, of_repeat.values()))
 
 

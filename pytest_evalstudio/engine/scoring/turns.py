@@ -93,6 +93,13 @@ def scores_turn(selected: ConfiguredEvaluator, case: Case, number: int) -> bool:
     return not selected.spec.judges_conversations and (names is None or selected.id in names)
 
 
+def refusing_turns(case: Case) -> list[int]:
+    """Return the numbers of the judged turns that expect a refusal, and were reached."""
+    count = len(case.answer.turns)
+    first = count if case.plan is not None and case.plan.judge == "last" else 1
+    return [number for number in range(first, count + 1) if _planned(case, number).expects == "refusal"]
+
+
 def turn_case(case: Case, number: int) -> Case:
     """Return a turn of a conversation as a case: its message, its answer and its expectations.
 

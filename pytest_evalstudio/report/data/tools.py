@@ -6,15 +6,18 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
-from pytest_evalstudio.metrics.call_lines import LineState
 from pytest_evalstudio.record.schema import Item
 from pytest_evalstudio.report.data.columns import Integers
 from pytest_evalstudio.report.data.trajectories import Trajectory
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.metrics.call_lines import LineState
 
 TOOLS = 60
 """Tools that the page lists; a hostile record may name thousands."""

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.steps import Step
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall, json_text
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
-from pytest_evalstudio.metrics.call_lines import CallLine, CallRules, align_calls, first_fault, read_rules
 from pytest_evalstudio.record.schema import Item, JsonObject, RecordedAnswer, Row, RowOutcome
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.metrics.call_lines import CallLine, CallRules
 
 CALLS, STEPS = 200, 400
 """Tool calls and steps of an answer that the page lists."""
@@ -20,7 +24,6 @@ ARGUMENTS = 40
 MAX_DEPTH = 6
 """Levels of steps within steps that the page indents; a phone has room for no more."""
 _MATCH = "tool_calls_match"
-_RULES_BY_DEFAULT = CallRules()
 CallFlags = Mapping[int, Sequence[tuple[str, str]]]
 """Index of a call to the evaluators that blame it, with their reasons."""
 
@@ -47,10 +50,15 @@ class TrajectoryReader:
 
     def __init__(self, evaluators: Mapping[str, EvaluatorInfo]) -> None:
         self._broken: set[str] = set()
-        self._rules = {
+        self._evaluators = {id: info for id, info in evaluators.items() if info.type == "tool_calls"}
+
+    @functools.cached_property
+    def _rules(self) -> Mapping[str, CallRules]:
+        from pytest_evalstudio.metrics.call_lines import read_rules  # most runs call no tools
+
+        return {
             id: read_rules(info.parameters, _definitions(info.parameters))
-            for id, info in evaluators.items()
-            if info.type == "tool_calls"
+            for id, info in self._evaluators.items()
         }
 
     def read(self, item: Item, row: Row) -> tuple[Trajectory, ...]:
@@ -89,8 +97,8 @@ class TrajectoryReader:
 
     def _deciding(self, item: Item) -> str:
         """Return the evaluator of calls that fails the item, else the first one; "" for none."""
-        failing = (id for id in self._rules if id in item.verdicts and item.verdicts[id].passed is False)
-        return next(failing, next((id for id in self._rules if id in item.verdicts), ""))
+        failing = (id for id in self._evaluators if id in item.verdicts and item.verdicts[id].passed is False)
+        return next(failing, next((id for id in self._evaluators if id in item.verdicts), ""))
 
     def _lines(
         self,
@@ -101,8 +109,10 @@ class TrajectoryReader:
     ) -> Sequence[CallLine] | None:
         if expected is None or answer.error or id in self._broken:
             return None
+        from pytest_evalstudio.metrics.call_lines import CallLine, CallRules, align_calls
+
         try:
-            lines = align_calls(answer.tool_calls, expected, self._rules.get(id, _RULES_BY_DEFAULT))
+            lines = align_calls(answer.tool_calls, expected, self._rules.get(id) or CallRules())
         except EvaluationError:
             self._broken.add(id)  # a slow pattern takes seconds in each case that has it
             return None
@@ -181,6 +191,8 @@ def _line_entries(lines: Sequence[CallLine]) -> JsonObject:
             for line in shown
         ]
     }
+    from pytest_evalstudio.metrics.call_lines import first_fault
+
     fault = first_fault(shown)
     if fault is not None:
         entry["fault"] = fault

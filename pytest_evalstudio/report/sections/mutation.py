@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from pytest_evalstudio.comparison.windows import change_windows
-from pytest_evalstudio.mutation.results import Share
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import section
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.mutation.results import Share
 
 SURVIVORS_SHOWN = 100
 

@@ -1,0 +1,1 @@
+"""Red-team suites: attacks on an application by its purpose, each with its own expectation."""
