@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pytest_evalstudio.core.tool_calls import ToolCall
     from pytest_evalstudio.core.tools import Tools
     from pytest_evalstudio.engine.builders import make_case
+    from pytest_evalstudio.engine.configured_hosts import ConfiguredHost, base_models, configured_hosts
     from pytest_evalstudio.engine.evaluate import Results, evaluate
     from pytest_evalstudio.engine.labs import LabBuilder
     from pytest_evalstudio.engine.perturbing.cases import perturb
@@ -66,6 +67,7 @@ _HOMES = {
     "core.plugins.registry": ("Registry",),
     "core.plugins.step": ("StepResult", "step"),
     "engine.builders": ("make_case",),
+    "engine.configured_hosts": ("ConfiguredHost", "base_models", "configured_hosts"),
     "engine.evaluate": ("Results", "evaluate"),
     "engine.labs": ("LabBuilder",),
     "engine.perturbing.cases": ("perturb",),
@@ -85,6 +87,7 @@ __all__ = [
     "Change",
     "Check",
     "ConfigurationError",
+    "ConfiguredHost",
     "Corpus",
     "DataError",
     "Draft",
@@ -124,7 +127,9 @@ __all__ = [
     "ToolCall",
     "Tools",
     "Turn",
+    "base_models",
     "build_report",
+    "configured_hosts",
     "evaluate",
     "evaluator",
     "generate_test_cases",

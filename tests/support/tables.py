@@ -44,7 +44,10 @@ NOT_IN_FILES = ("folder", "file")
 _NAMES = {
     "suites": """TestSuite Test TestCase TestLab Model LlmDataset Row Relationship LabBuilder perturb
         generate_test_cases Generated""",
-    "evaluation": "evaluate Results make_case build_report Report Problem score_table ScoredTable",
+    "evaluation": (
+        "evaluate Results make_case build_report Report Problem score_table ScoredTable"
+        " configured_hosts ConfiguredHost base_models"
+    ),
     "fixtures": "Check AskedModel EvalCase EvalModel EvalSuite EvalGuard",
     "plugins": """Case Prompt Turn Answer ToolCall Step Metric Outcome Finding Fragment Tools evaluator
         ModelScore ScoredRow host HostFault perturbator Change step StepResult generator Corpus Excerpt Draft

@@ -1,0 +1,81 @@
+"""Hosts of a configuration for Python: what is configured, and which models a service offers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.engine.asking.checking import models_of
+from pytest_evalstudio.formats.config import Configuration, load_configuration
+from pytest_evalstudio.formats.recognition import find_configuration
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfiguredHost:
+    """A connection or model of a configuration.
+
+    Attributes:
+        name: of the `[connection.NAME]` or `[[model]]`.
+        kind: which of the two.
+        host: id of the host.
+        llm_model_name: language model that it asks; "" where its settings name none.
+    """
+
+    name: str
+    kind: Literal["connection", "model"]
+    host: str
+    llm_model_name: str = ""
+
+
+def configured_hosts(config: str | Path | None = None) -> list[ConfiguredHost]:
+    """Return the connections and models of a configuration, in this order.
+
+    Args:
+        config: configuration file; the nearest one from the current folder upwards where not given.
+
+    Raises:
+        ConfigurationError: if there is no configuration, or it has a fault.
+    """
+    configuration = _configuration(config)
+    connections = [
+        ConfiguredHost(name=name, kind="connection", host=table.host)
+        for name, table in configuration.connection.items()
+    ]
+    models = [
+        ConfiguredHost(
+            name=table.name,
+            kind="model",
+            host=table.host,
+            llm_model_name=str(table.settings.get("llm_model_name") or ""),
+        )
+        for table in configuration.model
+    ]
+    return connections + models
+
+
+def base_models(
+    name: str, config: str | Path | None = None, *, registry: Registry | None = None
+) -> list[str]:
+    """Return the names of the models that the service of a connection or model offers.
+
+    Args:
+        name: of a `[connection.NAME]` or `[[model]]`.
+        config: configuration file; the nearest one from the current folder upwards where not given.
+        registry: registry of plugins; by default a new one.
+
+    Raises:
+        ConfigurationError: if there is no such connection or model, or its host cannot list models.
+        EvaluationError: if the service cannot be asked.
+    """
+    return models_of(_configuration(config), name, registry or Registry())
+
+
+def _configuration(config: str | Path | None) -> Configuration:
+    folder = Path.cwd()
+    path = Path(config) if config is not None else find_configuration(folder, Path(folder.anchor))
+    if path is None:
+        raise ConfigurationError(f"{folder}: there is no evalstudio.toml here or above; name a configuration")
+    return load_configuration(path)
