@@ -33,8 +33,10 @@ KINDS = (*MUTATORS, *CALL_MUTATORS)
 MAX_SURVIVORS = 1_000
 _MIN_MUTANTS = 10
 """Damaged answers from which it is a finding that a metric or case fails none."""
-_MAX_OTHERS = 50
+_MAX_OTHERS = 20
 """Answers to other questions among which the most different one is looked for."""
+_MAX_NAMES = 100
+"""Names of all answers that can take the place of one."""
 _RESPONSE = "answer as such"
 """Name of the rule on refusals and empty answers among the evaluators."""
 
@@ -80,7 +82,7 @@ def mutation_test(
         DataError: if no answer passes undamaged.
     """
 
-    def scored(group: SubjectGroup, rows: Sequence[tuple[str, Subject]]) -> dict[str, Result]:
+    def scored(group: SubjectGroup, rows: Sequence[tuple[str, Subject, str]]) -> dict[str, Result]:
         results = evaluate_lab(
             _lab(rows),
             group.config,
@@ -96,7 +98,7 @@ def mutation_test(
     for number, group in enumerate(subjects.groups):
         judged = [subject for subject in group.answers if subject.is_judged]
         rows = [(f"g{number}a{index}", subject) for index, subject in enumerate(judged)]
-        originals |= scored(group, rows) if rows else {}
+        originals |= scored(group, [(*row, row[1].row.actual_output) for row in rows]) if rows else {}
         passing.append([row for row in rows if verdict_word(originals[row[0]]) == "passed"])
     if not any(passing):
         raise DataError(f"{source}: {_why_none_passes(originals)}")
@@ -104,7 +106,9 @@ def mutation_test(
     results: dict[str, Result] = {}
     for number, group in enumerate(subjects.groups):
         own = [mutant for mutant in mutants if mutant.row_key.startswith(f"g{number}a")]
-        results |= scored(group, [(mutant.row_key, _damaged(mutant)) for mutant in own]) if own else {}
+        results |= (
+            scored(group, [(each.row_key, each.subject, each.damage.text) for each in own]) if own else {}
+        )
     return _result(mutants, results, originals, passing, subjects=subjects, source=source, seed=seed)
 
 
@@ -122,13 +126,12 @@ def _mutants(
 ) -> Iterator[Mutant]:
     passing = [row for group in groups for row in group]
     texts = list(dict.fromkeys(subject.row.actual_output for _, subject in passing))
-    names = names_in(texts)
+    names = tuple(names_in(texts)[:_MAX_NAMES])
     for key, subject in passing:
         row = subject.row
         rng = random.Random(f"{seed}/{subject.file}/{row.key}/{subject.model}")
-        others = [
-            text for text in rng.sample(texts, min(len(texts), _MAX_OTHERS)) if text != row.actual_output
-        ]
+        sample = rng.sample(texts, min(len(texts), _MAX_OTHERS))
+        others = tuple(text for text in sample if text != row.actual_output)
         material = Material(question=row.input, expected=row.expected_output, others=others, names=names)
         tables = [(MUTATORS, False), (HARMLESS, True)] if row.actual_output.strip() else []
         for table, is_harmless in tables:
@@ -163,22 +166,18 @@ def _mutants(
                 )
 
 
-def _damaged(mutant: Mutant) -> Subject:
-    row = mutant.subject.row.model_copy(update={"actual_output": mutant.damage.text})
-    return Subject(
-        row=row, file=mutant.subject.file, model=mutant.subject.model, retrieves=mutant.subject.retrieves
-    )
-
-
-def _lab(rows: Sequence[tuple[str, Subject]]) -> TestLab:
+def _lab(rows: Sequence[tuple[str, Subject, str]]) -> TestLab:
+    """Return a lab of answers: keys, what is answered, and texts."""
     lab = TestLab(name="mutation")
     keys = {
         retrieves: lab.add_model(f"retrieves {retrieves}", retrieves=retrieves).key
-        for retrieves in dict.fromkeys(subject.retrieves for _, subject in rows)
+        for retrieves in dict.fromkeys(subject.retrieves for _, subject, _ in rows)
     }
     lab.dataset.inputs.extend(
-        subject.row.model_copy(update={"key": key, "model_key": keys[subject.retrieves], "run": None})
-        for key, subject in rows
+        subject.row.model_copy(
+            update={"key": key, "model_key": keys[subject.retrieves], "run": None, "actual_output": text}
+        )
+        for key, subject, text in rows
     )
     return lab
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 import re
 from collections import Counter
@@ -91,6 +92,10 @@ _QUANTIFIERS = {
 }
 _QUANTIFIER = re.compile(rf"\b(?:{'|'.join(_QUANTIFIERS)})\b", re.IGNORECASE)
 _NEGATED = (
+    *(
+        (f"{verb} never", verb)
+        for verb in ("is", "are", "was", "were", "can", "may", "must", "will", "has", "have")
+    ),
     ("cannot", "can"),
     ("can't", "can"),
     ("is not", "is"),
@@ -132,6 +137,9 @@ _ADDED = (
     "The amount doubles if the request comes from a third person.",
 )
 _GERMAN = "Nach den vorliegenden Unterlagen verhält es sich so"
+_LEAD = 12
+_BETWEEN = re.compile(r"\bbetween\W*$", re.IGNORECASE)
+"""Before two numbers whose order says nothing."""
 _MIN_WORDS = 6
 """Words from which a sentence can be truncated, and still say something."""
 
@@ -162,8 +170,8 @@ class Material:
 
     question: str = ""
     expected: str = ""
-    others: Sequence[str] = ()
-    names: Sequence[str] = ()
+    others: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 Mutator = Callable[[str, Material, random.Random], Damage | None]
@@ -194,13 +202,20 @@ def _matches(pattern: re.Pattern[str], text: str, material: Material) -> list[re
     return [match for match in matches if start <= match.start() < end] or matches
 
 
+@functools.lru_cache(maxsize=4_096)
+def _keys_of(text: str) -> frozenset[str]:
+    """Return the stems and numbers of a text."""
+    return frozenset(token.keys[0] for token in tokens_of(text))
+
+
+@functools.lru_cache(maxsize=64)
 def _answering_sentence(text: str, material: Material) -> tuple[int, int]:
     """Return the sentence that has most words of the expected answer and the question."""
     wanted = Counter(token.keys[0] for token in tokens_of(f"{material.expected} {material.question}"))
     spans = split_sentences(text)
 
     def weight(span: tuple[int, int]) -> int:
-        return sum(wanted[key] for key in {token.keys[0] for token in tokens_of(text[span[0] : span[1]])})
+        return sum(wanted[key] for key in _keys_of(text[span[0] : span[1]]))
 
     return max(spans, key=weight, default=(0, len(text)))
 
@@ -296,15 +311,11 @@ def _added_sentence(text: str, material: Material, rng: random.Random) -> Damage
 
 def _other_answer(text: str, material: Material, rng: random.Random) -> Damage | None:
     """Take the answer to another question that has the fewest words in common."""
-    words = {token.keys[0] for token in tokens_of(text)}
-    candidates = [
-        other
-        for other in material.others
-        if other.strip() and not words >= {token.keys[0] for token in tokens_of(other)}
-    ]
+    words = _keys_of(text)
+    candidates = [other for other in material.others if other.strip() and not words >= _keys_of(other)]
     if not candidates:
         return None
-    other = min(candidates, key=lambda other: len(words & {token.keys[0] for token in tokens_of(other)}))
+    other = min(candidates, key=lambda other: len(words & _keys_of(other)))
     return Damage(text=other)
 
 
@@ -331,7 +342,11 @@ def _language(text: str, material: Material, rng: random.Random) -> Damage | Non
 def _swapped(text: str, material: Material, rng: random.Random) -> Damage | None:
     """Swap two numbers, else two names."""
     numbers = _matches(_NUMBER, text, material)
-    pairs = [(one, other) for one, other in pairwise(numbers) if one[0] != other[0]]
+    pairs = [
+        (one, other)
+        for one, other in pairwise(numbers)
+        if one[0] != other[0] and not _BETWEEN.search(text[max(0, one.start() - _LEAD) : one.start()])
+    ]
     if not pairs:
         known = set(names_in([text]))
         names = [match for match in _matches(_NAME, text, material) if match[0] in known]

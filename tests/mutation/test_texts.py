@@ -41,6 +41,8 @@ def damaged(kind: str, text: str, material: Material = MATERIAL, seed: int = 1) 
         ("name", "It goes to Spain.", None),
         ("negation", "The fee is 5 USD.", "The fee is not 5 USD."),
         ("negation", "You cannot cancel it.", "You can cancel it."),
+        ("negation", "We will never ask.", "We will ask."),
+        ("swapped", "It is between £100 and £2,000.", None),
         ("negation", "Yes, it does.", "No, it does."),
         ("negation", "I have sent it.", "I have not sent it."),
         ("negation", "Five dollars.", None),

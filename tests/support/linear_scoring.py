@@ -169,7 +169,7 @@ def _damages(text: str) -> None:
 
     from pytest_evalstudio.mutation.texts import HARMLESS, MUTATORS, Material, names_in
 
-    material = Material(question=text, others=(f"{text}.",), names=names_in([text])[:10])
+    material = Material(question=text, others=(f"{text}.",), names=tuple(names_in([text])[:10]))
     for mutate in (*MUTATORS.values(), *HARMLESS.values()):
         mutate(text, material, Random(1))
 
