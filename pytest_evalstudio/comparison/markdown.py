@@ -88,7 +88,7 @@ def _metrics(comparison: Comparison) -> Iterator[str]:
     metrics = [metric for metric in comparison.metrics if metric.decides]
     if not metrics:
         return
-    yield "| Metric | Model | Base | New | Difference (95 %) | p | Verdict |"
+    yield "| Metric | Model | Base | New | Difference (95 %) | p (Holm) | Verdict |"
     yield "| --- | --- | --- | --- | --- | --- | --- |"
     for metric in metrics[:METRICS_SHOWN]:
         cells = [
