@@ -160,7 +160,7 @@ class _Chooser:
     def _takes(self, selected: ConfiguredEvaluator) -> bool:
         reason = ""
         if JUDGE in selected.requires and not self._allow_calls:
-            reason = "it asks a judge; --allow-calls lets it"
+            reason = "it asks a judge; allow it with --allow-calls"
         elif selected.spec.scope != "row" or selected.spec.compares:
             reason = "it compares several answers"
         if reason:

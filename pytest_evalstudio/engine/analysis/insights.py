@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from pytest_evalstudio.core.figures import counted, figure, percent
 from pytest_evalstudio.core.problems import INSIGHT_TYPES, Insight
 from pytest_evalstudio.core.text import excerpt
@@ -16,7 +18,9 @@ from pytest_evalstudio.engine.analysis.flip_rates import COPY, FlipRate
 from pytest_evalstudio.engine.analysis.leaderboards import Cell, Leaderboard, Standing
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.engine.analysis.wording import row_attributes
+from pytest_evalstudio.stats.intervals import student_quantile
 from pytest_evalstudio.stats.ranking import is_tie
+from pytest_evalstudio.stats.types import Interval
 
 _QUESTION_CHARS = 60
 """Characters of each of several questions in one sentence."""
@@ -70,33 +74,57 @@ def retrieval_and_generation(board: Leaderboard) -> Iterator[Insight]:
 def fastest_and_slowest(aggregator: Aggregator) -> Iterator[Insight]:
     """Yield the fastest and the slowest model by mean answer time.
 
-    Yields nothing if a model has no times, or if all times are zero.
+    Each is named only if its 95 % interval does not overlap that of any other model. Yields nothing if a
+    model has fewer than two times: one answer says nothing about the next one.
     """
-    means = {
-        model: sum(counts.durations) / len(counts.durations)
-        for model, counts in aggregator.models.items()
-        if counts.durations
-    }
-    pair = _ends(means) if len(means) == len(aggregator.models) and all(means.values()) else None
-    if pair is None:
+    times = {model: counts.durations for model, counts in aggregator.models.items()}
+    if len(times) < 2 or any(len(durations) < 2 for durations in times.values()):
         return
-    fast, slow = (_Model(model, aggregator.run.model_name(model), means[model]) for model in pair)
-    yield Insight(
-        description=(
-            f"The fastest model is {fast.name!r} with {figure(fast.value)} s per answer on average;"
-            f" the slowest is {slow.name!r} with {figure(slow.value)} s."
-        ),
-        insight_type="efficiency",
-        attributes={
+    intervals = {model: _mean_interval(durations) for model, durations in times.items()}
+    order = sorted(times, key=lambda model: (sum(times[model]) / len(times[model]), model))
+    fast, slow = (
+        _Model(model, aggregator.run.model_name(model), sum(times[model]) / len(times[model]))
+        for model in (order[0], order[-1])
+    )
+    fast_apart = intervals[fast.key][1] < min(intervals[model][0] for model in order[1:])
+    slow_apart = intervals[slow.key][0] > max(intervals[model][1] for model in order[:-1])
+    statements: list[str] = []
+    attributes: dict[str, str | float] = {}
+    if fast_apart:
+        statements.append(
+            f"the fastest model is {fast.name!r} with {figure(fast.value)} s per answer on average"
+        )
+        attributes |= {
             "fastest_model": fast.key,
             "fastest_model_name": fast.name,
+            "fastest_s": fast.value,
+        }
+    if slow_apart:
+        statements.append(
+            f"the slowest{'' if fast_apart else ' model'} is {slow.name!r} with {figure(slow.value)} s"
+            + ("" if fast_apart else " per answer on average")
+        )
+        attributes |= {
             "slowest_model": slow.key,
             "slowest_model_name": slow.name,
-            "fastest_s": fast.value,
             "slowest_s": slow.value,
-        },
-        actions="Weigh the difference against the leaderboards before you change the model for speed alone.",
-    )
+        }
+    if statements:
+        text = "; ".join(statements)
+        yield Insight(
+            description=f"{text[0].upper()}{text[1:]}.",
+            insight_type="efficiency",
+            attributes=attributes,
+            actions="Weigh the difference against the leaderboards before you decide by speed alone.",
+        )
+
+
+def _mean_interval(values: Sequence[float]) -> Interval:
+    """Return Student's 95 % interval of the mean of two or more values."""
+    mean = float(np.mean(values))
+    error = float(np.std(values, ddof=1)) / len(values) ** 0.5
+    half_width = student_quantile(0.975, len(values) - 1) * error
+    return mean - half_width, mean + half_width
 
 
 def cheapest_and_dearest(aggregator: Aggregator) -> Iterator[Insight]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.comparison.windows import change_windows
@@ -10,9 +12,25 @@ from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import section
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.mutation.results import Share
+    from pytest_evalstudio.comparison.windows import Piece
+    from pytest_evalstudio.mutation.results import MutationResult, Share, Survivor
 
-SURVIVORS_SHOWN = 100
+CASES_SHOWN = 100
+SURVIVORS_SHOWN = 6
+"""Survivors of each kind of damage: enough to see what the suite misses."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurvivorGroup:
+    """Damaged answers of one kind that pass.
+
+    Attributes:
+        shown: the first of them, each with its change.
+    """
+
+    kind: str
+    total: int
+    shown: Sequence[tuple[Survivor, Sequence[Piece]]]
 
 
 @section("mutation", title="Mutation test of the suite", order=5, tab="evaluators")
@@ -21,18 +39,35 @@ def mutation(content: Content) -> Mapping[str, object] | None:
     result = content.mutation
     if result is None:
         return None
-    survivors = result.survivors[:SURVIVORS_SHOWN]
     return {
         "result": result,
         "tables": [
             ("Kind of damage", _lowest_first(result.kinds)),
             ("Evaluator", _lowest_first(result.evaluators)),
-            ("Case", _lowest_first(result.by_case)[:SURVIVORS_SHOWN]),
+            ("Case", _lowest_first(result.by_case)[:CASES_SHOWN]),
         ],
         "harmless": [share for share in result.harmless if share.failed],
-        "survivors": [(survivor, change_windows(survivor.original, survivor.text)) for survivor in survivors],
-        "left_out": result.score.total - result.score.failed - len(survivors),
+        "survivors": _survivor_groups(result),
     }
+
+
+def _survivor_groups(result: MutationResult) -> list[SurvivorGroup]:
+    """Return the survivors by kind of damage, most survivors first."""
+    by_kind: defaultdict[str, list[Survivor]] = defaultdict(list)
+    for survivor in result.survivors:
+        by_kind[survivor.kind].append(survivor)
+    totals = {share.name: share.total - share.failed for share in result.kinds}
+    return [
+        SurvivorGroup(
+            kind=kind,
+            total=totals.get(kind, len(by_kind[kind])),
+            shown=[
+                (survivor, change_windows(survivor.original, survivor.text))
+                for survivor in by_kind[kind][:SURVIVORS_SHOWN]
+            ],
+        )
+        for kind in sorted(by_kind, key=lambda kind: (-totals.get(kind, 0), kind))
+    ]
 
 
 def _lowest_first(shares: Sequence[Share]) -> list[Share]:

@@ -95,8 +95,9 @@ def test_a_boolean_evaluator_tells_the_most_accurate_and_the_best_retrieving_mod
 
 def test_fastest_and_cheapest(insights):
     builder = RecordBuilder(models=("one", "two"))
-    builder.add("a", "one", quality(0.9, actual_duration=2.0, cost=0.5))
-    builder.add("a", "two", quality(0.9, actual_duration=0.5, cost=0.25))
+    for key in "ab":
+        builder.add(key, "one", quality(0.9, actual_duration=2.0, cost=0.5))
+        builder.add(key, "two", quality(0.9, actual_duration=0.5, cost=0.25))
     fast, cheap = insights(builder)
     assert (fast.insight_type, fast.attributes["fastest_model"], fast.attributes["slowest_s"]) == (
         "efficiency",
@@ -108,6 +109,35 @@ def test_fastest_and_cheapest(insights):
         cheap.attributes["cheapest_model_name"],
         cheap.attributes["highest_cost"],
     ) == ("cost", "two", 0.5)
+
+
+TIMES = {
+    "one answer of each model": ([1.0], [9.0], None),
+    "intervals that overlap": ([0.9, 1.0, 1.1], [1.0, 1.1, 1.2], None),
+    "intervals that do not overlap": ([0.9, 1.0, 1.1], [2.0, 2.1, 2.2], "m-one"),
+    "one slow answer": ([1.0, 1.0, 1.0], [1.0, 1.0, 9.0], None),
+}
+
+
+@pytest.mark.parametrize(("one", "two", "fastest"), TIMES.values(), ids=TIMES)
+def test_a_model_is_the_fastest_only_beyond_the_noise(insights, one, two, fastest):
+    builder = RecordBuilder(models=("one", "two"))
+    for name, times in (("one", one), ("two", two)):
+        for key, time in zip("abc", times, strict=False):
+            builder.add(key, name, quality(0.9, actual_duration=time))
+    claims = [insight.attributes for insight in insights(builder) if insight.insight_type == "efficiency"]
+    assert [claim["fastest_model"] for claim in claims] == ([fastest] if fastest else [])
+
+
+def test_a_slowest_model_without_a_fastest_one(insights):
+    builder = RecordBuilder(models=("one", "two", "three"))
+    for key, noise in zip("abc", (0.0, 0.1, 0.2), strict=True):
+        builder.add(key, "one", quality(0.9, actual_duration=1.0 + noise))
+        builder.add(key, "two", quality(0.9, actual_duration=1.05 + noise))
+        builder.add(key, "three", quality(0.9, actual_duration=5.0 + noise))
+    (claim,) = (insight for insight in insights(builder) if insight.insight_type == "efficiency")
+    assert claim.description == "The slowest model is 'three' with 5.1 s per answer on average."
+    assert "fastest_model" not in claim.attributes
 
 
 @pytest.mark.parametrize(

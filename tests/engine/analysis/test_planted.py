@@ -268,7 +268,7 @@ INSIGHTS = {
         ["the most accurate model is 'a'", "the least accurate model is 'b'"],
     ),
     "fastest": (
-        both([("0.9", {"actual_duration": 2.0})], [("0.9", {"actual_duration": 1.0})]),
+        both([("0.9", {"actual_duration": 2.0})] * 2, [("0.9", {"actual_duration": 1.0})] * 2),
         ["reading"],
         ["The fastest model is 'b' with 1 s per answer on average; the slowest is 'a' with 2 s"],
     ),
