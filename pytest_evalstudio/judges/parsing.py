@@ -16,6 +16,7 @@ LONGEST_REPLY = 1_000_000  # judges answer in a few hundred tokens; the rest is 
 MOST_TRIES = 200  # opening braces that are tried; bounds the time of a reply full of them
 
 _THINKING_TAG = re.compile(r"<(/?)(think|thinking|reasoning)>", re.IGNORECASE)
+_BEGINS_OBJECT = re.compile(r"(?:```\w*\s*)?\{")
 MAX_REPAIRED_CHARS = 50_000
 """Longer objects with slips are not repaired: the time of a repair grows faster than its text."""
 _EDGES = " \t\r\n.,;:!\"'`*_()[]"
@@ -59,15 +60,17 @@ def read_reply(reply: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     if len(normal) > 1:
         raise Unparsable(f"it holds {len(normal)} different objects of the form that was asked for")
     if fault or not normal:
-        raise Unparsable(fault or _lack(values, schema))
+        raise Unparsable(fault or _lack(text, values, schema))
     if says_more(prose, schema, normal[0]):
         raise Unparsable("it says something else about the verdict outside of its JSON object")
     return normal[0]
 
 
-def _lack(values: Sequence[Any], schema: Mapping[str, Any]) -> str:
-    """Return what a reply without a verdict lacks: any JSON object, or the keys in it."""
+def _lack(text: str, values: Sequence[Any], schema: Mapping[str, Any]) -> str:
+    """Return what a reply without a verdict lacks: any JSON object, its end, or the keys in it."""
     if not any(isinstance(value, dict) for value in values):
+        if _BEGINS_OBJECT.match(text):
+            return "its JSON object breaks off or is malformed; a limit of tokens may cut it"
         return "there is no JSON object in it"
     keys = ", ".join(map(repr, schema.get("required") or schema["properties"]))
     return f"its JSON object has none of these keys: {keys}"

@@ -77,9 +77,10 @@ def test_the_bare_word_is_enough_where_one_choice_is_all_that_matters(reply: str
         ),
         pytest.param("untrue", "no JSON object", id="a word with another inside"),
         pytest.param("yes and no", "no JSON object", id="both words"),
-        pytest.param('{"reason": "so", "verdict": "ye', "no JSON object", id="broken off"),
+        pytest.param('{"reason": "so", "verdict": "ye', "breaks off", id="broken off"),
+        pytest.param('```json\n{"reason": "so", "ver', "breaks off", id="broken off in a code fence"),
         pytest.param(
-            '{"reason": "the answer says {\\"verdict\\"', "no JSON object", id="broken off within a quotation"
+            '{"reason": "the answer says {\\"verdict\\"', "breaks off", id="broken off within a quotation"
         ),
         pytest.param(
             '{"reason": "so", "verdict": "maybe"}', "verdict: expected 'yes' or 'no'", id="a third word"
