@@ -129,7 +129,12 @@ COMMANDS = {
     "calibrate": [[NASTY], ["run", "--labels", "labels.csv"]],
     "weakness": [[NASTY], ["run"]],
     "mrm": [["workflow.json"], [NASTY]],
-    "review": [["workflow.json"], [NASTY], ["run", "--import", "labels.csv"]],
+    "review": [
+        ["workflow.json"],
+        [NASTY],
+        ["run", "--import", "labels.csv"],
+        ["run", "--estimate", "--labels", "labels.csv"],
+    ],
     "baseline": [["save", "run"], ["show", NASTY], ["accept", "run", "-o", NASTY]],
     "compare": [["run", NASTY], ["lab.json", "run"], ["run", "--models", NASTY, "b"]],
     "history": [["run"], [NASTY]],

@@ -16,6 +16,7 @@ from pytest_evalstudio.review.report_answers import ReportAnswers
 from pytest_evalstudio.review.sample import answer_strata, sample_sizes
 from pytest_evalstudio.review.session import ReviewSession
 from support.records import RecordBuilder, evaluator, metric
+from tests.review.reports import report as calibrated_report
 
 METRIC = ["--metric", "quality.quality"]
 
@@ -134,6 +135,34 @@ def test_earlier_labels_move_the_budget_to_the_divided_strata(report: str) -> No
         passing[labels.stem] = Counter(case.verdict for case in source.labelling_state([]).cases)
     assert sum(passing["early"].values()) == 40
     assert passing["early"][False] > passing["plain"][False]
+
+
+def test_a_calibrated_probability_is_the_prediction_and_sets_the_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    probabilities = {f"k{number:03}": round(0.005 + number / 201, 4) for number in range(200)}
+    calibrated_report(Path("calibrated"), probabilities)
+    assert main(["review", "calibrated", "--budget", "60", "--export", "sheet.csv"]) == 0
+    shares = {key: share for (key, _), share in read_inclusion(Path("labels.csv")).items()}
+    certain = {share for key, share in shares.items() if abs(probabilities[key] - 0.5) > 0.26}
+    uncertain = {share for key, share in shares.items() if abs(probabilities[key] - 0.5) < 0.24}
+    assert max(certain) < min(uncertain)
+    with open("sheet.csv", encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        number = int(row["key"][1:])
+        row["label"] = str(int(number * 7919 % 200 < probabilities[row["key"]] * 200))
+    with open("sheet.csv", "w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    capsys.readouterr()
+    assert main(["review", "calibrated", "--estimate", "--labels", "sheet.csv", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["stratified"]
+    assert 0 < result["tuning"] <= 1
+    assert result["rates"][0]["low"] < 0.5 < result["rates"][0]["high"]
 
 
 def test_too_few_labels_and_other_metrics_are_refused(
