@@ -143,7 +143,12 @@ COMMANDS = {
         ["--purpose", NASTY, "-o", NASTY],
     ],
     "mrm": [["workflow.json"], [NASTY]],
-    "review": [["workflow.json"], [NASTY], ["run", "--import", "labels.csv"]],
+    "review": [
+        ["workflow.json"],
+        [NASTY],
+        ["run", "--import", "labels.csv"],
+        ["run", "--estimate", "--labels", "labels.csv"],
+    ],
     "baseline": [["save", "run"], ["show", NASTY], ["accept", "run", "-o", NASTY]],
     "compare": [["run", NASTY], ["lab.json", "run"], ["run", "--models", NASTY, "b"]],
     "history": [["run"], [NASTY]],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINE, configuration_for, say
+from pytest_evalstudio.cli.common import FINE, configuration_for, print_json, say
 from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def add_to(add: Adds) -> None:
         "review",
         run,
         "Label answers on a local page or in a spreadsheet: the sample of a workflow's human calibration, or"
-        " a report's answers with an uncertain verdict.",
+        " a report's answers with an uncertain verdict; estimate pass rates from the labels.",
     )
     parser.add_argument(
         "place",
@@ -42,6 +42,18 @@ def add_to(add: Adds) -> None:
         action="store_true",
         help="of a report: all answers with a score, in random order",
     )
+    parser.add_argument(
+        "--budget",
+        type=int,
+        metavar="N",
+        help="of a report: a random sample of N answers, whose labels narrow the pass rate's interval most",
+    )
+    parser.add_argument(
+        "--estimate",
+        action="store_true",
+        help="of a report: print the pass rates corrected by the labels, and exit",
+    )
+    parser.add_argument("--json", action="store_true", help="with --estimate: for machines")
     parser.add_argument(
         "--labels", metavar="FILE", help=f"of a report: CSV file to keep the labels in (default: {LABELS})"
     )
@@ -72,7 +84,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
     from pytest_evalstudio.review.session import ReviewSession
 
+    _check_options(arguments)
     path = Path(arguments.place)
+    if arguments.estimate:
+        return _estimate(arguments)
     source = _report(arguments) if path.is_dir() or path.suffix == ".jsonl" else _workflow(arguments)
     session = ReviewSession(
         source, rater=arguments.rater.strip(), blind=arguments.blind, adjudicator=arguments.adjudicator
@@ -98,6 +113,38 @@ def run(arguments: argparse.Namespace) -> int:
     return FINE
 
 
+def _check_options(arguments: argparse.Namespace) -> None:
+    from pytest_evalstudio.core.errors import ConfigurationError
+
+    if arguments.every and arguments.budget is not None:
+        raise ConfigurationError("--all asks for all answers and --budget for a sample; give one of them")
+    if arguments.json and not arguments.estimate:
+        raise ConfigurationError("--json is for --estimate")
+    if arguments.estimate and (arguments.read or arguments.write or arguments.budget is not None):
+        raise ConfigurationError(
+            "--estimate only reads labels; leave out --budget, --import and --export, or run them before"
+        )
+
+
+def _estimate(arguments: argparse.Namespace) -> int:
+    from msgspec import to_builtins
+
+    from pytest_evalstudio.core.errors import ConfigurationError
+    from pytest_evalstudio.review.pass_rates import corrected_pass_rates, pass_rate_lines
+
+    path = Path(arguments.place)
+    if not (path.is_dir() or path.suffix == ".jsonl"):
+        raise ConfigurationError(f"{path}: --estimate is for a report, its folder or its record.jsonl")
+    arguments.every = True
+    source = _report(arguments)
+    result = corrected_pass_rates(source.population, source.labels)
+    if arguments.json:
+        print_json(to_builtins(result))
+    else:
+        say(*pass_rate_lines(result))
+    return FINE
+
+
 def _workflow(arguments: argparse.Namespace) -> ReviewSource:
     from pytest_evalstudio.core.errors import ConfigurationError
     from pytest_evalstudio.formats.kinds import read_source
@@ -105,10 +152,10 @@ def _workflow(arguments: argparse.Namespace) -> ReviewSource:
     from pytest_evalstudio.mrm.workflow.run import WorkflowRun
     from pytest_evalstudio.review.workflow_sample import WorkflowSample
 
-    if arguments.metric or arguments.every or arguments.labels:
+    if arguments.metric or arguments.every or arguments.labels or arguments.budget is not None:
         raise ConfigurationError(
-            f"{arguments.place}: --metric, --all and --labels are for a report; a workflow says what is"
-            " labelled, and where, in its steps.human_calibration"
+            f"{arguments.place}: --metric, --all, --budget and --labels are for a report; a workflow says"
+            " what is labelled, and where, in its steps.human_calibration"
         )
     path = Path(arguments.place)
     workflow_run = WorkflowRun(
@@ -130,7 +177,11 @@ def _report(arguments: argparse.Namespace) -> ReviewSource:
         )
     metrics = [name.strip() for name in (arguments.metric or "").split(",") if name.strip()]
     return ReportAnswers(
-        arguments.place, metrics=metrics, labels=arguments.labels or LABELS, every=arguments.every
+        arguments.place,
+        metrics=metrics,
+        labels=arguments.labels or LABELS,
+        every=arguments.every,
+        budget=arguments.budget,
     )
 
 

@@ -20,6 +20,8 @@ RATER, ANSWER_ID = "rater", "answer_id"
 """Columns that may be left out: who gave the label, and which text it was given to."""
 CIRCUMSTANCES = ("role", "blind", "labelled_at", "session", "reason")
 """Columns that may be left out as well: how the label came about; see `Label`."""
+INCLUSION = "inclusion"
+"""Column that may be left out: probability with which the answer was drawn into a sample, 0 to 1."""
 ADJUDICATOR = "adjudicator"
 """Role of a rater whose label decides where the others are divided."""
 Identity = tuple[str, str]
@@ -115,6 +117,30 @@ def read_ratings(path: Path, *, levels: bool = False) -> list[Label]:
                 " keep one"
             )
     return list(labels.values())
+
+
+def read_inclusion(path: Path) -> dict[Identity, float]:
+    """Return the inclusion probabilities of the sample in a file of labels, {} without one.
+
+    Answers of the sample have a row before they have a label.
+
+    Raises:
+        DataError: if a probability is not above 0 and at most 1, or the file is not CSV with the columns.
+    """
+    inclusion = {}
+    for line, row in read_rows(path)[1] if path.is_file() else ():
+        if text := row.get(INCLUSION, "").strip():
+            try:
+                probability = float(text)
+            except ValueError:
+                probability = 0.0
+            if not 0 < probability <= 1:
+                raise DataError(
+                    f"{path}:{line}: {INCLUSION} {text!r} is no probability above 0 and up to 1; restore"
+                    " what `evalstudio review --budget` wrote"
+                )
+            inclusion[row["key"], row["model_key"]] = probability
+    return inclusion
 
 
 def read_rows(path: Path) -> Sheet:

@@ -1,4 +1,4 @@
-"""Answers of a run's report: those whose verdict is uncertain, or all that have a score."""
+"""Answers of a run's report: those with an uncertain verdict, all that have a score, or a sample."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from pytest_evalstudio.mrm.data.results import read_scores
 from pytest_evalstudio.record.reader import RecordReader, read_run, record_path
 from pytest_evalstudio.record.schema import EvaluatorEntry, Run
 from pytest_evalstudio.record.score_table import Column, Scores
+from pytest_evalstudio.review.sample import sample_of
 
 ALONE = (
     "labels of uncertain answers alone are no sample of all: what calibrate says of errors and coverage holds"
@@ -35,6 +36,8 @@ class ReportAnswers:
         labels: the file of the labels, as people name it.
         every: whether all answers with a score are asked for, in an order drawn by their keys; else those
             with an uncertain verdict, the nearest to a probability of 0.5 first.
+        budget: size of a sample that is asked for instead, see `review.sample`. It is written to
+            the file of the labels.
 
     Raises:
         ConfigurationError: if metrics do not say what to ask for, or there is no folder for the labels.
@@ -44,7 +47,13 @@ class ReportAnswers:
     good = None
 
     def __init__(
-        self, location: str, *, metrics: Sequence[str] = (), labels: str = "labels.csv", every: bool = False
+        self,
+        location: str,
+        *,
+        metrics: Sequence[str] = (),
+        labels: str = "labels.csv",
+        every: bool = False,
+        budget: int | None = None,
     ) -> None:
         path = record_path(location)
         self.labels = Path(labels)
@@ -53,11 +62,14 @@ class ReportAnswers:
         run = read_run(path)
         scores = read_scores([path])
         choice = _Choice(location, scores, run.evaluators)
+        every = every or budget is not None
         columns = choice.of_all(metrics) if every else [choice.calibrated(metrics)]
         self.population = population_of(path, scores, columns)
         self._doubts = _doubts(path, run.evaluators, columns)
         self._drawn = self._all() if every else self._uncertain()
         _check_identities(location, scores, [self.population.cases[draw.at].identity for draw in self._drawn])
+        if budget is not None:
+            self._drawn = sample_of(self.population, self.labels, budget)
         names = ", ".join(column.key for column in columns)
         self.title = f"{_named(run, location)}: {names}"
         self.advice = "" if every else ALONE
@@ -73,6 +85,11 @@ class ReportAnswers:
         self.command = shlex.join(
             ["evalstudio", "calibrate", location, labels, "--metric", ",".join(made_of)]
         )
+        if budget is not None:
+            keys = ",".join(column.key for column in columns)
+            self.command = shlex.join(
+                ["evalstudio", "review", location, "--estimate", "--labels", labels, "--metric", keys]
+            )
 
     def labelling_state(self, ratings: Sequence[Label]) -> Labelling:
         """Return the state of the labelling; all answers are drawn from the start."""

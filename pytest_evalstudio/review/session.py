@@ -14,7 +14,14 @@ from pytest_evalstudio.calibration.labelling.cases import LabelledCase
 from pytest_evalstudio.calibration.labelling.sheet import sheet
 from pytest_evalstudio.calibration.labelling.state import Labelling
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
-from pytest_evalstudio.formats.labels import ADJUDICATOR, ANSWER_ID, Label, majority, read_ratings
+from pytest_evalstudio.formats.labels import (
+    ADJUDICATOR,
+    ANSWER_ID,
+    Label,
+    majority,
+    read_inclusion,
+    read_ratings,
+)
 from pytest_evalstudio.review.source import ReviewSource
 from pytest_evalstudio.review.store import LabelStore, Merged
 
@@ -219,6 +226,7 @@ class ReviewSession:
                 status.ratings,
                 self.rater,
                 blind=self.blind,
+                inclusion=read_inclusion(self.store.path),
             )
         )
         return len(asked)

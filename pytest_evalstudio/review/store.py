@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,9 @@ from pytest_evalstudio.formats.labels import (
     ANSWER_ID,
     CIRCUMSTANCES,
     COLUMNS,
+    INCLUSION,
     RATER,
+    Identity,
     Label,
     read_ratings,
     read_rows,
@@ -61,7 +63,34 @@ class LabelStore:
 
     def remove(self, key: str, model_key: str, rater: str) -> None:
         """Take a rater's label of an answer back."""
-        self._change(lambda rows: [row for row in rows if _whose(row) != (key, model_key, rater)])
+
+        def remaining(rows: Rows) -> Rows:
+            for row in rows:
+                if _whose(row) == (key, model_key, rater) and row.get(INCLUSION):
+                    row |= dict.fromkeys(("label", ANSWER_ID, *CIRCUMSTANCES), "")
+            return [row for row in rows if _whose(row) != (key, model_key, rater) or row.get(INCLUSION)]
+
+        self._change(remaining)
+
+    def add_sample(self, inclusion: Mapping[Identity, float]) -> None:
+        """Record a sample: its answers, with a label or not, and their inclusion probabilities."""
+
+        def sampled(rows: Rows) -> Rows:
+            named = {row_identity(row) for row in rows}
+            rows += [
+                {"key": key, "model_key": model_key}
+                for key, model_key in inclusion
+                if (key, model_key) not in named
+            ]
+            for row in rows:
+                if row_identity(row) in inclusion:
+                    row[INCLUSION] = f"{inclusion[row_identity(row)]:.6f}"
+            return rows
+
+        def row_identity(row: dict[str, str]) -> Identity:
+            return row["key"], row["model_key"]
+
+        self._change(sampled)
 
     def merge(self, labels: Iterable[Label]) -> Merged:
         """Set many labels at once."""
@@ -90,8 +119,10 @@ class LabelStore:
             if self.path.is_file():
                 names, numbered = read_rows(self.path)
                 rows = [row for _, row in numbered]
-            names += [name for name in (RATER, ANSWER_ID, *CIRCUMSTANCES) if name not in names]
-            _replace(self.path, write_rows(names, change(rows)))
+            rows = change(rows)
+            sampled = [INCLUSION] if any(INCLUSION in row for row in rows) else []
+            names += [name for name in (RATER, ANSWER_ID, *CIRCUMSTANCES, *sampled) if name not in names]
+            _replace(self.path, write_rows(names, rows))
 
 
 def _whose(row: dict[str, str]) -> tuple[str, str, str]:

@@ -169,7 +169,7 @@ def test_a_workflow_says_itself_what_is_labelled(
     tmp_path: Path, options: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["review", str(workflow(tmp_path)), *options]) == 2
-    assert "--metric, --all and --labels are for a report" in capsys.readouterr().err
+    assert "--metric, --all, --budget and --labels are for a report" in capsys.readouterr().err
 
 
 def test_a_report_needs_no_configuration(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pytest_evalstudio.calibration.labelling.cases import LabelledCase
 from pytest_evalstudio.core.errors import DataError
-from pytest_evalstudio.formats.labels import ANSWER_ID, RATER, Label, read_ratings
+from pytest_evalstudio.formats.labels import ANSWER_ID, INCLUSION, RATER, Identity, Label, read_ratings
 from pytest_evalstudio.formats.sheets import write_rows
 
 LONGEST_CELL = 30_000
@@ -22,6 +22,7 @@ def sheet(
     rater: str = "",
     *,
     blind: bool = False,
+    inclusion: Mapping[Identity, float] | None = None,
 ) -> bytes:
     """Return rows of cases, with the labels that one rater gave already.
 
@@ -31,6 +32,7 @@ def sheet(
         ratings: labels of all raters.
         rater: whose labels are shown.
         blind: leave out the columns of scores and verdict.
+        inclusion: probabilities of a sample, a further column.
     """
     by_identity = {label.identity: str(label.label) for label in ratings if label.rater == rater}
     names = [
@@ -47,13 +49,18 @@ def sheet(
         ANSWER_ID,
         "blind",
         "reason",
+        *([INCLUSION] if inclusion else ()),
     ]
-    rows = _rows(cases, by_identity, rater, blind)
+    rows = _rows(cases, by_identity, rater, blind, inclusion or {})
     return write_rows(names, ({name: row[name] for name in names} for row in rows))
 
 
 def _rows(
-    cases: Sequence[LabelledCase], by_identity: dict[tuple[str, str], str], rater: str, blind: bool
+    cases: Sequence[LabelledCase],
+    by_identity: dict[tuple[str, str], str],
+    rater: str,
+    blind: bool,
+    inclusion: Mapping[Identity, float],
 ) -> Iterator[dict[str, str]]:
     for case in cases:
         cells = {
@@ -78,6 +85,7 @@ def _rows(
             ANSWER_ID: case.answer_id,
             "blind": "yes" if blind else "no",
             "reason": "",
+            INCLUSION: f"{probability:.6f}" if (probability := inclusion.get(case.identity)) else "",
         }
 
 
