@@ -109,7 +109,7 @@ def pass_rate_lines(result: PassRates) -> list[str]:
     sample = (
         "drawn by --budget, weighted by the inclusion probabilities in the file"
         if result.stratified
-        else "taken for a random sample of all answers, as of --all"
+        else "taken for a random sample of all answers; labels of uncertain answers bias the estimate"
     )
     lines = [f"{', '.join(result.metrics)}: {every.labels} labels of {every.answers} answers, {sample}"]
     rows = [*result.rates, *result.differences]
