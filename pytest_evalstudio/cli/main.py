@@ -30,6 +30,7 @@ from pytest_evalstudio.cli import (
     mutate,
     perturb,
     perturbators,
+    plan,
     report,
     resolve,
     review,
@@ -48,7 +49,7 @@ COMMANDS = (
     *(evaluators, hosts, perturbators, generators, steps, sections),
     *(validate, init, generate, library, perturb, importing, convert, freeze, resolve, score),
     *(judge_check, judge_tune, calibrate, weakness, mutate, mrm, review, guard),
-    *(baseline, compare, history, merge, arena),
+    *(baseline, compare, plan, history, merge, arena),
     *(report, schema),
 )
 
