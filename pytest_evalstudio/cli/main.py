@@ -37,6 +37,7 @@ from pytest_evalstudio.cli import (
     schema,
     score,
     sections,
+    select,
     steps,
     validate,
     weakness,
@@ -49,7 +50,7 @@ COMMANDS = (
     *(evaluators, hosts, perturbators, generators, steps, sections),
     *(validate, init, generate, library, perturb, importing, convert, freeze, resolve, score),
     *(judge_check, judge_tune, calibrate, weakness, mutate, mrm, review, guard),
-    *(baseline, compare, plan, history, merge, arena),
+    *(baseline, compare, plan, select, history, merge, arena),
     *(report, schema),
 )
 

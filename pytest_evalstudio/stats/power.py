@@ -230,7 +230,7 @@ def power_curve(pilot: Pilot, test: PlannedTest, repeats: int, cases: int) -> Fl
     step = 1 / repeats if pilot.is_yes_no else 0.0
     critical = _critical_falls(test.level, min(cases, _EXACT_CHANGES))
     limit = _NORMAL.inv_cdf(test.level)
-    found = np.zeros(cases)
+    rejections = np.zeros(cases)
     block = max(1, _BLOCK // cases)
     for start in range(0, _SIMULATIONS, block):
         shape = min(block, _SIMULATIONS - start), cases
@@ -245,8 +245,8 @@ def power_curve(pilot: Pilot, test: PlannedTest, repeats: int, cases: int) -> Fl
             exact = (squares == changes) & (changes < len(critical))
             falls = (changes - total) / 2
             seen = np.where(exact, falls >= critical[np.minimum(changes, len(critical) - 1)], seen)
-        found += seen.sum(axis=0)
-    return found / _SIMULATIONS
+        rejections += seen.sum(axis=0)
+    return rejections / _SIMULATIONS
 
 
 def _critical_falls(level: float, changes: int) -> Floats:
