@@ -151,6 +151,13 @@ COMMANDS = {
     ],
     "baseline": [["save", "run"], ["show", NASTY], ["accept", "run", "-o", NASTY]],
     "compare": [["run", NASTY], ["lab.json", "run"], ["run", "--models", NASTY, "b"]],
+    "plan": [
+        ["run", "--drop", "0.01"],
+        [NASTY, "--drop", "0.1"],
+        ["run", "--drop", "0.01", "--metric", NASTY],
+        ["run", "--drop", "0.01", "--model", NASTY, "--json"],
+    ],
+    "select": [["run"], ["run", "--json"], [NASTY], ["run", "--suite", NASTY, "-o", NASTY]],
     "history": [["run"], [NASTY]],
     "freeze": [
         ["run", "-o", "frozen.json"],

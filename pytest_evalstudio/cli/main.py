@@ -30,6 +30,7 @@ from pytest_evalstudio.cli import (
     mutate,
     perturb,
     perturbators,
+    plan,
     redteam,
     report,
     resolve,
@@ -37,6 +38,7 @@ from pytest_evalstudio.cli import (
     schema,
     score,
     sections,
+    select,
     steps,
     validate,
     weakness,
@@ -49,7 +51,7 @@ COMMANDS = (
     *(evaluators, hosts, perturbators, generators, steps, sections),
     *(validate, init, generate, redteam, library, perturb, importing, convert, freeze, resolve, score),
     *(judge_check, judge_tune, calibrate, weakness, mutate, mrm, review, guard),
-    *(baseline, compare, history, merge, arena),
+    *(baseline, compare, plan, select, history, merge, arena),
     *(report, schema),
 )
 

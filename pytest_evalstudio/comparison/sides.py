@@ -161,7 +161,7 @@ def read_side(
         sides[file, item.key, renamed.get(label, label), item.part] = SideItem(
             nodeid=item.nodeid,
             outcome="error" if item.code == ItemCode.EXPECTED_ERROR else _OUTCOMES[verdict],
-            cluster=(file, _original(row, item.key) if row and row.relationships else item.key),
+            cluster=(file, original_key(row, item.key) if row and row.relationships else item.key),
             flaky=item.flaky
             or any(reached.pass_k == 0.0 and _disagrees(reached) for reached in item.verdicts.values()),
             scores=scores,
@@ -307,7 +307,8 @@ def model_labels(run: Run) -> dict[str, str]:
     }
 
 
-def _original(row: Row | RowOutline | None, key: str) -> str:
+def original_key(row: Row | RowOutline | None, key: str) -> str:
+    """Return the key of the case that a row is a perturbation of; `key` for an original."""
     for link in row.relationships if row else ():
         if link.type == PERTURBATION_SOURCE:
             return link.target

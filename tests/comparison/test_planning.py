@@ -1,0 +1,174 @@
+"""`evalstudio plan`: the size of a suite from a pilot run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from support.command import Result, evalstudio
+from support.records import RecordBuilder, evaluator, metric, perturbed, score
+
+
+def pilot(folder: Path, *repeats: str, **entry: object) -> Path:
+    """A run of cases whose answers pass (+) or fail (-), e.g. `"++-"` for three repeats."""
+    builder = RecordBuilder(evaluator("quality", **entry))
+    for number, states in enumerate(repeats):
+        add(builder, f"k{number}", states)
+    builder.write(folder)
+    return folder
+
+
+def add(builder: RecordBuilder, key: str, states: str, model: str = "one", **row: object) -> None:
+    passes = [state == "+" for state in states]
+    rows = [
+        {"outcomes": {"quality": score(float(passed))}, "cost": 0.5, "actual_duration": 2.0, **row}
+        for passed in passes
+    ]
+    verdict = {
+        "status": "score",
+        "passed": sum(passes) * 2 >= len(passes),
+        "scores": {"score": sum(passes) / len(passes)},
+        "missed": [],
+        "repeats": passes if len(passes) > 1 else [],
+    }
+    builder.add(key, model, *rows, verdicts={"quality": verdict})
+
+
+def plan(folder: Path, *options: str) -> Result:
+    return evalstudio("plan", str(folder), *options, folder=folder)
+
+
+def test_answers_that_never_vary_take_more_cases_and_no_repeats(tmp_path: Path) -> None:
+    pilot(tmp_path, *["+++"] * 32, *["---"] * 8)
+
+    done = plan(tmp_path, "--drop", "0.1")
+
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0
+    assert lines[0] == "pass rate of one: 0.8 over 40 cases, 3 answers each"
+    assert lines[1].startswith("variance of one answer: cases 0.16")
+    assert lines[1].endswith("repeats 0 (0 %)")
+    assert "more cases with 3 answers each; more repeats cannot replace them" in lines[-1]
+    # 5 falls of 66 cases are 80 % likely at 10 % each: 26 more.
+    (size,) = json.loads(plan(tmp_path, "--drop", "0.1", "--json").stdout)[0]["sizes"]
+    assert size["cases"] == pytest.approx(66, abs=2)
+    assert (size["repeats"], size["cost_usd"]) == (1, size["cases"] * 0.5)
+    assert size["duration_s"] == size["cases"] * 2.0
+
+
+def test_answers_that_vary_take_more_cases_or_more_repeats(tmp_path: Path) -> None:
+    pilot(tmp_path, *["++-", "+-+", "+++", "-++"] * 20)
+
+    done = plan(tmp_path, "--drop", "0.12")
+
+    result = json.loads(plan(tmp_path, "--drop", "0.12", "--json").stdout)[0]
+    assert result["current_power"] < 0.8 < result["noiseless_power"]
+    assert result["repeated"]["cases"] == 80
+    assert result["repeated"]["repeats"] > 3
+    assert f"or 80 cases with {result['repeated']['repeats']} answers each" in done.stdout
+    cases = [size["cases"] for size in result["sizes"]]
+    assert cases == sorted(cases, reverse=True)
+
+
+def test_a_pilot_without_repeats_gives_bounds(tmp_path: Path) -> None:
+    pilot(tmp_path, *["+"] * 30, *["-"] * 10)
+
+    done = plan(tmp_path, "--drop", "0.1")
+
+    assert "variance: not split, since the pilot has one answer per question" in done.stdout
+    assert "if they vary as much as they can; a pilot with runs = 3 tells which" in done.stdout
+    result = json.loads(plan(tmp_path, "--drop", "0.1", "--json").stdout)[0]
+    assert result["varying_cases"] > 2 * result["sizes"][0]["cases"]
+
+
+def test_perturbations_belong_to_their_case(tmp_path: Path) -> None:
+    builder = RecordBuilder(evaluator("quality"))
+    for number in range(40):
+        states = "++" if number % 5 else "--"
+        add(builder, f"k{number}", states)
+        add(builder, f"p{number}", states, **perturbed(f"k{number}", "comma:HIGH"))
+    builder.write(tmp_path)
+
+    result = json.loads(plan(tmp_path, "--drop", "0.1", "--json").stdout)[0]
+
+    assert (result["cases"], result["items"]) == (40, 80)
+    (size,) = result["sizes"]
+    assert size["cases"] == pytest.approx(66, abs=2)
+    assert size["answers"] == 2 * size["cases"]
+
+
+def test_a_metric_where_lower_is_better_gets_worse_upwards(tmp_path: Path) -> None:
+    builder = RecordBuilder(evaluator("quality", metric("error", better="lower", range=[0.0, 1.0])))
+    for number in range(30):
+        outcome = {"quality": score(0.1 + 0.2 * (number % 2), "error")}
+        builder.add(f"k{number}", "one", {"outcomes": outcome}, {"outcomes": outcome})
+    builder.write(tmp_path)
+
+    done = plan(tmp_path, "--drop", "0.1", "--metric", "quality.error")
+
+    assert "quality.error of one: 0.2 over 30 cases, 2 answers each" in done.stdout
+    assert "--drop 0.9: the quality.error of one is 0.2, and cannot get worse by more than 0.8" in (
+        plan(tmp_path, "--drop", "0.9", "--metric", "error").stderr
+    )
+
+
+def test_the_level_is_divided_as_a_comparison_does(tmp_path: Path) -> None:
+    builder = RecordBuilder(evaluator("quality"), evaluator("other"), models=("one", "two"))
+    for name in ("one", "two"):
+        for number in range(10):
+            add(builder, f"k{number}", "+", name)
+    builder.write(tmp_path)
+
+    result = json.loads(
+        plan(tmp_path, "--drop", "0.3", "--metric", "quality", "--model", "two", "--json").stdout
+    )
+
+    assert [(each["model"], each["tests"], each["level"]) for each in result] == [("two", 4, 0.0125)]
+    assert len(json.loads(plan(tmp_path, "--drop", "0.3", "--json").stdout)) == 2
+
+
+def test_the_part_of_a_judge_is_not_known(tmp_path: Path) -> None:
+    pilot(tmp_path, *["++-"] * 10, judge={"models": ["x"]})
+    assert "the judge's part is not known" in plan(tmp_path, "--drop", "0.3").stdout
+
+
+def test_an_even_drop_takes_fewer_cases_of_a_metric(tmp_path: Path) -> None:
+    builder = RecordBuilder(evaluator("quality"))
+    for number in range(40):
+        rows = [{"outcomes": {"quality": score(0.7 + 0.1 * (number % 3) + noise)}} for noise in (0.0, 0.05)]
+        builder.add(f"k{number}", "one", *rows)
+    builder.write(tmp_path)
+    options = ("--drop", "0.1", "--metric", "score", "--json")
+
+    def cases(*more: str) -> int:
+        return int(json.loads(plan(tmp_path, *options, *more).stdout)[0]["sizes"][0]["cases"])
+
+    assert cases("--even") < cases() / 2
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--drop", "0"], "--drop 0: expected a number above 0"),
+        (["--drop", "nan"], "--drop nan: expected a number above 0"),
+        (["--drop", "0.1", "--power", "1"], "--power 1: expected a number between 0 and 1"),
+        (["--drop", "0.1", "--alpha", "0"], "--alpha 0: expected a number between 0 and 1"),
+        (["--drop", "0.1", "--model", "on"], "no model named 'on'"),
+        (["--drop", "0.1", "--metric", "scor"], "no metric named 'scor'"),
+        (["--drop", "0.9"], "cannot get worse by more than 0.5"),
+    ],
+)
+def test_impossible_requests_are_refused(tmp_path: Path, options: list[str], message: str) -> None:
+    pilot(tmp_path, "+", "-")
+    done = plan(tmp_path, *options)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_a_run_in_which_nothing_was_scored_is_refused(tmp_path: Path) -> None:
+    builder = RecordBuilder(evaluator("quality"))
+    builder.add("k", "one", verdict="not_run")
+    builder.write(tmp_path)
+    assert "pass rate: the run has no scores; give another run" in plan(tmp_path, "--drop", "0.1").stderr

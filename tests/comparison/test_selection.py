@@ -1,0 +1,162 @@
+"""`evalstudio select`: what cases say about models, and a smaller suite."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from pytest_evalstudio import TestSuite
+from pytest_evalstudio.comparison.selection import select
+from support.command import Result, evalstudio
+from support.records import RecordBuilder, evaluator, perturbed, score
+
+NAMES = ("small", "medium", "large", "largest")
+VERDICTS = {
+    "easy": "++++",
+    "easy-again": "++++",
+    "medium": "-+++",
+    "moderate": "-+++",
+    "demanding": "--++",
+    "hard": "---+",
+    "impossible": "----",
+    "odd": "+---",
+}
+QUESTIONS = {"easy-again": "What is the fee of the gold card ?", "easy": "What is the fee of the gold card"}
+
+
+def record(folder: Path, verdicts: dict[str, str] = VERDICTS, names: tuple[str, ...] = NAMES) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    builder = RecordBuilder(evaluator("quality"), models=names)
+    for key, states in verdicts.items():
+        for name, state in zip(names, states, strict=True):
+            row = {
+                "outcomes": {"quality": score(float(state == "+"))},
+                "input": QUESTIONS.get(key, f"The question {key}"),
+                "corpus": [f"{key[:4]}.md"],
+                "categories": ["fees"],
+            }
+            builder.add(key, name, row)
+    builder.write(folder)
+    return folder
+
+
+def selected(folder: Path, *options: str) -> Result:
+    return evalstudio("select", str(folder), *options, folder=folder)
+
+
+def figures(folder: Path, *options: str) -> dict[str, dict[str, object]]:
+    cases = json.loads(selected(folder, "--json", *options).stdout)["cases"]
+    return {case["key"]: case for case in cases}
+
+
+def test_cases_have_difficulty_and_discrimination(tmp_path: Path) -> None:
+    cases = figures(record(tmp_path))
+
+    assert [cases[key]["difficulty"] for key in VERDICTS] == [0.0, 0.0, 0.25, 0.25, 0.5, 0.75, 1.0, 0.75]
+    assert [cases[key]["constant"] for key in VERDICTS] == ["passes", "passes", "", "", "", "", "fails", ""]
+    values = np.asarray([[state == "+" for state in states] for states in VERDICTS.values()], dtype=float)
+    for index, key in enumerate(VERDICTS):
+        others = np.delete(values, index, axis=0).mean(axis=0)
+        if np.ptp(values[index]):
+            expected = stats.pearsonr(values[index], others).statistic
+            assert cases[key]["discrimination"] == pytest.approx(expected)
+        else:
+            assert cases[key]["discrimination"] is None
+
+
+def test_the_terminal_names_constant_redundant_and_odd_cases(tmp_path: Path) -> None:
+    done = selected(record(tmp_path), "--budget", "3")
+
+    assert done.returncode == 0
+    assert "8 cases, 4 models, 4 model runs" in done.stdout
+    assert "always passes: 2 cases: easy, easy-again" in done.stdout
+    assert "always fails: 1 case: impossible" in done.stdout
+    assert "redundant (words and verdicts of another case): 1 case: easy-again" in done.stdout
+    assert "better models fail more often: 1 case: odd" in done.stdout
+    assert "selected: 3 cases with 4 of 8 documents and categories" in done.stdout
+    assert "left out one at a time, 4 models: rank correlation" in done.stdout
+
+
+def test_a_redundant_case_gives_way_to_another_of_its_difficulty() -> None:
+    verdicts = np.asarray([[1.0, 1.0], [1.0, 1.0], [0.0, 0.0]])
+    redundant = np.asarray([False, True, False])
+    assert select(verdicts, [frozenset()] * 3, redundant, 2) == {0: 1, 2: 2}
+    assert select(verdicts, [frozenset()] * 3, redundant, 9) == {0: 1, 1: 1, 2: 1}
+
+
+def test_cases_of_documents_that_are_not_covered_come_first() -> None:
+    labels = [frozenset({name}) for name in "aaab"]
+    selected_cases = select(np.asarray([[1.0], [1.0], [0.0], [0.0]]), labels, np.zeros(4, dtype=bool), 2)
+    assert set(selected_cases) == {0, 3}
+
+
+def test_history_and_models_are_columns_and_perturbations_belong_to_their_case(tmp_path: Path) -> None:
+    record(tmp_path / "history" / "a")
+    builder = RecordBuilder(evaluator("quality"), models=("small",))
+    outcome = {"outcomes": {"quality": score(0.0)}}
+    builder.add("easy", "small", {**outcome, "outcomes": {"quality": score(1.0)}})
+    builder.add("easy-p", "small", {**outcome, **perturbed("easy", "comma:HIGH")})
+    (tmp_path / "b").mkdir()
+    builder.write(tmp_path / "b")
+
+    done = evalstudio("select", "history/a", "b", "--json", folder=tmp_path)
+
+    result = json.loads(done.stdout)
+    assert (result["models"], result["columns"]) == (4, 5)
+    easy = next(case for case in result["cases"] if case["key"] == "easy")
+    assert easy["difficulty"] == pytest.approx(0.1)  # passes four times, and half of the fifth
+
+
+def test_two_models_are_not_validated(tmp_path: Path) -> None:
+    done = selected(record(tmp_path, {"a": "+-", "b": "++"}, names=("one", "two")))
+    assert "not validated: it takes 3 models that answered all cases" in done.stdout
+
+
+def test_the_smaller_suite_has_the_selected_cases_and_their_perturbations(tmp_path: Path) -> None:
+    record(tmp_path)
+    suite = TestSuite(name="Bank")
+    test = suite.add_test(documents=["fees.md"])
+    for key in VERDICTS:
+        test.add_case(f"The question {key}", key=key)
+        link = {"type": "perturbation_source", "target": key}
+        test.add_case(f"The question, {key}", key=f"{key}-p", relationships=[link])
+    suite.save(tmp_path / "bank_suite.json")
+
+    done = selected(tmp_path, "--budget", "2", "--suite", "bank_suite.json", "-o", "small_suite.json")
+
+    keys = [case.key for _, case in TestSuite.load(tmp_path / "small_suite.json").cases()]
+    keys_of_selection = [key for key, case in figures(tmp_path, "--budget", "2").items() if case["weight"]]
+    assert done.returncode == 0
+    assert "wrote small_suite.json: 4 cases" in done.stderr
+    assert keys == [name for key in keys_of_selection for name in (key, f"{key}-p")]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--budget", "0"], "--budget 0: expected a number of cases from 1"),
+        (["-o", "small.json"], "--suite and --output belong together"),
+    ],
+)
+def test_impossible_requests_are_refused(tmp_path: Path, options: list[str], message: str) -> None:
+    done = selected(record(tmp_path), *options)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_runs_without_cases_and_foreign_suites_are_refused(tmp_path: Path) -> None:
+    builder = RecordBuilder(evaluator("quality"))
+    builder.add("k", "one", verdict="not_run")
+    builder.write(tmp_path)
+    assert "the runs have 0 cases; expected 1 to 5,000" in selected(tmp_path).stderr
+
+    record(tmp_path)
+    suite = TestSuite(name="Other")
+    suite.add_test(documents=[]).add_case("Another question", key="other")
+    suite.save(tmp_path / "other_suite.json")
+    done = selected(tmp_path, "--suite", "other_suite.json", "-o", "small.json")
+    assert "has none of the selected cases; give the suite of the runs" in done.stderr
