@@ -236,6 +236,7 @@ MISSPELT_RATIO = 0.68
 
 OTHER_NAMES: Mapping[str, str] = {
     "answer": "expected_output",
+    "expected": "expected_output",
     "expected_answer": "expected_output",
     "ground_truth": "expected_output",
     "ideal": "expected_output",
@@ -245,7 +246,7 @@ OTHER_NAMES: Mapping[str, str] = {
     "reference": "expected_output",
     "reference_answer": "expected_output",
 }
-"""Names of other formats for keys of a test case: they count as misspelt where the key itself is missing."""
+"""Names of other formats for keys of a test case: they mean that key where it is missing."""
 
 
 def check_keys(
@@ -276,8 +277,8 @@ def check_keys(
         plain = re.sub(r"(?<=[a-z])(?=[A-Z])|[-\s]", "_", name).lower()
         close = difflib.get_close_matches(plain, names, n=1, cutoff=MISSPELT_RATIO)
         other = OTHER_NAMES.get(plain, "")
-        if not close and other in names and other not in data:
-            close = [other]
+        if other in names and other not in data:
+            close = [other]  # also where another key is spelt more alike, as `expects` is to `expected`
         if close:
             fact = f"{name!r} is not a key of a test case; did you mean {close[0]!r}?"
             remedy = f"Begin a key of your own with {FREE_PREFIX!r}, or put it below {FREE_KEY!r}"

@@ -183,6 +183,7 @@ def test_a_bad_test_leaves_the_others_standing():
         ("category", "categories"),
         ("answer", "expected_output"),
         ("ground_truth", "expected_output"),
+        ("expected", "expected_output"),
     ],
 )
 def test_a_misspelt_key_of_a_case_is_an_error(name, key):
