@@ -19,6 +19,8 @@ REGRESSED_BLOCKS = 20
 ID_CHARS = 48
 """A longer id leaves no room for the reason on a terminal of 80 columns."""
 MODEL_CHARS = 14
+VARIANT_CHARS = 10
+"""Characters of a model's name, and of its prompt's, where it has one."""
 WIDE = 110
 """Columns from which on a line has the first words of the question."""
 QUESTION_CHARS = 32
@@ -103,16 +105,25 @@ def short(report: Any, *, is_wide: bool) -> Any:
 
 
 def short_name(name: str, limit: int) -> str:
-    """Return the name of an item with 8 digits of a UUID, and the end of a long model's name.
+    """Return the name of an item with 8 digits of a UUID, and the end of a long model's and prompt's name.
 
     >>> short_name("1f2e3d4c-0000-0000-0000-000000000000[h2oai_h2ogpt-4096-llama2-70b-chat]", 30)
     '1f2e3d4c[...a2-70b-chat]'
+    >>> short_name("fee[model-a_(answer_politely_in_one_sentence)]", 30)
+    'fee[model-a_(...entence)]'
     """
     name = with_short_keys(name)
     key, bracket, model = name.removesuffix("]").rpartition("[")
     if len(name) <= limit or not bracket or len(model) <= MODEL_CHARS:
         return name
-    return f"{key}[...{model[3 - MODEL_CHARS :]}]"
+    base, opening, prompt = model.partition("_(")
+    if not opening:
+        return f"{key}[{_end(model, MODEL_CHARS)}]"
+    return f"{key}[{_end(base, VARIANT_CHARS)}{opening}{_end(prompt, VARIANT_CHARS + len(')'))}]"
+
+
+def _end(text: str, chars: int) -> str:
+    return text if len(text) <= chars else f"...{text[3 - chars :]}"
 
 
 def cut(text: str, limit: int) -> str:
