@@ -15,6 +15,7 @@ from pytest_evalstudio.metrics.refusals import is_refusal
 from pytest_evalstudio.models.sentences import split_sentences
 
 _NUMBER = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w])|(?<![\w.,-])\d+(?:\.\d+)?(?![\w-])")
+_ITEM_NUMBER = re.compile(r"^[^\S\n]*(\d[\d.,]*)[.)] ", re.MULTILINE)
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _MONTHS = (
     "January",
@@ -222,13 +223,14 @@ def _answering_sentence(text: str, material: Material) -> tuple[int, int]:
 
 def _number(text: str, material: Material, rng: random.Random) -> Damage | None:
     """Change the first digit of a number, a near miss."""
-    dates = [match.span() for match in _DATE.finditer(text)]
+    in_dates = {place for date in _DATE.finditer(text) for place in range(*date.span())}
+    item_numbers = {match.start(1) for match in _ITEM_NUMBER.finditer(text)}
     candidates = [
         match
         for match in _matches(_NUMBER, text, material)
         if not _YEAR.fullmatch(match[0])
-        and not any(start <= match.start() < end for start, end in dates)
-        and not _is_item_number(text, match)
+        and match.start() not in in_dates
+        and match.start() not in item_numbers
     ]
     if not candidates:
         return None
@@ -237,12 +239,6 @@ def _number(text: str, material: Material, rng: random.Random) -> Damage | None:
     digit = int(match[0][0])
     step = 1 if digit < 9 else -1
     return _replaced(text, match, f"{digit + step}{match[0][1:]}")
-
-
-def _is_item_number(text: str, match: re.Match[str]) -> bool:
-    """Return True for the number of a list item, at the beginning of a line."""
-    start = text.rfind("\n", 0, match.start()) + 1
-    return not text[start : match.start()].strip() and text[match.end() : match.end() + 2] in (". ", ") ")
 
 
 def _date(text: str, material: Material, rng: random.Random) -> Damage | None:

@@ -163,7 +163,7 @@ def _labels(text: str) -> None:
     chunk_matches([text, f"{text} b"], [text, f"a {text}"])
 
 
-@measured("mutation.texts", 8.0)
+@measured("mutation.texts", 16.0)
 def _damages(text: str) -> None:
     from random import Random
 
