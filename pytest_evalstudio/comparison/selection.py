@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +26,7 @@ NEAR_DUPLICATE = 0.8
 """Share of common words from which on two questions are nearly the same."""
 MIN_MODELS = 3
 """Models below which neither discrimination nor a validation says anything."""
+_ALPHA = 0.05
 _MIN_SHARE = 0.9  # of the cases; a model with fewer has no pass rate of the whole suite
 _QUESTION_CHARS = 80
 _WORD_COLUMNS = 2_048
@@ -37,6 +40,8 @@ class CaseFigures(Struct, frozen=True, kw_only=True):
         difficulty: share of answers that fail.
         discrimination: correlation of its verdicts with the pass rate of the other cases, over models and
             runs; None with too few of them, or where its verdict is always the same.
+        favours_worse: True where it is below 0 beyond chance, at 5 % over all cases: better models fail the
+            case more often.
         constant: "passes" or "fails" where it does so always, else "".
         duplicate_of: key of an earlier case with nearly the same words and the same verdicts, else "".
         weight: cases that it stands for, itself included; 0 where it is left out.
@@ -47,6 +52,7 @@ class CaseFigures(Struct, frozen=True, kw_only=True):
     question: str
     difficulty: float
     discrimination: float | None
+    favours_worse: bool = False
     constant: str
     duplicate_of: str
     labels: tuple[str, ...]
@@ -168,13 +174,18 @@ class CaseTable:
     ) -> Iterator[CaseFigures]:
         keys = list(self._cases)
         means = np.nanmean(verdicts, axis=1)
+        correlations = [_discrimination(verdicts, index) for index in range(len(verdicts))]
+        tests = max(1, sum(correlation is not None for correlation in correlations))
         for index, (key, case) in enumerate(self._cases.items()):
+            correlation = correlations[index]
             yield CaseFigures(
                 file=key[0],
                 key=key[1],
                 question=excerpt(case.question, _QUESTION_CHARS),
                 difficulty=1 - float(means[index]),
-                discrimination=_discrimination(verdicts, index),
+                discrimination=correlation,
+                favours_worse=correlation is not None
+                and _is_negative(correlation, int(np.isfinite(verdicts[index]).sum()), tests),
                 constant={0.0: "fails", 1.0: "passes"}.get(float(means[index]), ""),
                 duplicate_of=keys[duplicates[index]][1] if duplicates[index] >= 0 else "",
                 labels=case.labels,
@@ -275,6 +286,17 @@ def _discrimination(verdicts: Floats, index: int) -> float | None:
     return float(np.corrcoef(values, means)[0, 1])
 
 
+def _is_negative(correlation: float, columns: int, tests: int) -> bool:
+    """Report whether a correlation is below 0 beyond chance, by a one-sided test at 5 % over all cases.
+
+    Over all orders of the columns it has the mean 0 and the variance 1 / (columns - 1), which bounds what a
+    few models can show.
+
+    Source: Pitman, 1937 (permutation test of a correlation); Bonferroni.
+    """
+    return correlation * math.sqrt(columns - 1) < NormalDist().inv_cdf(_ALPHA / tests)
+
+
 def _mean_ranks(values: Sequence[float]) -> Floats:
     _, inverse, counts = np.unique(np.round(values, 9), return_inverse=True, return_counts=True)
     return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[inverse])
@@ -294,14 +316,12 @@ def selection_lines(selection: Selection) -> Iterator[str]:
     twins = [case for case in cases if case.duplicate_of]
     if twins:
         yield f"redundant (words and verdicts of another case): {counted(len(twins), 'case')}: {_keys(twins)}"
-    against = [case for case in cases if case.discrimination is not None and case.discrimination < 0]
+    against = [case for case in cases if case.favours_worse]
     if against:
         yield f"better models fail more often: {counted(len(against), 'case')}: {_keys(against)}"
     selected = [case for case in cases if case.weight]
-    yield (
-        f"selected: {counted(len(selected), 'case')} with {selection.covered} of {selection.labels} documents"
-        " and categories"
-    )
+    covered = f" with {selection.covered} of {selection.labels} documents and categories"
+    yield f"selected: {counted(len(selected), 'case')}{covered if selection.labels else ''}"
     for case in sorted(selected, key=lambda case: (case.difficulty, case.key)):
         yield (
             f"  {case.key} (stands for {case.weight}): difficulty {figure(case.difficulty)}, discrimination"
