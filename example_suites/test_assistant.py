@@ -62,11 +62,16 @@ def test_an_answer_close_to_the_expected_one(eval_model, eval_rouge):
 
 def test_a_paraphrase_scores_between_a_quotation_and_nonsense(eval_case, eval_rouge):
     expected = "The final response arrives within eight weeks at the latest."
+    answers = {
+        "quotation": expected,
+        "paraphrase": "You receive the final response within eight weeks.",
+        "nonsense": "Cards are blue.",
+    }
     quotation, paraphrase, nonsense = (
         eval_rouge.score(
-            eval_case("When does the final response arrive?", answer, expected_output=expected)
+            eval_case("When does the final response arrive?", answer, expected_output=expected, key=key)
         ).scores["rouge_l"]
-        for answer in (expected, "You receive the final response within eight weeks.", "Cards are blue.")
+        for key, answer in answers.items()
     )
     assert quotation == 1.0
     assert nonsense < paraphrase < quotation

@@ -182,7 +182,8 @@ def _add(answer: TableAnswer, column: str, run: int, value: object, path: Path) 
     if run in scores:
         raise DataError(
             f"has a second score by {column} for {answer.key!r} of model {answer.model_key!r} in"
-            f" {answer.file!r}; give each run's results once",
+            f" {answer.file!r}; give each run's results once, and in Python tests a `key=` to each of several"
+            " answers to one question",
             source=str(path),
         )
     scores[run] = float(value)  # type: ignore[arg-type]
