@@ -168,7 +168,10 @@ def trajectory_entry(trajectory: Trajectory) -> JsonObject:
         entry["steps"] = _steps(steps[:STEPS], calls)
         if len(steps) > STEPS:
             entry["steps_left_out"] = len(steps) - STEPS
-    elif calls:
+    elif any(
+        call.agent or call.started_s is not None or call.duration_s is not None for call in calls[:CALLS]
+    ):
+        # Else the page makes a step of each call, which keeps files of many calls small.
         own_steps = [
             Step(kind="tool", name=call.name, agent=call.agent, call=index)
             for index, call in enumerate(calls[:CALLS])

@@ -131,6 +131,12 @@ def test_calls_without_steps_are_the_steps() -> None:
     assert entry["steps"] == [{"kind": "tool", "name": "find", "agent": "desk", "call": 0, "took": 0.25}]
 
 
+def test_the_page_makes_steps_of_calls_that_have_only_names() -> None:
+    [entry] = entries(tool_calls=CALLS)
+    assert len(entry["calls"]) == len(CALLS)
+    assert "steps" not in entry
+
+
 def table(evaluators: Mapping[str, Any], item: Item, count: int = 1) -> ToolTable:
     counted = ToolTable(evaluators)
     reader = TrajectoryReader(evaluators)

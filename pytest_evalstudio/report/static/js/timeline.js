@@ -8,24 +8,31 @@ const KIND_WORDS = { model: "model", tool: "tool", retrieval: "retrieval", hando
 /** Returns nothing for an answer without steps. */
 function timeline(run, answer) {
   const parts = answer.turns ?? [answer];
-  const steps = parts.flatMap((part) => part.steps ?? []);
+  const stepsByPart = parts.map(stepsOf);
+  const steps = stepsByPart.flat();
   if (!steps.length) return null;
   const leftOut = parts.reduce((total, part) => total + (part.steps_left_out ?? 0), 0);
   const agents = [...new Set(steps.map(({ agent }) => (agent ? parted(agent)[0] : "")).filter(Boolean))];
   const timed = steps.some(({ at, took }) => at !== undefined && took !== undefined);
+  const spans = stepsByPart.map(spanOf);
   const items = parts.flatMap((part, place) => [
-    answer.turns && part.steps ? el("li", { class: "turn-head" }, `Turn ${place + 1}`) : null,
-    ...(part.steps ?? []).map((step, number) => stepItem(run, part, step, number, { agents, span: spanOf(part.steps), timed })),
+    answer.turns && stepsByPart[place].length ? el("li", { class: "turn-head" }, `Turn ${place + 1}`) : null,
+    ...stepsByPart[place].map((step, number) => stepItem(run, part, step, number, { agents, span: spans[place], timed })),
   ]);
   return el(
     "details",
     { class: "timeline", open: true },
-    el("summary", {}, `Timeline: ${totalsOf(steps, leftOut, parts.reduce((total, part) => total + spanOf(part.steps ?? []), 0))}`),
+    el("summary", {}, `Timeline: ${totalsOf(steps, leftOut, spans.reduce((total, span) => total + span, 0))}`),
     !timed && el("p", { class: "quiet" }, "Start times are not recorded: the steps in their order."),
     agents.length > 1 && el("p", { class: "agents" }, agents.map((agent) => agentMark(agents, agent))),
     el("div", steps.length > SCROLLED_STEPS ? { class: "steps-frame", tabindex: "0", role: "group", "aria-label": "Steps" } : {}, el("ol", { class: "steps" }, items)),
     leftOut > 0 && el("p", { class: "left-out" }, `${many(leftOut, "more step is", "more steps are")} in the results files.`),
   );
+}
+
+/** The recorded steps; without any, one for each call. */
+function stepsOf({ steps, calls = [] }) {
+  return steps ?? calls.map(({ name }, call) => ({ kind: "tool", name, call }));
 }
 
 function spanOf(steps) {
