@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.count < 1:
         raise ConfigurationError(f"--count {arguments.count}: must be 1 or more")
     output = Path(arguments.output)
-    made = redteam_suite(
+    result = redteam_suite(
         read_purpose(Path(arguments.purpose)),
         kinds=_named(arguments.kinds, KINDS, "kind of attack"),
         techniques=_named(arguments.techniques, TECHNIQUES, "technique"),
@@ -66,17 +66,17 @@ def run(arguments: argparse.Namespace) -> int:
         seed=arguments.seed,
     )
     output.parent.mkdir(parents=True, exist_ok=True)
-    made.suite.save(output)
-    tests = made.suite.tests
+    result.suite.save(output)
+    tests = result.suite.tests
     say(f"wrote {output}: {sum(len(test.test_cases) for test in tests)} attacks of {len(tests)} kinds")
-    for id, key in made.left_out.items():
+    for id, key in result.left_out.items():
         say(f"left out: {id}, since the purpose names no {key}")
     return FINE
 
 
-def _named(text: str, known: Iterable[str], what: str) -> list[str]:
+def _named(text: str, available: Iterable[str], what: str) -> list[str]:
     names = [name.strip() for name in text.split(",") if name.strip()]
     for name in names:
-        if name not in known:
-            raise unknown_name(what, name, list(known), f"There are: {', '.join(known)}.")
-    return names or list(known)
+        if name not in available:
+            raise unknown_name(what, name, list(available), f"There are: {', '.join(available)}.")
+    return names or list(available)

@@ -34,7 +34,7 @@ _TOLERANCE = 1e-9
 
 
 class CaseFigures(Struct, frozen=True, kw_only=True):
-    """What a case says about models.
+    """Figures of a case over all models.
 
     Attributes:
         difficulty: share of answers that fail.

@@ -248,7 +248,7 @@ class LabelledRetrieval:
         Metric("ndcg", "nDCG", threshold=0.5, description="Discounted gain / that of a perfect ranking."),
     )
     needs: ClassVar[tuple[str, ...]] = ()
-    """Where documents are expected, the sources of the chunks suffice."""
+    """The sources of the chunks suffice for expected documents."""
 
     def __post_init__(self) -> None:
         if self.k < 0:

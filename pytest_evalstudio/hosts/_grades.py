@@ -55,10 +55,10 @@ def grade_probabilities(tokens: Sequence[TokenAlternatives], key: str) -> dict[s
     {'4': 0.6, '5': 0.4}
     """
     text = "".join(token.text for token in tokens)
-    places = list(re.finditer(rf'"{re.escape(key)}"\s{{0,99}}:\s{{0,99}}"?(\d{{1,9}})', text))
-    if not places:
+    grades = list(re.finditer(rf'"{re.escape(key)}"\s{{0,99}}:\s{{0,99}}"?(\d{{1,9}})', text))
+    if not grades:
         return {}
-    start, end = places[-1].span(1)
+    start, end = grades[-1].span(1)
     position = 0
     for token in tokens:
         if position <= start < position + len(token.text):

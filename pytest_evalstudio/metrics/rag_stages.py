@@ -82,10 +82,10 @@ def failed_stage(
     )
     if not is_there:
         return "not_retrieved"
-    said = read_source([answer])
-    if _contradicts(answer, said, reference, tokens):
+    vocabulary = read_source([answer])
+    if _contradicts(answer, vocabulary, reference, tokens):
         return "contradicted"
-    if condition.check(answer).passed if condition else _has_content(said, tokens):
+    if condition.check(answer).passed if condition else _has_content(vocabulary, tokens):
         return None
     allowed = read_source([question])
     numbers = [token for token in tokens_of(answer) if token.kind == "number"]
@@ -93,11 +93,11 @@ def failed_stage(
     return "contradicted" if is_invented else "not_used"
 
 
-def _has_content(said: SourceVocabulary, tokens: Sequence[Token]) -> bool:
+def _has_content(vocabulary: SourceVocabulary, tokens: Sequence[Token]) -> bool:
     """Return True if an answer has the content of a reference; numbers say more than words."""
     has_numbers = any(token.kind == "number" for token in tokens)
     return bool(tokens) and _has(
-        said, tokens, MIN_WORDS_BESIDE_NUMBERS if has_numbers else MIN_WORDS_IN_ANSWER
+        vocabulary, tokens, MIN_WORDS_BESIDE_NUMBERS if has_numbers else MIN_WORDS_IN_ANSWER
     )
 
 
@@ -108,18 +108,18 @@ def _has(source: SourceVocabulary, tokens: Sequence[Token], least: float) -> boo
     return all(numbers) and sum(words) >= least * len(words)
 
 
-def _contradicts(answer: str, said: SourceVocabulary, reference: str, tokens: Sequence[Token]) -> bool:
+def _contradicts(answer: str, vocabulary: SourceVocabulary, reference: str, tokens: Sequence[Token]) -> bool:
     """Return True for yes against no, a word against its opposite, or a sentence against its negation."""
     first, expected_first = _agreement(answer), _agreement(reference)
     if first is not None and expected_first is not None:
         return first != expected_first
     words = {token.keys[0] for token in tokens if token.kind == "word"}
-    if any(not said.words.isdisjoint(opposites(word)) for word in words - said.words):
+    if any(not vocabulary.words.isdisjoint(opposites(word)) for word in words - vocabulary.words):
         return True
     is_of_one_sentence = len(answer) <= _MAX_RATIO * len(reference)
     return (
         is_of_one_sentence
-        and _has_content(said, tokens)
+        and _has_content(vocabulary, tokens)
         and _has_negation(answer) != _has_negation(reference)
     )
 

@@ -30,20 +30,20 @@ def _doubled(calls: Calls, rng: random.Random) -> tuple[Calls, str] | None:
 
 
 def _other_argument(calls: Calls, rng: random.Random) -> tuple[Calls, str] | None:
-    places = [(index, name) for index, call in enumerate(calls) for name in call.arguments]
-    if not places:
+    candidates = [(index, name) for index, call in enumerate(calls) for name in call.arguments]
+    if not candidates:
         return None
-    index, name = rng.choice(places)
+    index, name = rng.choice(candidates)
     call = calls[index]
     other = replace(call, arguments={**call.arguments, name: _other(call.arguments[name])})
     return (*calls[:index], other, *calls[index + 1 :]), f"{_shown(other)} instead of {_shown(call)}"
 
 
 def _other_order(calls: Calls, rng: random.Random) -> tuple[Calls, str] | None:
-    places = [index for index in range(len(calls) - 1) if calls[index].name != calls[index + 1].name]
-    if not places:
+    candidates = [index for index in range(len(calls) - 1) if calls[index].name != calls[index + 1].name]
+    if not candidates:
         return None
-    index = rng.choice(places)
+    index = rng.choice(candidates)
     first, second = calls[index], calls[index + 1]
     return (*calls[:index], second, first, *calls[index + 2 :]), f"{second.name} before {first.name}"
 

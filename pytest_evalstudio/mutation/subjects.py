@@ -141,7 +141,7 @@ class _Chooser:
         return {selected.id: {} for selected in self._plan.selected if self._takes(selected)}
 
     def of(self, choice: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, object]]:
-        chosen: dict[str, dict[str, object]] = {}
+        evaluators: dict[str, dict[str, object]] = {}
         for id, options in choice.items():
             try:
                 selected = self._plan.get(id, options)
@@ -149,8 +149,8 @@ class _Chooser:
                 self.not_asked[id] = str(exc)
                 continue
             if self._takes(selected):
-                chosen[id] = dict(options)
-        return chosen
+                evaluators[id] = dict(options)
+        return evaluators
 
     def judges(self, choice: Mapping[str, Mapping[str, object]]) -> bool:
         """Return True if one of the evaluators judges what an answer says."""
@@ -267,13 +267,13 @@ def _subject(
     *,
     retrieves: bool = False,
 ) -> Subject:
-    chosen = chooser.of_plan() if choice is None else chooser.of(choice)
+    evaluators = chooser.of_plan() if choice is None else chooser.of(choice)
     return Subject(
-        row=row.model_copy(update={"evaluators": chosen}),
+        row=row.model_copy(update={"evaluators": evaluators}),
         file=file,
         model=model,
         retrieves=retrieves,
-        is_judged=chooser.judges(chosen),
+        is_judged=chooser.judges(evaluators),
     )
 
 

@@ -160,7 +160,7 @@ class Damage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """What else damage is made of.
+    """Material for damage, beside the answer itself.
 
     Attributes:
         question: that the answer is for.
@@ -184,8 +184,8 @@ def names_in(texts: Sequence[str]) -> list[str]:
     >>> names_in(["Ask Jane Doe in Paris. Call her."])
     ['Jane Doe', 'Paris']
     """
-    found = (match[0] for text in texts for match in _NAME.finditer(text))
-    return list(dict.fromkeys(name for name in found if name not in _NOT_NAMES and name.upper() != name))
+    names = (match[0] for text in texts for match in _NAME.finditer(text))
+    return list(dict.fromkeys(name for name in names if name not in _NOT_NAMES and name.upper() != name))
 
 
 def _replaced(text: str, match: re.Match[str], other: str) -> Damage:
@@ -212,11 +212,11 @@ def _keys_of(text: str) -> frozenset[str]:
 @functools.lru_cache(maxsize=64)
 def _answering_sentence(text: str, material: Material) -> tuple[int, int]:
     """Return the sentence that has most words of the expected answer and the question."""
-    wanted = Counter(token.keys[0] for token in tokens_of(f"{material.expected} {material.question}"))
+    question_keys = Counter(token.keys[0] for token in tokens_of(f"{material.expected} {material.question}"))
     spans = split_sentences(text)
 
     def weight(span: tuple[int, int]) -> int:
-        return sum(wanted[key] for key in _keys_of(text[span[0] : span[1]]))
+        return sum(question_keys[key] for key in _keys_of(text[span[0] : span[1]]))
 
     return max(spans, key=weight, default=(0, len(text)))
 
@@ -344,8 +344,8 @@ def _swapped(text: str, material: Material, rng: random.Random) -> Damage | None
         if one[0] != other[0] and not _BETWEEN.search(text[max(0, one.start() - _LEAD) : one.start()])
     ]
     if not pairs:
-        known = set(names_in([text]))
-        names = [match for match in _matches(_NAME, text, material) if match[0] in known]
+        full_names = set(names_in([text]))
+        names = [match for match in _matches(_NAME, text, material) if match[0] in full_names]
         pairs = [(one, other) for one, other in pairwise(names) if one[0] != other[0]]
     if not pairs:
         return None

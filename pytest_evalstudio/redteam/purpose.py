@@ -51,8 +51,8 @@ def read_purpose(path: Path) -> Purpose:
         error = exc.errors(include_url=False)[0]
         location = ".".join(map(str, error["loc"]))
         if error["type"] == "extra_forbidden":
-            known = ", ".join(Purpose.model_fields)
-            raise ConfigurationError(f"{path}: {location}: unknown key; known keys: {known}") from None
+            keys = ", ".join(Purpose.model_fields)
+            raise ConfigurationError(f"{path}: {location}: unknown key; known keys: {keys}") from None
         raise ConfigurationError(f"{path}: {location}: {fact(error)}") from None
     except UnicodeDecodeError:
         raise ConfigurationError(f"{path}: is not UTF-8; save the file as UTF-8") from None

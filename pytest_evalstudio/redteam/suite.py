@@ -58,18 +58,18 @@ def redteam_suite(
         ConfigurationError: if no attack applies.
     """
     left_out = {}
-    chosen = []
+    applicable = []
     for id in kinds:
         missing = [key for key in KINDS[id].needs if not getattr(purpose, key)]
         if missing:
             left_out[id] = missing[0]
         else:
-            chosen.append(KINDS[id])
-    attacks = list(_spread([list(_attacks(kind, purpose, techniques, seed)) for kind in chosen]))[:count]
+            applicable.append(KINDS[id])
+    attacks = list(_spread([list(_attacks(kind, purpose, techniques, seed)) for kind in applicable]))[:count]
     if not attacks:
         raise ConfigurationError("no attack applies to this purpose; add topics, forbidden, secrets or tools")
     tests = []
-    for kind in chosen:
+    for kind in applicable:
         cases = [_case(attack, purpose) for attack in attacks if attack.kind is kind]
         if cases:
             tests.append(Test(key=kind.id, test_cases=cases, categories=[CATEGORY, kind.id]))

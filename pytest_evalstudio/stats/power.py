@@ -77,7 +77,7 @@ class Pilot:
 
     @property
     def varies(self) -> bool:
-        """Whether repeats of a question differ."""
+        """Report whether repeats of a question differ."""
         return bool((self._variances > 0).any())
 
     def _of_items(self, items: Sequence[Floats]) -> Floats:

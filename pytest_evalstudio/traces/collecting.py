@@ -62,7 +62,7 @@ class SpanSource(Protocol):
 
 @dataclass(slots=True)
 class _Arrivals:
-    """What has arrived of a trace.
+    """Spans of a trace that have arrived.
 
     Attributes:
         running: spans in this process that have begun and not ended.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
 VARIABLES = ("question", "conversation", "case")
-"""What a template may use; a case has its key, categories, and keys of the user's own."""
+"""Variables of a template; a case has its key, categories, and keys of the user's own."""
 BLOCKS = ("system", "user")
 MAX_PROMPT_CHARS = 10_000_000
 
