@@ -338,7 +338,7 @@ def _answer_line(plan: SuitePlan) -> str:
         more = counted(max(1, plan.varying_cases - plan.cases), "more case")
         return (
             f"{words} if answers do not vary, {more} if they vary as much as they can; a pilot with runs = 3"
-            " tells which"
+            " shows which"
         )
     if plan.repeated is not None:
         return f"{words}, or {_size_words(plan.repeated)}"

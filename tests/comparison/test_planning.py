@@ -78,7 +78,7 @@ def test_a_pilot_without_repeats_gives_bounds(tmp_path: Path) -> None:
     done = plan(tmp_path, "--drop", "0.1")
 
     assert "variance: not split, since the pilot has one answer per question" in done.stdout
-    assert "if they vary as much as they can; a pilot with runs = 3 tells which" in done.stdout
+    assert "if they vary as much as they can; a pilot with runs = 3 shows which" in done.stdout
     result = json.loads(plan(tmp_path, "--drop", "0.1", "--json").stdout)[0]
     assert result["varying_cases"] > 2 * result["sizes"][0]["cases"]
 
