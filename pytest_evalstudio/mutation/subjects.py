@@ -182,7 +182,7 @@ def _groups_of_run(
         if item.verdict in ("passed", "xpassed") and item.rows and _is_single(item):
             by_file.setdefault(item.file, []).append(item)
     for name, items in by_file.items():
-        file = _found(name)
+        file = _file_of_run(name)
         choices = {} if file is None else _choices_in(file)
         config = configuration_of(file or record_path(path))
         chooser = _Chooser(Plan(registry, config), not_asked, allow_calls=allow_calls)
@@ -192,7 +192,7 @@ def _groups_of_run(
         )
 
 
-def _found(name: str) -> Path | None:
+def _file_of_run(name: str) -> Path | None:
     """Return a file of a run, whose name is relative to pytest's root: the current folder or one above it."""
     folder = Path.cwd()
     return next((path for base in (folder, *folder.parents) if (path := base / name).is_file()), None)

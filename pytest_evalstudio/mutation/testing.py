@@ -213,6 +213,12 @@ def _result(
     def failed(mutant: Mutant) -> bool:
         return words[mutant.row_key] == "failed"
 
+    files = Counter(key for _, key in {_case(mutant) for mutant in mutants})
+
+    def case_name(mutant: Mutant) -> str:
+        file, key = _case(mutant)
+        return key if files[key] == 1 else f"{file}::{key}"
+
     survivors = [
         _survivor(mutant, result, originals[mutant.row_key.partition("-")[0]])
         for mutant, result in damaged
@@ -228,7 +234,7 @@ def _result(
         not_judged=sum(not subject.is_judged for group in subjects.groups for subject in group.answers),
         kinds=_shares(damaged, lambda mutant: mutant.kind, failed),
         evaluators=_by_evaluator(damaged),
-        by_case=_shares(damaged, lambda mutant: mutant.subject.row.key, failed),
+        by_case=_shares(damaged, case_name, failed),
         harmless=_shares(harmless, lambda mutant: mutant.kind, failed),
         survivors=tuple(survivors[:MAX_SURVIVORS]),
         findings=tuple(_findings(damaged, failed)),

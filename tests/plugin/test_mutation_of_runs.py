@@ -28,3 +28,15 @@ def test_a_run_and_its_page(project: Project) -> None:
     assert "It is not 4." in page.replace("<ins>", "").replace("</ins>", "")
     original = (project.folder / "evalstudio-report" / "interpretation.html").read_text()
     assert "Mutation test of the suite" not in original
+
+
+def test_cases_of_two_files_with_one_key_are_two(project: Project) -> None:
+    for name, condition in (("strict", '"4"'), ("lax", 'NOT "zebra"')):
+        case = {"key": "sum", "prompt": "2+2?", "condition": condition}
+        project.write(f"{name}_suite.json", json.dumps({"tests": [{"test_cases": [case]}]}))
+    project.run().assert_outcomes(passed=2)
+    assert project.run_command("mutate", "evalstudio-report", "-o", "mutation").ret == 0
+    result = json.loads((project.folder / "mutation" / "mutation.json").read_text())
+    failed = {share["name"]: share["failed"] for share in result["by_case"]}
+    assert failed["strict_suite.json::sum"] > 0
+    assert failed["lax_suite.json::sum"] < failed["strict_suite.json::sum"]
