@@ -31,6 +31,7 @@ def test_the_error_over_all_outcomes_is_within_its_level() -> None:
     assert enumerated(20)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cases", "falls", "rises", "target"), [(100, 0.12, 0.02, 0.82), (400, 0.07, 0.02, 0.93)]
 )

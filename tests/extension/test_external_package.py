@@ -45,6 +45,7 @@ def test_the_external_package_has_one_plugin_of_each_kind() -> None:
     assert set(PLUGINS) == set(KINDS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_entry_point_is_listed_and_described(kind: str, site: Path, tmp_path: Path) -> None:
     id = PLUGINS[kind].partition(" ")[0]
@@ -55,6 +56,7 @@ def test_an_entry_point_is_listed_and_described(kind: str, site: Path, tmp_path:
     assert entry["description"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_plugin_of_a_conftest_is_listed_where_its_module_is_named(
     kind: str, registrar: Path, tmp_path: Path
@@ -132,6 +134,7 @@ def test_a_workflow_with_a_step_of_a_conftest_is_valid_where_its_module_is_named
     assert "20. acme_inventory" in status.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("config", "message"),
     [
@@ -179,6 +182,7 @@ def test_a_parameter_of_a_step_of_the_wrong_type_is_refused(site: Path, project:
     assert "/steps/acme_inventory/min_documents: expected a whole number, found 'one'" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_rag_model_without_context_is_the_same_problem_live_and_resolved(
     site: Path, project: Project
 ) -> None:

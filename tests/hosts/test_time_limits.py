@@ -79,6 +79,7 @@ def test_an_upload_that_hangs_is_limited_by_timeout_s(use, tmp_path):
     assert time.perf_counter() - start < 30
 
 
+@pytest.mark.slow
 @by_rag
 def test_an_ingestion_that_does_not_end_is_limited_by_ingest_timeout_s(use, tmp_path):
     upload, state = RAGS[use.id]

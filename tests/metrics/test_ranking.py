@@ -42,6 +42,7 @@ def test_uris_of_one_document(expected: str, source: str, same: bool) -> None:
     assert same_document(expected, source) is same
 
 
+@pytest.mark.slow
 def test_1000_random_rankings_by_scikit_learn() -> None:
     """Items beyond the ranking have lower scores than those in it; k is at most the length of the ranking."""
     metrics = pytest.importorskip("sklearn.metrics")

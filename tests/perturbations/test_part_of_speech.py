@@ -31,6 +31,7 @@ def accuracy() -> tuple[int, int, list[str]]:
     return right, total, wrong
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not find_wordnet(), reason="there is no WordNet: apt-get install wordnet-base")
 def test_parts_of_speech_are_mostly_right():
     right, total, wrong = accuracy()

@@ -80,6 +80,7 @@ def test_other_scripts_get_the_typos_that_fit():
     assert "no word of four letters" in changed("random_delete", "is it me")[1].reason
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not find_wordnet(), reason="there is no WordNet: apt-get install wordnet-base")
 def test_the_list_of_words_is_the_one_of_wordnet():
     assert script.listed() == real_words(), f"run {sys.executable} tests/support/real_words.py"

@@ -307,6 +307,7 @@ def test_spans_of_another_process_complete_the_answer_to_their_question(
         check_spans(row)
 
 
+@pytest.mark.slow
 def test_spans_that_do_not_come_are_reported(project: Project) -> None:
     suite(project, 2)
     with service(project, spans="part", wait_s=0.5):
@@ -322,6 +323,7 @@ def test_spans_that_do_not_come_are_reported(project: Project) -> None:
     assert "none arrived for 2 of 2 answers" in page
 
 
+@pytest.mark.slow
 def test_late_and_foreign_spans_are_reported(project: Project) -> None:
     project.suite({"key": "a", "prompt": "Fee?"}, {"key": "b", "prompt": "Limit?"})
     with service(project, spans="other", wait_s=0.5):

@@ -14,6 +14,7 @@ from pytest_evalstudio.stats.comparison import fisher_fewer_passes, holm, mann_w
 from pytest_evalstudio.stats.intervals import difference_of_proportions, probability_of_lower
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 def test_holm_is_statsmodels(seed: int) -> None:
     values = np.random.default_rng(seed).random(12) ** 3

@@ -66,6 +66,7 @@ def test_weighted_figures_are_those_of_scikit_learn(ties: bool) -> None:
     assert weighted_kappa(good, passes, weights) == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_the_interval_of_an_area_is_that_of_draws_one_by_one() -> None:
     rng = np.random.default_rng(2)
     scores, clusters = rng.random(60), np.repeat(np.arange(20), 3)

@@ -84,6 +84,7 @@ def test_changes_are_not_known_of_a_table_without_digests(tmp_path: Path, scored
     assert earlier.answers_of([0])[0].case_digest is None
 
 
+@pytest.mark.slow
 def test_tables_without_keys_are_independent_groups(tmp_path: Path) -> None:
     old = score_graded(tmp_path, "old", graded(1), mapping=MAP)
     new = score_graded(tmp_path, "new", graded(3), mapping=MAP)

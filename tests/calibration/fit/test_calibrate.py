@@ -47,6 +47,7 @@ def calibrated(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("better", ["higher", "lower"])
 def test_every_method_calibrates_and_what_is_saved_says_the_same(
@@ -73,6 +74,7 @@ def test_every_method_calibrates_and_what_is_saved_says_the_same(
     assert passing == [better == "lower", better == "higher"]
 
 
+@pytest.mark.slow
 def test_no_figure_is_of_answers_that_the_curve_was_fitted_to(tmp_path: Path) -> None:
     """Labels that have nothing to do with the scores: a flexible curve would learn them by heart."""
     rng = np.random.default_rng(1)

@@ -75,6 +75,7 @@ def test_the_default_balances_both_errors_where_even_odds_let_bad_answers_pass()
     assert saved.cut == figures.decision.probability > 0.7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [0.1, 0.2])
 def test_a_limit_holds_on_new_answers(limit: float) -> None:
     errors, promised = [], []
@@ -212,6 +213,7 @@ def test_a_combined_score_that_is_no_better_than_one_metric_is_named() -> None:
     assert named == (figures.auc_cross_validated <= figures.best_single_auc)
 
 
+@pytest.mark.slow
 def test_sets_cover_good_and_bad_answers_by_default() -> None:
     good, bad, marginal_bad = [], [], []
     for seed in range(4):
@@ -395,6 +397,7 @@ def test_labels_choose_the_metric_that_agrees_with_them() -> None:
     assert saved.curve == alone.calibration.curve
 
 
+@pytest.mark.slow
 def test_a_choice_among_metrics_without_information_is_refused() -> None:
     """Of 20 metrics of noise one agrees well with the labels that choose it, and not with others."""
     accepted = 0

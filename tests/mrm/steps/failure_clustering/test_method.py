@@ -27,6 +27,7 @@ def planted(seed: int, **more: int) -> tuple[Any, Any, Any]:
 def silent(done: int, total: int, what: str) -> None: ...
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_planted_causes_are_found(seed: int) -> None:
     rows, failed, causes = planted(seed)
@@ -66,6 +67,7 @@ def test_the_same_again() -> None:
     assert one.typical == other.typical
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("failures", "passes"), [(60, 140), (170, 30)])
 def test_planted_causes_are_clearer_than_random_subsets(failures: int, passes: int) -> None:
     rows, failed, _ = planted(0, failures=failures, passes=passes)
@@ -75,6 +77,7 @@ def test_planted_causes_are_clearer_than_random_subsets(failures: int, passes: i
     assert result.silhouette > max(result.references)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("failures", "passes"), [(60, 60), (100, 18)])
 def test_random_failures_have_no_clusters_of_their_own(
     failures: int, passes: int, monkeypatch: pytest.MonkeyPatch
@@ -95,6 +98,7 @@ def test_without_passed_cases_there_is_nothing_to_compare_with() -> None:
     assert structure(rows, failed, seed=0, progress=silent) is None
 
 
+@pytest.mark.slow
 def test_the_held_out_half_is_assigned_by_clusters_of_the_other_half() -> None:
     rows, failed, causes = planted(2, failures=90, passes=60)
     result = group(rows, failed, clusters=3, seed=0)
