@@ -109,6 +109,13 @@ class StratumMoments(Struct, frozen=True, kw_only=True):
     sketch: str = ""
 
 
+class ErrorExample(Struct, frozen=True):
+    """The first row of a table with an error code, and the masked reason of its error."""
+
+    row_id: int
+    reason: str
+
+
 class MetricAggregate(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Mergeable figures of one metric of an evaluator for one model, over all rows or one group of them.
 
@@ -120,6 +127,7 @@ class MetricAggregate(Struct, frozen=True, kw_only=True, omit_defaults=True):
         infinite: of the scored rows, those whose value is infinite; the figures below are without them.
         no_answer: rows whose answer is empty, of an evaluator that reads answers.
         errors: number of rows by code.
+        error_examples: for each code of `errors`, the first row with it; none in older tables.
         weight: sum of the weights of the scored rows; a weight is the number of rows that a row stands for.
         mean: weighted.
         m2: weighted sum of squared deviations from the mean.
@@ -144,6 +152,7 @@ class MetricAggregate(Struct, frozen=True, kw_only=True, omit_defaults=True):
     no_answer: int = 0
     infinite: int = 0
     errors: dict[str, int] = {}
+    error_examples: dict[str, ErrorExample] = {}
     weight: float = 0.0
     mean: float = 0.0
     m2: float = 0.0
@@ -296,6 +305,7 @@ def merge(first: MetricAggregate, second: MetricAggregate) -> MetricAggregate:
         no_answer=first.no_answer + second.no_answer,
         infinite=first.infinite + second.infinite,
         errors=_summed(first.errors, second.errors),
+        error_examples=_first_examples(first.error_examples, second.error_examples),
         weight=weight,
         mean=mean,
         m2=m2,
@@ -306,6 +316,16 @@ def merge(first: MetricAggregate, second: MetricAggregate) -> MetricAggregate:
         strata=_merged_strata(first.strata, second.strata),
         worst=worst_rows((*first.worst, *second.worst), first.better),
     )
+
+
+def _first_examples(
+    first: dict[str, ErrorExample], second: dict[str, ErrorExample]
+) -> dict[str, ErrorExample]:
+    examples = dict(first)
+    for code, example in second.items():
+        if code not in examples or example.row_id < examples[code].row_id:
+            examples[code] = example
+    return examples
 
 
 def worst_rows(rows: tuple[WorstRow, ...], better: str) -> tuple[WorstRow, ...]:

@@ -226,10 +226,11 @@ def _write_files(output: Path, inputs: _Inputs) -> Content:
         # The largest files first: they are packed while the others are written.
         packed = dict.fromkeys(path for folder in folders.values() for path in tree(folder.results))
         _pack(archive, output, packed)
+        errors = [group for group in failed.groups() if group.kind == "error"]
         conclusions = conclude(analysis, is_step=is_artifact(inputs.record))
         content = Content(
             analysis,
-            verdict=verdict_of(analysis, conclusions, inputs.comparison, inputs.ratings),
+            verdict=verdict_of(analysis, conclusions, inputs.comparison, inputs.ratings, errors),
             conclusions=conclusions,
             findings=grouped(analysis, data.columns),
             failed=failed,

@@ -10,11 +10,14 @@ from pytest_evalstudio.arena.results import Ratings
 from pytest_evalstudio.comparison.results import Comparison
 from pytest_evalstudio.comparison.sentences import summary_of
 from pytest_evalstudio.core.figures import counted
+from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.record.problems import problem_groups
 from pytest_evalstudio.report.conclusions import ModelConclusion
+from pytest_evalstudio.report.failure_groups import FailureGroup
 from pytest_evalstudio.report.leaders import leader_sentences
 
+REASON_CHARS = 160
 Outcome = Literal["passed", "failed", "error", "incomplete", "completed"]
 
 
@@ -56,6 +59,7 @@ def verdict_of(
     conclusions: Sequence[ModelConclusion],
     comparison: Comparison | None = None,
     ratings: Ratings | None = None,
+    errors: Sequence[FailureGroup] = (),
 ) -> RunVerdict:
     """Return the verdict of a run.
 
@@ -63,17 +67,18 @@ def verdict_of(
         conclusions: of the run's models.
         comparison: with a baseline; its summary comes first.
         ratings: of the arena, which decide what is said about the best model.
+        errors: items that could not be judged, by evaluator and reason.
     """
     counts = analysis.verdicts
-    failed, errors = counts["failed"] + counts["xpassed"], counts["error"]
+    failed, error_count = counts["failed"] + counts["xpassed"], counts["error"]
     missed = [gate for gate in analysis.gates if not gate.met]
     total = analysis.dataset.items
-    if failed or errors:
+    if failed or error_count:
         parts = [f"{failed:,} of {_total(analysis)}"] if failed else []
-        parts += [counted(errors, "error")] if errors else []
+        parts += [counted(error_count, "error")] if error_count else []
         outcome: Outcome = "failed" if failed else "error"
         headline = f"{'FAILED' if failed else 'ERROR'} – {', '.join(parts)}"
-        short = f"{failed:,} failed" if failed else counted(errors, "error")
+        short = f"{failed:,} failed" if failed else counted(error_count, "error")
     elif missed:
         outcome, short = "failed", f"{counted(len(missed), 'gate')} not met"
         headline = f"FAILED – {short}"
@@ -90,6 +95,7 @@ def verdict_of(
         outcome, short = "passed", f"{counts['passed']:,} passed"
         headline = ", ".join([f"PASSED – {counts['passed']:,} of {_total(analysis)}", *_others(analysis)])
     facts = (
+        *_error_facts(error_count, errors),
         *_facts(analysis, comparison, outcome),
         *leader_sentences(conclusions, ratings),
         *analysis.note,
@@ -131,6 +137,19 @@ def _others(analysis: Analysis) -> Iterator[str]:
         yield counted(expected, "expected failure")
     if skipped := analysis.verdicts["skipped"]:
         yield f"{skipped:,} skipped"
+
+
+def _error_facts(count: int, groups: Sequence[FailureGroup]) -> Iterator[str]:
+    """Yield the most frequent reason why items could not be judged."""
+    if not groups:
+        return
+    group = max(groups, key=lambda group: group.total)
+    item = group.items[0]
+    evaluator_reason = next((miss.reason for miss in item.misses), "")
+    reason = excerpt(item.error or evaluator_reason or item.reason, REASON_CHARS).rstrip(".")
+    head = "Most errors" if len(groups) > 1 else "Errors" if count > 1 else "Error"
+    others = f" {counted(len(groups) - 1, 'other kind')} of error." if len(groups) > 1 else ""
+    yield f"{head}: {group.title}{f' – {reason}' if reason else ''}.{others}"
 
 
 def _facts(analysis: Analysis, comparison: Comparison | None, outcome: Outcome) -> Iterator[str]:

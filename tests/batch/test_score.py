@@ -25,6 +25,7 @@ from pytest_evalstudio.engine.scoring.tasks import EvalTask
 from pytest_evalstudio.models.sentences import split_sentences
 from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.record.sketches import percentiles
+from pytest_evalstudio.report.build import build_report
 from support.tables_of_answers import KEYED, MAP, answers, values_of, write_csv, write_jsonl, write_parquet
 
 ROWS = answers(120)
@@ -165,6 +166,7 @@ def test_an_empty_answer_is_no_answer_and_counts_for_no_evaluator(tmp_path: Path
         assert [sum(column) for column in zip(*counts, strict=True)] == [5, 35, 40]
     assert sum(table.manifest.empty_answers.values()) == 5
     assert sum("answers of" in line for line in leaderboard_lines(table.manifest)) == 2
+    assert not any("error (" in line or "errors (" in line for line in leaderboard_lines(table.manifest))
 
     excerpt = excerpt_of(table, tmp_path / "page", size=40, seed=1)
     items = {item.key: item for item in RecordReader(excerpt.record).items()}
@@ -257,3 +259,25 @@ def test_an_interrupted_run_is_continued_with_the_same_result(tmp_path: Path) ->
     assert seen == [96, 120]
     same = {"run_id": "", "started": "", "finished": "", "seconds": 0.0}
     assert msgspec.structs.replace(table.manifest, **same) == msgspec.structs.replace(whole.manifest, **same)
+
+
+@pytest.mark.parametrize("texts", ["all", "worst"])
+def test_errors_are_reported_with_their_first_reason(texts: str, tmp_path: Path) -> None:
+    rows = [{**row, "failure": ""} for row in answers(120)]
+    for number in (70, 100):
+        rows[number]["failure"] = f"timeout of request {number}, key sk-proj-{'a1B2' * 10}"
+    source = write_jsonl(tmp_path / "log.jsonl", rows)
+    table = scored(source, tmp_path / "out.parquet", mapping={**MAP, "error": "failure"}, texts=texts)
+
+    (line,) = [line for line in leaderboard_lines(table.manifest) if "error" in line and "first row" in line]
+    assert line.startswith("  2 errors (no answer), first row 70: ")
+    assert "timeout of request 70" in line
+    assert "sk-proj" not in line
+
+    excerpt = excerpt_of(table, tmp_path / "page", size=1, seed=1)
+    items = [item for item in RecordReader(excerpt.record).items() if item.verdict == "error"]
+    assert [item.rows[0].error or item.rows[0].outcomes["rouge"].reason for item in items]
+    report = build_report(excerpt.record, tmp_path / "report", {}, population=excerpt.population)
+    facts = report.page.read_text(encoding="utf-8")
+    assert "Errors: The host did not answer – " in facts
+    assert "timeout of request 70" in facts

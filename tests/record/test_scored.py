@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_evalstudio.record.scored import (
+    ErrorExample,
     LabelCount,
     MetricAggregate,
     StratumMoments,
@@ -36,6 +37,7 @@ def aggregate(values: list[float], weights: list[float], *, first_row: int = 0) 
         passed=sum(value >= 0 for value in values),
         failed=sum(value < 0 for value in values),
         errors={"no_answer": 1} if first_row else {},
+        error_examples={"no_answer": ErrorExample(first_row, f"row {first_row}")} if first_row else {},
         weight=float(weight.sum()),
         mean=mean,
         m2=float((weight * (data - mean) ** 2).sum()),
@@ -98,6 +100,19 @@ def test_a_merged_sketch_knows_percentiles_to_two_percent_of_the_ranks() -> None
         sketch = merged_sketch(sketch, sketch_of(part))
     for share, value in zip((0.05, 0.5, 0.95), percentiles(sketch, (0.05, 0.5, 0.95)), strict=True):
         assert abs(float((values <= value).mean()) - share) < 0.02
+
+
+def test_the_first_error_of_each_code_is_kept() -> None:
+    parts = [aggregate([1.0], [1.0], first_row=row) for row in (30, 10, 20)]
+    other = msgspec.structs.replace(
+        parts[0], errors={"judge_failed": 2}, error_examples={"judge_failed": ErrorExample(31, "no reply")}
+    )
+    merged = merge(merge(parts[0], parts[1]), merge(parts[2], other))
+    assert merged.errors == {"no_answer": 3, "judge_failed": 2}
+    assert merged.error_examples == {
+        "no_answer": ErrorExample(10, "row 10"),
+        "judge_failed": ErrorExample(31, "no reply"),
+    }
 
 
 def test_figures_of_different_rows_are_not_merged() -> None:

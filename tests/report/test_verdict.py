@@ -9,7 +9,7 @@ import pytest
 from pytest_evalstudio.comparison.compare import compare
 from pytest_evalstudio.comparison.sides import read_side
 from pytest_evalstudio.report.build import build_report
-from support.records import RecordBuilder, boolean_evaluator, score
+from support.records import RecordBuilder, boolean_evaluator, evaluator, score
 from support.report_runs import lab_run
 
 
@@ -41,6 +41,18 @@ def run(*values, **header):
 )
 def test_the_title_is_the_verdict(tmp_path, builder, expected):
     assert title(page(builder, tmp_path)) == expected
+
+
+def test_errors_are_named_by_their_most_frequent_kind(tmp_path):
+    broken = {"status": "error", "reason": "no connection"}
+    builder = RecordBuilder(evaluator("quality"), evaluator("safety"))
+    for number, id in enumerate(["safety", "quality", "quality"]):
+        builder.add(f"k{number}", "one", {"outcomes": {id: broken}, "error": "" if number else "timeout"})
+    text = page(builder, tmp_path)
+    assert "ERROR – 3 errors" in text
+    assert "Most errors: Quality: could not score (evaluator failed). 1 other kind of error." in text
+    (tmp_path / "other").mkdir()
+    assert "rrors: " not in page(run(0.9, 0.1), tmp_path / "other")
 
 
 def test_steps_that_ran_are_no_model_that_passed(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from pytest_evalstudio.batch.figures.errors import error_lines
 from pytest_evalstudio.batch.figures.estimates import Figure, mean_of, pass_share_of
 from pytest_evalstudio.core.figures import figure, percent
 from pytest_evalstudio.record.schema import MetricEntry
@@ -18,7 +19,7 @@ HEAD = (
 
 
 def leaderboard_lines(manifest: ScoredManifest) -> list[str]:
-    """Return the figures of each metric and model, the best model of a metric first."""
+    """Return the figures of each metric and model, the best model of a metric first, and the errors."""
     lines = []
     for evaluator in manifest.evaluators:
         lines += [evaluator.id, HEAD]
@@ -32,6 +33,7 @@ def leaderboard_lines(manifest: ScoredManifest) -> list[str]:
             of_metric.sort(key=lambda entry: (entry.value is None, sign * (entry.value or 0.0), entry.model))
             name = _named(metric)
             lines += [_line(name, entry, manifest, metric.range) for entry in of_metric]
+        lines += [f"  {line}" for line in error_lines(_aggregates(manifest, evaluator.id, primary))]
     lines += _empty_answer_lines(manifest)
     if manifest.sampling is not None:
         population = sum(stratum.population for stratum in manifest.sampling.strata)

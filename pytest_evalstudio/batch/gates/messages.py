@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pytest_evalstudio.batch.figures.errors import error_lines
 from pytest_evalstudio.batch.figures.estimates import Figure, has_weighted_percentiles
 from pytest_evalstudio.batch.gates.checks import CheckResult, GateCheck, GatedTable, worst_segments
 from pytest_evalstudio.batch.table.reader import distinct_rows
@@ -63,10 +64,9 @@ def _about_rows(gated: GatedTable, check: GateCheck) -> list[str]:
     )
     lines = []
     if aggregate is not None and aggregate.rows > aggregate.scored:
-        errors = ", ".join(f"{count:,} {code}" for code, count in sorted(aggregate.errors.items()))
         parts = [f"{aggregate.not_applicable:,} not applicable"] * bool(aggregate.not_applicable)
         parts += [f"{aggregate.no_answer:,} without an answer"] * bool(aggregate.no_answer)
-        parts += [f"errors: {errors}"] * bool(errors)
+        parts += error_lines([aggregate])
         lines.append(f"not scored: {'; '.join(parts)}")
     if manifest.sampling is not None:
         population = sum(stratum.population for stratum in manifest.sampling.strata)

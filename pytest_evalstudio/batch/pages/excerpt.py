@@ -75,6 +75,16 @@ def worst_rows_of(manifest: ScoredManifest) -> list[int]:
     return list(dict.fromkeys(row for _, row in sorted(ranked)))
 
 
+def error_rows_of(manifest: ScoredManifest) -> set[int]:
+    """Return the first row with each error of an evaluator, for each model."""
+    return {
+        example.row_id
+        for entry in manifest.aggregates
+        if not entry.group
+        for example in entry.error_examples.values()
+    }
+
+
 def random_rows(table: ScoredTable, size: int, *, seed: int = DEFAULT_SEED) -> set[int]:
     """Return row ids drawn at random, each scored answer with the same probability.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_evalstudio.batch.pages.excerpt import random_rows, worst_rows_of, write_excerpt
+from pytest_evalstudio.batch.pages.excerpt import error_rows_of, random_rows, worst_rows_of, write_excerpt
 from pytest_evalstudio.batch.pages.population import boards_of, verdicts_of
 from pytest_evalstudio.batch.table.reader import ScoredTable, distinct_rows
 from pytest_evalstudio.engine.analysis.population import Population
@@ -33,7 +33,7 @@ def excerpt_of(table: ScoredTable, folder: Path, *, size: int, seed: int) -> Tab
     ranked = worst_rows_of(table.manifest)
     worst = distinct_rows(table.answers_of(ranked), ranked)
     drawn = random_rows(table, size, seed=seed)
-    rows = drawn.union(worst)
+    rows = drawn.union(worst, error_rows_of(table.manifest))
     record = write_excerpt(table, rows, folder, first=worst)
     note = _note(table.manifest, worst=len(worst), drawn=len(drawn), listed=len(rows), seed=seed)
     population = Population(
@@ -53,7 +53,7 @@ def _note(manifest: ScoredManifest, *, worst: int, drawn: int, listed: int, seed
         else [
             f"Means, shares of passes, numbers of tests and intervals are of all {rows} of a scored table.",
             f"Listed cases, failures and lengths are of {listed:,} answers: the {worst:,} worst of each model"
-            f" and metric, and {drawn:,} drawn at random (seed {seed}).",
+            f" and metric, the first with each error, and {drawn:,} drawn at random (seed {seed}).",
         ]
     )
     if manifest.sampling is not None:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.record.scored import (
+    ErrorExample,
     LabelCount,
     MetricAggregate,
     StratumMoments,
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 PASSED, FAILED, SCORE, NOT_APPLICABLE, ERROR, EMPTY = range(6)
 STATUSES = ("passed", "failed", "score", "not_applicable", "error", "no_answer")
 """Words of the statuses, by number."""
+REASON_CHARS = 300
 MAX_GROUP_VALUES = 1_000
 """A kept column with more values gets no aggregates."""
 
@@ -59,6 +62,7 @@ class MetricColumn:
         values: NaN where there is none.
         statuses: numbers of `STATUSES`.
         codes: outcome codes.
+        reasons: masked reasons of the outcomes.
         labels: pairs of expected and answered label of each row, None without; only of some evaluators.
     """
 
@@ -67,6 +71,7 @@ class MetricColumn:
     values: NDArray[np.float64]
     statuses: NDArray[np.int8]
     codes: Sequence[str]
+    reasons: Sequence[str]
     labels: Sequence[tuple[str, str] | None] | None = None
 
 
@@ -105,6 +110,7 @@ def aggregate(column: MetricColumn, part: Partition, numbers: RowNumbers) -> Met
     finite = scored[np.isfinite(column.values[scored])]
     values, weights = column.values[finite], numbers.weights[finite]
     weight = float(weights.sum())
+    errors = part.rows[statuses == ERROR]
     mean = float((weights * values).sum() / weight) if weight else 0.0
     is_any = bool(len(values))
     return MetricAggregate(
@@ -120,7 +126,8 @@ def aggregate(column: MetricColumn, part: Partition, numbers: RowNumbers) -> Met
         not_applicable=int(counts[NOT_APPLICABLE]),
         no_answer=int(counts[EMPTY]),
         infinite=len(scored) - len(finite),
-        errors=dict(Counter(column.codes[row] for row in part.rows[statuses == ERROR])),
+        errors=dict(Counter(column.codes[row] for row in errors)),
+        error_examples=_error_examples(column, errors, numbers),
         weight=weight,
         mean=mean,
         m2=float((weights * (values - mean) ** 2).sum()),
@@ -131,6 +138,17 @@ def aggregate(column: MetricColumn, part: Partition, numbers: RowNumbers) -> Met
         strata=_strata(column, scored, numbers) if numbers.is_sample else (),
         worst=_worst(column, scored, numbers),
     )
+
+
+def _error_examples(
+    column: MetricColumn, errors: NDArray[np.int64], numbers: RowNumbers
+) -> dict[str, ErrorExample]:
+    examples: dict[str, ErrorExample] = {}
+    for row in errors[np.argsort(numbers.row_ids[errors], kind="stable")].tolist():
+        if column.codes[row] not in examples:
+            reason = excerpt(column.reasons[row], REASON_CHARS)
+            examples[column.codes[row]] = ErrorExample(int(numbers.row_ids[row]), reason)
+    return examples
 
 
 def _labels(column: MetricColumn, scored: NDArray[np.int64]) -> tuple[LabelCount, ...]:

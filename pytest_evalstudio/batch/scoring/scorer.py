@@ -157,18 +157,18 @@ class BatchScorer:
             if name.startswith(GROUP)
         }
         models = [case.model_key for case in cases]
+        reasons = {
+            selected: [masked(outcome.reason) for outcome in of_evaluator]
+            for selected, of_evaluator in outcomes.items()
+        }
         columns = [
             column
             for selected, of_evaluator in outcomes.items()
-            for column in metric_columns(selected, of_evaluator, cases)
+            for column in metric_columns(selected, of_evaluator, cases, reasons[selected])
         ]
         parts = partitions(models, groups)
         aggregates = tuple(aggregate(column, part, numbers) for column in columns for part in parts)
-        reasons = {
-            selected.id: [masked(outcome.reason) for outcome in of_evaluator]
-            for selected, of_evaluator in outcomes.items()
-        }
-        scores = _score_table(columns, numbers, models, groups, reasons)
+        scores = _score_table(columns, numbers, models, groups)
         kept_indices = self._kept(aggregates, numbers)
         answers = _answer_table(table, cases, kept_indices, groups) if len(kept_indices) else None
         return BatchResult(
@@ -192,14 +192,22 @@ class BatchScorer:
             return np.empty(0, dtype=np.int64)
         if self._setup.texts == "all":
             return np.arange(len(numbers.row_ids))
-        worst = {row.row_id for entry in aggregates for row in entry.worst}
-        return np.flatnonzero(np.isin(numbers.row_ids, list(worst)))
+        kept = {row.row_id for entry in aggregates for row in entry.worst}
+        kept |= {example.row_id for entry in aggregates for example in entry.error_examples.values()}
+        return np.flatnonzero(np.isin(numbers.row_ids, list(kept)))
 
 
 def metric_columns(
-    selected: ConfiguredEvaluator, outcomes: Sequence[Outcome], cases: Sequence[Case]
+    selected: ConfiguredEvaluator,
+    outcomes: Sequence[Outcome],
+    cases: Sequence[Case],
+    reasons: Sequence[str],
 ) -> list[MetricColumn]:
-    """Return the scores of each metric of an evaluator."""
+    """Return the scores of each metric of an evaluator.
+
+    Args:
+        reasons: masked reasons of the outcomes.
+    """
     columns = []
     for metric in selected.spec.metrics:
         threshold = selected.thresholds[metric.key]
@@ -225,6 +233,7 @@ def metric_columns(
                 values=values,
                 statuses=statuses,
                 codes=[outcome.code.value for outcome in outcomes],
+                reasons=reasons,
                 labels=_labels(selected, cases) if selected.spec.labels and metric.primary else None,
             )
         )
@@ -248,7 +257,6 @@ def _score_table(
     numbers: RowNumbers,
     models: Sequence[str],
     groups: Mapping[str, Sequence[str]],
-    reasons: Mapping[str, Sequence[str]],
 ) -> Any:
     """Return the rows of `scores/`: those of the first metric, then those of the second, and so on."""
     import pyarrow as pa
@@ -261,7 +269,7 @@ def _score_table(
     texts = [
         (reason or None) if status in (FAILED, ERROR) else None
         for column in columns
-        for status, reason in zip(column.statuses, reasons[column.evaluator], strict=True)
+        for status, reason in zip(column.statuses, column.reasons, strict=True)
     ]
     arrays = {
         "row_id": pa.array(np.tile(numbers.row_ids, repeats)),
