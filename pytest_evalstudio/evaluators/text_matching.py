@@ -10,7 +10,7 @@ from typing import ClassVar
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.errors import DataError, EvaluationError
-from pytest_evalstudio.core.outcomes import Metric, Outcome
+from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import (
@@ -21,6 +21,7 @@ from pytest_evalstudio.evaluators._common import (
     keywords,
     unmet,
 )
+from pytest_evalstudio.formats.condition_terms import TIMEOUT_S, Condition
 
 
 @evaluator(
@@ -83,11 +84,29 @@ class TextMatching:
             on_answer, on_context = condition_parts(case, self.evaluate_retrieved_context)
             answer_fault = unmet(condition, case.actual_output) if on_answer and case.is_answered else ""
             context_fault = unmet(condition, " ".join(case.context)) if on_context else ""
+            fragments = _forbidden(condition, "answer", case.actual_output) if answer_fault else []
+            for index, chunk in enumerate(case.context if context_fault else ()):
+                fragments += _forbidden(condition, f"context:{index}", chunk)
         except (EvaluationError, DataError) as exc:
             return Outcome.error(str(exc), OutcomeCode.INPUT_INVALID)
         outcome = boolean_outcome(
-            self.metrics, answer_fault, context_fault, answer_is_empty=not case.is_answered
+            self.metrics,
+            answer_fault,
+            context_fault,
+            fragments=fragments,
+            answer_is_empty=not case.is_answered,
         )
         if on_answer or not case.is_answered:
             return outcome
         return dataclasses.replace(outcome, scores={**outcome.scores, "model_generation_failures": None})
+
+
+def _forbidden(condition: Condition, part: str, text: str) -> list[Fragment]:
+    """Return the stretches of a text that the condition forbids."""
+    if condition.holds(text, TIMEOUT_S):
+        return []
+    return [
+        Fragment(start=start, end=end, part=part, message="the condition forbids this")
+        for start, end in condition.violations(text)
+        if start < end
+    ]

@@ -63,6 +63,18 @@ class Condition:
         """Return the unmet part of the condition, for a text that `holds` refused."""
         return str(self)
 
+    def violations(self, text: str, timeout_s: float = TIMEOUT_S) -> tuple[tuple[int, int], ...]:
+        """Return the spans that a NOT forbids, for a text that `holds` refused; () if words are missing.
+
+        Raises:
+            PatternTimeout: if one of its regular expressions takes longer than `timeout_s`.
+
+        >>> from pytest_evalstudio.formats.condition import parse_condition
+        >>> parse_condition('"Paris" AND NOT "London"').violations("Paris, London")
+        ((7, 13),)
+        """
+        return ()
+
 
 @dataclass(frozen=True, slots=True)
 class Contains(Condition):
@@ -118,6 +130,11 @@ class Not(Condition):
             return str(self)
         return f'{self} (found "{shortened(text[span[0] : span[1]])}" at {span[0]})'
 
+    def violations(self, text: str, timeout_s: float = TIMEOUT_S) -> tuple[tuple[int, int], ...]:
+        operands = self.operand.operands if isinstance(self.operand, Or) else (self.operand,)
+        spans = [operand.find(text, timeout_s) for operand in operands]
+        return tuple(span for span in spans if span is not None)
+
     def __str__(self) -> str:
         return f"NOT {_grouped(self.operand, (And, Or))}"
 
@@ -140,6 +157,9 @@ class And(Condition):
             for operand in failing
         )
 
+    def violations(self, text: str, timeout_s: float = TIMEOUT_S) -> tuple[tuple[int, int], ...]:
+        return _violations_of(self.operands, text, timeout_s)
+
     def __str__(self) -> str:
         return " AND ".join(_grouped(operand, (And, Or)) for operand in self.operands)
 
@@ -153,8 +173,18 @@ class Or(Condition):
     def holds(self, text: str, timeout_s: float) -> bool:
         return any(operand.holds(text, timeout_s) for operand in self.operands)
 
+    def violations(self, text: str, timeout_s: float = TIMEOUT_S) -> tuple[tuple[int, int], ...]:
+        return _violations_of(self.operands, text, timeout_s)
+
     def __str__(self) -> str:
         return " OR ".join(_grouped(operand, (Or,)) for operand in self.operands)
+
+
+def _violations_of(
+    operands: tuple[Condition, ...], text: str, timeout_s: float
+) -> tuple[tuple[int, int], ...]:
+    refused = [operand for operand in operands if not operand.holds(text, timeout_s)]
+    return tuple(span for operand in refused for span in operand.violations(text, timeout_s))
 
 
 _NEEDS_BACKSLASH = re.compile(r'"|\\(?=[\\"]|\Z)')

@@ -171,3 +171,35 @@ def test_the_condition_of_an_expected_refusal_is_not_looked_for_in_the_context(
     refusal = case("I don't know.", context=(YES,), is_rag=True, condition='"know"', expects="refusal")
     (outcome,) = TextMatching().score([refusal], tools)
     assert outcome.scores["model_passes"] == 1
+
+
+@pytest.mark.parametrize(
+    ("condition", "marked"),
+    [
+        ('"Paris" AND NOT "London"', ["London"]),
+        ('NOT ("London" OR "Rome")', ["London", "Rome"]),
+        ('"Berlin" OR NOT "Paris"', ["Paris"]),
+        ('"Berlin" AND NOT "Madrid"', []),
+        ('NOT regexp("R.me") AND NOT regexp("x*")', ["Rome"]),
+        ('"Paris"', []),
+    ],
+)
+def test_words_that_the_condition_forbids_are_marked(
+    condition: str, marked: list[str], case: Make, tools: Tools
+) -> None:
+    answer = "Paris, London and Rome"
+    (outcome,) = TextMatching().score([case(actual_output=answer, condition=condition)], tools)
+    assert [answer[part.start : part.end] for part in outcome.fragments] == marked
+    assert {part.part for part in outcome.fragments} <= {"answer"}
+
+
+def test_forbidden_words_are_marked_in_their_chunk(case: Make, tools: Tools) -> None:
+    question = case(
+        actual_output="Paris",
+        is_rag=True,
+        condition='NOT "London"',
+        context=("Paris is in France.", "So: London."),
+    )
+    (outcome,) = TextMatching().score([question], tools)
+    (fragment,) = outcome.fragments
+    assert (fragment.part, question.context[1][fragment.start : fragment.end]) == ("context:1", "London")
