@@ -11,10 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
+import msgspec
 import orjson
 
+from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.engine.quick_json import written
 from pytest_evalstudio.record.codec import portable
@@ -226,7 +228,10 @@ _COLUMNS = (*KEYS, *PLACE, *ROW, *ROW_FIGURES, *AGENT)
 
 
 def _values(item: Item, row: Row) -> list[object]:
-    """Return the cells of a row that are the same for all evaluators, in the order of the columns."""
+    """Return the cells of a row that are the same for all evaluators, in the order of the columns.
+
+    Calls, steps and turns are JSON.
+    """
     key, model = item.key, item.model_key
     return [
         key if key.endswith(f"_{model}") else f"{key}_{model}",
@@ -255,10 +260,12 @@ def _values(item: Item, row: Row) -> list[object]:
         row.cost,
         row.usage,
         row.retries,
-        [call.to_dict() for call in row.tool_calls],
-        None if row.expected_tool_calls is None else [call.to_dict() for call in row.expected_tool_calls],
-        [step.to_dict() for step in row.steps],
-        [_turn(turn) for turn in row.turns],
+        _calls_json(row.tool_calls),
+        None
+        if row.expected_tool_calls is None
+        else written([call.to_dict() for call in row.expected_tool_calls]),
+        written([step.to_dict() for step in row.steps]),
+        written([_turn(turn) for turn in row.turns]),
         row.ended_by,
     ]
 
@@ -266,12 +273,13 @@ def _values(item: Item, row: Row) -> list[object]:
 def _shared_cells(item: Item, row: Row) -> _SharedCells:
     """Encode the cells of a row; calls, steps and turns, by far the longest, once for all files."""
     values = _values(item, row)
-    nested = [None if value is None else written(value) for value in values[_NESTED]]
+    nested = cast("list[bytes | None]", values[_NESTED])
     try:
         fragments = [None if data is None else orjson.Fragment(data) for data in nested]
         entry = orjson.dumps(dict(zip(_COLUMNS, _with_nested(values, fragments), strict=True)))
     except orjson.JSONEncodeError:
-        entry = written(dict(zip(_COLUMNS, values, strict=True)))
+        parsed = [None if data is None else json.loads(data) for data in nested]
+        entry = written(dict(zip(_COLUMNS, _with_nested(values, parsed), strict=True)))
     texts = _with_nested(values, [None if data is None else data.decode() for data in nested])
     return _SharedCells(
         entry=entry[:-1],
@@ -286,6 +294,17 @@ def _with_nested(values: Sequence[object], nested: Sequence[object]) -> list[obj
 
 _NESTED = slice(_COLUMNS.index("tool_calls"), _COLUMNS.index("ended_by"))
 """Cells whose parts have no common type: in a table they are JSON."""
+
+
+def _calls_json(calls: Sequence[ToolCall]) -> bytes:
+    """Return calls as JSON, as `ToolCall.to_dict` has them."""
+    # Without empty arguments and results msgspec leaves out the same fields, and needs no dicts.
+    if all(call.arguments and call.result != "" for call in calls):
+        try:
+            return msgspec.json.encode(calls)
+        except UnicodeEncodeError:  # half a surrogate pair
+            pass
+    return written([call.to_dict() for call in calls])
 
 
 def _turn(turn: RecordedTurn) -> JsonObject:

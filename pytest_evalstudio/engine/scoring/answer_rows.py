@@ -176,21 +176,30 @@ def answer_of_record(row: schema.RecordedAnswer) -> Answer:
 
 
 def _recorded_call(call: ToolCall) -> ToolCall:
+    # Nearly all arguments are texts; a call of `masked_texts` for each takes longer than masking them.
+    arguments = {
+        name: masked(value) if value.__class__ is str else masked_texts(value)
+        for name, value in call.arguments.items()
+    }
+    name, result = safe_identifier(call.name), _recorded_text(call.result)
+    if name == call.name and result == call.result and arguments == call.arguments and _is_short(call):
+        return call  # as nearly all calls are; a copy of each takes a third of the time
     return ToolCall(
-        name=safe_identifier(call.name),
-        # Nearly all arguments are texts; a call of `masked_texts` for each takes longer than masking them.
-        arguments={
-            name: masked(value) if value.__class__ is str else masked_texts(value)
-            for name, value in call.arguments.items()
-        },
+        name=name,
+        arguments=arguments,
         arguments_text=call.arguments_text and masked(call.arguments_text),
         id=call.id and safe_identifier(call.id),
-        result=_recorded_text(call.result),
+        result=result,
         error=call.error and masked(call.error),
         agent=call.agent and safe_identifier(call.agent),
         started_s=call.started_s,
         duration_s=call.duration_s,
     )
+
+
+def _is_short(call: ToolCall) -> bool:
+    """Return True if a call has no texts but its name, arguments and result."""
+    return not (call.id or call.error or call.agent or call.arguments_text)
 
 
 def _recorded_step(step: Step) -> Step:

@@ -165,7 +165,7 @@ class TextStore:
         """
         if not shelf.entries:
             return
-        shelf.waiting.append((shelf.number, self._compressor.submit(compressed, written(shelf.entries))))
+        shelf.waiting.append((shelf.number, self._compressor.submit(compressed, _json(shelf.entries))))
         shelf.number, shelf.entries, shelf.chars = -1, [], 0
         if len(shelf.waiting) > _WAITING:
             self._store(shelf)
@@ -178,6 +178,13 @@ class TextStore:
         shelf.done.append((number, self._end, len(data)))
         shelf.size += len(data)
         self._end += len(data)
+
+
+def _json(entries: Sequence[object]) -> bytes:
+    try:
+        return msgspec.json.encode(entries)
+    except UnicodeEncodeError:  # half a surrogate pair
+        return written(msgspec.to_builtins(entries))
 
 
 def compressed(data: bytes) -> bytes:

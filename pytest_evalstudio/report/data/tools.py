@@ -86,6 +86,10 @@ class ToolTable:
         self.cases[item.model_key] += 1
         marks: Counter[tuple[str, str]] = Counter()
         for trajectory in (each for turns in trajectories for each in turns):
+            calls = () if trajectory.is_whole else trajectory.answer.tool_calls
+            for name, count in Counter([call.name for call in calls]).items():
+                marks[name, "called"] += count
+            marks.update([(call.name, "failed") for call in calls if call.error])
             marks.update(self._marks(trajectory))
         bits: Counter[str] = Counter()
         for (name, mark), count in marks.items():
@@ -110,11 +114,8 @@ class ToolTable:
         return self._tools.setdefault(name, _Tool())
 
     def _marks(self, trajectory: Trajectory) -> Iterator[tuple[str, str]]:
+        """Yield the tools with what was wrong in their calls."""
         calls, expected = trajectory.answer.tool_calls, trajectory.expected or ()
-        for call in calls if not trajectory.is_whole else ():
-            yield call.name, "called"
-            if call.error:
-                yield call.name, "failed"
         wrong: set[int] = set()
         for line in trajectory.lines or ():
             if (mark := _OF_LINES.get(line.state)) is None:

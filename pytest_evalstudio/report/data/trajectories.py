@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.steps import Step
@@ -21,11 +23,21 @@ CALLS, STEPS = 200, 400
 PART_CHARS = 1_000
 """Characters of an argument, a result or a message of a step: what people read before they open the files."""
 ARGUMENTS = 40
+MAX_SAFE_INTEGER = 2**53 - 1
+"""Larger integers are rounded in JavaScript."""
 MAX_DEPTH = 6
 """Levels of steps within steps that the page indents; a phone has room for no more."""
 _MATCH = "tool_calls_match"
 CallFlags = Mapping[int, Sequence[tuple[str, str]]]
 """Index of a call to the evaluators that blame it, with their reasons."""
+
+
+class PlainCall(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """Call on the page whose arguments are JSON, as nearly all are; see `_call` for the others."""
+
+    name: str
+    arguments: Mapping[str, Any] = {}
+    result: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +160,7 @@ def trajectory_entry(trajectory: Trajectory) -> JsonObject:
     calls = trajectory.answer.tool_calls
     entry: JsonObject = {}
     if calls:
-        entry["calls"] = [_call(call) for call in calls[:CALLS]]
+        entry["calls"] = [_plain_call(call) or _call(call) for call in calls[:CALLS]]
     if len(calls) > CALLS:
         entry["calls_left_out"] = len(calls) - CALLS
     if trajectory.expected is not None:
@@ -204,12 +216,28 @@ def _line_entries(lines: Sequence[CallLine]) -> JsonObject:
     return entry
 
 
+def _plain_call(call: ToolCall) -> PlainCall | None:
+    """Return a call as it is, if nothing of it is cut, and JavaScript writes its arguments as Python does."""
+    if call.error or call.arguments_text or len(call.arguments) > ARGUMENTS:
+        return None
+    for name, value in call.arguments.items():
+        kind = value.__class__
+        if kind is str:
+            is_plain = len(value) < PART_CHARS
+        else:
+            is_plain = kind is bool or (kind is int and -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER)
+        # The engine sorts names that are numbers before all others.
+        if not is_plain or name.isdigit() or len(name) > PART_CHARS:
+            return None
+    if len(call.name) > PART_CHARS or len(call.result or "") > PART_CHARS:
+        return None
+    return PlainCall(name=call.name, arguments=call.arguments, result=call.result or "")
+
+
 def _call(call: ToolCall) -> JsonObject:
-    entry: JsonObject = {"name": _cut(call.name)}
-    if call.arguments_text and not call.arguments:
-        entry["args"] = _cut(call.arguments_text)
-    else:
-        entry["args"] = _arguments(call.arguments)
+    arguments = call.arguments
+    args = _arguments(arguments) if arguments or not call.arguments_text else _cut(call.arguments_text)
+    entry: JsonObject = {"name": _cut(call.name), "args": args}
     if call.result:
         entry["result"] = _cut(call.result)
     if call.error:
@@ -219,11 +247,15 @@ def _call(call: ToolCall) -> JsonObject:
 
 def _arguments(arguments: Mapping[str, object]) -> list[list[object]]:
     """Return names and values as JSON; a last entry without a value counts those that are left out."""
-    parts: list[list[object]] = [
-        [_cut(name), _cut(json_text(value))] for name, value in list(arguments.items())[:ARGUMENTS]
-    ]
-    if len(arguments) > ARGUMENTS:
-        parts.append([len(arguments) - ARGUMENTS])
+    parts: list[list[object]] = []
+    for name, value in arguments.items():
+        if len(parts) == ARGUMENTS:
+            parts.append([len(arguments) - ARGUMENTS])
+            break
+        text = json_text(value)
+        # Written out: a run can have a million arguments, and a call of `_cut` doubles the time.
+        is_short = len(name) <= PART_CHARS and len(text) <= PART_CHARS
+        parts.append([name, text] if is_short else [_cut(name), _cut(text)])
     return parts
 
 

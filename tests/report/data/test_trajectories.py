@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -38,14 +39,15 @@ def answered(**row: Any) -> tuple[Mapping[str, Any], Item]:
 
 def entries(**row: Any) -> list[dict[str, Any]]:
     evaluators, item = answered(**row)
-    return [trajectory_entry(each) for each in TrajectoryReader(evaluators).read(item, item.rows[0])]
+    read = TrajectoryReader(evaluators).read(item, item.rows[0])
+    return [msgspec.to_builtins(trajectory_entry(each)) for each in read]
 
 
 def test_calls_are_aligned_and_the_first_fault_is_named() -> None:
     [entry] = entries(tool_calls=CALLS, expected_tool_calls=EXPECTED)
     assert entry["lines"] == [["matches", 0, 0], ["wrong_arguments", 1, 1, ["id"]]]
     assert entry["fault"] == 1
-    assert entry["calls"][0] == {"name": "find", "args": [["id", '"E1"']], "result": "open"}
+    assert entry["calls"][0] == {"name": "find", "arguments": {"id": "E1"}, "result": "open"}
     assert entry["expected_calls"][1] == {"name": "cancel", "args": [["id", '"E1"']]}
 
 
@@ -75,6 +77,26 @@ def test_broken_rules_are_flags_of_their_calls() -> None:
     rules = {"status": "score", "scores": {"tool_rules_kept": 0.0}, "details": {"broken": broken}}
     [entry] = entries(tool_calls=CALLS, outcomes={"tool_rules": rules})
     assert entry["flags"] == {"1": [("tool_rules", "call 2, cancel is never allowed")]}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (2**53, "9007199254740992"),
+        (1.0, "1.0"),
+        ({"a": [1]}, '{"a": [1]}'),
+        (None, "null"),
+        ("x" * PART_CHARS, ['"' + "x" * (PART_CHARS - 1), 2]),
+    ],
+)
+def test_values_that_javascript_writes_in_another_way_are_texts(value: object, text: object) -> None:
+    [entry] = entries(tool_calls=[{"name": "f", "arguments": {"a": True, "b": value}}])
+    assert entry["calls"] == [{"name": "f", "args": [["a", "true"], ["b", text]]}]
+
+
+def test_names_that_are_numbers_keep_their_order() -> None:
+    [entry] = entries(tool_calls=[{"name": "f", "arguments": {"b": "x", "1": 2}}])
+    assert entry["calls"] == [{"name": "f", "args": [["b", '"x"'], ["1", "2"]]}]
 
 
 def test_large_results_and_long_lists_are_cut_and_counted() -> None:

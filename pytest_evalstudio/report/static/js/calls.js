@@ -74,12 +74,24 @@ function callLine(run, answer, [state, expectedPlace, place, wrong = []]) {
   );
 }
 
+/** Names and values of a call's arguments as JSON; a text, or a part of one, where they are no JSON object. */
+function argumentsOf(call) {
+  return call.args ?? Object.entries(call.arguments ?? {}).map(([name, value]) => [name, JSON.stringify(value)]);
+}
+
+/** Whether arguments are a text, or [its beginning, how many characters are left out]. */
+function isText(args) {
+  return !Array.isArray(args) || typeof args[1] === "number";
+}
+
 /** A call as people write it; arguments that are wrong are marked, with the words that differ. */
 function callNodes(call, other, wrong, tag) {
   const name = [said(parted(call.name)[0]), "("];
-  if (!Array.isArray(call.args) || typeof call.args[1] === "number") return [...name, wrong.length ? el(tag, {}, cutText(call.args)) : cutText(call.args), ")"];
-  const values = new Map((Array.isArray(other?.args) ? other.args : []).map(([key, value]) => [String(key), value]));
-  const nodes = call.args.map(([key, value]) => {
+  const args = argumentsOf(call);
+  if (isText(args)) return [...name, wrong.length ? el(tag, {}, cutText(args)) : cutText(args), ")"];
+  const others = other ? argumentsOf(other) : [];
+  const values = new Map((isText(others) ? [] : others).map(([key, value]) => [String(key), value]));
+  const nodes = args.map(([key, value]) => {
     if (value === undefined) return [`… ${many(key, "more argument")}`];
     const label = parted(key)[0];
     const isWrong = wrong.includes(label) || (other && wrong.includes("arguments"));

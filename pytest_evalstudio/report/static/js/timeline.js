@@ -93,7 +93,7 @@ function stepBar({ at, took }, span, agent) {
 
 function stepBody(run, part, step, call, error) {
   const field = (name, text) => text && el("div", {}, el("dt", {}, name), el("dd", { dir: "auto" }, el("div", { class: "text" }, cutText(text))));
-  const input = call && (typeof call.args === "string" || typeof call.args[1] === "number" ? cutText(call.args) : el("code", {}, callNodes(call, undefined, [], "ins")));
+  const input = call && (isText(argumentsOf(call)) ? cutText(argumentsOf(call)) : el("code", {}, callNodes(call, undefined, [], "ins")));
   return el(
     "div",
     { class: "step-body" },
