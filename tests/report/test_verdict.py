@@ -155,3 +155,14 @@ def test_terms_of_a_condition_that_the_answer_misses_are_marked(tmp_path):
         ("unmet", "NOT &#34;7 USD&#34;"),
         ("met", "&#34;costs&#34;"),
     ]
+
+
+def test_an_evaluator_whose_means_pass_names_the_answers_that_fail(tmp_path):
+    builder = run(0.9, 0.9, 0.9, 0.1)
+    text = page(builder, tmp_path)
+    state = re.search(r'<span class="glance-state"><span class="(\w+)">(.*?)</span>', text)
+    assert state.groups() == ("miss", "✗ 1 of 4 answers misses ≥ 0.5, the mean meets it")
+    (tmp_path / "good").mkdir()
+    assert "✓ meets ≥ 0.5" in page(run(0.9, 0.9), tmp_path / "good")
+    (tmp_path / "bad").mkdir()
+    assert "✗ 1 of 1 model misses ≥ 0.5" in page(run(0.1, 0.1), tmp_path / "bad")

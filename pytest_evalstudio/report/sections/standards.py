@@ -24,12 +24,15 @@ def standards(content: Content) -> Mapping[str, Any] | None:
 def _lines(content: Content) -> Iterator[dict[str, Any]]:
     served: dict[Part, list[dict[str, Any]]] = {part: [] for part in PARTS}
     for number, info in enumerate(content.analysis.evaluators.values(), 1):
-        states = [assessment.state for _, assessment in assessments(content.analysis.leaderboards[info.id])]
+        of_models = [each for _, each in assessments(content.analysis.leaderboards[info.id])]
+        states = [each.state for each in of_models]
         entry = {
             "number": number,
             "name": info.name,
             "misses": states.count("misses"),
             "judged": states.count("misses") + states.count("meets"),
+            "failing": sum(each.failing for each in of_models),
+            "answers": sum(each.judged for each in of_models),
         }
         for part in standards_of(info.keywords):
             served.setdefault(part, []).append(entry)
