@@ -26,6 +26,7 @@ from pytest_evalstudio.metrics.detectors.spans import (
 )
 
 SSN = "US social security number"
+ITIN = "US taxpayer number"
 EMAIL = "e-mail address"
 IBAN = "IBAN"
 PHONE = "phone number"
@@ -89,7 +90,7 @@ def spans(text: str, lower: str = "", reserved: bool = False) -> list[RawSpan]:
     if "@" in text:
         result.extend(_emails(text, reserved))
     for start, end in _numeric_windows(text):
-        for detect in (card_spans, _ssns, _phones, _ibans, _ipv4s):
+        for detect in (card_spans, _ssns, _itins, _phones, _national_phones, _ibans, _ipv4s):
             result.extend(detect(text, start, end))
     if text.count(":") > 3:
         result.extend(_ipv6s(text))
@@ -97,8 +98,9 @@ def spans(text: str, lower: str = "", reserved: bool = False) -> list[RawSpan]:
         lower = lower or text.lower()
         if "acc" in lower or "a/c" in lower or "sort" in lower or "routing" in lower or "aba" in lower:
             result.extend(_bank_details(text))
-        if "passport" in lower or "licen" in lower or "national insurance" in lower:
+        if "passport" in lower or "licen" in lower:
             result.extend(_identity_documents(text))
+        result.extend(_insurance_numbers(text))
     return result
 
 
@@ -143,6 +145,18 @@ def _ssns(text: str, first: int, last: int) -> RawSpans:
     for match in overlapping_matches(_LOOSE_SSN(), text, first, last):
         if _SSN_WORD().search(_around(text, match.start(), match.end())):
             yield match.start(), match.end(), SSN
+
+
+_ITIN = lazy(
+    rf"(?<![A-Za-z0-9])(?<![0-9][.‐‑–-])9[0-9]{{2}}(?P<sep>{HYPHEN})"
+    r"(?:5[0-9]|6[0-5]|7[0-9]|8[0-8]|9[0-24-9])(?P=sep)[0-9]{4}(?![A-Za-z0-9])(?![.‐‑–-][0-9])"
+)
+"""Individual taxpayer number: an SSN that begins with 9, with the ranges of the IRS in its middle."""
+
+
+def _itins(text: str, first: int, last: int) -> RawSpans:
+    for match in _ITIN().finditer(text, first, last):
+        yield match.start(), match.end(), ITIN
 
 
 def _in_a_row_of_numbers(text: str, start: int, end: int) -> bool:
@@ -221,7 +235,10 @@ _PHONE = lazy(
     rf")(?![A-Za-z0-9])(?!(?:\.|{HYPHEN})[0-9])"
 )
 _MIN_PHONE_DIGITS, _MAX_PHONE_DIGITS = 8, 15  # 15 is the limit of E.164; shorter ones look like other numbers
-_PHONE_WORD = lazy(r"\b(?:phone|telephone|tel|call|mobile|cell|fax|whatsapp|sms|text)\b", re.IGNORECASE)
+_PHONE_WORD = lazy(
+    r"\b(?:(?:tele)?phones?|tel|call|mobile|cell|fax|whatsapp|sms|text|telefon|handy|mobil|t[ée]l[ée]phone|tel[ée]fono)\b",
+    re.IGNORECASE,
+)
 _REFERENCE_WORD = lazy(
     r"\b(?:ref|reference|order|invoice|ticket|case|claim|policy|account|acct|tracking|serial|part|model|item|sku|isbn|issn|doi|id|version)"
     r"(?:\s+(?:number|no|id|code))?\s*(?:\bis\b)?[\s.:#]*$",
@@ -243,6 +260,22 @@ def _phones(text: str, first: int, last: int) -> RawSpans:
             accepted = not _REFERENCE_WORD().search(before)
         if accepted:
             yield start, end, PHONE
+
+
+_NATIONAL_PHONE = lazy(
+    r"(?<![A-Za-z0-9+])(?<![0-9][ .,/(‐‑–-])\(?0[1-9][0-9]{0,4}\)?"
+    r"(?:[ ./‐‑–-]{0,2}[0-9]{2,8}){1,4}(?![A-Za-z0-9])(?![.‐‑–-][0-9])"
+)
+"""Number with the trunk prefix 0, as in most of Europe and Asia: 020 7946 0958, 0171/1234567."""
+_MIN_NATIONAL_DIGITS, _MAX_NATIONAL_DIGITS = 9, 12
+
+
+def _national_phones(text: str, first: int, last: int) -> RawSpans:
+    for match in _NATIONAL_PHONE().finditer(text, first, last):
+        digits = sum(char.isdecimal() for char in match[0])
+        before = text[max(0, match.start() - _NEARBY_CHARS) : match.start()]
+        if _MIN_NATIONAL_DIGITS <= digits <= _MAX_NATIONAL_DIGITS and _PHONE_WORD().search(before):
+            yield match.start(), match.end(), PHONE
 
 
 def _first_number(shown: str) -> str:
@@ -355,17 +388,37 @@ def _bank_details(text: str) -> RawSpans:
             yield match.start(name), match.end(name), _BANK_KINDS[name]
 
 
+# -- UK national insurance numbers
+
+_INSURANCE = lazy(
+    r"(?<![A-Za-z0-9])(?!BG|GB|KN|NK|NT|TN|ZZ)(?:QQ|[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z])"
+    r" ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-D](?![A-Za-z0-9])",
+    re.IGNORECASE,
+)
+"""With the prefixes that are in use, and QQ of the examples of the tax office."""
+_INSURANCE_WORD = lazy(r"\bnational\s+insurance|\bnino?\b|\bN\.?I\.?(?:\s+(?:number|no)\b)", re.IGNORECASE)
+
+
+def _insurance_numbers(text: str) -> RawSpans:
+    """Yield numbers with a prefix that exists: in capitals and groups, or next to a word that names them."""
+    for match in _INSURANCE().finditer(text):
+        is_grouped = match[0].count(" ") >= 3 and match[0].isupper()
+        if is_grouped or _INSURANCE_WORD().search(
+            text[max(0, match.start() - _NEARBY_CHARS) : match.start()]
+        ):
+            yield match.start(), match.end(), INSURANCE
+
+
 # -- identity documents, only next to a word that names them
 
 _NUMBER_OF = r"(?:\s{0,3}(?:card|book))?\s{0,3}(?:numbers?|no\.?|nr\.?|#|id)?\s{0,3}(?:is|was|:|=|-|\()?\s{0,3}[#:]?\s{0,3}"  # noqa: E501
 _DOCUMENT = lazy(
-    rf"\bpassport{_NUMBER_OF}(?P<passport>[A-Z]{{1,2}}[0-9]{{6,8}}|[0-9]{{9}})(?![A-Za-z0-9])"
+    rf"\bpassports?{_NUMBER_OF}(?P<passport>[A-Z]{{1,2}}[0-9]{{6,8}}|[0-9]{{9}})(?![A-Za-z0-9])"
     rf"|\bdriv(?:er'?s?|er’s|ing)\s+licen[cs]e{_NUMBER_OF}(?P<licence>[A-Z]{{1,2}}[0-9]{{6,12}}|[A-Z][0-9]{{3}}(?:-[0-9]{{3,4}}){{2,3}}|[0-9]{{7,9}})"
-    rf"(?![A-Za-z0-9])"
-    rf"|\bnational\s+insurance{_NUMBER_OF}(?P<insurance>[A-Z]{{2}}\s?[0-9]{{2}}\s?[0-9]{{2}}\s?[0-9]{{2}}\s?[A-D])(?![A-Za-z0-9])",
+    rf"(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
-_DOCUMENT_KINDS = {"passport": PASSPORT, "licence": LICENCE, "insurance": INSURANCE}
+_DOCUMENT_KINDS = {"passport": PASSPORT, "licence": LICENCE}
 
 
 def _identity_documents(text: str) -> RawSpans:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 
 from pytest_evalstudio.metrics.detectors.spans import Hit, RawSpan, RawSpans, lazy, merge_spans
-from pytest_evalstudio.metrics.detectors.tokens import MIN_DISTINCT, token_spans
+from pytest_evalstudio.metrics.detectors.tokens import MIN_DISTINCT, is_dummy, token_spans
 
 PRIVATE_KEY = "private key"
 CERTIFICATE = "certificate"
@@ -87,7 +87,7 @@ _AUTHORIZATION = lazy(
     re.IGNORECASE,
 )
 _COMMAND_PASSWORD = lazy(
-    r"\bcurl\b[^\n|;]{0,300}?\s(?:-u|--user|--proxy-user)(?:\s{1,3}|=)?[\"']?[^\s:\"']{1,100}:(?P<curl>[^\s\"']{3,200})"
+    r"\bcurl\b[^\n|;]{0,300}?\s(?:-u|--user|--proxy-user)(?:\s{1,3}|=)?[\"']?[^\s:\"']{1,100}:(?P<curl>[^\s\"'<>]{3,200})"
     r"|\bwget\b[^\n|;]{0,300}?\s--(?:http-|ftp-|proxy-)?password(?:\s{1,3}|=)[\"']?(?P<wget>[^\s\"']{3,200})",
     re.IGNORECASE,
 )
@@ -96,7 +96,11 @@ _COMMAND_PASSWORD = lazy(
 def _authorizations(text: str) -> RawSpans:
     for match in _AUTHORIZATION().finditer(text):
         value = match["token"]
-        if not _PLACEHOLDER().match(value) and len(set(value.lower())) >= MIN_DISTINCT:
+        if (
+            not _PLACEHOLDER().match(value)
+            and not is_dummy(value)
+            and len(set(value.lower())) >= MIN_DISTINCT
+        ):
             yield *match.span("token"), BEARER
 
 
@@ -182,10 +186,14 @@ def _product_keys(text: str) -> RawSpans:
 
 _NAMES = ("pass", "pwd", "secret", "token", "key", "credential")
 _ASCII_LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
+_TYPE = r"(?:\s{0,2}:)?\s{1,2}(?:&?str|string|String|Optional\[str\]|char\s{0,2}\*)(?=\s{0,4}[:=])"
+"""Type of a declaration between the name and the assignment, e.g. `token: str = "..."`."""
 _ASSIGNMENT = lazy(
     r"(?:(?P<password>passwords?|passwd|passphrase|pwd|pass(?=[\"'`]?\s{0,4}[:=]))|(?P<key>key|secret|token|credentials?))"
-    r"(?:[_-](?:value|key|id|b64|base64|hash)|key|id)?"
-    r"[\"'`*]{0,3}(?:(?P<operator>\s{0,4}(?::=|=>|==|=|:)\s{0,4})|(?P<verb>\s{1,3}(?:is|was)(?:\s{1,3}now)?:?\s{1,3}))(?:[*_]{2}\s{0,3})?"
+    r"(?P<suffix>[_-](?:value|key|id|b64|base64|hash)|key|id)?"
+    rf"[\"'`*]{{0,3}}(?:{_TYPE})?(?:(?P<operator>\s{{0,4}}(?::{{1,3}}=|=>|===?|[?.+|]{{1,2}}=|=(?!\s{{0,4}}\n)|:)\s{{0,4}}"
+    r"|(?<=[\"'`])\s{0,2},\s{0,4}(?=[\"'`])|>\s{0,40}(?=[^\s<>]{12,500}\s{0,40}</))"
+    r"|(?P<verb>\s{1,3}(?:is|was)(?:\s{1,3}now)?:?\s{1,3}))(?:[*_]{2}\s{0,3})?"
     r"(?:\"(?P<double>[^\"\n]{1,500})\"|'(?P<single>[^'\n]{1,500})'|`(?P<tick>[^`\n]{1,500})`|(?P<bare>[^\s\"'`,;<>()\[\]{}&|]{1,500}))",
     re.IGNORECASE,
 )
@@ -201,7 +209,7 @@ _PLACEHOLDER = lazy(
     r"(?:your|my|the|some|an?|new|old|user|db|insert|enter|replace|put)?[\s_-]*(?:super)?[\s_-]*(?:secret|password|passwd|pwd|pass|passphrase|key|token|api[\s_-]?key|credentials?|value)"
     r"(?:[\s_-]*(?:here|goes[\s_-]*here|value))?|"
     r"your.*|change[\s_-]?me.*|replace[\s_-]?me.*|insert.*here|todo|tbd|none|null|nil|undefined|true|false|yes|no|empty|hidden|redacted|removed|masked|"
-    r"placeholder.*|dummy|example|sample|str|string|text|bytes|int|bool|optional|required|n/a|"
+    r"placeholder.*|dummy|example|sample|test|str|string|text|bytes|int|bool|optional|required|n/a|"
     r"os\.(?:environ|getenv).*|process\.env.*|env\..*|config\..*|settings\..*|getenv.*|input|self\..*|args\..*|request\..*|"
     r"must|should|can|may|not|at|in|a|an|for|used|stored|sent|set|wrong|incorrect|invalid|correct|case-sensitive|expired"
     r")$",
@@ -232,9 +240,13 @@ def _is_name(text: str, at: int, match: re.Match[str]) -> bool:
     """
     if match["password"]:
         return True
+    if match["key"].lower().startswith("credential") and "id" in (match["suffix"] or "").lower():
+        return False  # the name of a stored credential
     if _QUALIFIER().search(text[max(0, at - _QUALIFIER_CHARS) : at]):
         return True
-    return match["key"].lower() != "key" and not text[max(0, at - 1) : at].isalpha()
+    before = text[max(0, at - 1) : at]
+    begins_word = not before.isalpha() or (before.islower() and match["key"][0].isupper())  # dropboxToken
+    return match["key"].lower() != "key" and begins_word
 
 
 def _value_span(text: str, match: re.Match[str]) -> tuple[int, int]:
@@ -249,7 +261,7 @@ def _value_span(text: str, match: re.Match[str]) -> tuple[int, int]:
 
 
 def _looks_secret(value: str, match: re.Match[str]) -> bool:
-    if _PLACEHOLDER().match(value):
+    if _PLACEHOLDER().match(value) or is_dummy(value):
         return False
     quoted = match["bare"] is None
     digit = any(char.isdigit() for char in value)
@@ -257,6 +269,8 @@ def _looks_secret(value: str, match: re.Match[str]) -> bool:
     symbol = any(not char.isalnum() and char not in "'’-_." for char in value)
     if (match["password"] or "").lower() == "pass" and quoted and not (digit and letter):
         return False  # a verdict such as "pass": "8/10"
+    if (match["operator"] or "").strip() in (",", ">") and not (digit and letter):
+        return False  # a list of names, or the text of an element
     if match["password"]:
         mixed = (digit and letter) or (symbol and (digit or letter))
         if match["verb"]:

@@ -40,6 +40,18 @@ class _Token:
     has_blanks: bool = False
 
 
+_DUMMY = lazy(r"([xX#*])\1{7}|([01])\2{11}|YOUR_|_HERE")
+
+
+def is_dummy(value: str) -> bool:
+    """Return True for a token of a manual, e.g. `xxxxxxxx` or `YOUR_TOKEN_HERE`.
+
+    >>> is_dummy("ghp_xxxxxxxxxxxxxxxx"), is_dummy("ghp_16C7e42F292c6912")
+    (True, False)
+    """
+    return _DUMMY().search(value) is not None
+
+
 def token_spans(text: str) -> RawSpans:
     """Yield the tokens of known services in a text.
 
@@ -60,7 +72,9 @@ def token_spans(text: str) -> RawSpans:
         token = _TOKENS[number]
         for match in token.pattern().finditer(text):
             start, end = match.span("token") if "token" in match.re.groupindex else match.span()
-            if len(set(_body(text[start:end], token.needles).lower())) >= token.distinct:
+            value = text[start:end]
+            distinct = len(set(_body(value, token.needles).lower()))
+            if distinct >= token.distinct and not (token.distinct and is_dummy(value)):
                 yield start, end, token.kind
 
 
@@ -111,7 +125,7 @@ _TOKENS = (
     _token(
         "Sourcegraph token",
         "sgp_ slk_",
-        rf"(?:sgp_(?:(?:{_HEX}{{16}}|local)_)?{_HEX}{{40}}|slk_{_HEX}{{64}})",
+        r"(?:sgp_(?:(?:[0-9A-Fa-f]{16}|local)_)?[0-9A-Fa-f]{40}|slk_[0-9a-f]{64})",
     ),
     _token("Sonar token", "sqp_ squ_ sqa_", rf"sq[pua]_{_HEX}{{40}}"),
     _token(
@@ -127,7 +141,7 @@ _TOKENS = (
         r"sk-(?:proj|svcacct|admin|None|or)-(?=[A-Za-z_-]{0,60}[0-9])[A-Za-z0-9_-]{16,250}",
     ),
     _token("OpenAI or H2O.ai API key", "sk-", r"sk-(?=[A-Za-z]{0,60}[0-9])[A-Za-z0-9]{20,250}"),
-    _token("Hugging Face token", "hf_ api_org_", r"(?:hf_[A-Za-z0-9]{30,100}|api_org_[A-Za-z0-9]{34})"),
+    _token("Hugging Face token", "hf_ api_org_", r"(?:hf_[A-Za-z0-9]{30,40}(?!_)|api_org_[A-Za-z0-9]{34})"),
     _token("Google API key", "AIza", r"AIza[A-Za-z0-9_-]{35}"),
     _token("Groq key", "gsk_", r"gsk_[A-Za-z0-9]{48,60}"),
     _token("xAI key", "xai-", r"xai-[A-Za-z0-9]{70,90}"),
@@ -178,7 +192,7 @@ _TOKENS = (
     _token("age secret key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}"),
     _token("Tailscale key", "tskey-", r"tskey-(?:[a-z]{2,10}-)?[A-Za-z0-9]{8,20}-[A-Za-z0-9]{20,50}"),
     # messages
-    _token("Slack token", "xox", r"xox[abeoprs](?:\.xox[bp])?-[A-Za-z0-9-]{10,250}"),
+    _token("Slack token", "xox", r"xox[abeoprs](?:\.xox[bp])?-(?=[A-Za-z-]{0,60}[0-9])[A-Za-z0-9-]{16,250}"),
     _token("Slack token", "xapp-", r"xapp-[0-9]-[A-Z0-9]{8,20}-[0-9]{8,20}-[A-Za-z0-9]{32,100}"),
     _token(
         "Slack webhook",
@@ -249,7 +263,7 @@ _TOKENS = (
     _token("Prefect key", "pnu_ pnb_", r"pn[ub]_[A-Za-z0-9]{36}"),
     _token("ReadMe key", "rdme_", r"rdme_[a-z0-9]{70}"),
     _token("Duffel token", "duffel_", r"duffel_(?:test|live)_[A-Za-z0-9_=-]{43}"),
-    _token("Infracost key", "ico-", r"ico-[A-Za-z0-9]{32}"),
+    _token("Infracost key", "ico-", r"(?<![._])ico-[A-Za-z0-9]{32}"),
     _token("Octopus key", "API-", r"API-[A-Z0-9]{26}"),
     _token("Adobe secret", "p8e- p8-", r"p8e?-[A-Za-z0-9]{32}"),
     _token(
@@ -263,6 +277,22 @@ _TOKENS = (
         rf"(?:CFPAT-{_W}{{43}}|[sp]k\.eyJ[A-Za-z0-9_-]{{20,300}}\.{_W}{{20,40}})",
     ),
     _token("Harness token", "pat. sat.", r"[ps]at\.[A-Za-z0-9_-]{22}\.[0-9a-f]{24}\.[A-Za-z0-9]{20}"),
+    _token("42 token", "s-s4t2", rf"s-s4t2(?:ud|af)-{_HEX}{{64}}"),
+    _token("OpenShift token", "sha256~", rf"sha256~{_W}{{43}}"),
+    _token("ClickHouse key", "4b1d", r"4b1d[A-Za-z0-9]{38}"),
+    _token("SettleMint token", "sm_pat_ sm_aat_ sm_sat_", r"sm_[pas]at_[A-Za-z0-9]{16}"),
+    _token("MaxMind key", "_mmk", r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk"),
+    _token("Scalingo token", "tk-us-", rf"tk-us-{_W}{{48}}"),
+    _token("Defined Networking token", "dnkey-", r"dnkey-[A-Za-z0-9=_-]{26}-[A-Za-z0-9=_-]{52}"),
+    _token("Artifactory token", "cmVmd", r"cmVmd[A-Za-z0-9]{59}"),
+    _token("Grafana token", "eyJrIjoi", r"eyJrIjoi[A-Za-z0-9+/]{60,400}={0,3}"),
+    _token("GitLab token", "_gitlab_session=", rf"_gitlab_session=(?P<token>{_HEX}{{32}})", chars=48),
+    _token("Facebook token", "| %7C", r"[0-9]{15,16}(?:\||%7C)[A-Za-z0-9_-]{27,40}"),
+    _token(
+        "Authress key",
+        "acc_ acc-",
+        r"(?:sc|ext|scauth|authress)_[A-Za-z0-9]{5,30}\.[A-Za-z0-9]{4,6}\.acc[_-][a-z0-9-]{10,32}\.[A-Za-z0-9+/_=-]{30,120}",
+    ),
     _token("Frame.io token", "fio-u-", r"fio-u-[A-Za-z0-9_=-]{64}"),
     _token("Twitter token", "AAAAAAAA", r"A{22}[A-Za-z0-9%]{80,110}"),
     _token(

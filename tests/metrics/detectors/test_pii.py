@@ -51,6 +51,13 @@ FOUND = [
     ("passport number", "Passport no. 123456789"),
     ("driver's licence number", "driver's license number D1234567"),
     ("UK national insurance number", "national insurance number QQ 12 34 56 C"),
+    ("UK national insurance number", "AB 12 34 56 C"),
+    ("UK national insurance number", "NINO: ab123456c"),
+    ("US taxpayer number", "912-70-1234"),
+    ("phone number", "call 020 7946 0958"),
+    ("phone number", "Telefon: 0171/1234567"),
+    ("phone number", "mobile (0171) 123-4567"),
+    ("passport number", "passports: A12345678"),
 ]
 
 CLEAN = [
@@ -103,6 +110,14 @@ CLEAN = [
         "@user @bob",
         "https://user:pw12@host.com/x",
         "passport holders since 2023",
+        "GB 12 34 56 C",
+        "UV 98 76 54 B",
+        "part ab123456c",
+        "912-93-1234",
+        "912-40-1234",
+        "article 020 7946 0958",
+        "call 0800",
+        "text 01/02/2024, 03/04/2025",
         "GB28 NWBK 6016 1331 9268 19",
         "3.141592653589793",
         "",
