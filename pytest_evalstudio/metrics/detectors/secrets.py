@@ -246,7 +246,39 @@ def _is_name(text: str, at: int, match: re.Match[str]) -> bool:
         return True
     before = text[max(0, at - 1) : at]
     begins_word = not before.isalpha() or (before.islower() and match["key"][0].isupper())  # dropboxToken
-    return match["key"].lower() != "key" and begins_word
+    if match["key"].lower() == "key":
+        return _names_service_key(text[max(0, at - _QUALIFIER_CHARS) : at], text[match.start() : match.end()])
+    return begins_word
+
+
+_OTHER_KEY = lazy(
+    r"(?:primary|foreign|unique|public|sort|partition|hash|cache|object|row|idempotency|lookup|message|metric"
+    r"|group|turn|mon|don|tur|hot|wild|short|pub|host|index|composite|natural|join|routing|translation|i18n"
+    r"|test|case)[ _.-]?$",
+    re.IGNORECASE,
+)
+_SERVICE_KEY = lazy(
+    r"key[\"'`]{0,3}\s{0,4}(?::{1,3}=|=>|==?|[?.]=|:)\s{0,4}(?P<quote>[\"'`]?)"
+    r"(?P<value>(?=[A-Za-z]{0,80}[0-9])(?=[0-9]{0,80}[A-Za-z])[A-Za-z0-9_+/=-]{20,200})(?P=quote)(?![A-Za-z0-9])",
+    re.IGNORECASE,
+)
+_MIN_KEY_DISTINCT = 10
+_DIGEST = lazy(r"[0-9a-f-]+", re.IGNORECASE)
+"""Hexadecimal digits, also of a UUID."""
+
+
+def _names_service_key(before: str, assignment: str) -> bool:
+    """Return True for the key of a service, e.g. `braintreeKey = "..."`, by its random value.
+
+    A bare "key" with hexadecimal digits is a digest or an identifier as often as a secret.
+    """
+    match = _SERVICE_KEY().match(assignment)
+    if match is None or _OTHER_KEY().search(before):
+        return False
+    is_named = before[-1:].isalnum() or before.endswith(("_", "-", "."))
+    if not is_named and _DIGEST().fullmatch(match["value"]):
+        return False
+    return len(set(match["value"])) >= _MIN_KEY_DISTINCT
 
 
 def _value_span(text: str, match: re.Match[str]) -> tuple[int, int]:

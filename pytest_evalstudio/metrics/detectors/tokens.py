@@ -172,6 +172,11 @@ _TOKENS = (
         "fo1_ fm1 fm2_",
         rf"(?:fo1_{_W}{{43}}|fm1[ar]_[A-Za-z0-9+/]{{100,600}}={{0,3}}|fm2_[A-Za-z0-9+/]{{100,600}}={{0,3}})",
     ),
+    _token("Cloudflare key", "cfk_ cfut_ cfat_", r"cf(?:k|ut|at)_[A-Za-z0-9]{40,60}"),
+    _token(
+        "Azure shared access signature", "sig=", r"sig=(?P<token>[A-Za-z0-9%+/]{40,70}(?:%3[Dd]|=))", chars=44
+    ),
+    _token("Docker login", '"auth"', r"\"auth\"\s{0,3}:\s{0,3}\"(?P<token>[A-Za-z0-9+/]{20,400}={0,2})\""),
     _token("Heroku key", "HRKU-", rf"HRKU-(?:AA{_W}{{58}}|{_UUID})"),
     _token(
         "Vercel token", "vercel_ vcp_", r"(?:vercel_(?:blob_rw_)?[A-Za-z0-9_]{24,80}|vcp_[A-Za-z0-9]{50,60})"
