@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, print_json, say
 from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.figures import figure
+from pytest_evalstudio.core.figures import counted, figure
 from pytest_evalstudio.core.plugins.declaring import parameters
+from pytest_evalstudio.core.text import excerpt
 
 if TYPE_CHECKING:
     import argparse
@@ -26,12 +27,17 @@ def add_to(add: Adds) -> None:
         "hosts",
         run,
         "List the hosts of models with their parameters; `check NAME` tries a connection or model of the"
-        " configuration, `models NAME` lists the models of its service.",
+        " configuration, `models NAME` lists the models of its service, `tools NAME` the tools of an MCP"
+        " server.",
     )
-    parser.add_argument("action", nargs="?", choices=("check", "models"))
+    parser.add_argument("action", nargs="?", choices=("check", "models", "tools"))
     parser.add_argument("name", nargs="?", metavar="NAME", help="a [connection.NAME] or a [[model]]")
     parser.add_argument("--config", metavar="FILE", help="configuration file, in place of the nearest one")
     parser.add_argument("--json", action="store_true", help="for machines")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the definitions of the tools")
+    parser.add_argument(
+        "--compare", metavar="FILE", help="compare the tools with definitions that were written before"
+    )
     add_plugin_option(parser)
 
 
@@ -45,6 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
             f"hosts {arguments.action}: give the name of a [connection.NAME] or a [[model]]"
         )
     config = configuration_for(str(Path.cwd() / "evalstudio.toml"), arguments.config)
+    if arguments.action == "tools":
+        return _tools(config, arguments, registry)
     action = _check if arguments.action == "check" else _models
     return action(config, arguments.name, registry, as_json=arguments.json)
 
@@ -58,7 +66,7 @@ def _check(config: Configuration, name: str, registry: Registry, *, as_json: boo
     elif result.fault:
         say(f"{name}: host {result.host} cannot be used: {result.fault}")
     else:
-        models = "" if result.models is None else f", {result.models} models"
+        models = "" if result.models is None else f", {result.models} {result.lists}"
         say(f"{name}: host {result.host} is ready ({figure(result.duration_s)} s{models})")
     for note in () if as_json else result.notes:
         say(note)
@@ -74,6 +82,27 @@ def _models(config: Configuration, name: str, registry: Registry, *, as_json: bo
     else:
         say(*models)
     return FINE
+
+
+def _tools(config: Configuration, arguments: argparse.Namespace, registry: Registry) -> int:
+    from pytest_evalstudio.engine.asking.checking import tools_of
+    from pytest_evalstudio.engine.asking.tool_snapshots import changes_since, read_snapshot
+    from pytest_evalstudio.formats.fields import write_json
+
+    snapshot = read_snapshot(Path(arguments.compare)) if arguments.compare else None
+    definitions = tools_of(config, arguments.name, registry)
+    if arguments.output:
+        write_json(Path(arguments.output), definitions)
+        say(f"wrote {arguments.output}: {counted(len(definitions), 'tool')}")
+    elif arguments.json:
+        print_json(definitions)
+    elif snapshot is None:
+        say(*(f"{each['name']}: {excerpt(str(each.get('description') or ''))}" for each in definitions))
+    if snapshot is None:
+        return FINE
+    changes = changes_since(snapshot, definitions)
+    say(*changes or [f"{counted(len(definitions), 'tool')} as in {arguments.compare}"])
+    return FINDINGS if changes else FINE
 
 
 def _list(registry: Registry, *, as_json: bool) -> int:

@@ -87,6 +87,13 @@ class Lists(Protocol):
 
 
 @runtime_checkable
+class OffersTools(Protocol):
+    """A host whose service offers tools; their definitions can be kept and compared."""
+
+    async def tools(self) -> list[dict[str, Any]]: ...
+
+
+@runtime_checkable
 class KeepsSessions(Protocol):
     """A host whose application remembers the earlier turns of a conversation.
 

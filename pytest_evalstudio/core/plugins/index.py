@@ -96,6 +96,7 @@ MODULES: Mapping[str, Mapping[str, str]] = {
         "h2ogpte_llm": "pytest_evalstudio.hosts.h2ogpte_llm",
         "h2ollmops": "pytest_evalstudio.hosts.h2ollmops",
         "http": "pytest_evalstudio.hosts.http",
+        "mcp": "pytest_evalstudio.hosts.mcp",
         "ollama": "pytest_evalstudio.hosts.ollama",
         "openai_compatible": "pytest_evalstudio.hosts.openai_compatible",
         "openai_llm": "pytest_evalstudio.hosts.openai_llm",

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from pytest_evalstudio.core.cases import Prompt
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError, unknown_name
-from pytest_evalstudio.core.plugins.host import HostFault, Lists
+from pytest_evalstudio.core.plugins.host import HostFault, Lists, OffersTools
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.hosts import open_model
 from pytest_evalstudio.engine.asking.resolve import ModelSession
@@ -33,7 +33,8 @@ class HostCheck:
         host: id of the host.
         fault: reason why it cannot be used, "" if it can.
         duration_s: seconds until it answered.
-        models: number of models that it lists; None where it was asked a question instead.
+        models: number of models, or tools, that it lists; None where it was asked a question instead.
+        lists: "models" or "tools".
         notes: messages of the host.
     """
 
@@ -41,6 +42,7 @@ class HostCheck:
     fault: str
     duration_s: float
     models: int | None
+    lists: str = "models"
     notes: Sequence[str] = ()
 
 
@@ -66,6 +68,7 @@ def check_host(config: Configuration, name: str, registry: Registry) -> HostChec
             fault=fault,
             duration_s=time.perf_counter() - start,
             models=models,
+            lists="tools" if isinstance(session.host, OffersTools) else "models",
             notes=tuple(session.notes),
         )
 
@@ -81,6 +84,23 @@ def models_of(config: Configuration, name: str, registry: Registry) -> list[str]
         if not session.spec.lists:
             raise ConfigurationError(f"{name!r}: host {session.spec.id!r} cannot list models")
         return sorted(_listed(session))
+
+
+def tools_of(config: Configuration, name: str, registry: Registry) -> list[dict[str, Any]]:
+    """Return the definitions of the tools of a connection or model, sorted by name.
+
+    Raises:
+        ConfigurationError: if there is no such connection or model, or its host offers no tools.
+        EvaluationError: if the service cannot be asked.
+    """
+    with _opened(config, name, registry) as session:
+        if not isinstance(session.host, OffersTools):
+            raise ConfigurationError(f"{name!r}: host {session.spec.id!r} offers no tools; use a host mcp")
+        try:
+            definitions = session.within_limits(session.host.tools)
+        except HostFault as fault:
+            raise EvaluationError(session.mask(str(fault))) from None
+        return sorted(definitions, key=lambda definition: str(definition.get("name", "")))
 
 
 def _listed(session: ModelSession) -> list[str]:

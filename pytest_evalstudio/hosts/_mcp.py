@@ -1,0 +1,140 @@
+"""Connection to a server of the Model Context Protocol, which one task opens and closes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pytest_evalstudio.core.plugins.host import HostFault
+from pytest_evalstudio.hosts._connected import send_traceparent
+from pytest_evalstudio.hosts._faults import innermost, quoted
+from pytest_evalstudio.hosts._malformed import connection_fault
+from pytest_evalstudio.metrics.detectors import redact
+
+_LOG_CHARS = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerAddress:
+    """Address of a server: a program that is started, or a URL.
+
+    Attributes:
+        command: program and arguments; () for a URL.
+        folder: working directory of the program.
+        http_options: arguments of the HTTP client.
+    """
+
+    command: Sequence[str] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    folder: Path = Path()
+    url: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    http_options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.url or self.command[0]
+
+
+class ServerConnection:
+    """An open client of a server.
+
+    The client's task groups must be left by the task that entered them, so that a task of their own holds
+    the client; requests come from any task of the same loop.
+
+    Args:
+        mask: removes secrets from messages.
+    """
+
+    def __init__(self, address: ServerAddress, mask: Callable[[str], str]) -> None:
+        self._address = address
+        self._mask = mask
+        self._closing = asyncio.Event()
+        self._client: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._log = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115  (closed below)
+        self._task = asyncio.create_task(self._hold())
+
+    async def client(self) -> Any:
+        """Return the client once it is connected.
+
+        Raises:
+            HostFault: if the server cannot be started or reached.
+        """
+        return await asyncio.shield(self._client)
+
+    @property
+    def is_open(self) -> bool:
+        return not self._task.done()
+
+    async def close(self) -> None:
+        """End the connection, and the program."""
+        self._closing.set()
+        if not self._client.done():
+            self._task.cancel()  # it waits for a program that does not speak the protocol
+        await asyncio.gather(self._task, return_exceptions=True)
+        self._log.close()
+
+    async def _hold(self) -> None:
+        try:
+            async with contextlib.AsyncExitStack() as stack:
+                client = await stack.enter_async_context(await self._new_client(stack))
+                self._client.set_result(client)
+                await self._closing.wait()
+        except Exception as exc:
+            if not self._client.done():
+                self._client.set_exception(self._fault(exc))
+                self._client.exception()  # nobody may be waiting any more
+        finally:
+            self._client.cancel()
+
+    async def _new_client(self, stack: contextlib.AsyncExitStack) -> Any:
+        import logging
+
+        from mcp import Client, StdioServerParameters, stdio_client
+        from mcp.client.streamable_http import streamable_http_client
+
+        # Without a handler, logging prints a traceback for each line that is no message of the protocol.
+        logger = logging.getLogger("mcp")
+        if not logger.handlers:
+            logger.addHandler(logging.NullHandler())
+        address = self._address
+        if not address.url:
+            server = StdioServerParameters(
+                command=address.command[0],
+                args=list(address.command[1:]),
+                env=dict(address.env) or None,
+                cwd=address.folder,
+            )
+            return Client(stdio_client(server, errlog=self._log))
+        import httpx2
+
+        http = await stack.enter_async_context(
+            httpx2.AsyncClient(
+                headers=dict(address.headers),
+                follow_redirects=False,
+                event_hooks={"request": [send_traceparent]},
+                **address.http_options,
+            )
+        )
+        return Client(streamable_http_client(address.url, http_client=http))
+
+    def _fault(self, exc: Exception) -> HostFault:
+        address = self._address
+        if address.url:
+            return connection_fault(address.url, exc, self._mask)
+        if isinstance(exc, FileNotFoundError | PermissionError):
+            reason = quoted(exc.strerror or "", self._mask)
+            return HostFault(f"cannot start {address.command[0]!r}: {reason}; check command")
+        self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - 4 * _LOG_CHARS))
+        lines = redact(self._log.read()).strip()[-_LOG_CHARS:]
+        last = f"; it wrote: {quoted(lines, self._mask)}" if lines else ""
+        return HostFault(
+            f"{address.command[0]!r} does not speak the Model Context Protocol:"
+            f" {innermost(exc, self._mask)}{last}; check command and args"
+        )

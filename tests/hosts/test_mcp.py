@@ -1,0 +1,214 @@
+"""Tools of MCP servers, over both transports, with the protocol's own server."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.engine.asking.hosts import open_model
+from support.command import evalstudio
+from support.service import KEY, Response, running
+
+pytest.importorskip("mcp")
+
+SERVER = """
+import sys
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+
+server = MCPServer("desk")
+
+@server.tool()
+def fee(country: str, currency: str = "USD") -> str:
+    '''Return the fee of a transfer.'''
+    if country == "XX":
+        raise ToolError(f"no such country: {country}")
+    return f"5 {currency} to {country}"
+
+@server.tool()
+def add(a: int, b: int) -> dict[str, int]:
+    return {"sum": a + b}
+
+if len(sys.argv) > 1:
+    server.run("streamable-http", port=int(sys.argv[1]))
+else:
+    server.run("stdio")
+"""
+Ask = Callable[..., list[Answer]]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("mcp") / "server.py"
+    path.write_text(SERVER, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def url(server: Path) -> Iterator[str]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen([sys.executable, str(server), str(port)], stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(200):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.05)
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@pytest.fixture(params=["stdio", "http"])
+def transport(request: pytest.FixtureRequest, server: Path) -> dict[str, Any]:
+    if request.param == "http":
+        return {"url": request.getfixturevalue("url")}
+    return {"command": sys.executable, "args": [str(server)]}
+
+
+@pytest.fixture
+def ask(tmp_path: Path) -> Iterator[Ask]:
+    sessions = []
+
+    def asked(prompts: list[str], **settings: Any) -> list[Answer]:
+        table = {"host": "mcp", "retries": 0, **settings}
+        sessions.append(open_model("desk", table, Registry(), folder=tmp_path, cache=None))
+        return sessions[-1].ask([Prompt(text=prompt) for prompt in prompts])
+
+    yield asked
+    for session in sessions:
+        session.close()
+
+
+def call(tool: str, **arguments: object) -> str:
+    return json.dumps({"name": tool, "arguments": arguments})
+
+
+def test_a_prompt_is_a_call_and_the_answer_its_result(ask: Ask, transport: dict[str, Any]) -> None:
+    answers = ask([call("fee", country="US"), call("add", a=1, b=2), call("fee", country="XX")], **transport)
+    assert [answer.error for answer in answers] == ["", "", ""]
+    assert answers[0].text == "5 USD to US"
+    assert json.loads(answers[1].text) == {"sum": 3}
+    (done,) = answers[0].tool_calls
+    assert (done.name, dict(done.arguments), done.result, done.error) == (
+        "fee",
+        {"country": "US"},
+        "5 USD to US",
+        "",
+    )
+    assert done.duration_s is not None
+    (failed,) = answers[2].tool_calls
+    assert failed.result is None
+    assert "no such country: XX" in failed.error
+
+
+def test_the_prompt_can_be_one_argument(ask: Ask, server: Path) -> None:
+    settings = {"tool": "fee", "argument": "country", "arguments": {"currency": "EUR"}}
+    (answer,) = ask(["Chile"], command=sys.executable, args=[str(server)], **settings)
+    assert answer.text == "5 EUR to Chile"
+
+
+@pytest.mark.parametrize(
+    "prompt", ["What is the fee?", "[]", "3", '{"arguments": {}}', '[{"name": "a"}, {"name": "b"}]']
+)
+def test_another_prompt_is_refused(prompt: str, ask: Ask, server: Path) -> None:
+    (answer,) = ask([prompt], command=sys.executable, args=[str(server)])
+    assert "the prompt is no call of a tool" in answer.error
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"command": "no-such-program"}, "cannot start 'no-such-program': No such file"),
+        (
+            {
+                "command": sys.executable,
+                "args": ["-c", "import sys; sys.exit('key sk-proj-a1B2c3D4e5F6g7H8i9')"],
+            },
+            "does not speak the Model Context Protocol: Connection closed; it wrote: key **-****-",
+        ),
+        ({"url": "http://127.0.0.1:9/mcp"}, "no connection to http://127.0.0.1:9/mcp: connection refused"),
+    ],
+)
+def test_a_server_that_cannot_be_used_is_an_error_with_its_reason(
+    settings: dict[str, Any], message: str, ask: Ask
+) -> None:
+    (answer,) = ask([call("fee", country="US")], **settings)
+    assert message in answer.error
+
+
+@pytest.mark.parametrize("status", [302, 307])
+def test_a_redirect_reaches_no_other_address(status: int, ask: Ask) -> None:
+    with running(lambda request: Response({})) as other:
+        location = {"Location": f"{other.url}/mcp"}
+        with running(lambda request: Response(status=status, headers=location)) as service:
+            (answer,) = ask([call("fee", country="US")], url=f"{service.url}/mcp", api_key=KEY)
+        assert service.requests
+        assert other.requests == []
+    assert f"no connection to {service.url}/mcp" in answer.error
+    assert KEY not in answer.error
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({}, "give either command"),
+        ({"command": "a", "url": "http://b"}, "give either command"),
+        ({"command": "a", "tool": "fee"}, "give tool and argument"),
+        ({"command": "a", "arguments": {"b": 1}}, "set tool and argument"),
+        ({"url": "ftp://b"}, "must begin with http"),
+    ],
+)
+def test_contradictory_parameters_are_refused(settings: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        open_model("desk", {"host": "mcp", **settings}, Registry(), folder=tmp_path, cache=None)
+
+
+def test_definitions_of_tools_are_kept_and_compared(server: Path, tmp_path: Path) -> None:
+    args = json.dumps([str(server)])
+    (tmp_path / "evalstudio.toml").write_text(
+        f'[[model]]\nname = "desk"\nhost = "mcp"\ncommand = {json.dumps(sys.executable)}\nargs = {args}\n',
+        encoding="utf-8",
+    )
+    written = evalstudio("hosts", "tools", "desk", "-o", "tools.json", folder=tmp_path)
+    assert (written.returncode, written.stdout) == (0, "wrote tools.json: 2 tools\n")
+    same = evalstudio("hosts", "tools", "desk", "--compare", "tools.json", folder=tmp_path)
+    assert (same.returncode, same.stdout) == (0, "2 tools as in tools.json\n")
+
+    definitions = json.loads((tmp_path / "tools.json").read_text(encoding="utf-8"))
+    definitions[1]["inputSchema"]["required"] = ["country", "currency"]
+    definitions[0]["name"] = "subtract"
+    (tmp_path / "tools.json").write_text(json.dumps(definitions), encoding="utf-8")
+    changed = evalstudio("hosts", "tools", "desk", "--compare", "tools.json", folder=tmp_path)
+    assert changed.returncode == 1
+    assert changed.stdout.splitlines() == [
+        "subtract: gone",
+        'fee: changed at /inputSchema/required: ["country", "currency"] is now ["country"]',
+        "add: new",
+    ]
+
+
+@pytest.mark.parametrize("content", ["{", "{}", '[{"title": "x"}]'])
+def test_a_file_that_is_no_list_of_tools_is_named(content: str, tmp_path: Path) -> None:
+    (tmp_path / "evalstudio.toml").write_text(
+        '[[model]]\nname = "desk"\nhost = "mcp"\ncommand = "x"\n', encoding="utf-8"
+    )
+    (tmp_path / "tools.json").write_text(content, encoding="utf-8")
+    done = evalstudio("hosts", "tools", "desk", "--compare", "tools.json", folder=tmp_path)
+    assert done.returncode == 2
+    assert "tools.json" in done.stderr
+    assert "Traceback" not in done.stderr
