@@ -38,6 +38,14 @@ def _blank(text: str) -> None:
     is_blank("\u200b" * len(text))
 
 
+@measured("metrics.detectors.find_account_activity")
+def _account_activity(text: str) -> None:
+    from pytest_evalstudio.metrics.detectors import find_account_activity
+
+    find_account_activity(f"$1 {text}")
+    find_account_activity(f"{text} $1 ".join(["she ", "her "]))
+
+
 @measured("metrics.refusals.is_refusal")
 def _refusal(text: str) -> None:
     from pytest_evalstudio.metrics.refusals import is_refusal
