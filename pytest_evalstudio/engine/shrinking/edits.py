@@ -12,7 +12,7 @@ from pytest_evalstudio.comparison.windows import change_windows
 _WORDS = re.compile(r"(\w+(?:['’-]\w+)*)")
 """Splits a text alternately into separators and words."""
 _WORD = re.compile(r"\w+")
-_PIECE = re.compile(r"\s*\S+\s*")
+_PIECE = re.compile(r"\S+\s*")
 _MAX_WORD_CHARS = 60
 """Longer words are one edit: the time to align characters is quadratic."""
 _MIN_SIMILARITY = 0.5
@@ -163,9 +163,12 @@ def _parts(removed: str, added: str, start: int) -> Iterator[Edit]:
 
 def _words_of(edit: Edit, removed: str) -> Iterator[Edit]:
     """Yield an insertion or deletion word by word, each with the spaces around it."""
-    pieces = _PIECE.findall(removed or edit.text)
+    text = removed or edit.text
+    pieces = _PIECE.findall(text)
     if not pieces:
         yield edit
+        return
+    pieces[0] = text[: len(text) - len(text.lstrip())] + pieces[0]
     position = edit.start
     for piece in pieces:
         if removed:
