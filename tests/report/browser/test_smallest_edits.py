@@ -52,6 +52,14 @@ def test_two_questions_differ_in_one_marked_word(built, visit, width, scheme):
     assert "Searched the smallest edits of 1 flip with 7 calls: 1 minimal." in page.inner_text("main")
 
 
+def test_the_panel_of_the_case_shows_it_too(built, visit):
+    page = visit(built(run(SMALLEST)), "#robustness")
+    page.locator(".flip a", has_text="Open").click()
+    edit = page.locator("#panel .smallest")
+    edit.wait_for()
+    assert edit.locator("ins").all_inner_texts() == ["crad"]
+
+
 def test_equal_edits_of_several_metrics_are_one_and_other_ends_say_why(built, visit):
     other = {**SMALLEST, "code": "not_reproduced", "calls": 2}
     page = visit(built(run(SMALLEST, {**SMALLEST, "calls": 0}, other)), "#robustness")

@@ -49,24 +49,8 @@ class FlipList {
         el("a", { href: address.ofCase(run.nodeid(row)) }, "Open"),
       ),
       original && texts ? this.#pair(original, texts) : el("p", { class: "quiet" }, "The original is not on this page."),
-      ...this.#smallest(texts?.smallest_edits ?? []),
+      ...smallestEdits(texts?.smallest_edits ?? []),
     );
-  }
-
-  /** The smallest edits of the question that still flip: two questions each, with the differing words marked. */
-  #smallest(edits) {
-    return edits.map(({ title, note, original, question }) => {
-      const heading = el("p", { class: "smallest-head" }, said(title[0].toUpperCase() + title.slice(1)), note ? el("span", { class: "quiet" }, " (", said(note), ")") : null);
-      if (question === undefined) return heading;
-      const [before, after] = changedWords(parted(original)[0], parted(question)[0]);
-      return el(
-        "div",
-        { class: "smallest" },
-        heading,
-        el("p", { class: "smallest-question", dir: "auto" }, stretchNodes(before, "del")),
-        el("p", { class: "smallest-question", dir: "auto" }, stretchNodes(after, "ins")),
-      );
-    });
   }
 
   #pair(original, perturbed) {
