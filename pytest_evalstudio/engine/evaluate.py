@@ -26,7 +26,7 @@ from pytest_evalstudio.engine.run_header import (
 )
 from pytest_evalstudio.engine.scoring.chunks import cut
 from pytest_evalstudio.engine.scoring.masking import masked
-from pytest_evalstudio.engine.scoring.messages import misses
+from pytest_evalstudio.engine.scoring.messages import has_misses
 from pytest_evalstudio.engine.scoring.model_provider import ModelProvider, left_out
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.results import Result
@@ -239,7 +239,7 @@ def verdict_word(result: Result) -> VerdictWord:
         return "error"
     if not result.applicable:
         return "skipped"
-    if misses(result):
+    if has_misses(result):
         return "xfailed" if result.task.xfail else "failed"
     return "xpassed" if result.task.xfail else "passed"
 

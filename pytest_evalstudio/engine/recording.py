@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -29,6 +30,9 @@ from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.verdicts import Flip, Verdict
 from pytest_evalstudio.record import schema
 from pytest_evalstudio.record.schema import VerdictWord
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.engine.scoring.smallest import SmallestEdit
 
 _DIGEST_CHARS = 16
 BROKEN = ("failed", "error")
@@ -308,7 +312,21 @@ def _different(thresholds: Mapping[str, float], run_wide: Mapping[str, float]) -
 
 
 def _flip(flip: Flip) -> schema.ItemFlip:
-    return schema.ItemFlip(**dataclasses.asdict(flip))
+    fields = {each.name: getattr(flip, each.name) for each in dataclasses.fields(flip)}
+    smallest = _smallest(flip.smallest) if flip.smallest is not None else None
+    return schema.ItemFlip(**{**fields, "smallest": smallest})
+
+
+def _smallest(smallest: SmallestEdit) -> schema.SmallestEdit:
+    return schema.SmallestEdit(
+        code=smallest.code.value,
+        original=masked(smallest.original),
+        question=masked(smallest.question),
+        edits=smallest.edits,
+        total_edits=smallest.total_edits,
+        calls=smallest.calls,
+        reason=masked(smallest.reason),
+    )
 
 
 def _perturbation(origin: Origin, compared_beside: frozenset[str]) -> schema.Perturbation:

@@ -106,11 +106,16 @@ class Perturbations(Table):
             into one case.
         seed: the same seed gives the same cases on every machine.
         where: expression over categories, as in pytest's `-m`, that selects the cases to perturb.
+        shrink_calls: how many calls of models and judges the search for the smallest edits of flips may take
+            in a run; 0 for no search. It is taken from the configuration of the run's first argument.
+        shrink_calls_per_flip: how many of them the search for the smallest edit of one flip may take.
     """
 
     apply: str = ""
     seed: int = DEFAULT_SEED
     where: str = ""
+    shrink_calls: Annotated[int, Field(ge=0)] = 0
+    shrink_calls_per_flip: Annotated[int, Field(ge=1)] = 30
 
 
 StoreProtocol = Literal[

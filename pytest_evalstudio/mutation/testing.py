@@ -7,12 +7,14 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from pytest_evalstudio.core.collecting import uncollected
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.engine.evaluate import evaluate_lab, verdict_word
 from pytest_evalstudio.engine.scoring.messages import misses
 from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
+from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.score import judges_content
 from pytest_evalstudio.formats.lab import TestLab
@@ -48,10 +50,12 @@ class Mutant:
     """A damaged answer.
 
     Attributes:
+        case: file and key of the test case.
         is_harmless: its meaning is that of the original.
     """
 
     subject: Subject
+    case: tuple[str, str]
     kind: str
     damage: Damage
     row_key: str
@@ -102,7 +106,8 @@ def mutation_test(
         passing.append([row for row in rows if verdict_word(originals[row[0]]) == "passed"])
     if not any(passing):
         raise DataError(f"{source}: {_why_none_passes(originals)}")
-    mutants = list(_mutants(passing, kinds, seed))
+    with uncollected():
+        mutants = list(_mutants(passing, kinds, seed))
     results: dict[str, Result] = {}
     for number, group in enumerate(subjects.groups):
         own = [mutant for mutant in mutants if mutant.row_key.startswith(f"g{number}a")]
@@ -129,6 +134,7 @@ def _mutants(
     names = tuple(names_in(texts)[:_MAX_NAMES])
     for key, subject in passing:
         row = subject.row
+        case = subject.file, row.key
         rng = random.Random(f"{seed}/{subject.file}/{row.key}/{subject.model}")
         sample = rng.sample(texts, min(len(texts), _MAX_OTHERS))
         others = tuple(text for text in sample if text != row.actual_output)
@@ -144,6 +150,7 @@ def _mutants(
                 if damage is not None and damage.text != row.actual_output:
                     yield Mutant(
                         subject=subject,
+                        case=case,
                         kind=kind,
                         damage=damage,
                         row_key=f"{key}-{kind}",
@@ -160,12 +167,14 @@ def _mutants(
                         model=subject.model,
                         retrieves=subject.retrieves,
                     ),
+                    case=case,
                     kind=kind,
                     damage=Damage(text=row.actual_output, added=words),
                     row_key=f"{key}-{kind}",
                 )
 
 
+@uncollected()
 def _lab(rows: Sequence[tuple[str, Subject, str]]) -> TestLab:
     """Return a lab of answers: keys, what is answered, and texts."""
     lab = TestLab(name="mutation")
@@ -182,6 +191,7 @@ def _lab(rows: Sequence[tuple[str, Subject, str]]) -> TestLab:
     return lab
 
 
+@uncollected()
 def _result(
     mutants: Sequence[Mutant],
     results: Mapping[str, Result],
@@ -213,10 +223,10 @@ def _result(
     def failed(mutant: Mutant) -> bool:
         return words[mutant.row_key] == "failed"
 
-    files = Counter(key for _, key in {_case(mutant) for mutant in mutants})
+    files = Counter(key for _, key in {mutant.case for mutant in mutants})
 
     def case_name(mutant: Mutant) -> str:
-        file, key = _case(mutant)
+        file, key = mutant.case
         return key if files[key] == 1 else f"{file}::{key}"
 
     survivors = [
@@ -229,7 +239,7 @@ def _result(
         source=source,
         score=_share("all", [(mutant, failed(mutant)) for mutant, _ in damaged]),
         answers=sum(map(len, passing)),
-        cases=len({_case(mutant) for mutant in mutants}),
+        cases=len({mutant.case for mutant in mutants}),
         failing=len(originals) - sum(map(len, passing)),
         not_judged=sum(not subject.is_judged for group in subjects.groups for subject in group.answers),
         kinds=_shares(damaged, lambda mutant: mutant.kind, failed),
@@ -244,17 +254,13 @@ def _result(
     )
 
 
-def _case(mutant: Mutant) -> tuple[str, str]:
-    return mutant.subject.file, mutant.subject.row.key
-
-
 def _share(name: str, verdicts: Sequence[tuple[Mutant, bool]]) -> Share:
     """Return a share with its interval; damaged answers to one question belong together."""
     failed: Counter[tuple[str, str]] = Counter()
     totals: Counter[tuple[str, str]] = Counter()
     for mutant, fails in verdicts:
-        totals[_case(mutant)] += 1
-        failed[_case(mutant)] += fails
+        totals[mutant.case] += 1
+        failed[mutant.case] += fails
     share = clustered_share([failed[case] for case in totals], list(totals.values()))
     low, high = share.interval() or (None, None)
     return Share(name=name, failed=share.successes, total=share.total, low=low, high=high)
@@ -308,18 +314,18 @@ def _findings(
 ) -> Iterator[MutationFinding]:
     by_condition: defaultdict[str, list[tuple[Mutant, bool]]] = defaultdict(list)
     by_metric: defaultdict[str, list[bool]] = defaultdict(list)
+    names: dict[ConfiguredEvaluator, str] = {}
     by_case: defaultdict[tuple[str, str], list[bool]] = defaultdict(list)
     for mutant, result in damaged:
-        by_case[_case(mutant)].append(failed(mutant))
+        by_case[mutant.case].append(failed(mutant))
         for selected, verdict in result.verdicts.items():
             if verdict.passed is None or not result.decides(selected):
                 continue
-            metric = selected.spec.primary
-            limit = selected.thresholds[metric.key]
             if judges_content(selected):  # no damage leaks anything
-                by_metric[f"{selected.id}.{metric.key} at the threshold {limit:g}"].append(not verdict.passed)
-            condition = mutant.subject.row.condition_text()
-            if selected.id == "text_matching" and condition:
+                if selected not in names:
+                    names[selected] = _metric_name(selected)
+                by_metric[names[selected]].append(not verdict.passed)
+            if selected.id == "text_matching" and (condition := mutant.subject.row.condition_text()):
                 by_condition[condition].append((mutant, not verdict.passed))
     for condition, verdicts in by_condition.items():
         is_met_by_all = not any(fails for _, fails in verdicts)
@@ -347,3 +353,8 @@ def _findings(
                 text=f"none of {len(fails)} damaged answers fails the case {key!r}",
                 keys=(key,),
             )
+
+
+def _metric_name(selected: ConfiguredEvaluator) -> str:
+    metric = selected.spec.primary
+    return f"{selected.id}.{metric.key} at the threshold {selected.thresholds[metric.key]:g}"

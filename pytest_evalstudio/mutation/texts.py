@@ -6,11 +6,11 @@ import functools
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from pytest_evalstudio.metrics.grounding import tokens_of
+from pytest_evalstudio.metrics.grounding import text_parts
 from pytest_evalstudio.metrics.refusals import is_refusal
 from pytest_evalstudio.models.sentences import split_sentences
 
@@ -67,7 +67,8 @@ _UNITS = {
     "percent": "percentage points a day",
 }
 _UNIT = re.compile(
-    "|".join(rf"(?<!\w){re.escape(unit)}(?!\w)" if unit.isalpha() else re.escape(unit) for unit in _UNITS)
+    rf"\b(?:{'|'.join(unit for unit in _UNITS if re.fullmatch('[a-zA-Z ]+', unit))})\b"
+    rf"|[{''.join(unit for unit in _UNITS if len(unit) == 1)}]"
 )
 _QUANTIFIERS = {
     "all": "some",
@@ -125,7 +126,7 @@ _NEGATED = (
     ("costs", "does not cost"),
     ("takes", "does not take"),
 )
-_NEGATION = re.compile("|".join(rf"\b{re.escape(word)}(?!\w)" for word, _ in _NEGATED), re.IGNORECASE)
+_NEGATION = re.compile(rf"\b(?:{'|'.join(re.escape(word) for word, _ in _NEGATED)})(?!\w)", re.IGNORECASE)
 _NAME = re.compile(r"(?<![.!?…:]\s)(?<!^)\b[A-Z][\w'’-]*(?:\s[A-Z][\w'’-]*)*")
 _NOT_NAMES = frozenset(
     {*_MONTHS, "I", "If", "The", "A", "An", "In", "It", "Yes", "No", "USD", "EUR", "GBP", "You", "We"}
@@ -174,6 +175,11 @@ class Material:
     others: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
 
+    @property
+    def asked(self) -> str:
+        """Return the expected answer and the question, whose words tell the sentence that answers."""
+        return f"{self.expected} {self.question}"
+
 
 Mutator = Callable[[str, Material, random.Random], Damage | None]
 
@@ -199,20 +205,24 @@ def _matches(pattern: re.Pattern[str], text: str, material: Material) -> list[re
     Damage to a sentence that is beside the question says nothing of a suite.
     """
     matches = list(pattern.finditer(text))
-    start, end = _answering_sentence(text, material)
+    start, end = _answering_sentence(text, material.asked)
     return [match for match in matches if start <= match.start() < end] or matches
+
+
+def _keys_in(text: str) -> Iterator[str]:
+    """Yield the stems and numbers of a text, whose positions do not count."""
+    return (token.keys[0] for part in text_parts(text) for token in part.tokens)
 
 
 @functools.lru_cache(maxsize=4_096)
 def _keys_of(text: str) -> frozenset[str]:
-    """Return the stems and numbers of a text."""
-    return frozenset(token.keys[0] for token in tokens_of(text))
+    return frozenset(_keys_in(text))
 
 
 @functools.lru_cache(maxsize=64)
-def _answering_sentence(text: str, material: Material) -> tuple[int, int]:
+def _answering_sentence(text: str, asked: str) -> tuple[int, int]:
     """Return the sentence that has most words of the expected answer and the question."""
-    question_keys = Counter(token.keys[0] for token in tokens_of(f"{material.expected} {material.question}"))
+    question_keys = Counter(_keys_in(asked))
     spans = split_sentences(text)
 
     def weight(span: tuple[int, int]) -> int:
@@ -295,7 +305,7 @@ def _dropped_sentence(text: str, material: Material, rng: random.Random) -> Dama
     """Drop the sentence that answers the question."""
     if len(split_sentences(text)) < 2:
         return None
-    start, end = _answering_sentence(text, material)
+    start, end = _answering_sentence(text, material.asked)
     return Damage(text=f"{text[:start]}{text[end:]}".strip(), removed=text[start:end])
 
 
@@ -317,7 +327,7 @@ def _other_answer(text: str, material: Material, rng: random.Random) -> Damage |
 
 def _truncated(text: str, material: Material, rng: random.Random) -> Damage | None:
     """Break off in the middle of the sentence that answers the question."""
-    start, end = _answering_sentence(text, material)
+    start, end = _answering_sentence(text, material.asked)
     words = list(re.finditer(r"\S+", text[start:end]))
     if len(words) < _MIN_WORDS:
         return None

@@ -56,7 +56,7 @@ def pytest_configure(config: pytest.Config) -> None:
     checked = ("otlp", "otlp_texts", "shard", "threshold", "gate", "config", "output", "cache", "pass")
     if option.evalstudio_replay and option.evalstudio_refresh:
         eval_session(config).check_options()
-    checked_if_empty = ("evaluators", "runs", "fail_on", "confirm")
+    checked_if_empty = ("evaluators", "runs", "fail_on", "confirm", "shrink_flips")
     is_set = any(getattr(option, f"evalstudio_{name}") is not None for name in checked_if_empty)
     if is_set or any(getattr(option, f"evalstudio_{name}") for name in checked):
         eval_session(config).check_options()

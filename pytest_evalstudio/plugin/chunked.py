@@ -104,6 +104,10 @@ class ItemChunk:
             results = self.pipeline.evaluate(tasks, progress=progress, earlier=self._results)
             evaluated = list(zip(items, results, strict=True))
             confirm(self._evals, self.pipeline, evaluated, progress=progress, earlier=self._results)
+            if self._evals.shrink_limits is not None:
+                from pytest_evalstudio.plugin.shrinking import shrink
+
+                shrink(self._evals, self.pipeline, results, progress=progress, earlier=self._results)
         self._results.update(zip((member.planned for member in items), results, strict=True))
         self._evals.pacing.done(failed=any(result.errors or misses(result) for result in results))
 

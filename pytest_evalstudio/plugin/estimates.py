@@ -37,6 +37,8 @@ class EstimatedRun:
             self.lines = lines_of(estimate(_planned(self._evals, items), self._judges))
         except ConfigurationError as exc:
             raise usage_error(exc) from None
+        if calls := self._evals.settings.shrink_calls:
+            self.lines.append(f"not included: at most {calls:,} calls that shrink flips")
         others = sum(isinstance(item, RecordedItem) or checks(item) for item in session.items)
         if others:
             self.lines.append(

@@ -15,6 +15,7 @@ from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.hosts import model_identity, open_model
 from pytest_evalstudio.engine.asking.lab_models import LabModel, settings_of_lab_model
+from pytest_evalstudio.engine.asking.purse import SharedPurse
 from pytest_evalstudio.engine.asking.resolve import ModelSession
 from pytest_evalstudio.engine.asking.spending import UNHELD, model_budget, unpriced_limit
 from pytest_evalstudio.engine.scoring.repeats import stopping_of
@@ -24,7 +25,7 @@ from pytest_evalstudio.formats.model_tables import ModelTable
 from pytest_evalstudio.formats.repeats import max_runs
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.hosts.fixture import FixtureCallable
-from pytest_evalstudio.judges.budget import Budget
+from pytest_evalstudio.judges.budget import Budget, LocalPurse, Purse
 from pytest_evalstudio.plugin.loops import on_loop
 from pytest_evalstudio.plugin.pacing import AskedAhead
 from pytest_evalstudio.plugin.private_api import fixture_is_visible
@@ -206,6 +207,19 @@ class Models:
             loop = self._evals.fixture_loops.loop_of(host.fixture, closure)
             self.asked[info.key].loop = loop
             host.bind(value if loop is None else on_loop(value, loop))
+
+    def common_purse(self, name: str, calls: int) -> tuple[int, Purse]:
+        """Return the calls that this process may take, and the purse that counts them.
+
+        Args:
+            name: of the purse.
+            calls: of all workers of the run.
+        """
+        if self._evals.workers <= 1:
+            return calls, LocalPurse()
+        if self._evals.run_id and self._cache.store.is_writable:
+            return calls, SharedPurse(self._cache.store, f"{self._evals.run_id} {name}")
+        return calls // self._evals.workers, LocalPurse()
 
     @functools.cached_property
     def _cache(self) -> AnswerCache:

@@ -50,6 +50,12 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "metavar": "SPEC",
             "help": "add perturbed cases, e.g. 'comma:medium,word_swap:low+qwerty'",
         },
+        "--evalstudio-shrink-flips": {
+            "type": int,
+            "metavar": "CALLS",
+            "help": "search the smallest edit of each flip, with at most CALLS further calls of models and"
+            " judges in the run; 0 for no search (default: 0)",
+        },
         "--evalstudio-cache": {
             "metavar": "DIR",
             "help": "folder of stored answers and downloads (default: .evalstudio)",

@@ -38,6 +38,7 @@ from pytest_evalstudio.stats.confirmation import ConfirmationTest
 if TYPE_CHECKING:
     from pytest_evalstudio.engine.asking.tracing import Tracing
     from pytest_evalstudio.engine.scoring.spans import EvaluatorSpans
+    from pytest_evalstudio.engine.shrinking.flips import ShrinkLimits
     from pytest_evalstudio.mrm.workflow.run import WorkflowRun
     from pytest_evalstudio.plugin.baseline import SessionBaseline
     from pytest_evalstudio.plugin.items import EvalItem
@@ -181,6 +182,15 @@ class EvalSession:
         for warning in provider.warnings():
             self.warn(warning, self.settings.cache())
         provider.close()
+
+    @functools.cached_property
+    def shrink_limits(self) -> ShrinkLimits | None:
+        """Return the calls that shrinking of flips may take, None if the run does not ask for it."""
+        if not self.settings.shrink_calls:
+            return None
+        from pytest_evalstudio.plugin.shrinking import shrink_limits
+
+        return shrink_limits(self)
 
     @functools.cached_property
     def fixture_loops(self) -> FixtureLoops:

@@ -70,6 +70,10 @@ class Settings:
             raise ConfigurationError(
                 f"--evalstudio-confirm {self._option.evalstudio_confirm}: must be 0 or more"
             )
+        if (self._option.evalstudio_shrink_flips or 0) < 0:
+            raise ConfigurationError(
+                f"--evalstudio-shrink-flips {self._option.evalstudio_shrink_flips}: must be 0 or more"
+            )
         _ = self.thresholds
         for gate in self._option.evalstudio_gate:
             parse_gate(gate, arena_terms())
@@ -157,6 +161,12 @@ class Settings:
         """Return how often a regressed item is asked at most; 0 for no confirmation."""
         option = self._option.evalstudio_confirm
         return self.session.comparison.confirm if option is None else int(option)
+
+    @property
+    def shrink_calls(self) -> int:
+        """Return how many calls the search for the smallest edits of flips may take; 0 for no search."""
+        option = self._option.evalstudio_shrink_flips
+        return self.session.perturbations.shrink_calls if option is None else int(option)
 
     @property
     def expects_known_failures(self) -> bool:

@@ -52,6 +52,8 @@ def write_details(terminal: Any, report: Report, start: Path, root: Path) -> Non
         terminal.write_line(text)
     for text in flip_lines(analysis):
         terminal.write_line(text)
+    for text in smallest_edit_lines(analysis):
+        terminal.write_line(text)
     for text in no_answer_lines(analysis):
         terminal.write_line(text, red=True)
     for text in terminal_lines(analysis.repeats, ROWS):
@@ -254,6 +256,13 @@ def flip_lines(analysis: Analysis) -> Iterator[str]:
         yield "flips where the meaning changed, which fail nothing:"
         for rate in apart[:ROWS]:
             yield f"  {_fitted(rate.name, width)}  {_share(rate)}"
+
+
+def smallest_edit_lines(analysis: Analysis) -> Iterator[str]:
+    """Yield the number of flips that were shrunk, and the smallest edit of each."""
+    if sentence := analysis.shrunk_flips.sentence:
+        yield sentence
+        yield from (f"  {line}" for line in analysis.shrunk_flips.lines(ROWS))
 
 
 def _share(rate: FlipRate) -> str:

@@ -273,6 +273,34 @@ class ItemVerdict(Struct, frozen=True, kw_only=True, omit_defaults=True):
     thresholds: dict[str, float] = {}
 
 
+class SmallestEdit(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Smallest edit of a perturbed question under which the metric still flips.
+
+    Attributes:
+        code: "minimal" (no single edit can be left out), "budget" or "interrupted" (the smallest edit so
+            far), "not_reproduced" (asked again, the questions do not flip), "not_confirmed" (asked once more,
+            the smallest edit does not flip), "no_model" (precomputed answers), or "other_changes" (the cases
+            differ in several messages).
+        original: the question, or message of a conversation, without the perturbation.
+        question: the same with the smallest edit.
+        edits: edits of words and characters that `question` has.
+        total_edits: edits of the perturbation.
+        calls: calls of the model and of judges that the search took; the first flip of an item has those of
+            questions that its flips share.
+        reason: of "budget" and "interrupted".
+    """
+
+    code: Literal[
+        "minimal", "budget", "interrupted", "not_reproduced", "not_confirmed", "no_model", "other_changes"
+    ]
+    original: str
+    question: str
+    edits: int
+    total_edits: int
+    calls: int = 0
+    reason: str = ""
+
+
 class ItemFlip(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A metric whose pass state differs between an original and its perturbation.
 
@@ -280,6 +308,7 @@ class ItemFlip(Struct, frozen=True, kw_only=True, omit_defaults=True):
         source: key of the original.
         fails: whether the flip fails the perturbed item.
         turn: perturbed turn of a conversation, from 1; 0 for a single question.
+        smallest: smallest edit of the question that still flips the metric; None where it was not searched.
     """
 
     evaluator: str
@@ -293,6 +322,7 @@ class ItemFlip(Struct, frozen=True, kw_only=True, omit_defaults=True):
     meaning_kept: bool
     fails: bool
     turn: int = 0
+    smallest: SmallestEdit | None = None
 
 
 class Perturbation(Struct, frozen=True, kw_only=True, omit_defaults=True):

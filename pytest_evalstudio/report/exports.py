@@ -15,6 +15,7 @@ from pytest_evalstudio.core.problems import AVID, Insight, Problem
 from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.engine.analysis.leaderboards import Cell, Leaderboard, Standing
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
+from pytest_evalstudio.engine.analysis.shrunk import ShrunkFlips
 from pytest_evalstudio.record.schema import JsonObject
 from pytest_evalstudio.report import repeats
 from pytest_evalstudio.report.descriptions import describe_evaluator
@@ -107,6 +108,7 @@ def interpretation(
         "flips": {
             "rates": [asdict(rate) for rate in analysis.flip_rates],
             "sensitivity": [asdict(curve) for curve in analysis.sensitivities],
+            **_shrunk_flips(analysis.shrunk_flips),
         },
         "repeats": repeats.as_json(analysis.repeats),
         **({"confirmations": asdict(analysis.confirmations)} if analysis.confirmations.sentence else {}),
@@ -125,6 +127,23 @@ def interpretation(
         ],
         "results_files": {id: dict(folder.files()) for id, folder in folders.items()},
     }
+
+
+def _shrunk_flips(shrunk: ShrunkFlips) -> dict[str, object]:
+    """Return the smallest edits of the flips, nothing where none was searched."""
+    if not shrunk.total:
+        return {}
+    flips = [
+        {
+            "nodeid": flip.nodeid,
+            "evaluator": flip.evaluator,
+            "metric": flip.metric,
+            "direction": flip.direction,
+            **msgspec.structs.asdict(flip.smallest),
+        }
+        for flip in shrunk.listed
+    ]
+    return {"smallest_edits": {"calls": shrunk.calls, "ends": dict(shrunk.ends), "flips": flips}}
 
 
 def leaderboard_entry(board: Leaderboard) -> dict[str, object]:

@@ -58,6 +58,9 @@ def summary(content: Content) -> str:
     if analysis.confirmations.not_confirmed:
         unconfirmed = [f"- {escaped(line)}" for line in analysis.confirmations.lines(FLAKY_SHOWN)]
         lines += _folded("Regressions that were not confirmed", unconfirmed)
+    if analysis.shrunk_flips.total:
+        edits = [f"- {escaped(line)}" for line in analysis.shrunk_flips.lines(FLAKY_SHOWN)]
+        lines += _folded("Smallest edits that flip", edits)
     if content.ratings is not None:
         from pytest_evalstudio.arena.text import ratings_markdown
 

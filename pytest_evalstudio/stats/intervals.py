@@ -14,7 +14,9 @@ from pytest_evalstudio.stats.types import LEVEL, Floats, Interval
 _HALVINGS = 60  # a float has 53 bits
 
 
-def wilson_interval(successes: float, total: float, *, level: float = LEVEL) -> Interval:
+def wilson_interval(
+    successes: float, total: float, *, level: float = LEVEL, degrees: float | None = None
+) -> Interval:
     """Return the score interval of a proportion; it is reliable for few trials and for shares near 0 and 1.
 
     (p + z²/2n ± z·sqrt(p(1−p)/n + z²/4n²)) / (1 + z²/n), with p = successes / n.
@@ -25,6 +27,8 @@ def wilson_interval(successes: float, total: float, *, level: float = LEVEL) -> 
         successes: 0 to `total`; a tie of two sides counts by half.
         total: number of trials, or of independent trials with the same variance, at least 1.
         level: coverage, between 0 and 1.
+        degrees: of freedom, 1 or more, of the variance from which the number of independent trials follows;
+            Student's quantile then takes the place of the normal one. None for trials that were counted.
 
     Returns:
         Lower and upper bound, 0.0 to 1.0.
@@ -42,7 +46,8 @@ def wilson_interval(successes: float, total: float, *, level: float = LEVEL) -> 
         raise ValueError(
             f"a proportion needs 0 <= successes <= total and total >= 1, not {successes} of {total}"
         )
-    z = NormalDist().inv_cdf(0.5 + level / 2)
+    upper = 0.5 + level / 2
+    z = NormalDist().inv_cdf(upper) if degrees is None else student_quantile(upper, degrees)
     share = successes / total
     centre = share + z * z / (2 * total)
     half_width = z * math.sqrt(share * (1 - share) / total + z * z / (4 * total * total))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 
@@ -97,7 +96,8 @@ class PredictionPowered:
     def rate(self, rows: Booleans) -> PoweredEstimate | None:
         """Return the rate of good answers among some rows, with Wilson's interval for its effective size.
 
-        Its variance is at most that of the labels alone.
+        Its variance is at most that of the labels alone. The quantile is Student's, with the number of
+        labelled questions less one as degrees of freedom.
 
         Returns:
             None for fewer than two labels among the rows.
@@ -110,7 +110,7 @@ class PredictionPowered:
         variance = self._covariance(influence, influence, rows) + influence.unseen
         variance = min(variance * self._inflation(rows), labels_alone)
         trials = max(1.0, value * (1 - value) / variance) if variance > _ROUNDING else influence.effective
-        interval = wilson_interval(value * trials, trials)
+        interval = wilson_interval(value * trials, trials, degrees=self._degrees(rows, 1))
         return PoweredEstimate(value=value, interval=interval, labels=int((self._labelled & rows).sum()))
 
     def difference(self, rows: Booleans, others: Booleans) -> PoweredEstimate | None:
@@ -187,12 +187,14 @@ class PredictionPowered:
         )
 
     def _inflation(self, rows: Booleans) -> float:
-        """Return the square of Student's quantile relative to the normal one, for estimated coefficients."""
-        if self._parameters < 2:
-            return 1.0
-        degrees = len(np.unique(self._clusters[self._labelled & rows])) - self._parameters
+        """Return the square of Student's quantile relative to that without estimated coefficients."""
         share = 0.5 + LEVEL / 2
-        return (student_quantile(share, max(1, degrees)) / NormalDist().inv_cdf(share)) ** 2
+        with_coefficients = student_quantile(share, self._degrees(rows, self._parameters))
+        return (with_coefficients / student_quantile(share, self._degrees(rows, 1))) ** 2
+
+    def _degrees(self, rows: Booleans, parameters: int) -> int:
+        """Return the degrees of freedom that the labelled questions leave for the variance, at least 1."""
+        return max(1, len(np.unique(self._clusters[self._labelled & rows])) - parameters)
 
     def _covariance(self, influence: _Influence, other: _Influence, rows: Booleans) -> float:
         """Return the covariance of two sums of influences, independent between questions."""

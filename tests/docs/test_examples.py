@@ -17,6 +17,10 @@ VARIES = re.compile(r"in \d+\.\d+s|rootdir: .*|plugins: .*|platform .*|=+")
 EXAMPLES = examples()
 for name in ("tests", "api", "robust", "shouting", "step"):
     EXAMPLES[name].files["fees.md"] = EXAMPLES["fees"].files["fees.md"]
+EXAMPLES["shrunk"].files |= {
+    name: EXAMPLES[source].files[name]
+    for name, source in {"robust_suite.json": "robust", "fees.md": "fees"}.items()
+}
 EXAMPLES["shouting"].files["robust_suite.json"] = EXAMPLES["robust"].files["robust_suite.json"]
 OUTCOMES = {
     "calibration": "2 failed, 1 passed",
@@ -31,6 +35,7 @@ OUTCOMES = {
     "evaluator": "1 failed, 2 passed",
     "host": "1 passed",
     "robust": "3 failed, 9 passed",
+    "shrunk": "3 failed, 9 passed",
     "shouting": "4 passed",
     "judged": "1 failed, 1 passed",
     "rubric": "1 failed, 1 passed",
@@ -39,7 +44,7 @@ OUTCOMES = {
     "readme": "1 failed, 1 passed",
     "step": "10 passed",
 }
-VERBOSE = ("calibration", "robust", "step")
+VERBOSE = ("calibration", "robust", "shrunk", "step")
 """Examples that show the details of a verbose run."""
 SCRIPTS = {
     "api": "compare.py",

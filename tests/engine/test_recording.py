@@ -17,6 +17,7 @@ from pytest_evalstudio.engine.recording import ItemHead, item_entry
 from pytest_evalstudio.engine.run_header import evaluator_entry, model_entry
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.engine.scoring.results import Result
+from pytest_evalstudio.engine.scoring.smallest import ShrinkCode, SmallestEdit
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo
 from pytest_evalstudio.engine.scoring.verdicts import Flip, verdict
 from pytest_evalstudio.formats.config import configuration
@@ -200,8 +201,22 @@ def test_a_flip_is_written_with_all_its_fields() -> None:
         "fails": True,
         "turn": 2,
     }
-    [flip] = entry_of(Case(key="k", question="q"), flips=(Flip(**fields),)).flips
-    assert msgspec.structs.asdict(flip) == fields
+    smallest = {
+        "code": ShrinkCode.INTERRUPTED,
+        "original": "Write to anna@example.com",
+        "question": "Wrlte to anna@example.com",
+        "edits": 1,
+        "total_edits": 3,
+        "calls": 7,
+        "reason": "no mail to anna@example.com",
+    }
+    flips = (Flip(**fields), Flip(**fields, smallest=SmallestEdit(**smallest)))
+    plain, shrunk = entry_of(Case(key="k", question="q"), flips=flips).flips
+    assert msgspec.structs.asdict(plain) == {**fields, "smallest": None}
+    assert msgspec.to_builtins(shrunk)["smallest"] == {
+        key: value.replace("anna@example.com", "****@*******.***") if isinstance(value, str) else value
+        for key, value in smallest.items()
+    }
 
 
 def test_documents_below_the_suite_are_named_relative_to_it() -> None:

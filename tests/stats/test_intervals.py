@@ -27,6 +27,28 @@ def test_wilson_agrees_with_scipy(successes, total, level):
     )
 
 
+@pytest.mark.parametrize(("successes", "total"), [(0, 10), (8, 10), (32, 40), (93, 100)])
+@pytest.mark.parametrize("degrees", [5, 39])
+def test_wilson_with_degrees_of_freedom_is_that_of_the_level_of_students_quantile(successes, total, degrees):
+    level = 1 - 2 * stats.norm.sf(stats.t.ppf(0.975, degrees))
+    reference = stats.binomtest(successes, total).proportion_ci(level, method="wilson")
+    assert wilson_interval(successes, total, degrees=degrees) == pytest.approx(
+        (reference.low, reference.high), abs=1e-3
+    )
+
+
+@pytest.mark.parametrize("share", [0.5, 0.8, 0.93])
+@pytest.mark.parametrize("total", [40, 100])
+def test_wilson_with_degrees_of_freedom_covers_exactly(total, share):
+    """By the binomial probabilities; of 40 trials and a share of 0.8 it is 0.928 without degrees."""
+    covered = [
+        count
+        for count in range(total + 1)
+        if (bounds := wilson_interval(count, total, degrees=total - 1))[0] <= share <= bounds[1]
+    ]
+    assert stats.binom.pmf(covered, total, share).sum() >= 0.94
+
+
 @given(st.integers(1, 10_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
 def test_wilson_stays_between_zero_and_one_and_holds_the_share(pair):
     low, high = wilson_interval(*pair)

@@ -291,6 +291,16 @@ def _windows(text: str) -> None:
     change_windows(text, "")
 
 
+@measured("engine.shrinking.edits")
+def _edits(text: str) -> None:
+    from pytest_evalstudio.engine.shrinking.edits import applied, changes_between
+
+    other = text[len(text) // 2 :] + text[: len(text) // 2]
+    applied(text, [edit for change in changes_between(text, other) for edit in change])
+    changes_between(text, text.replace("a", "b"))
+    changes_between(text, "")
+
+
 @measured("report.labels")
 def _labels(text: str) -> None:
     from pytest_evalstudio.plots.labels import natural_key, short_labels

@@ -31,6 +31,7 @@ from pytest_evalstudio.engine.analysis.samples import (
     ScoreAggregator,
     visible_categories,
 )
+from pytest_evalstudio.engine.analysis.shrunk import ShrunkFlipCounter
 from pytest_evalstudio.engine.analysis.spools import Spool
 from pytest_evalstudio.engine.origins import SOURCE, Origin, origin
 from pytest_evalstudio.engine.scoring.comparable import differs_in_form
@@ -107,6 +108,7 @@ class Aggregator:
         self.stored_times: tuple[str, str] = ("", "")
         self.spans: Counter[SpanStatus] = Counter()
         self.confirmations = ConfirmationCounter()
+        self.shrunk_flips = ShrunkFlipCounter()
         self.repeats = RepeatAggregator(run, self.evaluators)
         self.spool = Spool(id for id in aggregated if id in self.evaluators)
         self._bits = _flip_bits(self.evaluators.values())
@@ -134,6 +136,7 @@ class Aggregator:
             model.access_refused += item.code == ItemCode.ACCESS_REFUSED
         case = self._case(item)
         self.confirmations.add(item, self.cases.excerpts[case])
+        self.shrunk_flips.add(item)
         for row in item.rows:
             self._row(item, row, case, model)
         if item.verdict == "failed" and item.rows and (stage := _rag_stage(item.rows[0])):

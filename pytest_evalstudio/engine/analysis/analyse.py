@@ -22,6 +22,7 @@ from pytest_evalstudio.engine.analysis.population import Population
 from pytest_evalstudio.engine.analysis.problems import find_problems, leaks
 from pytest_evalstudio.engine.analysis.repeats import NO_REPEATS, RepeatAnalysis
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
+from pytest_evalstudio.engine.analysis.shrunk import NO_SHRUNK_FLIPS, ShrunkFlips
 from pytest_evalstudio.engine.analysis.stored import NO_STORED_ANSWERS, StoredAnswers
 from pytest_evalstudio.engine.analysis.traced import NO_TRACED_ANSWERS, TracedAnswers
 from pytest_evalstudio.record.reader import RecordReader
@@ -130,6 +131,7 @@ class Analysis:
         stored: answers that an earlier run stored.
         traced: answers for which spans of the application were awaited.
         confirmations: regressions that were asked again.
+        shrunk_flips: flips whose smallest edit was searched.
         note: sentences that say which rows the figures and the lists are of; none where they are of all.
         listed_failures: evaluator id to the failed cases of the record, where the record is an excerpt of the
             rows that the figures are of; None where it has all of them.
@@ -154,6 +156,7 @@ class Analysis:
     stored: StoredAnswers = NO_STORED_ANSWERS
     traced: TracedAnswers = NO_TRACED_ANSWERS
     confirmations: Confirmations = NO_CONFIRMATIONS
+    shrunk_flips: ShrunkFlips = NO_SHRUNK_FLIPS
     note: tuple[str, ...] = ()
     listed_failures: Mapping[str, int] | None = None
 
@@ -231,6 +234,7 @@ def _analysis(
             incomplete=aggregator.spans["incomplete"],
         ),
         confirmations=aggregator.confirmations.result(),
+        shrunk_flips=aggregator.shrunk_flips.result(),
     )
 
 

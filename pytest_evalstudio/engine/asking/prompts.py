@@ -18,6 +18,7 @@ def prompt_of(
     conversation: tuple[Turn, ...] = (),
     originals: Iterable[str] = (),
     attempt: int = 1,
+    sample: str = "",
     case: str = "",
 ) -> Prompt:
     """Return the prompt with which a model is asked a question.
@@ -32,16 +33,17 @@ def prompt_of(
             original says nothing of its noise.
         attempt: number of the attempt at the test case, 1 for the first. The model is asked again for each,
             since a test is run again to see another answer.
+        sample: name of a sample of its own; the model is asked again for each.
         case: what templates of prompts may use of the test case; see `case_variables`.
     """
     is_copy = any(original == question for original in originals)
-    parts = [*([key] if is_copy else []), *([f"attempt {attempt}"] if attempt > 1 else [])]
+    parts = [key if is_copy else "", f"attempt {attempt}" if attempt > 1 else "", sample]
     return Prompt(
         text=question,
         corpus=corpus,
         run=run,
         conversation=conversation,
-        sample=" ".join(parts),
+        sample=" ".join(filter(None, parts)),
         case=case,
     )
 

@@ -206,6 +206,12 @@ class ModelSession:
         return self._cache is not None
 
     @property
+    def is_repeatable(self) -> bool:
+        """Return whether it answers each question as before: by itself, or from the stored answers."""
+        replays = self._cache_mode is CacheMode.ALWAYS or self._run().replays
+        return self.deterministic or (self._cache is not None and replays)
+
+    @property
     def takes_system(self) -> bool:
         """Return whether the host has a system role."""
         return self.spec.takes_system

@@ -34,6 +34,7 @@ def requests_of(
             conversation=case.conversation,
             originals=(source.case.question,) if source is not None and case.plan is None else (),
             attempt=task.attempt,
+            sample=task.sample,
             case=case_variables(case.key, case.categories, case.extra),
         )
         for run in range(first, first + (task.model.first_runs if count is None else count))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 
 from pytest_evalstudio.core.cases import Case
@@ -67,6 +68,15 @@ def misses(result: Result) -> list[str]:
     return lines + [flip_line(flip) for flip in result.flips if flip.fails]
 
 
+def has_misses(result: Result) -> bool:
+    """Return whether something fails the item; see `misses`."""
+    return (
+        bool(result.response.reason)
+        or any(reached.missed and result.decides(selected) for selected, reached in result.verdicts.items())
+        or any(flip.fails for flip in result.flips)
+    )
+
+
 def doubts(result: Result) -> list[str]:
     """Return a line for each verdict that a calibration calls uncertain, passing ones included."""
     lines = []
@@ -90,10 +100,30 @@ def flip_line(flip: Flip) -> str:
     )
 
 
+def smallest_lines(flips: Iterable[Flip]) -> list[str]:
+    """Return the smallest edit of each flip that was shrunk, masked; equal ones are one line."""
+    edits = [
+        dataclasses.replace(
+            smallest,
+            original=masked(smallest.original),
+            question=masked(smallest.question),
+            reason=masked(smallest.reason),
+        )
+        for flip in flips
+        if (smallest := flip.smallest) is not None
+    ]
+    if not edits:
+        return []
+    from pytest_evalstudio.engine.scoring.smallest import describe, equal_edits  # most runs shrink no flip
+
+    return [*map(describe, equal_edits(edits))]
+
+
 def explain(result: Result) -> str:
     """Return the full message of a failing item: verdicts with reasons, question, answer and context."""
     lines = list(_error_lines(result.errors))
     lines += map(masked, misses(result))
+    lines += smallest_lines(result.flips)
     if result.answers:
         repeat = _shown_repeat(result)
         if any(selected.spec.id == "tool_calls" for selected in result.verdicts):

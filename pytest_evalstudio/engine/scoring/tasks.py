@@ -75,6 +75,8 @@ class EvalTask:
         related: by type of relationship, other cases under the same model that this one is linked to.
         attempt: number of the attempt at the test case, 1 for the first.
         policy: verdict on repeats, "" for that of the run.
+        sample: tells its questions from those of another task with the same texts, so that they are asked
+            again; "" for none.
     """
 
     name: str
@@ -89,6 +91,7 @@ class EvalTask:
     related: Mapping[str, EvalTask] = field(default_factory=lambda: NOTHING)
     attempt: int = 1
     policy: str = ""
+    sample: str = ""
 
     @property
     def key(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pytest_evalstudio.calibration.apply.conformal import ConformalSet
 from pytest_evalstudio.core.cases import NOTHING, Case
@@ -18,6 +18,9 @@ from pytest_evalstudio.engine.scoring.calibrated import conformal_set_of
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.tasks import EvalTask
 from pytest_evalstudio.stats.sequential import Sprt
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.engine.scoring.smallest import SmallestEdit
 
 Direction = Literal["pass_to_fail", "fail_to_pass"]
 Stopped = Literal["", "pass", "fail", "inconclusive"]
@@ -74,6 +77,7 @@ class Flip:
 
     Attributes:
         turn: perturbed turn of a conversation, from 1; 0 for a single question.
+        smallest: smallest edit of the question that still flips the metric; None where it was not searched.
     """
 
     evaluator: str
@@ -87,6 +91,7 @@ class Flip:
     meaning_kept: bool
     fails: bool
     turn: int = 0
+    smallest: SmallestEdit | None = None
 
 
 def verdict(

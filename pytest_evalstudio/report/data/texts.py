@@ -8,7 +8,7 @@ from __future__ import annotations
 import tempfile
 import zlib
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +21,7 @@ from pytest_evalstudio.engine.quick_json import written
 from pytest_evalstudio.record.codec import portable
 from pytest_evalstudio.record.schema import (
     Item,
+    ItemFlip,
     JsonObject,
     Mark,
     Row,
@@ -211,7 +212,10 @@ def _entry(
     if first.categories:
         entry["categories"] = first.categories
     if item.flips:
-        entry["flips"] = [portable(msgspec.to_builtins(flip)) for flip in item.flips]
+        plain_flips = [msgspec.structs.replace(flip, smallest=None) for flip in item.flips]
+        entry["flips"] = [portable(msgspec.to_builtins(flip)) for flip in plain_flips]
+        if any(flip.smallest is not None for flip in item.flips):
+            entry["smallest_edits"] = _smallest_edits(item.flips)
     if reasons := {id: verdict.reason for id, verdict in item.verdicts.items() if verdict.reason}:
         entry["reasons"] = reasons
     if item.reason:
@@ -220,6 +224,20 @@ def _entry(
         if context:
             answer["context"] = context
     return entry
+
+
+def _smallest_edits(flips: Iterable[ItemFlip]) -> list[JsonObject]:
+    """Return the smallest edits of an item's flips for the page: in words, with both questions."""
+    from pytest_evalstudio.engine.scoring.smallest import equal_edits, wording  # most runs shrink no flip
+
+    entries = []
+    for edits in equal_edits(flip.smallest for flip in flips if flip.smallest is not None):
+        words = wording(edits[0], sum(edit.calls for edit in edits))
+        entry: JsonObject = {"title": words.title, "note": words.note}
+        if words.has_question:
+            entry |= {"original": _cut(edits[0].original), "question": _cut(edits[0].question)}
+        entries.append(entry)
+    return entries
 
 
 def _answer(row: Row, trajectories: Sequence[Trajectory]) -> JsonObject:

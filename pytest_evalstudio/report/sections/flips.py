@@ -29,4 +29,5 @@ def flips(content: Content) -> Mapping[str, object] | None:
         "apart": [rate for rate in rates if not rate.meaning_kept],
         "has_noise": any(rate.noise is not None for rate in preserving),
         "charts": charts(content.analysis.sensitivities),
+        "shrunk": content.analysis.shrunk_flips.sentence,
     }

@@ -7,7 +7,14 @@ import pytest
 from pytest_evalstudio.core.cases import Answer, Relationship
 from pytest_evalstudio.engine.builders import make_case
 from pytest_evalstudio.engine.pipeline import Pipeline
-from pytest_evalstudio.engine.scoring.messages import explain, flip_line, headline, misses, short
+from pytest_evalstudio.engine.scoring.messages import (
+    explain,
+    flip_line,
+    has_misses,
+    headline,
+    misses,
+    short,
+)
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo
 from pytest_evalstudio.formats.config import configuration
@@ -271,3 +278,21 @@ def test_a_flip_names_its_perturbators():
         == "reading: value flipped from pass to fail under comma:LOW+word_swap:HIGH (0.9 -> 0.1, threshold"
         " 0.5; original: o)"
     )
+
+
+def test_has_misses_agrees_with_the_lines_of_misses():
+    original = task("q", "1")
+    tasks = [
+        original,
+        task("q2", "0"),
+        task("q3", "1 99"),
+        task("q4", "1|0|0"),
+        task("q5", "fault"),
+        task("q6", ""),
+        task("q-flip", "0", source=original, categories=["perturbed_by:antonym:HIGH"]),
+        task("q-kept", "0", source=original, categories=["perturbed_by:comma:HIGH"]),
+    ]
+    results = Pipeline(plan_of()).evaluate(tasks)
+    states = [has_misses(result) for result in results]
+    assert states == [bool(misses(result)) for result in results]
+    assert states == [False, True, False, True, False, True, False, True]

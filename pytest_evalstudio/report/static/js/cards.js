@@ -80,6 +80,22 @@ function passMark(passes) {
   );
 }
 
+/** The smallest edits of a question that still flip: two questions each, with the differing words marked. */
+function smallestEdits(edits) {
+  return edits.map(({ title, note, original, question }) => {
+    const heading = el("p", { class: "smallest-head" }, said(title[0].toUpperCase() + title.slice(1)), note ? el("span", { class: "quiet" }, " (", said(note), ")") : null);
+    if (question === undefined) return heading;
+    const [before, after] = changedWords(parted(original)[0], parted(question)[0]);
+    return el(
+      "div",
+      { class: "smallest" },
+      heading,
+      el("p", { class: "smallest-question", dir: "auto" }, stretchNodes(before, "del")),
+      el("p", { class: "smallest-question", dir: "auto" }, stretchNodes(after, "ins")),
+    );
+  });
+}
+
 /** A flip of an answer in words, with a link to its original. */
 function flipLine(run, router, row, flip) {
   const source = run.siblingOf(row, flip.source);

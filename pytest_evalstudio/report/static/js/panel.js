@@ -244,6 +244,7 @@ class Panel {
             { class: "plain-list" },
             texts.flips.map((flip) => flipLine(this.run, this.router, this.row, flip)),
           ),
+          ...smallestEdits(texts.smallest_edits ?? []),
         ]),
       texts.categories &&
         panelPart("Tags", [

@@ -49,6 +49,7 @@ class FlipList {
         el("a", { href: address.ofCase(run.nodeid(row)) }, "Open"),
       ),
       original && texts ? this.#pair(original, texts) : el("p", { class: "quiet" }, "The original is not on this page."),
+      ...smallestEdits(texts?.smallest_edits ?? []),
     );
   }
 

@@ -1,0 +1,1 @@
+"""Search for the smallest edit of a perturbed question that still flips a verdict."""
