@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, local, say
 from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.core.figures import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -133,7 +134,7 @@ def _validate_data(name: str, registry: Registry) -> int:
             say(f"{name}: {task.key}: {exc}")
             wrong.append(DataError(str(exc)))
     if not wrong:
-        say(f"{name}: {file.kind}, {len(file_tasks)} test cases: fine")
+        say(f"{name}: {file.kind}, {counted(len(file_tasks), 'test case')}: fine")
     return FINDINGS if wrong else FINE
 
 

@@ -46,7 +46,7 @@ _NAMES = {
         generate_test_cases Generated""",
     "evaluation": (
         "evaluate Results make_case build_report Report Problem score_table ScoredTable"
-        " configured_hosts ConfiguredHost base_models"
+        " configured_hosts ConfiguredHost base_models host_defaults"
     ),
     "fixtures": "Check AskedModel EvalCase EvalModel EvalSuite EvalGuard",
     "plugins": """Case Prompt Turn Answer ToolCall Step Metric Outcome Finding Fragment Tools evaluator
