@@ -36,7 +36,7 @@ from pytest_evalstudio.report.data.blocks import PageData
 from pytest_evalstudio.report.data.columns import Columns
 from pytest_evalstudio.report.data.texts import TextStore
 from pytest_evalstudio.report.descriptions import describe_evaluator
-from pytest_evalstudio.report.explainer import OUTPUTS, write_explainer
+from pytest_evalstudio.report.explainer import outputs_of, write_explainer
 from pytest_evalstudio.report.exports import interpretation
 from pytest_evalstudio.report.failed_items import FailedItems
 from pytest_evalstudio.report.failures import FailureBook
@@ -180,7 +180,9 @@ def _ratings(run: Run) -> Ratings | None:
 
 
 def _folders(output: Path, run: Run, evaluators: Mapping[str, EvaluatorInfo]) -> dict[str, ExplainerFolder]:
-    return {id: ExplainerFolder(output, run.run_id, info, OUTPUTS) for id, info in evaluators.items()}
+    return {
+        id: ExplainerFolder(output, run.run_id, info, outputs_of(info)) for id, info in evaluators.items()
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,7 +249,7 @@ def _write_files(output: Path, inputs: _Inputs) -> Content:
         )
         for id, folder in folders.items():
             with exports.of(f"evaluator {id}"):
-                write_explainer(content, folder, rows=results.rows[id])
+                write_explainer(content, folder, rows=results.rows.get(id, 0))
             _pack(archive, output, (path for path in tree(folder.path) if path not in packed))
         with exports.of(DATA, output / DATA):
             write_json(output / DATA, interpretation(analysis, folders, results.models))
@@ -355,7 +357,7 @@ class Exports:
 
 def _results_writer(run: Run, folders: Mapping[str, ExplainerFolder]) -> ResultsWriter:
     return ResultsWriter(
-        {id: folder.results for id, folder in folders.items()},
+        {id: folder.results for id, folder in folders.items() if folder.info.save_llm_result},
         {id: folder.info for id, folder in folders.items()},
         run.models,
         {

@@ -11,8 +11,9 @@ from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.numbers import number_fault
 from pytest_evalstudio.core.plugins.host import Host, HostFault, HostSpec
 from pytest_evalstudio.engine.asking.answers import digest_of
+from pytest_evalstudio.engine.asking.counters import Counters
 from pytest_evalstudio.engine.asking.deadlines import TimeIsUp, within
-from pytest_evalstudio.engine.asking.limits import Counters, Limits
+from pytest_evalstudio.engine.asking.limits import Limits
 from pytest_evalstudio.engine.asking.load import Load
 from pytest_evalstudio.engine.asking.preparing import Preparations
 from pytest_evalstudio.engine.asking.retrying import with_retries
@@ -60,6 +61,7 @@ class HostRequests:
         """
         await self._load.pace.turn()
         start = time.perf_counter()
+        self._counters.call_count += 1
         answer = await self.in_time(self._host.answer(prompt), self._limits.timeout_s)
         if not isinstance(answer, Answer):
             raise HostFault(f"host {self._spec.id!r} gave a {type(answer).__name__} instead of an Answer")

@@ -20,11 +20,12 @@ from pytest_evalstudio.engine.asking.claims import claimed
 from pytest_evalstudio.engine.asking.cleaning import without_secrets
 from pytest_evalstudio.engine.asking.conversations import Conversations
 from pytest_evalstudio.engine.asking.corpora import CorpusRegister
+from pytest_evalstudio.engine.asking.counters import Counters
 from pytest_evalstudio.engine.asking.deadlines import within
 from pytest_evalstudio.engine.asking.dialogues import Dialogue, Request
 from pytest_evalstudio.engine.asking.interrupted import InterruptedAnswers
 from pytest_evalstudio.engine.asking.labels import SessionLabels
-from pytest_evalstudio.engine.asking.limits import Breaker, Counters, Limits
+from pytest_evalstudio.engine.asking.limits import Breaker, Limits
 from pytest_evalstudio.engine.asking.load import Load
 from pytest_evalstudio.engine.asking.loops import CLOSING_S, LoopThread
 from pytest_evalstudio.engine.asking.prices import without_prices
@@ -153,7 +154,8 @@ class ModelSession:
     def counters(self) -> dict[str, Any]:
         """Return the counters of the requests that were made; stored answers are not included.
 
-        They are success_count, retry_count, timeout_count, failure_count and duration_stats.
+        They are call_count (requests, retries included), success_count, retry_count, timeout_count,
+        failure_count and duration_stats; time_to_first_token_stats of streamed answers; usage (tokens).
         """
         used = self.labels.prices.used
         return {**self._counters.as_dict(), **({"prices": used} if used else {})}
@@ -374,7 +376,7 @@ class ModelSession:
         if answer.error:
             return self._failure(answer.error, answer)
         answer = without_secrets(answer, self._secrets)
-        self._counters.success(answer.duration_s)
+        self._counters.success(answer)
         if self._cache is not None and key and accept(answer):
             self._cache.put(key, answer, run=self._run().id)
         return self.labels.priced(answer)
