@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
-from pytest_evalstudio.engine.asking.counters import AnswerFigures
+from pytest_evalstudio.engine.asking.limits import AnswerFigures
 from pytest_evalstudio.record.schema import JsonObject, ModelEntry, Row
 
 _MODEL_KEYS = tuple(

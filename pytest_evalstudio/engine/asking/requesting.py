@@ -11,9 +11,8 @@ from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.numbers import number_fault
 from pytest_evalstudio.core.plugins.host import Host, HostFault, HostSpec
 from pytest_evalstudio.engine.asking.answers import digest_of
-from pytest_evalstudio.engine.asking.counters import Counters
 from pytest_evalstudio.engine.asking.deadlines import TimeIsUp, within
-from pytest_evalstudio.engine.asking.limits import Limits
+from pytest_evalstudio.engine.asking.limits import Counters, Limits
 from pytest_evalstudio.engine.asking.load import Load
 from pytest_evalstudio.engine.asking.preparing import Preparations
 from pytest_evalstudio.engine.asking.retrying import with_retries

@@ -20,12 +20,11 @@ from pytest_evalstudio.engine.asking.claims import claimed
 from pytest_evalstudio.engine.asking.cleaning import without_secrets
 from pytest_evalstudio.engine.asking.conversations import Conversations
 from pytest_evalstudio.engine.asking.corpora import CorpusRegister
-from pytest_evalstudio.engine.asking.counters import Counters
 from pytest_evalstudio.engine.asking.deadlines import within
 from pytest_evalstudio.engine.asking.dialogues import Dialogue, Request
 from pytest_evalstudio.engine.asking.interrupted import InterruptedAnswers
 from pytest_evalstudio.engine.asking.labels import SessionLabels
-from pytest_evalstudio.engine.asking.limits import Breaker, Limits
+from pytest_evalstudio.engine.asking.limits import Breaker, Counters, Limits
 from pytest_evalstudio.engine.asking.load import Load
 from pytest_evalstudio.engine.asking.loops import CLOSING_S, LoopThread
 from pytest_evalstudio.engine.asking.prices import without_prices

@@ -16,8 +16,8 @@ from pytest_evalstudio.core.plugins.host import HostFault, host
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking import limits
 from pytest_evalstudio.engine.asking.answers import FILE_NAME
-from pytest_evalstudio.engine.asking.counters import Counters
 from pytest_evalstudio.engine.asking.hosts import open_model
+from pytest_evalstudio.engine.asking.limits import Counters
 from pytest_evalstudio.hosts.scripted import Scripted
 from support.prompts import ask_for
 
