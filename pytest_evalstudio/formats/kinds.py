@@ -30,7 +30,8 @@ def kind_of(data: object) -> str:
     if "evalstudio_workflow" in data:
         return "workflow"
     if "tests" in data:
-        return "suite"
+        is_of_promptfoo = "prompts" in data and ("providers" in data or "targets" in data)
+        return "" if is_of_promptfoo else "suite"
     if "dataset" in data and "models" in data:
         return "lab"
     if "inputs" in data:
@@ -64,6 +65,10 @@ def read_source(path: Path, name: str = "") -> Source:
 
 def unsupported(source: Source) -> DataError:
     """Return the error of a file that is none of the kinds with test cases."""
+    from pytest_evalstudio.formats.foreign import foreign_file  # needed only for an error
+
+    if (foreign := foreign_file(source.data)) is not None:
+        return DataError(foreign.fact, source=source.name)
     is_workflow = kind_of(source.data) == "workflow"
     fault = "is a workflow, which has no test cases" if is_workflow else "has no supported format"
     return DataError(f"{fault}: {EXPECTED}", source=source.name)
