@@ -81,6 +81,12 @@ class TestCase(FormatModel):
     `metadata` and keys that begin with `x-` hold data of the user's own, which rows carry.
 
     Attributes:
+        key: name of the case, unique in its suite; derived from the content where not given.
+        prompt: the question.
+        categories: classes of the case, which are markers of its test items.
+        relationships: other cases that it depends on, each with type, target (a key) and target_type; the
+            type "perturbation_source" names the original of a perturbed case.
+        expected_output: reference answer.
         condition: boolean expression over the answer; see `formats.condition`.
         condition_on: where the condition is to hold: "answer", "context" or "both"; by default in the answer
             and, for RAG, in the context.
@@ -88,6 +94,10 @@ class TestCase(FormatModel):
         constraints: the older form of a condition: a list is AND, a list inside it is OR.
         conversation: the turns before the prompt, each with role ("system", "user" or "assistant") and
             content.
+        expected_facts: statements that the answer must contain, for judges.
+        guidelines: rules that the answer must follow, for judges.
+        expected_documents: names or URIs of the documents that should be retrieved.
+        expected_chunks: texts that should be retrieved.
         expected_tool_calls: calls of tools that the model should make, in order; [] for none at all.
             Arguments are values or matchers, see `formats.matchers`.
         expected_state: JSON pointers into the application's state to values or matchers.

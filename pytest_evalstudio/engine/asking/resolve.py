@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError, EvaluationError
-from pytest_evalstudio.core.plugins.host import Host, HostFault, HostSpec
+from pytest_evalstudio.core.plugins.host import Host, HostFault, HostSpec, ReadsCase
 from pytest_evalstudio.engine.asking.answers import AnswerCache, StoredAnswer
 from pytest_evalstudio.engine.asking.claims import claimed
 from pytest_evalstudio.engine.asking.cleaning import without_secrets
@@ -429,7 +429,8 @@ class ModelSession:
     def _answer_key(self, prompt: Prompt) -> str:
         if self._cache is None:
             return ""
-        if self._template is None or not self._template.reads_case:
+        reads_case = isinstance(self.host, ReadsCase) and self.host.reads_case
+        if not (reads_case or (self._template is not None and self._template.reads_case)):
             prompt = replace(prompt, case="")
         return self._cache.key(self.spec.id, without_prices(self._settings), prompt)
 
