@@ -81,6 +81,12 @@ class Report:
     warnings: tuple[str, ...] = ()
     ratings: Ratings | None = field(default=None, repr=False)
 
+    def _repr_html_(self) -> str:
+        """Return verdict, first findings and the address of the page, for notebooks."""
+        from pytest_evalstudio.report.notebook import report_html
+
+        return report_html(self)
+
 
 def build_report(
     record: str | Path,
