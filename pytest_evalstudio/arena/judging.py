@@ -175,7 +175,13 @@ def _battle(game: Game, judgements: Sequence[Judgement], judge: str, seed: int) 
         chars_a=len(game.first.actual_output),
         chars_b=len(game.second.actual_output),
         texts_id=game.texts_id,
+        categories=categories_of(game),
     )
+
+
+def categories_of(game: Game) -> tuple[str, ...]:
+    """Return the categories of a game's prompt, masked."""
+    return tuple(dict.fromkeys(map(masked, game.first.categories)))
 
 
 def _mean(verdicts: Sequence[GameVerdict], score: Callable[[GameVerdict], int]) -> float:
