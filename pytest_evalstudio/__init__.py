@@ -32,7 +32,12 @@ if TYPE_CHECKING:
     from pytest_evalstudio.core.tool_calls import ToolCall
     from pytest_evalstudio.core.tools import Tools
     from pytest_evalstudio.engine.builders import make_case
-    from pytest_evalstudio.engine.configured_hosts import ConfiguredHost, base_models, configured_hosts
+    from pytest_evalstudio.engine.configured_hosts import (
+        ConfiguredHost,
+        base_models,
+        configured_hosts,
+        host_defaults,
+    )
     from pytest_evalstudio.engine.evaluate import Results, evaluate
     from pytest_evalstudio.engine.labs import LabBuilder
     from pytest_evalstudio.engine.perturbing.cases import perturb
@@ -67,7 +72,7 @@ _HOMES = {
     "core.plugins.registry": ("Registry",),
     "core.plugins.step": ("StepResult", "step"),
     "engine.builders": ("make_case",),
-    "engine.configured_hosts": ("ConfiguredHost", "base_models", "configured_hosts"),
+    "engine.configured_hosts": ("ConfiguredHost", "base_models", "configured_hosts", "host_defaults"),
     "engine.evaluate": ("Results", "evaluate"),
     "engine.labs": ("LabBuilder",),
     "engine.perturbing.cases": ("perturb",),
@@ -135,6 +140,7 @@ __all__ = [
     "generate_test_cases",
     "generator",
     "host",
+    "host_defaults",
     "make_case",
     "perturb",
     "perturbator",

@@ -79,14 +79,14 @@ def test_hosts_are_listed_for_people_and_for_machines(capsys):
     ("name", "content", "said"),
     [
         ("s.json", {"tests": [{"test_cases": [FOUR, SIX]}]}, "s.json: suite, 2 test cases: fine"),
-        ("s.yaml", "tests:\n- test_cases:\n  - prompt: q\n", "s.yaml: suite, 1 test cases: fine"),
+        ("s.yaml", "tests:\n- test_cases:\n  - prompt: q\n", "s.yaml: suite, 1 test case: fine"),
         (
             "l.json",
             {"dataset": {"inputs": [{"key": "k", "model_key": "m"}]}, "models": [{"key": "m"}]},
-            "l.json: lab, 1 test cases: fine",
+            "l.json: lab, 1 test case: fine",
         ),
         ("d.json", {"inputs": [{"input": "q"}, {"input": "r"}]}, "d.json: dataset, 2 test cases: fine"),
-        ("d.csv", "input,actual_output\nq,a\n", "d.csv: dataset, 1 test cases: fine"),
+        ("d.csv", "input,actual_output\nq,a\n", "d.csv: dataset, 1 test case: fine"),
         ("evalstudio.toml", CONFIG, "evalstudio.toml: configuration, 2 models: fine"),
     ],
 )
@@ -159,7 +159,7 @@ def test_all_files_are_checked_whatever_is_wrong_with_the_first(capsys):
     assert main(["validate", "gone.json", suite(FOUR), "gone.toml"]) == 1
     assert capsys.readouterr().out.splitlines() == [
         "gone.json: cannot be read: No such file or directory",
-        "s.json: suite, 1 test cases: fine",
+        "s.json: suite, 1 test case: fine",
         "gone.toml: cannot be read: No such file or directory",
     ]
 
@@ -177,7 +177,7 @@ def test_what_was_repaired_is_a_warning_and_no_fault(capsys):
             "warning: s.json /tests/0: 'categores' is not a key of this format and is ignored."
             " Did you mean 'categories'?"
         ),
-        "s.json: suite, 1 test cases: fine",
+        "s.json: suite, 1 test case: fine",
     ]
 
 
@@ -204,7 +204,7 @@ def test_a_suite_at_a_url_is_checked(capsys, here):
         server.shutdown()
         thread.join()
     assert result == 0
-    assert capsys.readouterr().out == f"{url}: suite, 1 test cases: fine\n"
+    assert capsys.readouterr().out == f"{url}: suite, 1 test case: fine\n"
 
 
 def test_a_starter_is_written_once_and_is_fine(capsys):
@@ -279,8 +279,8 @@ def test_an_unknown_schema_is_told(capsys):
     assert main(["schema", "suit"]) == 2
     assert (
         capsys.readouterr().err
-        == "evalstudio: no format named 'suit'. Did you mean 'suite'? There are: suite, lab, dataset,"
-        " workflow, scores, record.\n"
+        == "evalstudio: no format named 'suit'. Did you mean 'suite'? There are: suite, test,"
+        " test_case, lab, dataset, workflow, scores, record.\n"
     )
 
 

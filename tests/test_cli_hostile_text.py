@@ -86,6 +86,7 @@ COMMANDS = {
         ["table", "rows.json", "--map", f"input={NASTY}", "-o", "out.json"],
         ["ragas", "broken.json", "-o", NASTY],
         ["h2o-sonar", "broken.json", "-o", "out.json"],
+        ["h2o-sonar", "suite.json", "-o", "out.json", "--name-prefix", NASTY, "--description", NASTY],
     ],
     "export": [
         ["ragas", "lab.json", "-o", "out.jsonl"],
@@ -142,7 +143,13 @@ COMMANDS = {
         ["--purpose", "purpose.toml", "-o", "red.json", "--kinds", NASTY],
         ["--purpose", NASTY, "-o", NASTY],
     ],
-    "mrm": [["workflow.json"], [NASTY]],
+    "mrm": [
+        ["workflow.json"],
+        [NASTY],
+        ["clone", "workflow.json", "copy.json", "--name", NASTY],
+        ["clone", "workflow.json", f"{NASTY}.json"],
+        ["clone", "workflow.json", "copy.json", "--set", f"{NASTY}.x={NASTY}"],
+    ],
     "review": [
         ["workflow.json"],
         [NASTY],

@@ -89,6 +89,8 @@ LOADERS: dict[str, tuple[str, ...]] = {
     "report/workflow.py": (WORKFLOWS,),
     **dict.fromkeys(("cli/arena.py", "cli/common.py", "cli/validate.py"), (SUITES, LABS)),
     "cli/importing.py": (SUITES, LABS),
+    "cli/mrm_clone.py": (WORKFLOWS,),
+    "cli/standard_input.py": (TOOLS, SUITES, LABS),
     "cli/workflow_files.py": (WORKFLOWS,),
     "cli/review.py": (WORKFLOWS, LABELS),
 }

@@ -10,6 +10,7 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.runs import AskingRun
 from pytest_evalstudio.engine.labs import LabBuilder
+from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.engine.scoring.tasks import tasks
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.files import EvalFile
@@ -30,8 +31,32 @@ class AskedAnswers:
 
 
 def answers_of(file: EvalFile, folder: Path) -> list[Case]:
-    """Return the answered cases of a lab or data set, one per question and model."""
-    return [task.answers[0] for task in tasks(file, folder) if task.answered]
+    """Return the answered cases that play: one per question and model, without perturbed copies.
+
+    Copies of a question would count it several times; skipped cases do not play either.
+    """
+    return [
+        task.answers[0]
+        for task in tasks(file, folder)
+        if task.answered and task.source is None and not task.skip
+    ]
+
+
+def playing_part(suite: TestSuite) -> TestSuite:
+    """Return a suite without perturbed copies and skipped cases, which do not play."""
+    keys = {case.key for _, case in suite.cases()}
+    part = suite.model_copy(deep=True)
+    for test in part.tests:
+        test.test_cases = [
+            case
+            for case in test.test_cases
+            if not case.skip
+            and not any(
+                link.type == SOURCE and link.target in keys and link.target != case.key
+                for link in case.relationships
+            )
+        ]
+    return part
 
 
 def asked_answers(
@@ -57,7 +82,7 @@ def asked_answers(
     """
     tables = [{"name": table.name, **table.settings} for table in config.model if table.name not in judges]
     with LabBuilder(
-        suite,
+        playing_part(suite),
         tables,
         folder=config.folder,
         documents=documents,

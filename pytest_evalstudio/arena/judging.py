@@ -6,7 +6,7 @@ import functools
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from pytest_evalstudio.arena.games import Game, model_of
 from pytest_evalstudio.core.judging import Flow, Judge, Judgement, Judging, Question, asked_texts
@@ -28,6 +28,35 @@ REPLY = record(
     choice=choice("The better answer.", *_WINNERS),
 )
 """Form of the judge's reply."""
+ArenaPrompt = Literal["default", "document"]
+"""Ways to ask the judge: "document" is the published procedure, whose higher score wins, without ties."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """Template of the question to a judge, and the form of its reply."""
+
+    prompt: str
+    reply: Any
+
+
+_FORMS: Mapping[ArenaPrompt, _Form] = {
+    "default": _Form(PROMPT, REPLY),
+    "document": _Form(
+        "arena_document",
+        record(
+            reason=text("Your analysis, step by step, in detail."),
+            score_first=number("Score of the first answer.", least=1, most=10, whole=True),
+            score_second=number("Score of the second answer.", least=1, most=10, whole=True),
+            choice=choice("The answer with the higher score.", "first", "second"),
+        ),
+    ),
+}
+
+
+def judge_name(judge: str, prompt: ArenaPrompt) -> str:
+    """Return the name under which verdicts are kept: those of different prompts are not mixed."""
+    return judge if prompt == "default" else f"{judge} ({prompt})"
 
 
 def choice_by_scores(reply: Mapping[str, Any]) -> str:
@@ -68,7 +97,9 @@ class JudgedGames:
     spent: Judging
 
 
-def judge_games(games: Sequence[Game], judge: Judge, *, seed: int) -> JudgedGames:
+def judge_games(
+    games: Sequence[Game], judge: Judge, *, seed: int, prompt: ArenaPrompt = "default"
+) -> JudgedGames:
     """Let a judge compare the answers of games.
 
     The judge does not see the names of the models. Of a panel, more than half must have a verdict; the
@@ -78,13 +109,15 @@ def judge_games(games: Sequence[Game], judge: Judge, *, seed: int) -> JudgedGame
         games: what is judged.
         judge: the judge, or panel.
         seed: of the order and sides of the games, for the battles.
+        prompt: how the judge is asked.
     """
-    flows = [functools.partial(_verdict, game) for game in games]
+    name = judge_name(judge.name, prompt)
+    flows = [functools.partial(_verdict, game, prompt) for game in games]
     judgements = judge.follow(flows)
     battles, faults, spent = [], Counter[str](), Judging()
     for game, of_game in zip(games, judgements, strict=True):
         spent = sum((judgement.spent for judgement in of_game), spent)
-        battle = _battle(game, of_game, judge.name, seed)
+        battle = _battle(game, of_game, name, seed)
         if battle is None:
             faults[next(str(judgement.fault) for judgement in of_game if judgement.fault is not None)] += 1
         else:
@@ -92,22 +125,22 @@ def judge_games(games: Sequence[Game], judge: Judge, *, seed: int) -> JudgedGame
     return JudgedGames(battles=tuple(battles), faults=dict(faults), spent=spent)
 
 
-def question_of(game: Game) -> Question:
+def question_of(game: Game, prompt: ArenaPrompt = "default") -> Question:
     """Return what a judge is asked about a game."""
     return Question(
-        prompt=PROMPT,
+        prompt=_FORMS[prompt].prompt,
         texts={
             **asked_texts(game.first),
             "first_answer": game.first.actual_output,
             "second_answer": game.second.actual_output,
         },
-        reply=REPLY,
+        reply=_FORMS[prompt].reply,
         consistency=choice_by_scores,
     )
 
 
-def _verdict(game: Game) -> Flow[GameVerdict]:
-    [reply] = yield [question_of(game)]
+def _verdict(game: Game, prompt: ArenaPrompt) -> Flow[GameVerdict]:
+    [reply] = yield [question_of(game, prompt)]
     return GameVerdict(
         winner=_WINNERS[reply["choice"]],
         score_first=reply["score_first"],
@@ -142,7 +175,13 @@ def _battle(game: Game, judgements: Sequence[Judgement], judge: str, seed: int) 
         chars_a=len(game.first.actual_output),
         chars_b=len(game.second.actual_output),
         texts_id=game.texts_id,
+        categories=categories_of(game),
     )
+
+
+def categories_of(game: Game) -> tuple[str, ...]:
+    """Return the categories of a game's prompt, masked."""
+    return tuple(dict.fromkeys(map(masked, game.first.categories)))
 
 
 def _mean(verdicts: Sequence[GameVerdict], score: Callable[[GameVerdict], int]) -> float:

@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.arena.games import Game, check_seed, games_of, unplayed
-from pytest_evalstudio.arena.judging import SETTINGS, JudgedGames, judge_games, question_of
+from pytest_evalstudio.arena.judging import (
+    SETTINGS,
+    ArenaPrompt,
+    JudgedGames,
+    judge_games,
+    judge_name,
+    question_of,
+)
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
 from pytest_evalstudio.core.plugins.registry import Registry
@@ -34,6 +41,7 @@ class ArenaOptions:
         models: only games between these models; () for all.
         seed: of the order of the games and of their sides.
         both_orders: judge each game twice, with the sides exchanged.
+        prompt: how the judge is asked.
 
     Raises:
         ConfigurationError: if the seed is negative.
@@ -43,6 +51,7 @@ class ArenaOptions:
     models: tuple[str, ...] = ()
     seed: int = 0
     both_orders: bool = False
+    prompt: ArenaPrompt = "default"
 
     def __post_init__(self) -> None:
         check_seed(self.seed)
@@ -115,7 +124,7 @@ def play(
     with _Bench(config, options, cache, registry) as bench:
         games, reused = _games(answers, battles, bench.panel, options)
         bench.panel.progress = progress
-        judged = judge_games(games, bench.panel, seed=options.seed)
+        judged = judge_games(games, bench.panel, seed=options.seed, prompt=options.prompt)
     valid = {battle.identity for battle in reused}
     return Played(
         outdated=tuple(battle for battle in battles if battle.identity not in valid),
@@ -138,7 +147,7 @@ def estimate(
             answers, seed=options.seed, models=options.models, both_orders=options.both_orders
         )
         games, _ = _games(answers, battles, bench.panel, options)
-        chars = sum(len(bench.panel.prompt_text(question_of(game))) for game in games)
+        chars = sum(len(bench.panel.prompt_text(question_of(game, options.prompt))) for game in games)
         members = bench.panel.members
     return RequestEstimate(
         games=len(everything),
@@ -153,7 +162,8 @@ def _games(
     answers: Sequence[Case], battles: Sequence[Battle], panel: Panel, options: ArenaOptions
 ) -> tuple[list[Game], list[Battle]]:
     games = games_of(answers, seed=options.seed, models=options.models, both_orders=options.both_orders)
-    return unplayed(games, battles, panel.name, both_orders=options.both_orders)
+    judge = judge_name(panel.name, options.prompt)
+    return unplayed(games, battles, judge, both_orders=options.both_orders)
 
 
 class _Bench:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from pytest_evalstudio.arena.bias import human_agreement, length_bias, order_check, position_bias
-from pytest_evalstudio.arena.results import ModelRating, Pair, Ratings
+from pytest_evalstudio.arena.results import CategoryRating, ModelRating, Pair, Ratings
 from pytest_evalstudio.arena.table import GameTable
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.formats.battles import Battle
@@ -30,6 +30,8 @@ ALPHA = 0.05
 MIN_PROMPTS = 30
 """Prompts below which a note says what the intervals rest on."""
 MOST_ROUNDS = 100_000
+MAX_CATEGORIES = 20
+"""Categories that are rated by themselves, those with the most games."""
 _DIGITS = 4
 """Decimals of the results: fewer than those in which the floating-point units of machines differ."""
 _TAILS = (2.5, 97.5)
@@ -86,10 +88,9 @@ def rate(battles: Sequence[Battle], options: RatingOptions | None = None) -> Rat
     rating_options = options or RatingOptions()
     table = GameTable.of(battles)
     figures = _Figures(table, rating_options)
-    order = figures.order
     pairs = _pairs(table, figures)
     return Ratings(
-        models=tuple(_model(table, figures, pairs, number, rank) for rank, number in enumerate(order, 1)),
+        models=_models(table, figures, pairs),
         pairs=tuple(pairs),
         games=len(battles),
         prompts=len({battle.prompt_key for battle in battles}),
@@ -101,7 +102,30 @@ def rate(battles: Sequence[Battle], options: RatingOptions | None = None) -> Rat
         humans=human_agreement(battles),
         judges=tuple(dict.fromkeys(battle.rater or battle.judge for battle in battles)),
         notes=tuple(_notes(table, figures.groups)),
+        categories=tuple(_by_category(battles, rating_options)),
     )
+
+
+def _by_category(battles: Sequence[Battle], options: RatingOptions) -> Iterator[CategoryRating]:
+    """Yield the ratings of each category that not all games have; at most `MAX_CATEGORIES` of them."""
+    by_category: dict[str, list[Battle]] = {}
+    for battle in battles:
+        for category in battle.categories:
+            by_category.setdefault(category, []).append(battle)
+    partial = [(name, games) for name, games in by_category.items() if len(games) < len(battles)]
+    for name, games in sorted(partial, key=lambda entry: (-len(entry[1]), entry[0]))[:MAX_CATEGORIES]:
+        table = GameTable.of(games)
+        figures = _Figures(table, options)
+        yield CategoryRating(
+            category=name,
+            games=len(games),
+            prompts=len({battle.prompt_key for battle in games}),
+            models=_models(table, figures, _pairs(table, figures)),
+        )
+
+
+def _models(table: GameTable, figures: _Figures, pairs: Sequence[Pair]) -> tuple[ModelRating, ...]:
+    return tuple(_model(table, figures, pairs, number, rank) for rank, number in enumerate(figures.order, 1))
 
 
 class _Figures:

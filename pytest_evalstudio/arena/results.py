@@ -127,6 +127,19 @@ class HumanAgreement(msgspec.Struct, frozen=True, kw_only=True):
     kappa: float | None
 
 
+class CategoryRating(msgspec.Struct, frozen=True, kw_only=True):
+    """Ratings of the games on the prompts of one category.
+
+    Attributes:
+        models: best first by `elo_median` of these games.
+    """
+
+    category: str
+    games: int
+    prompts: int
+    models: tuple[ModelRating, ...]
+
+
 class Ratings(msgspec.Struct, frozen=True, kw_only=True):
     """Ratings of an arena.
 
@@ -143,6 +156,8 @@ class Ratings(msgspec.Struct, frozen=True, kw_only=True):
         humans: agreement of judges with people; None without votes on the same games.
         judges: names of the judges and raters.
         notes: what limits these figures.
+        categories: ratings by category of the prompts, those with the most games first; empty where all
+            prompts have the same.
     """
 
     models: tuple[ModelRating, ...]
@@ -157,3 +172,4 @@ class Ratings(msgspec.Struct, frozen=True, kw_only=True):
     humans: HumanAgreement | None
     judges: tuple[str, ...]
     notes: tuple[str, ...]
+    categories: tuple[CategoryRating, ...] = ()

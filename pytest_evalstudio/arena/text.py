@@ -36,6 +36,9 @@ def rating_lines(ratings: Ratings) -> Iterator[str]:
     ]
     yield from _aligned([("", "wins against", *numbers), *cells])
     yield ""
+    if ratings.categories:
+        yield from _aligned([(row[0], _short(row[1]), *row[2:]) for row in category_rows(ratings)])
+        yield ""
     yield from findings(ratings)
 
 
@@ -70,6 +73,24 @@ def findings(ratings: Ratings) -> Iterator[str]:
         yield f"note: {note}"
 
 
+def category_rows(ratings: Ratings) -> list[tuple[str, ...]]:
+    """Return a table of the Elo ratings by category, its head included: a row per category and model."""
+    rows: list[tuple[str, ...]] = [("prompts", "category", "model", "Elo", "95 % interval", "games")]
+    for category in ratings.categories:
+        for number, model in enumerate(category.models):
+            rows.append(
+                (
+                    "" if number else str(category.prompts),
+                    "" if number else category.category,
+                    model.model,
+                    f"{model.elo_median:.0f}",
+                    f"{model.elo_low:.0f} to {model.elo_high:.0f}",
+                    str(model.games),
+                )
+            )
+    return rows
+
+
 def ratings_markdown(ratings: Ratings, *, level: int = 1) -> str:
     """Return the leaderboard and the findings as Markdown.
 
@@ -81,6 +102,10 @@ def ratings_markdown(ratings: Ratings, *, level: int = 1) -> str:
     for model in ratings.models:
         rank, name, *numbers = _row(model)
         lines.append(f"| {rank} | {escaped(name)} | {' | '.join(numbers)} |")
+    if ratings.categories:
+        head, *rows = category_rows(ratings)
+        lines += ["", f"| {' | '.join(head)} |", "| ---: | --- | --- | ---: | ---: | ---: |"]
+        lines += [f"| {' | '.join(map(escaped, row))} |" for row in rows]
     lines += ["", *(f"- {escaped(finding)}" for finding in findings(ratings))]
     return "\n".join(lines) + "\n"
 

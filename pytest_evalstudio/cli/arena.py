@@ -64,6 +64,12 @@ def _add_play_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--both-orders", action="store_true", help="judge each game twice, with the sides exchanged"
     )
+    command.add_argument(
+        "--prompt",
+        choices=("default", "document"),
+        default="default",
+        help="document: the published procedure, in which the higher score wins, without ties",
+    )
     command.add_argument("--estimate", action="store_true", help="print games, calls and tokens; ask nothing")
     command.add_argument(
         "--refresh",
@@ -125,6 +131,7 @@ def play_games(arguments: argparse.Namespace) -> int:
         models=tuple(arguments.model),
         seed=arguments.seed,
         both_orders=arguments.both_orders,
+        prompt=arguments.prompt,
     )
     registry = registry_for(arguments)
     path = Path(arguments.output)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.cli.common import FINDINGS, FINE, local, say
+from pytest_evalstudio.cli.standard_input import STANDARD_INPUT, local_files, shown_name
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.figures import counted
 
@@ -19,6 +20,8 @@ KIND_IDS = (
     *("agent-evaluation", "braintrust", "deepeval", "h2o-sonar", "inspect", "langsmith", "mlflow"),
     *("openai-evals", "promptfoo", "ragas", "table"),
 )
+YAML_KINDS = {"promptfoo": ".yaml", "h2o-sonar": ".yaml"}
+"""Kinds whose files are YAML where they are not JSON."""
 TRACES = "traces"
 """Kind that needs no file of a known name: several files, written row by row."""
 MAX_ERRORS = 20
@@ -33,7 +36,9 @@ def add_to(add: Adds) -> None:
     parser = add("import", import_one, "Import tests or answers from another tool's file.")
     kinds = (*KIND_IDS, TRACES)
     parser.add_argument("kind", choices=kinds, metavar="KIND", help=", ".join(kinds))
-    parser.add_argument("file", nargs="+", metavar="FILE", help="path or URL; several of traces")
+    parser.add_argument(
+        "file", nargs="+", metavar="FILE", help="path, URL, or - for standard input; of traces several paths"
+    )
     parser.add_argument(
         "-o", "--output", required=True, metavar="OUT", help="suite or lab .json, data set .json or .csv"
     )
@@ -48,6 +53,12 @@ def add_to(add: Adds) -> None:
         default="",
         metavar="FIELD=COLUMN,…",
         help="columns of a table, e.g. input=question,actual_output=answer,context=chunks",
+    )
+    parser.add_argument(
+        "--name-prefix", default="", metavar="TEXT", help="written before the name of the suite or lab"
+    )
+    parser.add_argument(
+        "--description", default="", metavar="TEXT", help="of the suite or lab, in place of the file's"
     )
     parser.add_argument(
         "--sample", type=int, metavar="N", help="questions of a suite of traces (default: all)"
@@ -91,24 +102,23 @@ def add_to(add: Adds) -> None:
 def import_one(arguments: argparse.Namespace) -> int:
     """Import a file, or traces of several files."""
     if arguments.kind == TRACES:
+        if arguments.name_prefix or arguments.description:
+            raise ConfigurationError("--name-prefix and --description are no options of traces")
         return _import_traces(arguments)
     if arguments.sample is not None or arguments.freeze_calls:
         raise ConfigurationError("--sample and --freeze-calls are options of traces --to suite")
     if len(arguments.file) > 1:
         raise ConfigurationError(f"{arguments.kind} is read from one file; only traces from several")
-    [name] = arguments.file
     from pytest_evalstudio.formats.dataset import LlmDataset
     from pytest_evalstudio.formats.lab import TestLab
     from pytest_evalstudio.importers.kinds import DATASET, import_file
     from pytest_evalstudio.importers.table import parse_map
 
-    result = import_file(
-        arguments.kind,
-        local(name),
-        name=name,
-        target=arguments.to,
-        columns=parse_map(arguments.map),
-    )
+    name = shown_name(arguments.file[0])
+    with local_files(arguments.file, YAML_KINDS.get(arguments.kind, ".csv")) as [path]:
+        result = import_file(
+            arguments.kind, path, name=name, target=arguments.to, columns=parse_map(arguments.map)
+        )
     for error in result.errors:
         say(str(error))
     endings = (".json", ".csv") if result.kind == DATASET else (".json",)
@@ -117,6 +127,14 @@ def import_one(arguments: argparse.Namespace) -> int:
             f"{arguments.output}: a file name for a {result.kind} ends with {' or '.join(endings)}"
         )
     content = result.content
+    if not isinstance(content, LlmDataset):
+        content.name = arguments.name_prefix + content.name
+        content.description = arguments.description or content.description
+    elif arguments.name_prefix or arguments.description:
+        raise ConfigurationError(
+            "a data set has neither a name nor a description; import it --to suite or --to lab, or leave out"
+            " --name-prefix and --description"
+        )
     if isinstance(content, LlmDataset | TestLab):
         count = len(content.inputs if isinstance(content, LlmDataset) else content.dataset.inputs)
         size = f"{count} row{'s' if count != 1 else ''}"
@@ -148,6 +166,8 @@ def _import_traces(arguments: argparse.Namespace) -> int:
     if output.suffix.lower() != ".json":
         raise ConfigurationError(f"{output}: a file name for a lab or suite ends with .json")
     output.parent.mkdir(parents=True, exist_ok=True)
+    if STANDARD_INPUT in arguments.file:
+        raise ConfigurationError("traces are read from files, not from standard input")
     paths = [local(name) for name in arguments.file]
     report = TraceReport()
     if is_suite:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.cli.common import FINDINGS, FINE, print_json, say
+from pytest_evalstudio.cli.mrm_clone import add_clone
 from pytest_evalstudio.cli.mrm_findings import add_findings
 from pytest_evalstudio.cli.plugin_modules import add_plugin_option
 from pytest_evalstudio.cli.workflow_files import workflow_run
@@ -64,6 +65,7 @@ def add_to(add: Adds) -> None:
     )
     verify_parser.add_argument("--json", action="store_true", help="for machines")
     add_findings(add_action)
+    add_clone(add_action)
 
 
 def _add_sign_off(parser: argparse.ArgumentParser) -> None:

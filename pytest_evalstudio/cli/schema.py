@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def add_to(add: Adds) -> None:
     """Declare the command."""
     parser = add("schema", run, "Print the JSON Schema of a format.")
-    parser.add_argument("kind", metavar="suite|lab|dataset|workflow|scores|record")
+    parser.add_argument("kind", metavar="suite|test|test_case|lab|dataset|workflow|scores|record")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, local, say
 from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.core.figures import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -133,20 +134,13 @@ def _validate_data(name: str, registry: Registry) -> int:
             say(f"{name}: {task.key}: {exc}")
             wrong.append(DataError(str(exc)))
     if not wrong:
-        say(f"{name}: {file.kind}, {len(file_tasks)} test cases: fine")
+        say(f"{name}: {file.kind}, {counted(len(file_tasks), 'test case')}: fine")
     return FINDINGS if wrong else FINE
 
 
 def _validate_workflow(source: Source, path: Path, name: str, registry: Registry) -> int:
-    """Check its keys, documents, steps with their parameters, model and evaluators."""
-    from pytest_evalstudio.engine.scoring.plan import Plan
-    from pytest_evalstudio.formats.workflow import read_workflow
-    from pytest_evalstudio.mrm.steps.automated_evaluation.evaluating import named_model
-    from pytest_evalstudio.mrm.workflow.run import WorkflowRun
+    from pytest_evalstudio.cli.workflow_files import check_workflow
 
-    workflow, config = read_workflow(source), configuration_for(name)
-    workflow_run = WorkflowRun(workflow, path, config, registry)
-    named_model(workflow, config)
-    Plan(registry, config).choose(workflow.evaluators)
-    say(f"{name}: workflow, {len(workflow_run.specs)} steps: fine")
+    run = check_workflow(source, path, configuration_for(name), registry)
+    say(f"{name}: workflow, {len(run.specs)} steps: fine")
     return FINE

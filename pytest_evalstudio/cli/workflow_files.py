@@ -11,6 +11,9 @@ from pytest_evalstudio.cli.plugin_modules import registry_for
 if TYPE_CHECKING:
     import argparse
 
+    from pytest_evalstudio.core.plugins.registry import Registry
+    from pytest_evalstudio.formats.config import Configuration
+    from pytest_evalstudio.formats.source import Source
     from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 
 
@@ -23,3 +26,22 @@ def workflow_run(arguments: argparse.Namespace) -> WorkflowRun:
     path = Path(arguments.workflow)
     config = configuration_for(arguments.workflow, arguments.config)
     return WorkflowRun(read_workflow(read_source(path)), path, config, registry_for(arguments))
+
+
+def check_workflow(source: Source, path: Path, config: Configuration, registry: Registry) -> WorkflowRun:
+    """Return a workflow whose documents, steps, model and evaluators exist.
+
+    Raises:
+        DataError: if its keys, documents or parameters of steps are wrong.
+        ConfigurationError: if there is no such model or evaluator.
+    """
+    from pytest_evalstudio.engine.scoring.plan import Plan
+    from pytest_evalstudio.formats.workflow import read_workflow
+    from pytest_evalstudio.mrm.steps.automated_evaluation.evaluating import named_model
+    from pytest_evalstudio.mrm.workflow.run import WorkflowRun
+
+    workflow = read_workflow(source)
+    run = WorkflowRun(workflow, path, config, registry)
+    named_model(workflow, config)
+    Plan(registry, config).choose(workflow.evaluators)
+    return run

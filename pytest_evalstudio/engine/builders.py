@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from typing import Any, get_args
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args
 
 from pytest_evalstudio.core.cases import Answer, Case, ConditionPart, Expectation, Turn
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.tool_calls import read_tool_calls
 from pytest_evalstudio.formats.keys import derived_key
 from pytest_evalstudio.formats.tool_calls import read_expected_calls
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.core.cases import EndOfConversation, Exchange, Relationship
+    from pytest_evalstudio.core.conversations import ConversationPlan
+    from pytest_evalstudio.core.states import ApplicationState, ExpectedState
+    from pytest_evalstudio.core.steps import Step
+    from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
+    from pytest_evalstudio.core.tracing import SpanStatus
 
 BY_HAND = "by hand"
 _WORDS: Mapping[str, tuple[str, ...]] = {
@@ -19,7 +27,67 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def make_case(question: str = "", actual_output: str = "", **fields: Any) -> Case:
+class CaseFields(TypedDict, total=False):
+    """Fields of a case that is made by hand, other than its question, answer and documents."""
+
+    key: str
+    expected_output: str
+    condition: str
+    condition_on: ConditionPart
+    expects: Expectation
+    categories: str | Iterable[str]
+    relationships: Iterable[Relationship]
+    test_key: str
+    model_key: str
+    model_name: str
+    is_rag: bool
+    run: int
+    position: int
+    line: int
+    expected_documents: str | Iterable[str]
+    expected_chunks: str | Iterable[str]
+    expected_facts: str | Iterable[str]
+    guidelines: str | Iterable[str]
+    expected_tool_calls: Iterable[ExpectedToolCall | Mapping[str, Any]] | None
+    expected_state: ExpectedState
+    conversation: Iterable[Turn | Mapping[str, str]]
+    plan: ConversationPlan | None
+    counterpart: Case | None
+    folder: str
+    extra: Mapping[str, Any]
+    context: str | Iterable[str]
+    context_sources: str | Iterable[str]
+    context_scores: Iterable[float]
+    duration_s: float
+    first_token_s: float | None
+    cost_usd: float | None
+    usage: Mapping[str, int]
+    served_model: str
+    request_id: str
+    traceparent: str
+    spans: SpanStatus
+    retries: int
+    tool_calls: Iterable[ToolCall | Mapping[str, Any]]
+    steps: Iterable[Step]
+    artifacts: str | Iterable[str]
+    error: str
+    not_asked: bool
+    access_refused: bool
+    stored_at: float | None
+    session: str
+    state: ApplicationState | None
+    turns: Iterable[Exchange]
+    ended_by: EndOfConversation
+    grades: Mapping[str, float]
+
+
+class CaseFieldsWithCorpus(CaseFields, total=False):
+    """Fields of a case that is made by hand, other than its question and answer."""
+
+    corpus: str | Iterable[str]
+
+
+def make_case(question: str = "", actual_output: str = "", **fields: Unpack[CaseFieldsWithCorpus]) -> Case:
     """Make a case from keyword arguments.
 
     Args:
@@ -33,29 +101,30 @@ def make_case(question: str = "", actual_output: str = "", **fields: Any) -> Cas
     >>> make_case("2 + 2?", "4", expected_output="4").key
     '2-2-0958482c'
     """
+    values: dict[str, Any] = dict(fields)
     answer_fields = {field.name: field for field in dataclasses.fields(Answer) if field.name != "text"}
     case_fields = {field.name: field for field in dataclasses.fields(Case)} | answer_fields
-    for name, value in fields.items():
+    for name, value in list(values.items()):
         if name not in case_fields:
             longer = [field for field in case_fields if field.startswith(name)]
             hint = nearest(name, longer or case_fields)
             raise ConfigurationError(f"eval_case: a case has no field {name!r}. {hint}".strip())
         if str(case_fields[name].type).startswith("tuple") and not name.endswith("tool_calls"):
-            fields[name] = (value,) if isinstance(value, str) else tuple(value)
+            values[name] = (value,) if isinstance(value, str) else tuple(value)
     for name, words in _WORDS.items():
-        if fields.get(name, "") not in words:
+        if values.get(name, "") not in words:
             listed = " or ".join(f'"{word}"' for word in words if word)
-            raise ConfigurationError(f"eval_case: {name}: expected {listed}, found {fields[name]!r}")
-    fields |= _calls(fields)
-    if "conversation" in fields:
-        fields["conversation"] = tuple(_turn(turn) for turn in fields["conversation"])
-    fields.setdefault("key", derived_key(question, fields.get("expected_output", "")))
-    fields.setdefault("model_key", BY_HAND)
-    fields.setdefault("is_rag", bool(fields.get("context")))
+            raise ConfigurationError(f"eval_case: {name}: expected {listed}, found {values[name]!r}")
+    values |= _calls(values)
+    if "conversation" in values:
+        values["conversation"] = tuple(_turn(turn) for turn in values["conversation"])
+    values.setdefault("key", derived_key(question, values.get("expected_output", "")))
+    values.setdefault("model_key", BY_HAND)
+    values.setdefault("is_rag", bool(values.get("context")))
     answer = Answer(
-        text=actual_output, **{name: fields.pop(name) for name in answer_fields if name in fields}
+        text=actual_output, **{name: values.pop(name) for name in answer_fields if name in values}
     )
-    return Case(question=question, answer=answer, **fields)
+    return Case(question=question, answer=answer, **values)
 
 
 def _calls(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,12 +1,14 @@
-"""Hosts of a configuration for Python: what is configured, and which models a service offers."""
+"""Hosts for Python: what is configured, which models a service offers, and the defaults of a host."""
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.checking import models_of
 from pytest_evalstudio.formats.config import Configuration, load_configuration
@@ -71,6 +73,33 @@ def base_models(
         EvaluationError: if the service cannot be asked.
     """
     return models_of(_configuration(config), name, registry or Registry())
+
+
+def host_defaults(host: str, *, registry: Registry | None = None) -> dict[str, Any]:
+    """Return the parameters of a host with their defaults, as a new configuration to change.
+
+    Parameters without a default, and the name of the model, are left out: each model gives its own.
+
+    Args:
+        host: id of the host, e.g. "h2ogpte".
+        registry: registry of plugins; by default a new one.
+
+    Raises:
+        ConfigurationError: if there is no such host.
+
+    >>> config = host_defaults("ollama")
+    >>> config["url"], config["temperature"]
+    ('http://localhost:11434', None)
+    >>> config["temperature"] = 0.9
+    """
+    host_class: Any = (registry or Registry()).hosts.get(host)
+    required = {
+        field.name
+        for field in dataclasses.fields(host_class)
+        if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+    }
+    defaults = parameters(host_class)
+    return {name: defaults[name] for name in defaults if name not in required | {"llm_model_name"}}
 
 
 def _configuration(config: str | Path | None) -> Configuration:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_evalstudio.core.errors import unknown_name
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine import result_views
 from pytest_evalstudio.engine.analysis.aggregates import aggregates_of
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
+    from pytest_evalstudio.plots.pictures import Pictures
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -96,6 +98,22 @@ class Results:
         passes, and pass_rate, the share of the model's cases that passed the evaluator.
         """
         return result_views.leaderboard_frame(self.leaderboards())
+
+    def plot(self, evaluator: str = "") -> Pictures:
+        """Return a picture per evaluator: the primary metric of each model, its 95 % interval, the threshold.
+
+        A notebook shows them; `save(folder)` writes them as SVG.
+
+        Args:
+            evaluator: id of one evaluator; all where not given.
+
+        Raises:
+            ConfigurationError: if the evaluator is not among the results.
+        """
+        boards = self.leaderboards()
+        if evaluator and evaluator not in boards:
+            raise unknown_name("evaluator", evaluator, boards, f"The results have: {', '.join(boards)}.")
+        return result_views.pictures_of({evaluator: boards[evaluator]} if evaluator else boards)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas frame with a row per answer: key, model, run, verdict, texts, a column per metric.
@@ -178,10 +196,12 @@ def evaluate(
         DataError: for a row of a model that the lab does not have.
 
     >>> dataset = LlmDataset()
-    >>> _ = dataset.add_input("Capital of France?", key="fr", actual_output="It is Paris.", output_condition='"Paris"')
+    >>> _ = dataset.add_input(
+    ...     "Capital of France?", key="fr", actual_output="It is Paris.", output_condition='"Paris"'
+    ... )
     >>> evaluate(dataset, ["text_matching"]).verdicts()
     {'fr[dataset]': 'passed'}
-    """  # noqa: E501
+    """
     selection = {"evaluators": list(evaluators)} if evaluators is not None else {}
     base = Path(folder).absolute()
     settings = configuration({**(config or {}), **selection}, folder=base)

@@ -181,7 +181,7 @@ def row_entry(case: Case, outcomes: Mapping[ConfiguredEvaluator, Outcome]) -> sc
         expected_state=masked_texts(case.expected_state),
         plan="" if case.plan is None else _digest(case.plan),
         judge="last" if case.plan is not None and case.plan.judge == "last" else "",
-        outcomes={selected.id: _outcome(outcome) for selected, outcome in outcomes.items()},
+        outcomes={selected.id: _outcome(selected, outcome) for selected, outcome in outcomes.items()},
     )
 
 
@@ -229,13 +229,13 @@ def _expected_calls(
     )
 
 
-def _outcome(outcome: Outcome) -> schema.RowOutcome:
+def _outcome(selected: ConfiguredEvaluator, outcome: Outcome) -> schema.RowOutcome:
     return schema.RowOutcome(
         status=outcome.status,
         code=outcome.code.value,
         reason=masked(outcome.reason),
         scores=dict(outcome.scores),
-        fragments=tuple(map(_mark, outcome.fragments)),
+        fragments=tuple(map(_mark, outcome.fragments)) if selected.reporting.sentence_level_metrics else (),
         findings=tuple(
             schema.CaseFinding(
                 description=masked(finding.description),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from pytest_evalstudio.engine.analysis.leaderboards import Cell, Leaderboard, Standing
+    from pytest_evalstudio.plots.pictures import Pictures
     from pytest_evalstudio.record.schema import Item, Row
 
 _STYLES = {True: "color:#1b7f3b", False: "color:#b3261e;font-weight:600", None: ""}
@@ -125,6 +127,31 @@ def html_table(boards: Mapping[str, Leaderboard], verdicts: Counter[str]) -> str
         f"<div><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         f"<p>{escape(counts_text(verdicts))}</p></div>"
     )
+
+
+def pictures_of(boards: Mapping[str, Leaderboard]) -> Pictures:
+    """Return a picture per evaluator: the primary metric of each model, its interval, the threshold."""
+    from pytest_evalstudio.plots.dots import Dot, dot_plot
+    from pytest_evalstudio.plots.pictures import Pictures
+
+    svgs = {}
+    for id, board in boards.items():
+        metric = board.evaluator.primary
+        cells = [(line.name, line.cells[metric.key]) for line in board.standings if metric.key in line.cells]
+        dots = [
+            Dot(name, cell.value, *(cell.interval or (cell.value, cell.value)))
+            for name, cell in cells
+            if cell.value is not None and math.isfinite(cell.value)
+        ]
+        sign = "≥" if metric.better == "higher" else "≤"
+        bound = f", threshold {sign} {figure(metric.threshold)}" if math.isfinite(metric.threshold) else ""
+        svgs[id] = dot_plot(
+            f"{board.evaluator.name}: {metric.name}{bound}",
+            dots,
+            threshold=metric.threshold if math.isfinite(metric.threshold) else None,
+            shown=figure,
+        )
+    return Pictures(svgs)
 
 
 def counts_text(verdicts: Counter[str]) -> str:

@@ -82,6 +82,8 @@ def evaluator_entry(selected: ConfiguredEvaluator) -> schema.EvaluatorEntry:
         problem_type=spec.problem_type,
         avid=spec.avid,
         difference=spec.difference,
+        min_test_cases=selected.reporting.min_test_cases,
+        save_llm_result=selected.reporting.save_llm_result,
     )
 
 

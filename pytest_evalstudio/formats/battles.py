@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ REQUIRED = ("prompt_key", "model_a", "model_b", "winner")
 COLUMNS = (
     *REQUIRED,
     *("score_a", "score_b", "reason", "judge", "seed"),
-    *("rater", "chars_a", "chars_b", "texts_id"),
+    *("rater", "chars_a", "chars_b", "texts_id", "categories"),
 )
 """Columns of a file that this package writes, in order; others of a file that is continued follow."""
 
@@ -44,6 +45,7 @@ class Battle:
         chars_a: length of the first answer in characters; None where it is not known.
         chars_b: the same of the second answer.
         texts_id: digest of the prompt and both answers, by which a changed answer is noticed.
+        categories: of the prompt.
         others: further columns of the file.
     """
 
@@ -60,6 +62,7 @@ class Battle:
     chars_a: int | None = None
     chars_b: int | None = None
     texts_id: str = ""
+    categories: tuple[str, ...] = ()
     others: Mapping[str, str] = field(default_factory=lambda: NOTHING)
 
     @property
@@ -128,8 +131,18 @@ def _battle(row: Mapping[str, str], others: Sequence[str], location: str) -> Bat
         chars_a=_whole(cells, "chars_a", location),
         chars_b=_whole(cells, "chars_b", location),
         texts_id=cells.get("texts_id", ""),
+        categories=_categories(cells.get("categories", "")),
         others={name: cells[name] for name in others},
     )
+
+
+def _categories(cell: str) -> tuple[str, ...]:
+    """Return the categories in a cell: a JSON list, or the text of a single one."""
+    try:
+        value = json.loads(cell) if cell.startswith("[") else [cell]
+    except (ValueError, RecursionError):
+        value = [cell]
+    return tuple(text for text in value if isinstance(text, str) and text)
 
 
 def _number(cells: Mapping[str, str], name: str, location: str) -> float | None:
@@ -165,9 +178,11 @@ def battles_csv(battles: Iterable[Battle]) -> bytes:
     return text.getvalue().encode("utf-8", "backslashreplace")
 
 
-def _cell(value: str | float | None) -> str:
-    if value is None:
+def _cell(value: str | float | tuple[str, ...] | None) -> str:
+    if value is None or value == ():
         return ""
+    if isinstance(value, tuple):
+        return json.dumps(value, ensure_ascii=False)
     return (
         inert(value) if isinstance(value, str) else f"{value:g}" if isinstance(value, float) else str(value)
     )

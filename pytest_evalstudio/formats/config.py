@@ -202,12 +202,14 @@ class ArenaTable(Table):
         seed: of the order of the games and of their sides.
         both_orders: whether each game is judged twice, with the sides exchanged.
         rounds: bootstrap samples of the ratings.
+        prompt: "document" asks the judge by the published procedure: the higher score wins, without ties.
     """
 
     judge: dict[str, Any] = Field(default_factory=dict)
     seed: Annotated[int, Field(ge=0)] = 0
     both_orders: bool = False
     rounds: Annotated[int, Field(ge=1, le=100_000)] = 1000
+    prompt: Literal["default", "document"] = "default"
 
 
 class Configuration(Table):

@@ -10,11 +10,13 @@ from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.formats.fields import FormatModel
 from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.formats.scores import ScoresFile
-from pytest_evalstudio.formats.suite import TestSuite
+from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
 from pytest_evalstudio.formats.workflow import ROOT, Workflow
 
 MODELS: dict[str, type[FormatModel] | type[Workflow] | type[ScoresFile]] = {
     "suite": TestSuite,
+    "test": Test,
+    "test_case": TestCase,
     "lab": TestLab,
     "dataset": LlmDataset,
     "workflow": Workflow,
@@ -26,7 +28,7 @@ def generate(kind: str) -> dict[str, object]:
     """Generate the schema of a format from its model.
 
     Args:
-        kind: suite, lab, dataset, workflow or scores.
+        kind: one of `MODELS`.
     """
     schema = MODELS[kind].model_json_schema()
     if MODELS[kind] is Workflow:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
@@ -10,22 +10,41 @@ from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.formats.csv_text import parse_csv
 from pytest_evalstudio.formats.source import CSV_SUFFIXES, SUFFIXES, YAML_SUFFIXES, Source, parse, read_text
 
-EXPECTED = "a test suite has `tests`, a test lab `dataset` and `models`, an LLM data set `inputs`"
+EXPECTED = (
+    "a test suite has `tests`, a single test `test_cases`, a single test case a `prompt`, a test lab"
+    " `dataset` and `models`, an LLM data set `inputs`"
+)
+CASE_ROOTS = {"prompt": str, "turns": list, "user": dict}
+"""Keys of which a test case has one, with their types."""
 
 F = TypeVar("F")
 
 
 def kind_of(data: object) -> str:
-    """Return the kind of a file by its root keys, or "" for an unsupported one."""
+    """Return the kind of a file by its root keys, or "" for an unsupported one.
+
+    A single test or test case is a suite, too: see `suite_root`.
+    """
     if not isinstance(data, dict):
         return ""
     if "evalstudio_workflow" in data:
         return "workflow"
     if "tests" in data:
-        return "suite"
+        is_of_promptfoo = "prompts" in data and ("providers" in data or "targets" in data)
+        return "" if is_of_promptfoo else "suite"
     if "dataset" in data and "models" in data:
         return "lab"
-    return "dataset" if "inputs" in data else ""
+    if "inputs" in data:
+        return "dataset"
+    return "suite" if suite_root(data) else ""
+
+
+def suite_root(data: Mapping[str, object]) -> str:
+    """Return the JSON pointer at which a single test or test case is in a suite, or "" for other content."""
+    if isinstance(data.get("test_cases"), list):
+        return "/tests/0"
+    is_case = any(isinstance(data.get(key), root) for key, root in CASE_ROOTS.items())
+    return "/tests/0/test_cases/0" if is_case else ""
 
 
 def read_source(path: Path, name: str = "") -> Source:
@@ -46,6 +65,10 @@ def read_source(path: Path, name: str = "") -> Source:
 
 def unsupported(source: Source) -> DataError:
     """Return the error of a file that is none of the kinds with test cases."""
+    from pytest_evalstudio.formats.foreign import foreign_file  # needed only for an error
+
+    if (foreign := foreign_file(source.data)) is not None:
+        return DataError(foreign.fact, source=source.name)
     is_workflow = kind_of(source.data) == "workflow"
     fault = "is a workflow, which has no test cases" if is_workflow else "has no supported format"
     return DataError(f"{fault}: {EXPECTED}", source=source.name)

@@ -46,7 +46,8 @@ class Model(FormatModel):
         key: what rows name it by; results are grouped by it.
         model_type: the kind of its host, e.g. "h2ogpte".
         model_cfg: its configuration, passed to the host as is.
-        llm_model_meta: counts of successes, retries, time-outs and failures, and duration statistics.
+        llm_model_meta: counts of calls, successes, retries, time-outs and failures, tokens, and statistics of
+            durations and of times to the first token.
         retrieves: whether the model retrieves; None where the lab does not say.
     """
 

@@ -27,6 +27,7 @@ SHARED_FILE = "pyproject.toml"
 _TABLE = re.compile(r"^[ \t]*\[{1,2}[ \t]*tool[ \t]*\.[ \t]*evalstudio\b", re.MULTILINE)
 _PARTS: Mapping[bytes, bytes] = {
     b"tests": b"test_cases",
+    b"test_cases": b"prompt",
     b"inputs": b"actual_output",
     b"dataset": b"models",
     b"evalstudio_workflow": b"evalstudio_workflow",
@@ -34,19 +35,20 @@ _PARTS: Mapping[bytes, bytes] = {
 """Root key of each format to another key that it must have somewhere."""
 _OBJECT = rb"\s*:\s*(?:\{|\Z)|\s*\Z"
 _OBJECTS = rb"\s*:\s*(?:\[\s*(?:\{|\Z)|\Z)|\s*\Z"
-_OF_LISTS = re.compile(rb'"(tests|inputs)"(?:' + _OBJECTS + rb")")
+_OF_LISTS = re.compile(rb'"(tests|test_cases|inputs)"(?:' + _OBJECTS + rb")")
 _OF_OBJECTS = re.compile(rb'"(evalstudio_workflow|dataset|raw_dataset)"(?:' + _OBJECT + rb")")
 _BEFORE_ROOTS = re.compile(rb'"(?:description|models|\$schema)"')
 """Other root keys of our formats, behind which the head may end."""
 _ROOTS = re.compile(b'"(?:' + b"|".join(_PARTS) + b')"')
 _ANY_KEY = re.compile(
-    rb'"(?:tests|inputs|evalstudio_workflow|dataset|raw_dataset|description|models|\$schema)"'
+    rb'"(?:tests|test_cases|inputs|evalstudio_workflow|dataset|raw_dataset|description|models|\$schema)"'
 )
 _GATE_KEYS = re.compile(
     rb"""(?m)(?:^[ \t]*(?:\[[ \t]*)?|"|[{,][ \t]*)(table|gates|baseline)(?:"[ \t\r\n]*:|[ \t]*[=\]])"""
 )
 """Keys of a file with gates over a scored table, in JSON or TOML."""
-_SCHEMA = re.compile(r"(?:\A|/)(suite|lab|dataset|workflow)\.schema\.json\Z")
+_TEST_KEYS = frozenset(("$schema", "key", "documents", "test_cases", "categories"))
+_SCHEMA = re.compile(r"(?:\A|/)(suite|test|lab|dataset|workflow)\.schema\.json\Z")
 
 
 class Likeness(enum.Enum):
@@ -147,13 +149,25 @@ def missing_part(data: object) -> str | None:
     if "inputs" in data:
         has_answers = any({"actual_output", "messages"} & row.keys() for row in _objects(data["inputs"]))
         return "" if has_answers else "`inputs` without `actual_output`"
-    return None
+    return "" if _is_test(data) else None
+
+
+def _is_test(data: Mapping[str, object]) -> bool:
+    """Return whether the content is a single test: nothing but keys of a test, and cases with a prompt."""
+    cases = _objects(data.get("test_cases"))
+    return data.keys() <= _TEST_KEYS and any("prompt" in case for case in cases)
 
 
 def _names_schema(data: Mapping[str, object]) -> bool:
     """Return whether `$schema` names one of our schemas and the content has the root key of that format."""
     named = _SCHEMA.search(str(data.get("$schema", "")))
-    root_keys = {"suite": "tests", "lab": "dataset", "dataset": "inputs", "workflow": "evalstudio_workflow"}
+    root_keys = {
+        "suite": "tests",
+        "test": "test_cases",
+        "lab": "dataset",
+        "dataset": "inputs",
+        "workflow": "evalstudio_workflow",
+    }
     return named is not None and root_keys[named[1]] in data
 
 

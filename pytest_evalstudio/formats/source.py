@@ -51,6 +51,8 @@ class Source:
         warnings: repairs of the text.
         row_lines: lines of the rows of a CSV text, whose places are not found otherwise.
         lines: (key, model key, repeat) of each test case or row to its line, from 1; filled by the readers.
+        root: pointer at which `data` contains the content of the text, for a text that is only a part of a
+            suite.
     """
 
     name: str
@@ -60,17 +62,22 @@ class Source:
     row_lines: tuple[int, ...] = ()
     warnings: list[str] = field(default_factory=list)
     lines: dict[CaseIdentity, int] = field(default_factory=dict)
+    root: str = ""
     _located: int = field(default=0, init=False, repr=False)
     _root: Any = field(default=None, init=False, repr=False)
 
     def error(self, pointer: str, message: str) -> DataError:
         """Return an error at a JSON pointer, with line and column if they can be determined."""
         line, column = self.locate(pointer)
-        return DataError(message, source=self.name, pointer=pointer, line=line, column=column)
+        return DataError(message, source=self.name, pointer=self.in_text(pointer), line=line, column=column)
+
+    def in_text(self, pointer: str) -> str:
+        """Return the pointer into the text for a pointer into `data`."""
+        return pointer.removeprefix(self.root)
 
     def locate(self, pointer: str) -> tuple[int, int]:
         """Return the 1-based line and column of the value at a JSON pointer, or of its nearest ancestor."""
-        steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+        steps = [step.replace("~1", "/").replace("~0", "~") for step in self.in_text(pointer).split("/")[1:]]
         if not self.text or self._located >= MAX_LOCATED:
             return 0, 0
         self._located += 1
@@ -93,16 +100,17 @@ class Source:
             return {pointer("inputs", number): line for number, line in enumerate(self.row_lines)}
         if not self.text:
             return {}
+        steps = steps[self.root.count("/") :]
         if self.yaml:
             if self._root is None:
                 self._root = compose(self.text)
-            return {pointer(*at): line for at, line in node_lines(self._root, steps)}
+            return {self.root + pointer(*at): line for at, line in node_lines(self._root, steps)}
         lines: dict[str, int] = {}
         line, last = 1, 0
         for at, index in _positions(self.text, _skip(self.text, 0), steps):
             line += self.text.count("\n", last, index)
             last = index
-            lines[pointer(*at)] = line
+            lines[self.root + pointer(*at)] = line
         return lines
 
 

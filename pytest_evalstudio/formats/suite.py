@@ -30,7 +30,7 @@ from pytest_evalstudio.formats.fields import (
     write_json,
 )
 from pytest_evalstudio.formats.keys import Numbered, derived_key
-from pytest_evalstudio.formats.kinds import load_kind
+from pytest_evalstudio.formats.kinds import load_kind, suite_root
 from pytest_evalstudio.formats.repeats import Policy
 from pytest_evalstudio.formats.source import Source, pointer
 from pytest_evalstudio.formats.tool_calls import ExpectedStateField, ExpectedToolCalls
@@ -81,6 +81,12 @@ class TestCase(FormatModel):
     `metadata` and keys that begin with `x-` hold data of the user's own, which rows carry.
 
     Attributes:
+        key: name of the case, unique in its suite; derived from the content where not given.
+        prompt: the question.
+        categories: classes of the case, which are markers of its test items.
+        relationships: other cases that it depends on, each with type, target (a key) and target_type; the
+            type "perturbation_source" names the original of a perturbed case.
+        expected_output: reference answer.
         condition: boolean expression over the answer; see `formats.condition`.
         condition_on: where the condition is to hold: "answer", "context" or "both"; by default in the answer
             and, for RAG, in the context.
@@ -88,6 +94,10 @@ class TestCase(FormatModel):
         constraints: the older form of a condition: a list is AND, a list inside it is OR.
         conversation: the turns before the prompt, each with role ("system", "user" or "assistant") and
             content.
+        expected_facts: statements that the answer must contain, for judges.
+        guidelines: rules that the answer must follow, for judges.
+        expected_documents: names or URIs of the documents that should be retrieved.
+        expected_chunks: texts that should be retrieved.
         expected_tool_calls: calls of tools that the model should make, in order; [] for none at all.
             Arguments are values or matchers, see `formats.matchers`.
         expected_state: JSON pointers into the application's state to values or matchers.
@@ -225,13 +235,15 @@ class _Places:
 def read_suite(source: Source) -> tuple[TestSuite, list[DataError]]:
     """Read a suite from a parsed file; a faulty test case does not affect the others.
 
+    A single test, or a single test case, is read as a suite that contains only it.
+
     Returns:
         The suite of the valid test cases, with keys completed, and an error for each other case.
 
     Raises:
         DataError: if the file as a whole is not a suite.
     """
-    data = source.data
+    data = _as_suite(source)
     head = validate(TestSuite, {name: value for name, value in data.items() if name != "tests"}, source)
     tests = data.get("tests")
     if not isinstance(tests, list):
@@ -252,13 +264,26 @@ def read_suite(source: Source) -> tuple[TestSuite, list[DataError]]:
     return head, errors
 
 
+def _as_suite(source: Source) -> dict[str, Any]:
+    """Return the parsed file; a single test or test case as the only one of a suite."""
+    data: dict[str, Any] = source.data
+    if "tests" in data:
+        return data
+    source.root = suite_root(data)
+    part = {name: value for name, value in data.items() if name != "$schema"}
+    test = part if source.root.count("/") == 2 else {"test_cases": [part]}
+    return {"tests": [test]}
+
+
 def _read_test(source: Source, index: int, raw: object, locations: _Places, errors: list[DataError]) -> Test:
     if not isinstance(raw, dict):
         raise source.error(pointer("tests", index), "expected a test: an object with test_cases")
     test = validate(
         Test, {name: value for name, value in raw.items() if name != "test_cases"}, source, "tests", index
     )
-    source.warnings += misspelt(Test, raw, f"{source.name} {pointer('tests', index)}")
+    source.warnings += misspelt(
+        Test, raw, f"{source.name} {source.in_text(pointer('tests', index))}".rstrip()
+    )
     cases = raw.get("test_cases", [])
     if not isinstance(cases, list):
         raise source.error(pointer("tests", index, "test_cases"), "expected a list of test cases")
@@ -271,7 +296,8 @@ def _read_test(source: Source, index: int, raw: object, locations: _Places, erro
             if earlier := locations.of_keys.get(case.key):
                 raise source.error(
                     pointer(*at, "key"),
-                    f"{case.key!r} is already used by {earlier}; keys must be unique in a suite",
+                    f"{case.key!r} is already used by {source.in_text(earlier)}; keys must be unique in a"
+                    " suite",
                 )
         except DataError as exc:
             errors.append(exc)

@@ -15,10 +15,22 @@ from pytest_evalstudio.hosts._faults import quoted
 from pytest_evalstudio.hosts._messages import counts
 from pytest_evalstudio.hosts._templates import MISSING, at_pointer
 
-POINTERS = (
-    *("answer", "context", "sources", "scores", "tool_calls", "steps", "cost", "usage", "error"),
-    *("served_model", "request_id", "session", "state"),
-)
+POINTERS: Mapping[str, str] = {
+    "answer": "Text of the answer.",
+    "context": "Retrieved chunks: a list of texts.",
+    "sources": "Name or URI of each chunk, in the order of `context`.",
+    "scores": "Relevance of each chunk, in the order of `context`.",
+    "tool_calls": "Calls of tools, each with name, arguments and, where known, result.",
+    "steps": "All that the application did, in order, each with its kind.",
+    "cost": "US dollars of the answer.",
+    "usage": "Tokens by kind, e.g. input and output.",
+    "error": "Message of a failure; a reply with one is asked for again.",
+    "served_model": "Model that answered.",
+    "request_id": "Id of the request at the service.",
+    "session": "Id of the conversation, which the next request sends as `{{ session }}`.",
+    "state": "State of the application after the answer, for `final_state`.",
+}
+"""Parts of a reply that a JSON Pointer may name, and their meaning."""
 
 
 def parts_of(document: Any, pointers: Mapping[str, str]) -> dict[str, Any]:

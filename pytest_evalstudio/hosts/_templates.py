@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 
-NAMES = ("prompt", "system", "conversation", "messages", "corpus", "model", "run", "session")
+NAMES = ("prompt", "key", "system", "conversation", "messages", "corpus", "model", "run", "session")
 MISSING: Any = object()
 _PLACEHOLDER = re.compile(r"\{\{ *(\w*) *\}\}")
 

@@ -37,8 +37,9 @@ REMEDIES: Mapping[int, str] = {
 class HttpService(Connected):
     """A service that takes a prompt and answers with JSON.
 
-    The names prompt, system, conversation, messages, corpus, model, run and session (id of the conversation)
-    in double braces are replaced in `url`, `headers`, `query` and `body`, e.g. `{{ prompt }}`.
+    The names prompt, key (of the test case), system, conversation, messages, corpus, model, run and session
+    (id of the conversation) in double braces are replaced in `url`, `headers`, `query` and `body`, e.g.
+    `{{ prompt }}`.
 
     Attributes:
         url: address that the requests go to.
@@ -117,12 +118,15 @@ class HttpService(Connected):
     @property
     def keeps_sessions(self) -> bool:
         """Return True if the service remembers a conversation: by its id, or by cookies."""
-        templates = (self.url, self.headers, self.query, self.body)
-        return (
-            self.cookies
-            or "session" in self.reply
-            or any("session" in names_in(template) for template in templates)
-        )
+        return self.cookies or "session" in self.reply or self._names("session")
+
+    @property
+    def reads_case(self) -> bool:
+        """Return True if a request names the test case."""
+        return self._names("key")
+
+    def _names(self, name: str) -> bool:
+        return name in names_in([self.url, self.headers, self.query, self.body])
 
     def holds_session(self, session: str) -> bool:
         """Return True if the service knows a conversation; cookies are known to this process alone."""
@@ -165,6 +169,7 @@ class HttpService(Connected):
         turns = messages(prompt)
         values = {
             "prompt": turns[-1]["content"],
+            "key": json.loads(prompt.case)["key"] if prompt.case else "",
             "system": system,
             "conversation": turns[:-1],
             "messages": [*([{"role": "system", "content": system}] if system else []), *turns],

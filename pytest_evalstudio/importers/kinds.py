@@ -10,6 +10,7 @@ from pytest_evalstudio.core.errors import ConfigurationError, DataError, unknown
 from pytest_evalstudio.formats.agent_evaluation import suite_of
 from pytest_evalstudio.formats.dataset import LlmDataset, complete_row_keys
 from pytest_evalstudio.formats.files import read as read_own
+from pytest_evalstudio.formats.foreign import foreign_file
 from pytest_evalstudio.formats.kinds import read_source
 from pytest_evalstudio.formats.lab import Model, TestLab
 from pytest_evalstudio.formats.source import Source
@@ -56,9 +57,9 @@ KINDS: Mapping[str, Kind] = {
     H2O_SONAR: Kind("suites and labs of H2O Sonar and Eval Studio (JSON), as they are", None),
     "inspect": Kind("logs of Inspect (.json, .eval)", inspect_log.read),
     "langsmith": Kind("data sets of LangSmith (JSON, JSON Lines, CSV)", langsmith.read),
-    "mlflow": Kind("evaluation data sets and traces of MLflow 3 (JSON, JSON Lines, CSV)", mlflow.read),
+    "mlflow": Kind("evaluation data sets, tables and traces of MLflow (JSON, JSON Lines, CSV)", mlflow.read),
     "openai-evals": Kind("samples of OpenAI's evals (JSON Lines)", openai_evals.read),
-    "promptfoo": Kind("configurations of promptfoo (YAML, JSON)", promptfoo.read),
+    "promptfoo": Kind("configurations and results files of promptfoo (YAML, JSON)", promptfoo.read),
     "ragas": Kind("evaluation data sets and test sets of Ragas (JSON Lines, CSV)", ragas.read),
     TABLE: Kind("tables with columns named by --map (CSV, JSON, JSON Lines, Parquet)", None),
 }
@@ -106,7 +107,7 @@ def import_file(
     is_log = kind == "inspect" and path.suffix.lower() == inspect_log.SUFFIX
     source = inspect_log.open_log(path, name or str(path)) if is_log else read_file(path, name)
     read = KINDS[kind].read or table.reader(columns or {})
-    imported = read(source)
+    imported = _read_as(kind, read, source)
     complete_row_keys(imported.rows)
     content_kind = target or _default_target(imported)
     notes = [*source.warnings, *imported.omissions.lines()]
@@ -117,6 +118,25 @@ def import_file(
             f"answers or contexts of {answered} rows are left out: a suite has none; --to dataset keeps them"
         )
     return Import(content_kind, _assembled(imported, content_kind), imported.errors, notes)
+
+
+def _read_as(kind: str, read: Callable[[Source], Imported], source: Source) -> Imported:
+    """Return the content of a file.
+
+    Raises:
+        DataError: if it is of another kind; the message names what it is, where that is known.
+    """
+    foreign = foreign_file(source.data)
+    is_other = foreign is not None and foreign.kind != kind
+    try:
+        imported = read(source)
+    except DataError:
+        if foreign is not None and is_other:
+            raise DataError(foreign.fact, source=source.name) from None
+        raise
+    if foreign is not None and is_other and imported.errors and not imported.rows:
+        raise DataError(foreign.fact, source=source.name)
+    return imported
 
 
 def _default_target(imported: Imported) -> str:

@@ -1,4 +1,4 @@
-"""Evaluation data sets and traces of MLflow 3: rows with inputs, outputs and expectations, or with a trace.
+"""Evaluation data sets, tables and traces of MLflow: rows with inputs, outputs and expectations, or a trace.
 
 Source: https://mlflow.org/docs/latest/genai/datasets/
 """
@@ -9,7 +9,8 @@ import contextlib
 import json
 from collections.abc import Iterator, Mapping
 
-from pytest_evalstudio.formats.source import Source
+from pytest_evalstudio.formats.foreign import is_column_table
+from pytest_evalstudio.formats.source import Source, pointer
 from pytest_evalstudio.importers.common import (
     METADATA,
     Fields,
@@ -47,7 +48,7 @@ _KNOWN = {
         "source_type",
         "assessments",
     ),
-    *("request", "response", "retrieved_context", "trace_id"),
+    *("request", "response", "retrieved_context", "trace_id", "latency", "token_count"),
 }
 _EXPECTATIONS = {
     *("expected_response", "expected_facts", "guidelines", "expected_retrieved_context", "expected_output"),
@@ -55,11 +56,39 @@ _EXPECTATIONS = {
 }
 
 
+_SCORE_ENDINGS = ("/score", "/justification", "/value", "/rationale", "/error_message")
+_COLUMNS = {
+    **dict.fromkeys(("question", "prompt", "input", "query"), "inputs"),
+    **dict.fromkeys(("prediction", "predictions", "output", "answer"), "outputs"),
+    **dict.fromkeys(("target", "targets", "ground_truth", "expected"), "expected_output"),
+}
+"""Columns of evaluation tables, as users of `mlflow.evaluate` name them, to the keys of records."""
+
+
 def read(source: Source) -> Imported:
     """Convert records to questions, with answers and documents from the record or its trace."""
     data = source.data
+    if is_column_table(data):
+        return convert_records(source, _rows_of(source), _row, "data")
     values = [data] if _is_trace(data) else records(source, "records", "traces")
     return convert_records(source, values, _row)
+
+
+def _rows_of(source: Source) -> list[Json]:
+    """Return the rows of an evaluation table, with the keys of records.
+
+    Raises:
+        DataError: if a row has another number of values than there are columns.
+    """
+    columns = [_COLUMNS.get(str(name), str(name)) for name in source.data["columns"]]
+    rows: list[Json] = []
+    for index, values in enumerate(source.data["data"]):
+        if len(values) != len(columns):
+            raise source.error(
+                pointer("data", index), f"has {len(values)} values for {len(columns)} columns; complete it"
+            )
+        rows.append(dict(zip(columns, values, strict=True)))
+    return rows
 
 
 def _is_trace(value: Json) -> bool:
@@ -80,12 +109,16 @@ def _row(record: Record, imported: Imported) -> Fields | None:
         raise record.error("expected an object of expectations", "expectations")
     omissions.keys(expected, _EXPECTATIONS, "expectation", "no evaluator reads it")
     if not _is_trace(dict(value)):
-        omissions.keys(value, _KNOWN | _EXPECTATIONS, "key", "no evaluator reads it")
+        scores = {name for name in value if name.endswith(_SCORE_ENDINGS)}
+        if scores:
+            omissions.add("scores of metrics", "evaluators score the answers anew")
+        omissions.keys(value, _KNOWN | _EXPECTATIONS | scores, "key", "no evaluator reads it")
     return {
         "key": str(value.get("dataset_record_id") or value.get("request_id") or value.get("trace_id") or ""),
         "input": question,
         "conversation": turns,
         "actual_output": text_of(_answer(outputs), omissions),
+        "actual_duration": value.get("latency") or 0.0,
         "context": [content for content, _ in documents],
         "context_sources": [uri for _, uri in documents] if any(uri for _, uri in documents) else [],
         "expected_output": text_of(

@@ -1,4 +1,4 @@
-"""Configurations of promptfoo: prompts × tests, and assertions as expectations.
+"""Configurations of promptfoo: prompts × tests, and assertions as expectations; and its results files.
 
 Templates with plain variables are filled in; other templates, prompts and tests in code are not run.
 
@@ -8,14 +8,13 @@ Source: https://www.promptfoo.dev/docs/configuration/reference
 from __future__ import annotations
 
 import itertools
-import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.reading import read_utf8
+from pytest_evalstudio.formats.foreign import promptfoo_results
 from pytest_evalstudio.formats.source import CSV_SUFFIXES, Source, pointer
 from pytest_evalstudio.importers.common import (
     METADATA,
@@ -28,13 +27,18 @@ from pytest_evalstudio.importers.common import (
     question_of,
     read_file,
     row_of,
-    text_of,
 )
 from pytest_evalstudio.importers.promptfoo_assertions import Expectations, assertion_of_cell
+from pytest_evalstudio.importers.promptfoo_results import read_results
+from pytest_evalstudio.importers.promptfoo_templates import (
+    chat_of,
+    filled,
+    filled_json,
+    has_logic,
+    plain_text,
+)
 
 MAX_COMBINATIONS = 10_000  # lists of variables multiply: six lists of ten are a million cases
-_VARIABLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
-_LOGIC = re.compile(r"\{%|\{\{")
 _KNOWN = {"prompts", "providers", "targets", "tests", "defaultTest", "description", "tags"}
 _KNOWN_OF_TEST = {"vars", "assert", "description", "metadata", "options", "provider", "providers", "prompts"}
 
@@ -46,10 +50,18 @@ class _Prompt:
 
 
 def read(source: Source) -> Imported:
-    """Convert each prompt with each test, and each value of a variable with several values, to a question."""
+    """Convert each prompt with each test, and each value of a variable with several values, to a question.
+
+    A results file becomes the answers of its providers.
+    """
     config = source.data
+    if isinstance(config, dict) and (summary := promptfoo_results(config)) is not None:
+        return read_results(source, summary)
     if not isinstance(config, dict) or not ({"tests", "prompts"} & set(config)):
-        raise source.error("", "is not a configuration of promptfoo: it has `prompts` and `tests`")
+        raise source.error(
+            "",
+            "is neither a configuration of promptfoo (`prompts` and `tests`) nor a results file (`results`)",
+        )
     folder = Path(source.name).parent
     name = str(config.get("description") or Path(source.name).stem)
     imported = Imported(name=name)
@@ -87,15 +99,15 @@ def _add_rows(
         for prompt in prompts:
             if allowed and prompt.label not in allowed:
                 continue
-            if _LOGIC.search(_VARIABLE.sub("", prompt.template)):
+            if has_logic(prompt.template):
                 omissions.add(f"prompt {prompt.label!r} with template logic", "write the questions out")
                 continue
             is_first = len(imported.rows) == before
             expectations = Expectations(omissions if is_first else Omissions())
             for assertion in assertions:
-                expectations.add(_filled_json(assertion, variables))
-            text = _filled(prompt.template, variables)
-            question, turns = question_of(record, _chat(text), omissions)
+                expectations.add(filled_json(assertion, variables))
+            text = filled(prompt.template, variables)
+            question, turns = question_of(record, chat_of(text), omissions)
             fields = {
                 "input": question,
                 "conversation": turns,
@@ -116,7 +128,7 @@ def _combinations(variables: Mapping[str, Json], record: Record) -> Iterator[dic
         if count > MAX_COMBINATIONS:
             raise record.error(f"has more than {MAX_COMBINATIONS:,} combinations of variables", "vars")
     for combination in itertools.product(*choices):
-        yield {name: _text(value) for name, value in zip(variables, combination, strict=True)}
+        yield {name: plain_text(value) for name, value in zip(variables, combination, strict=True)}
 
 
 def _prompts(value: Json, folder: Path, source: Source, omissions: Omissions) -> Iterator[_Prompt]:
@@ -125,7 +137,7 @@ def _prompts(value: Json, folder: Path, source: Source, omissions: Omissions) ->
             template = str(prompt.get("raw") or prompt.get("id") or "")
             label = str(prompt.get("label") or prompt.get("id") or template)
         else:
-            template = label = _text(prompt)
+            template = label = plain_text(prompt)
         if template.startswith("file://"):
             file = folder / template.removeprefix("file://")
             if file.suffix.lower() not in (".txt", ".md", ".json"):
@@ -141,7 +153,7 @@ def _tests(value: Json, folder: Path, source: Source, omissions: Omissions) -> l
         if isinstance(test, dict) and not ("path" in test and str(test["path"]).startswith("file://")):
             tests.append(test)
             continue
-        address = str(test["path"]) if isinstance(test, dict) else _text(test)
+        address = str(test["path"]) if isinstance(test, dict) else plain_text(test)
         file = folder / address.removeprefix("file://")
         if file.suffix.lower() not in (".csv", ".json", ".jsonl", ".yaml", ".yml"):
             omissions.add(
@@ -159,7 +171,9 @@ def _tests(value: Json, folder: Path, source: Source, omissions: Omissions) -> l
 def _test_of_row(row: Mapping[str, Json]) -> Mapping[str, Json]:
     """Return the test of a row of CSV: `__expected` columns are assertions, `__description` names it."""
     assertions = [
-        assertion_of_cell(_text(cell)) for name, cell in row.items() if name.startswith("__expected") and cell
+        assertion_of_cell(plain_text(cell))
+        for name, cell in row.items()
+        if name.startswith("__expected") and cell
     ]
     variables = {name: cell for name, cell in row.items() if not name.startswith("__")}
     return {"vars": variables, "assert": list(assertions), "description": row.get("__description")}
@@ -170,32 +184,3 @@ def _content(file: Path, source: Source, at: str) -> str:
         return read_utf8(file)
     except (OSError, ValueError) as exc:
         raise source.error(at, f"{file}: {getattr(exc, 'strerror', None) or exc}") from None
-
-
-def _chat(text: str) -> Json:
-    """Return the messages of a prompt that is a JSON list of them, else the prompt."""
-    if not text.lstrip().startswith("["):
-        return text
-    try:
-        messages: Json = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    return messages if isinstance(messages, list) else text
-
-
-def _filled(template: str, variables: Mapping[str, str]) -> str:
-    return _VARIABLE.sub(lambda match: variables.get(match[1], ""), template)
-
-
-def _filled_json(value: Json, variables: Mapping[str, str]) -> Json:
-    if isinstance(value, str):
-        return _filled(value, variables)
-    if isinstance(value, list):
-        return [_filled_json(item, variables) for item in value]
-    if isinstance(value, dict):
-        return {name: _filled_json(item, variables) for name, item in value.items()}
-    return value
-
-
-def _text(value: Json) -> str:
-    return text_of(value, Omissions())

@@ -18,17 +18,18 @@ NOUN, VERB, ADJECTIVE, ADVERB = "n", "v", "a", "r"
 PARTS = (NOUN, VERB, ADJECTIVE, ADVERB)
 
 HOW_TO_GET = (
-    "there is no WordNet here: `apt-get install wordnet-base`, or `python -m nltk.downloader wordnet`,"
-    " or give the folder that holds data.noun as the option `wordnet`"
+    "there is no WordNet here: run `apt-get install wordnet-base` (Debian, Ubuntu), `brew install wordnet`"
+    " (macOS) or `python -m nltk.downloader wordnet` (Windows and others), or give the folder that holds"
+    " data.noun as the option `wordnet`"
 )
 
 _MARK = "data.noun"
+_OF_HOMEBREW = ("opt/wordnet/dict", "opt/wordnet/share/wordnet", "share/wordnet", "share/wordnet/dict")
 _SYSTEM = (
     "/usr/share/wordnet",
     "/usr/share/wordnet/dict",
-    "/usr/local/share/wordnet",
     "/usr/local/WordNet-3.0/dict",
-    "/opt/homebrew/share/wordnet",
+    *(f"{prefix}/{folder}" for prefix in ("/opt/homebrew", "/usr/local") for folder in _OF_HOMEBREW),
 )
 _IN_NLTK = ("corpora/wordnet", "corpora/wordnet.zip/wordnet/", "corpora/wordnet31", "corpora/wordnet2021")
 # Of WordNet 3; Debian's package lacks the table that names them, and NLTK needs one.

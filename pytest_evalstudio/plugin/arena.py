@@ -146,7 +146,7 @@ class ArenaRun:
             games = games_of(answers, seed=self.table.seed, both_orders=self.table.both_orders)
         except DataError as exc:
             raise EvaluationError(str(exc)) from None
-        return judge_games(games, self.open(models[0]), seed=self.table.seed)
+        return judge_games(games, self.open(models[0]), seed=self.table.seed, prompt=self.table.prompt)
 
 
 class ArenaItem(RecordedItem):

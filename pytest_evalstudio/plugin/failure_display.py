@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Callable, Generator
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.core.text import with_short_keys
 from pytest_evalstudio.plugin.figures import BASELINE_CLASS, CASE
-from pytest_evalstudio.plugin.keys import BRIEF
+from pytest_evalstudio.plugin.keys import BRIEF, LIKENESS
 
 BLOCKS = 10
 """Failures that are written out where none regressed; `-v` writes out all of them."""
@@ -34,10 +35,12 @@ class FailureDisplay:
 
     Attributes:
         hidden: failures whose blocks are left out, in their order.
+        folded: perturbed copies that fail like their original, which are one entry with it.
     """
 
     def __init__(self, close: Callable[[Any], None]) -> None:
         self.hidden: list[Any] = []
+        self.folded: list[Any] = []
         self._close = close
         self._reports: dict[str, list[Any]] = {}
 
@@ -56,6 +59,9 @@ class FailureDisplay:
 
     def show_all(self, terminalreporter: Any) -> None:
         """Put the hidden failures back: pytest's short summary, which follows, has a line for each."""
+        if self.folded:
+            copies = counted(len(self.folded), "perturbed copy fails", "perturbed copies fail")
+            terminalreporter.write_line(f"evalstudio: {copies} like the original, [+N]; -v lists them")
         if self.hidden:
             terminalreporter.stats["failed"] = self._short_failed
             more = counted(len(self.hidden), "more failure has", "more failures have")
@@ -63,13 +69,34 @@ class FailureDisplay:
 
     def _shorten(self, terminalreporter: Any) -> None:
         stats = terminalreporter.stats
+        self._reports = {"failed": stats["failed"]} if stats.get("failed") else {}
+        copies = self._fold(stats)
         is_wide = terminalreporter._tw.fullwidth >= WIDE
         for word in ("failed", "error", "xfailed", "xpassed"):
             if any(is_of_file(report) for report in stats.get(word, ())):
-                self._reports[word] = stats[word]
+                self._reports.setdefault(word, stats[word])
                 stats[word] = [
-                    short(report, is_wide=is_wide) if is_of_file(report) else report for report in stats[word]
+                    short(report, is_wide=is_wide, copies=copies[report.nodeid])
+                    if is_of_file(report)
+                    else report
+                    for report in stats[word]
                 ]
+
+    def _fold(self, stats: dict[str, list[Any]]) -> Counter[str]:
+        """Take copies that fail like their original out of the failures; return their number by original."""
+        failed = stats.get("failed", [])
+        originals = {report.nodeid: _likeness(report) for report in failed if is_of_file(report)}
+        self.folded = [
+            report
+            for report in failed
+            if is_of_file(report)
+            and (source := _original(report))
+            and originals.get(source) == originals[report.nodeid]
+        ]
+        if self.folded:
+            folded = {id(report) for report in self.folded}
+            stats["failed"] = [report for report in failed if id(report) not in folded]
+        return Counter(map(_original, self.folded))
 
     def _hide(self, terminalreporter: Any) -> None:
         self._short_failed = failed = list(terminalreporter.stats.get("failed", ()))
@@ -90,8 +117,22 @@ def is_of_file(report: Any) -> bool:
     return CASE in properties and not report.nodeid.partition("::")[0].endswith(".py")
 
 
-def short(report: Any, *, is_wide: bool) -> Any:
-    """Return a copy of a report with a short id; its reason is what pytest's short summary shows."""
+def _original(report: Any) -> str:
+    """Return the node id of the original of a perturbed copy, "" for an original."""
+    return str(getattr(report, LIKENESS, ("", ""))[0])
+
+
+def _likeness(report: Any) -> tuple[str, str]:
+    """Return what fails a test case, and its class in the comparison with a baseline."""
+    return str(getattr(report, LIKENESS, ("", ""))[1]), str(dict(report.user_properties).get(BASELINE_CLASS))
+
+
+def short(report: Any, *, is_wide: bool, copies: int = 0) -> Any:
+    """Return a copy of a report with a short id; its reason is what pytest's short summary shows.
+
+    Args:
+        copies: number of perturbed copies that fail alike.
+    """
     brief = copy.copy(report)
     path, _, name = report.nodeid.partition("::")
     brief.nodeid = f"{path}::{short_name(name, ID_CHARS - len(path))}"
@@ -100,7 +141,8 @@ def short(report: Any, *, is_wide: bool) -> Any:
     if lines := getattr(report, BRIEF, None):
         reason, question = lines
         words = f'"{cut(question, QUESTION_CHARS)}" ' if is_wide and question else ""
-        brief.longrepr = _Failure(report.longrepr, f"{words}{reason}")
+        alike = f"[+{copies}] " if copies else ""
+        brief.longrepr = _Failure(report.longrepr, f"{alike}{words}{reason}")
     return brief
 
 

@@ -7,7 +7,7 @@ import inspect
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, Unpack, cast, overload
 
 import pytest
 
@@ -15,7 +15,7 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.engine.asking.prompts import case_variables, prompt_of
-from pytest_evalstudio.engine.builders import make_case
+from pytest_evalstudio.engine.builders import CaseFields, CaseFieldsWithCorpus, make_case
 from pytest_evalstudio.engine.pipeline import Pipeline
 from pytest_evalstudio.engine.scoring.answering import answered
 from pytest_evalstudio.engine.scoring.messages import explain, misses
@@ -23,6 +23,7 @@ from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.tasks import ModelInfo, answered_task, resolved
 from pytest_evalstudio.formats.dataset import LlmDataset
+from pytest_evalstudio.formats.fields import FormatModel
 from pytest_evalstudio.formats.files import read
 from pytest_evalstudio.formats.kinds import read_source
 from pytest_evalstudio.formats.lab import TestLab
@@ -38,10 +39,15 @@ if TYPE_CHECKING:
     from pytest_evalstudio.plugin.session import EvalSession
 
 
+Content = TypeVar("Content", TestSuite, TestLab, LlmDataset)
+
+
 class EvalCase(Protocol):
     """Type of the fixture `eval_case`: makes a case by hand."""
 
-    def __call__(self, question: str = "", actual_output: str = "", **fields: Any) -> Case: ...
+    def __call__(
+        self, question: str = "", actual_output: str = "", **fields: Unpack[CaseFieldsWithCorpus]
+    ) -> Case: ...
 
 
 class EvalModel(Protocol):
@@ -51,9 +57,13 @@ class EvalModel(Protocol):
 
 
 class EvalSuite(Protocol):
-    """Type of the fixture `eval_suite`: reads a suite, lab or data set."""
+    """Type of the fixture `eval_suite`: reads a suite, or the kind of file that is named by its class."""
 
-    def __call__(self, path: str, /) -> TestSuite | TestLab | LlmDataset: ...
+    @overload
+    def __call__(self, path: str, /) -> TestSuite: ...
+
+    @overload
+    def __call__(self, path: str, kind: type[Content], /) -> Content: ...
 
 
 class EvalGuard(Protocol):
@@ -157,7 +167,7 @@ class AskedModel:
         self._info = info
         self._session = session
 
-    def ask(self, question: str, *, corpus: Sequence[str | Path] = (), **fields: Any) -> Case:
+    def ask(self, question: str, *, corpus: Sequence[str | Path] = (), **fields: Unpack[CaseFields]) -> Case:
         """Return the model's answer as a case, ready for an evaluator.
 
         Args:
@@ -168,7 +178,7 @@ class AskedModel:
         return self.ask_all([question], corpus=corpus, **fields)[0]
 
     def ask_all(
-        self, questions: Sequence[str], *, corpus: Sequence[str | Path] = (), **fields: Any
+        self, questions: Sequence[str], *, corpus: Sequence[str | Path] = (), **fields: Unpack[CaseFields]
     ) -> list[Case]:
         """Return the answers to several questions, asked concurrently."""
         documents = tuple(resolved(str(document), str(Path.cwd())) for document in corpus)
@@ -257,15 +267,24 @@ def _model_fixture(evals: EvalSession) -> FixtureFunction:
 
 def _suite_fixture() -> FixtureFunction:
     def eval_suite(request: pytest.FixtureRequest) -> Iterator[EvalSuite]:
-        """Reads a suite, lab or data set; a relative path starts at the test's folder."""
+        """Reads a suite, or the kind of file that is named; a relative path starts at the test's folder.
 
-        def load(path: str) -> TestSuite | TestLab | LlmDataset:
+        Example: eval_suite("fees_lab.json", TestLab).
+        """
+
+        def load(path: str, kind: type[FormatModel] = TestSuite, /) -> Any:
             try:
                 file = read(read_source(request.path.parent / path, path))
             except DataError as exc:
                 pytest.fail(shown(exc), pytrace=False)
             if file.errors:
                 pytest.fail(shown("\n".join(map(str, file.errors))), pytrace=False)
+            if not isinstance(file.content, kind):
+                actual = type(file.content).__name__
+                fact = (
+                    f"{path}: is a {file.kind}, no {kind.__name__}; read it by eval_suite({path!r}, {actual})"
+                )
+                pytest.fail(shown(fact), pytrace=False)
             return file.content
 
         yield load

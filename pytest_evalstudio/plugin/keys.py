@@ -24,6 +24,8 @@ SCORE = "evalstudio_score"
 """Attribute of a test report with the primary scores in words, for -v."""
 BRIEF = "evalstudio_brief"
 """Attribute of a failing test report with its reason on one line and its question, for the short summary."""
+LIKENESS = "evalstudio_likeness"
+"""Attribute of a failing test report: node id of the original of a perturbed copy, and what fails it."""
 PLAN_CHANNEL = "evalstudio_plan"
 """Key in a worker's input of the channel on which it sends its plan."""
 

@@ -13,14 +13,14 @@ from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.engine.recording import ItemHead, attempt_of, item_entry
 from pytest_evalstudio.engine.run_header import document_digests, evaluator_entry, file_entry, model_entry
 from pytest_evalstudio.engine.scoring.masking import masked
-from pytest_evalstudio.engine.scoring.messages import brief_headline, misses
+from pytest_evalstudio.engine.scoring.messages import brief_headline, failure_signature, misses
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.plugin.chunked import INDEX
 from pytest_evalstudio.plugin.display import Mask, clean_report, shown_line
 from pytest_evalstudio.plugin.figures import show_figures
 from pytest_evalstudio.plugin.items import ATTEMPTS, EvalItem
-from pytest_evalstudio.plugin.keys import BRIEF, ITEM, PAYLOAD, running_session
+from pytest_evalstudio.plugin.keys import BRIEF, ITEM, LIKENESS, PAYLOAD, running_session
 from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.plugin.recorded import RecordedItem
 from pytest_evalstudio.record.schema import Attempt, Tables, VerdictWord
@@ -49,6 +49,7 @@ def amend_report(item: pytest.Item, call: pytest.CallInfo[Any], report: pytest.T
             mask = running_session(item.config).mask
             question = shown_line(mask(excerpt(item.task.case.question, QUESTION_CHARS)))
             setattr(report, BRIEF, [mask(brief_headline(result))[:BRIEF_CHARS], question])
+            setattr(report, LIKENESS, [_original_nodeid(item), failure_signature(result)])
         if report.when == "call" or (report.when == "setup" and not report.passed):
             setattr(report, PAYLOAD, _payload(item, report).plain())
     elif isinstance(item, RecordedItem):
@@ -56,6 +57,14 @@ def amend_report(item: pytest.Item, call: pytest.CallInfo[Any], report: pytest.T
             setattr(report, PAYLOAD, item.payload(report).plain())
     elif CHECKS in item.stash and (report.when == "call" or (report.when == "setup" and not report.passed)):
         setattr(report, PAYLOAD, _payload_of_checks(item, report).plain())
+
+
+def _original_nodeid(item: EvalItem) -> str:
+    """Return the node id of the original of a perturbed copy, "" for an original."""
+    original = item.task.source
+    while original is not None and original.source is not None:
+        original = original.source
+    return "" if original is None else f"{item.file.nodeid}::{original.name}"
 
 
 def finish_item(item: pytest.Item) -> None:

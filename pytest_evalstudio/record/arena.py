@@ -18,6 +18,7 @@ class BattleEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
         reason: of the verdict, masked.
         chars_a: length of the first answer in characters.
         chars_b: length of the second answer.
+        categories: of the prompt, masked.
     """
 
     prompt_key: str
@@ -31,6 +32,7 @@ class BattleEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     chars_a: int | None = None
     chars_b: int | None = None
     texts_id: str = ""
+    categories: tuple[str, ...] = ()
 
 
 class ArenaEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -129,6 +129,8 @@ class EvaluatorEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
         judge_check: measured errors of its judge; None without.
         calibration: file, digest and figures of its calibration; empty for none.
         difference: sentence on the difference from other tools' metrics of the same name, "" for none.
+        min_test_cases: a model with fewer scored cases is a problem; None for the run's number.
+        save_llm_result: whether the report has the files with its rows and scores.
     """
 
     id: str
@@ -152,6 +154,8 @@ class EvaluatorEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     avid: str
     parameters_meta: tuple[ParameterEntry, ...] = ()
     difference: str = ""
+    min_test_cases: int | None = None
+    save_llm_result: bool = True
 
 
 class EvaluatorSpan(Struct, frozen=True, kw_only=True):

@@ -36,7 +36,7 @@ from pytest_evalstudio.report.data.blocks import PageData
 from pytest_evalstudio.report.data.columns import Columns
 from pytest_evalstudio.report.data.texts import TextStore
 from pytest_evalstudio.report.descriptions import describe_evaluator
-from pytest_evalstudio.report.explainer import OUTPUTS, write_explainer
+from pytest_evalstudio.report.explainer import outputs_of, write_explainer
 from pytest_evalstudio.report.exports import interpretation
 from pytest_evalstudio.report.failed_items import FailedItems
 from pytest_evalstudio.report.failures import FailureBook
@@ -80,6 +80,12 @@ class Report:
     findings: tuple[Finding, ...] = field(default=(), repr=False)
     warnings: tuple[str, ...] = ()
     ratings: Ratings | None = field(default=None, repr=False)
+
+    def _repr_html_(self) -> str:
+        """Return verdict, first findings and the address of the page, for notebooks."""
+        from pytest_evalstudio.report.notebook import report_html
+
+        return report_html(self)
 
 
 def build_report(
@@ -180,7 +186,9 @@ def _ratings(run: Run) -> Ratings | None:
 
 
 def _folders(output: Path, run: Run, evaluators: Mapping[str, EvaluatorInfo]) -> dict[str, ExplainerFolder]:
-    return {id: ExplainerFolder(output, run.run_id, info, OUTPUTS) for id, info in evaluators.items()}
+    return {
+        id: ExplainerFolder(output, run.run_id, info, outputs_of(info)) for id, info in evaluators.items()
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,7 +256,7 @@ def _write_files(output: Path, inputs: _Inputs) -> Content:
         )
         for id, folder in folders.items():
             with exports.of(f"evaluator {id}"):
-                write_explainer(content, folder, rows=results.rows[id])
+                write_explainer(content, folder, rows=results.rows.get(id, 0))
             _pack(archive, output, (path for path in tree(folder.path) if path not in packed))
         with exports.of(DATA, output / DATA):
             write_json(output / DATA, interpretation(analysis, folders, results.models))
@@ -356,7 +364,7 @@ class Exports:
 
 def _results_writer(run: Run, folders: Mapping[str, ExplainerFolder]) -> ResultsWriter:
     return ResultsWriter(
-        {id: folder.results for id, folder in folders.items()},
+        {id: folder.results for id, folder in folders.items() if folder.info.save_llm_result},
         {id: folder.info for id, folder in folders.items()},
         run.models,
         {

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
+from pytest_evalstudio.engine.asking.limits import AnswerFigures
 from pytest_evalstudio.record.schema import JsonObject, ModelEntry, Row
 
 _MODEL_KEYS = tuple(
@@ -19,41 +20,27 @@ class ModelRequests:
     """Counts of the requests to one model, added up from its rows."""
 
     def __init__(self) -> None:
-        self._answered = self._failed = self._retries = self._durations = 0
-        self._sum_s, self._min_s, self._max_s = 0.0, float("inf"), 0.0
-        self._usage: dict[str, float] = {}
+        self._calls = self._answered = self._failed = self._retries = 0
+        self._figures = AnswerFigures()
 
     def add(self, row: Row) -> None:
         """Count one row."""
+        self._calls += max(1, len(row.turns)) + row.retries
         self._retries += row.retries
         if row.error:
             self._failed += 1
             return
         self._answered += 1
-        if row.actual_duration is not None:
-            self._durations += 1
-            self._sum_s += row.actual_duration
-            self._min_s = min(self._min_s, row.actual_duration)
-            self._max_s = max(self._max_s, row.actual_duration)
-        for name, tokens in row.usage.items():
-            self._usage[name] = self._usage.get(name, 0) + tokens
+        self._figures.add(row.actual_duration, row.first_token_s, row.usage)
 
     def as_meta(self) -> JsonObject:
         """Return the counts under the names of a lab's `llm_model_meta`."""
-        n = self._durations
-        spread = {
-            "n": n,
-            "sum": self._sum_s,
-            "min": self._min_s if n else 0.0,
-            "max": self._max_s,
-            "avg": self._sum_s / n if n else 0.0,
-        }
         return {
+            "call_count": self._calls,
             "success_count": self._answered,
             "retry_count": self._retries,
             "failure_count": self._failed,
-            "duration_stats": spread,
-            **({"usage": dict(sorted(self._usage.items()))} if self._usage else {}),
+            **self._figures.as_dict(),
         }
 
 

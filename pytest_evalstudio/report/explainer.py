@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
+from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.engine.outputs import DESCRIPTOR, PRODUCER
 from pytest_evalstudio.report import markdown, page, parquet
 from pytest_evalstudio.report.content import Content
@@ -154,6 +155,13 @@ OUTPUTS = (
     ),
 )
 """Files of an evaluator, in the order of writing and of their links; the descriptor comes last."""
+
+
+def outputs_of(info: EvaluatorInfo) -> tuple[Output, ...]:
+    """Return the files of an evaluator: without its results where the configuration leaves them out."""
+    return tuple(
+        output for output in OUTPUTS if info.save_llm_result or not output.path.startswith(f"{RESULTS}/")
+    )
 
 
 def write_explainer(content: Content, folder: ExplainerFolder, *, rows: int) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from pytest_evalstudio.comparison.results import Comparison, ItemChange
 from pytest_evalstudio.comparison.windows import change_windows
@@ -21,6 +23,9 @@ from pytest_evalstudio.report.failure_types import FailedEvaluator, FailedItem, 
 from pytest_evalstudio.report.failures import worst_row
 from pytest_evalstudio.report.highlight import Segment, segments, snippet
 from pytest_evalstudio.report.worddiff import Stretch, changed_words, shared_words
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.report.failing_copies import FailingCopies
 
 LIMITS: Mapping[Kind, int] = {"failed": 60, "error": 30, "xfailed": 40}
 """Items of each kind that the page writes out; the others are in the matrix and in the files."""
@@ -63,6 +68,12 @@ class FailedItems:
         self._others: dict[Kind, list[FailedItem]] = {kind: [] for kind in LIMITS}
         self._unsafe: FailedItem | None = None
 
+    @cached_property
+    def _copies(self) -> FailingCopies:
+        from pytest_evalstudio.report.failing_copies import FailingCopies
+
+        return FailingCopies()
+
     def add(self, item: Item) -> None:
         """Take one item of the record."""
         kind = _KINDS.get(item.verdict)
@@ -79,6 +90,8 @@ class FailedItems:
                 return
             self._answers[item.nodeid] = answer
         change = self._changes.get(item.nodeid)
+        if self._copies.folds(item, group_of, change.item_class if change is not None else ""):
+            return
         is_regressed = change is not None and change.item_class in ("regressed", "error_now")
         group = (self._regressed if is_regressed else self._others)[kind]
         is_unsafe = kind == "failed" and any(is_safety(self._evaluators[miss.evaluator]) for miss in misses)
@@ -91,7 +104,8 @@ class FailedItems:
 
     def items(self, kind: Kind) -> list[FailedItem]:
         """Return the kept items of a kind, regressed ones first."""
-        kept = [*self._regressed[kind], *self._others[kind]][: LIMITS[kind]]
+        failed = [*self._regressed[kind], *self._others[kind]]
+        kept = self._copies.folded(failed)[: LIMITS[kind]] if failed else []
         return [
             replace(item, equal_answers=self._same[self._answers[item.nodeid]] - 1)
             if item.nodeid in self._answers
@@ -116,7 +130,7 @@ class FailedItems:
     def left_out(self, kind: Kind) -> int:
         """Return the number of items of a kind that are not kept."""
         items = self.items(kind)
-        return self.total[kind] - len(items) - sum(item.equal_answers for item in items)
+        return self.total[kind] - len(items) - sum(item.equal_answers + item.copy_count for item in items)
 
     def _failed(
         self, kind: Kind, item: Item, misses: tuple[FailedEvaluator, ...], change: ItemChange | None

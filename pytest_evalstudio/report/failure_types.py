@@ -75,6 +75,20 @@ class FailureTexts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FailedCopy:
+    """A perturbed copy that fails like its original.
+
+    Attributes:
+        by: perturbators with their intensities.
+    """
+
+    nodeid: str
+    key: str
+    by: str
+    question: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FailedItem:
     """An item that did not pass.
 
@@ -86,6 +100,8 @@ class FailedItem:
         reason: of the whole item.
         error: of the host, "" if there is an answer.
         equal_answers: number of further items with the same answer that fail alike and are not written out.
+        copies: first perturbed copies that fail alike, which are not items of their own.
+        copy_count: number of all of them.
     """
 
     kind: Kind
@@ -102,6 +118,8 @@ class FailedItem:
     repeats: int = 1
     texts: FailureTexts = FailureTexts()
     equal_answers: int = 0
+    copies: tuple[FailedCopy, ...] = ()
+    copy_count: int = 0
 
     @property
     def first(self) -> FailedEvaluator | None:

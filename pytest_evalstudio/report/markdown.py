@@ -127,7 +127,8 @@ def _failures(failed: FailedItems) -> Iterator[str]:
     known = [item for item in items if item.change in _KNOWN]
     for item in fresh[:FAILURES_SHOWN]:
         yield from _failure(item)
-    hidden = failed.total["failed"] + failed.total["error"] - min(len(fresh), FAILURES_SHOWN) - len(known)
+    shown = [*fresh[:FAILURES_SHOWN], *known]
+    hidden = failed.total["failed"] + failed.total["error"] - sum(1 + item.copy_count for item in shown)
     if known:
         yield from _folded(f"Still failing: {counted(len(known), 'test')}", map(_title, known))
     if hidden > 0:
@@ -154,6 +155,8 @@ def _failure(item: FailedItem) -> Iterator[str]:
         yield f"  - Since the baseline: {windows_markdown(item.texts.changes)}"
     elif item.texts.actual:
         yield f"  - Answer: {_marked(item.texts.actual)}"
+    if item.copy_count:
+        yield f"  - {counted(item.copy_count, 'perturbed copy fails', 'perturbed copies fail')} alike"
     command = pytest_command(item.nodeid)
     yield f"  - {code(command)}" if command else f"  - {escaped(item.nodeid)}"
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pytest_evalstudio.arena.games import Game, games_of, model_of
+from pytest_evalstudio.arena.judging import categories_of
 from pytest_evalstudio.arena.store import BattleStore
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
@@ -118,6 +119,7 @@ class VoteSession:
             chars_a=len(game.first.actual_output),
             chars_b=len(game.second.actual_output),
             texts_id=game.texts_id,
+            categories=categories_of(game),
         )
         if label is None:
             self.store.retract(vote)

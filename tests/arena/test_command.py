@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from pytest_evalstudio.arena.store import BattleStore
 from pytest_evalstudio.cli import main
+from pytest_evalstudio.record.reader import RecordReader
 
 CONFIG = """
 [judge]
@@ -73,8 +76,8 @@ def asked(folder: Path) -> int:
     return len(path.read_text().splitlines()) if path.exists() else 0
 
 
-def battles(folder: Path) -> list[dict[str, str]]:
-    with (folder / "b.csv").open(encoding="utf-8", newline="") as file:
+def battles(folder: Path, name: str = "b.csv") -> list[dict[str, str]]:
+    with (folder / name).open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
@@ -281,3 +284,85 @@ def test_a_suites_models_are_asked_once_for_the_games_of_a_file(
     assert "4 of 4 answers are those of the games in b.csv; --refresh asks again" in capsys.readouterr().out
     (folder / "version.txt").write_text(" and more")
     assert play("--refresh") == (4, 4)
+
+
+SUITE = [
+    {"key": "p0", "prompt": "Fee?", "categories": ["fees"]},
+    {
+        "key": "p0-copy",
+        "prompt": "Fee, please?",
+        "categories": ["fees", "perturbed"],
+        "relationships": [{"type": "perturbation_source", "target": "p0", "target_type": "test_case"}],
+    },
+    {"key": "p1", "prompt": "Card?", "categories": ["cards"]},
+    {"key": "p2", "prompt": "Later?", "skip": "not yet"},
+    {
+        "key": "p3",
+        "prompt": "Alone?",
+        "relationships": [{"type": "perturbation_source", "target": "elsewhere", "target_type": "suite"}],
+    },
+]
+
+
+def write_suite(folder: Path) -> None:
+    (folder / "s_suite.json").write_text(json.dumps({"tests": [{"test_cases": SUITE}]}))
+    (folder / "evalstudio.toml").write_text(
+        f'evaluators = ["looping_detection"]\n{CONFIG}\n[arena]\nrounds = 20\n'
+        + "".join(
+            f'[[model]]\nname = "{name}"\nhost = "scripted"\ndefault = "{text}"\n'
+            for name, text in (("one", "yes"), ("two", "yes, it is"))
+        )
+    )
+
+
+def test_the_command_plays_the_prompts_that_the_test_run_plays(folder: Path) -> None:
+    write_suite(folder)
+    assert main(["arena", "play", "s_suite.json", "-o", "b.csv"]) == 0
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "s_suite.json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    [pair] = RecordReader(folder / "evalstudio-report" / "record.jsonl").run.arena.values()
+
+    by_command = {(row["prompt_key"], row["categories"]) for row in battles(folder)}
+
+    assert by_command == {("p0", '["fees"]'), ("p1", '["cards"]'), ("p3", "")}
+    by_run = {(game.prompt_key, game.categories) for game in pair.battles}
+    assert by_run == {("p0", ("fees",)), ("p1", ("cards",)), ("p3", ())}
+
+
+def test_the_published_procedure_has_its_own_verdicts_without_ties(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_lab(folder, {"m1": "same", "m2": "same"}, prompts=1)
+    assert main(["arena", "play", "a_lab.json", "-o", "b.csv"]) == 0
+    assert [(row["winner"], row["judge"]) for row in battles(folder)] == [("tie", "python")]
+
+    assert main(["arena", "play", "a_lab.json", "-o", "b.csv", "--prompt", "document"]) == 1
+    assert (
+        "choice" in capsys.readouterr().err
+    )  # the judge's reply is a tie, which the procedure does not have
+    write_lab(folder, {"m1": "short", "m2": "longer"}, prompts=1)
+    assert main(["arena", "play", "a_lab.json", "-o", "c.csv", "--prompt", "document"]) == 0
+
+    [row] = battles(folder, "c.csv")
+    assert row[row["winner"]] == "model-m2"
+    assert row["judge"] == "python (document)"
+    for estimate in (["--prompt", "document"], []):
+        assert main(["arena", "play", "a_lab.json", "-o", "c.csv", "--estimate", *estimate]) == 0
+        left = 0 if estimate else 1
+        assert f"1 games, {left} of them without a verdict" in capsys.readouterr().out
+
+
+def test_ratings_by_category_are_printed_and_written(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_suite(folder)
+    main(["arena", "play", "s_suite.json", "-o", "b.csv"])
+    capsys.readouterr()
+    assert main(["arena", "rate", "b.csv", "-o", "out", "--rounds", "20"]) == 0
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert "1 cards two 1016 1016 to 1016 1" in lines  # K / 2 points for a win between equals
+    assert "one 984 984 to 984 1" in lines
+    categories = json.loads((folder / "out" / "arena.json").read_text())["categories"]
+    assert [(entry["category"], entry["prompts"]) for entry in categories] == [("cards", 1), ("fees", 1)]
+    assert "| 1 | cards | two | 1016 |" in (folder / "out" / "arena.md").read_text()

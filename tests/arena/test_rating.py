@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import random
 from statistics import NormalDist
@@ -9,7 +10,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from pytest_evalstudio.arena.rating import RatingOptions, rate
+from pytest_evalstudio.arena.rating import MAX_CATEGORIES, RatingOptions, rate
 from pytest_evalstudio.arena.text import rating_lines, ratings_markdown
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.formats.battles import Battle
@@ -269,3 +270,44 @@ def test_long_names_are_cut_in_the_middle_of_terminal_lines() -> None:
     lines = list(rating_lines(rate([game("p", name, "b", "model_a")], FAST)))
     assert any("meta-llama/Meta-Lla…nt-Turbo-FP8"[:19] in line for line in lines)
     assert all(len(line) < 120 for line in lines[:4])
+
+
+def test_a_category_is_rated_by_its_games_alone() -> None:
+    games = [
+        dataclasses.replace(
+            battle, categories=("all", "even") if int(battle.prompt_key[1:]) % 2 == 0 else ("all", "odd")
+        )
+        for battle in drawn(prompts=40)
+    ]
+    ratings = rate(games, FAST)
+    assert [entry.category for entry in ratings.categories] == ["even", "odd"]  # "all" is the whole table
+    for entry in ratings.categories:
+        alone = rate([battle for battle in games if entry.category in battle.categories], FAST)
+        assert entry.models == alone.models
+        assert (entry.games, entry.prompts) == (60, 20)
+    assert rate(drawn(prompts=5), FAST).categories == ()
+
+
+def test_categories_with_opposite_winners_are_told_apart() -> None:
+    games = [
+        game(
+            f"{category}{number}",
+            "a",
+            "b",
+            "model_a" if category == "maths" else "model_b",
+            categories=(category,),
+        )
+        for category in ("maths", "law")
+        for number in range(20)
+    ]
+    best = {entry.category: entry.models[0].model for entry in rate(games, FAST).categories}
+    assert best == {"maths": "a", "law": "b"}
+
+
+def test_only_the_largest_categories_are_rated() -> None:
+    games = [
+        game(f"p{number}", "a", "b", "model_a", categories=(f"c{number % (MAX_CATEGORIES + 5):02}",))
+        for number in range(3 * (MAX_CATEGORIES + 5) - 5)
+    ]
+    names = [entry.category for entry in rate(games, RatingOptions(rounds=2)).categories]
+    assert names == [f"c{number:02}" for number in range(MAX_CATEGORIES)]

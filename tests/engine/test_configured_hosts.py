@@ -10,8 +10,11 @@ from pytest_evalstudio import (
     ConfigurationError,
     ConfiguredHost,
     EvaluationError,
+    LabBuilder,
+    TestSuite,
     base_models,
     configured_hosts,
+    host_defaults,
 )
 from support.openai_protocol import chat
 from support.service import Response, running
@@ -52,6 +55,34 @@ def test_models_of_a_service(tmp_path: Path, name: str) -> None:
     with running(chat) as service:
         (tmp_path / "evalstudio.toml").write_text(CONFIG.format(url=service.url))
         assert base_models(name, tmp_path / "evalstudio.toml") == ["m", "m2"]
+
+
+def test_defaults_of_a_host_configure_models_of_it() -> None:
+    suite = TestSuite(name="Sums")
+    suite.add_test().add_case("2+2?", key="sum")
+    exact, creative = host_defaults("openai_compatible"), host_defaults("openai_compatible")
+    assert (exact["temperature"], exact["arguments"]) == (None, {})
+    assert not exact.keys() & {"url", "llm_model_name", "name"}
+    creative["temperature"] = 0.9
+    creative["arguments"]["top_p"] = 0.5
+    assert exact["arguments"] == {}
+
+    with (
+        running(chat) as service,
+        LabBuilder.from_llm_test_suite(
+            suite,
+            llm_host="openai_compatible",
+            llm_model_names=["m"],
+            llm_host_configs={"m": [{**config, "url": f"{service.url}/v1"} for config in (exact, creative)]},
+        ) as builder,
+    ):
+        lab = builder.complete_dataset()
+        temperatures = [request.body.get("temperature") for request in service.requests]
+
+    assert [row.error for row in lab.dataset.inputs] == ["", ""]
+    assert temperatures == [None, 0.9]
+    with pytest.raises(ConfigurationError, match="Did you mean 'ollama'"):
+        host_defaults("olama")
 
 
 def test_faults_are_named(tmp_path: Path) -> None:

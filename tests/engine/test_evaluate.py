@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import pytest
 
+from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.engine.analysis.aggregates import aggregates_of
-from pytest_evalstudio.engine.builders import make_case
+from pytest_evalstudio.engine.builders import CaseFieldsWithCorpus, make_case
 from pytest_evalstudio.engine.evaluate import evaluate
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.formats.lab import Model, TestLab
@@ -193,3 +195,8 @@ def test_a_case_by_hand_takes_lists_and_single_texts():
         ConfigurationError, match=r"eval_case: a case has no field 'contxt'. Did you mean 'context'"
     ):
         make_case("q", contxt="x")
+
+
+def test_the_types_of_a_cases_fields_are_those_of_cases_and_answers() -> None:
+    fields = {field.name for cls in (Case, Answer) for field in dataclasses.fields(cls)}
+    assert set(CaseFieldsWithCorpus.__annotations__) == fields - {"question", "answer", "text"}

@@ -159,6 +159,20 @@ def test_an_outcome_is_written_with_what_it_has() -> None:
     ]
 
 
+def test_parts_of_an_answer_are_recorded_unless_the_configuration_leaves_them_out() -> None:
+    case = Case(key="k", question="q", answer=Answer(text="One. Two."))
+    outcome = Outcome.score({"value": 0.5}, fragments=(Fragment(start=0, end=4, scores={"value": 0.1}),))
+    recorded = {}
+    for is_wanted in (True, False):
+        options = {"reading": {"sentence_level_metrics": is_wanted}}
+        selected = plan_of(evaluator=options).selected[0]
+        [row] = plain(entry_of(case, outcome, selected=selected))["rows"]
+        recorded[is_wanted] = row["outcomes"]["reading"]
+
+    assert recorded[True]["fragments"] == [{"start": 0, "end": 4, "scores": {"value": 0.1}}]
+    assert recorded[False] == {"status": "score", "scores": {"value": 0.5}}
+
+
 def test_a_verdict_shows_repeats_only_where_there_are_some() -> None:
     case = Case(key="k", question="q")
     one, low = Outcome.score({"value": 1.0}), Outcome.score({"value": 0.0}, reason="low")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 
-from pytest_evalstudio import ConfigurationError, Model, Results, TestLab, evaluate
+from pytest_evalstudio import ConfigurationError, Model, Results, TestLab, build_report, evaluate
 
 
 @pytest.fixture(scope="module")
@@ -92,3 +93,26 @@ def test_a_lab_has_each_key_once() -> None:
     lab.add_model("m")
     with pytest.raises(ConfigurationError, match="has a model with the key 'm'"):
         lab.add_model("m")
+
+
+def test_pictures_show_the_primary_metric_of_each_model_with_interval_and_threshold(results: Results) -> None:
+    pictures = results.plot()
+    assert list(pictures.svgs) == ["text_matching"]
+    svg = pictures.svgs["text_matching"]
+    low = 1 / (1 + 1.959964**2 / 2)  # Wilson's interval of 2 of 2
+    assert f"first: 1 ({low:.4g} to 1); &lt;b&gt;second&lt;/b&gt;: 0 (0 to {1 - low:.4g})" in svg
+    assert "Text matching: Model passes, threshold ≥ 0.5" in svg
+    assert "<b>second" not in pictures._repr_html_()
+    assert results.plot("text_matching").svgs == pictures.svgs
+    with pytest.raises(ConfigurationError, match="Did you mean 'text_matching'"):
+        results.plot("text_match")
+
+
+def test_a_report_shows_its_verdict_findings_and_page(results: Results, tmp_path: Path) -> None:
+    report = build_report(results.write_record(tmp_path / "a <b>"), tmp_path / "a <b>", {})
+    html = report._repr_html_()
+    assert "✗ FAILED – 2 of 4 tests" in html
+    assert "a%20%3Cb%3E/interpretation.html" in html
+    assert "<b>" not in html
+    assert html.count("<li>") == min(5, len(report.findings)) > 0
+    assert ("more finding" in html) == (len(report.findings) > 5)

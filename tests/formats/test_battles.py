@@ -76,3 +76,18 @@ def test_the_digest_of_texts_ignores_sides_and_notices_changes() -> None:
     assert texts_id("q", {"a": "1", "b": "2"}) == texts_id("q", {"b": "2", "a": "1"})
     assert texts_id("q", {"a": "1", "b": "2"}) != texts_id("q", {"a": "2", "b": "1"})
     assert texts_id("q", {"a": "1", "b": "2"}) != texts_id("q!", {"a": "1", "b": "2"})
+
+
+@pytest.mark.parametrize("categories", [(), ("fees",), ("a; b", 'c "d"', "é")])
+def test_categories_are_read_as_they_were_written(tmp_path: Path, categories: tuple[str, ...]) -> None:
+    battle = Battle(prompt_key="p", model_a="a", model_b="b", winner="tie", categories=categories)
+    (tmp_path / "b.csv").write_bytes(battles_csv([battle]))
+    assert read_battles(tmp_path / "b.csv") == [battle]
+
+
+@pytest.mark.parametrize(
+    ("cell", "categories"), [("maths", ("maths",)), ("[broken", ("[broken",)), ("[1]", ())]
+)
+def test_categories_of_other_files_are_read(tmp_path: Path, cell: str, categories: tuple[str, ...]) -> None:
+    (tmp_path / "b.csv").write_text(f"prompt_key,model_a,model_b,winner,categories\np,a,b,tie,{cell}\n")
+    assert read_battles(tmp_path / "b.csv")[0].categories == categories

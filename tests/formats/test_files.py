@@ -49,8 +49,8 @@ def test_the_form_is_told_by_the_ending(tmp_path, name, text, kind):
             "a.json",
             "{}",
             (
-                "a.json: has no supported format: a test suite has `tests`, a test lab `dataset` and"
-                " `models`, an LLM data set `inputs`"
+                "a.json: has no supported format: a test suite has `tests`, a single test `test_cases`, a"
+                " single test case a `prompt`, a test lab `dataset` and `models`, an LLM data set `inputs`"
             ),
         ),
         ("a.json", "", "a.json:1:1: is not JSON: expecting value"),

@@ -68,6 +68,6 @@ def test_what_is_wrong_does_not_meet_it(kind, data):
 def test_an_unknown_format_is_told():
     with pytest.raises(
         ConfigurationError,
-        match=r"no format named 'suit'. Did you mean 'suite'\? There are: suite, lab, dataset, workflow.",
+        match=r"no format named 'suit'. Did you mean 'suite'\? There are: suite, test, test_case, lab,",
     ):
         text_of("suit")

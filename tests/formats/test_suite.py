@@ -6,8 +6,10 @@ import sys
 
 import pytest
 
+from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.formats.keys import Numbered, derived_key
-from pytest_evalstudio.formats.suite import TestSuite
+from pytest_evalstudio.formats.source import parse
+from pytest_evalstudio.formats.suite import TestSuite, read_suite
 from support.suite_texts import read_cases, read_text, suite_of
 
 EVERYTHING = {
@@ -52,6 +54,53 @@ EVERYTHING = {
         {"test_cases": []},
     ],
 }
+
+
+CASE = EVERYTHING["tests"][0]["test_cases"][0] | {"relationships": []}
+
+
+@pytest.mark.parametrize("suffix", ["json", "yaml"])
+@pytest.mark.parametrize("part", [CASE, {"documents": ["a.md"], "test_cases": [CASE]}], ids=["case", "test"])
+def test_a_part_is_read_like_the_suite_around_it(tmp_path, part, suffix):
+    path = tmp_path / f"part.{suffix}"
+    path.write_text(json.dumps({"$schema": "x", **part}), encoding="utf-8")
+    (tmp_path / "whole.json").write_text(
+        json.dumps({"tests": [part if "test_cases" in part else {"test_cases": [part]}]})
+    )
+
+    assert TestSuite.load(path).to_dict() == TestSuite.load(tmp_path / "whole.json").to_dict()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"prompt": "q",\n "conditon": "x"}', ":2:14 /conditon: 'conditon' is not a key of a test case"),
+        ('{"prompt": " "}', ":1:12 /prompt: the prompt is blank"),
+        (
+            '{"test_cases": [{"prompt": "q", "key": "k"},\n{"prompt": "r", "key": "k"}]}',
+            ":2:24 /test_cases/1/key: 'k' is already used by /test_cases/0; keys must be unique",
+        ),
+        ('{"test_cases": [3]}', ":1:17 /test_cases/0: "),
+        ('{"test_cases": {}}', ": has no supported format: a test suite has `tests`, a single test"),
+        ('{"prompt": 3}', ": has no supported format"),
+    ],
+)
+def test_faults_of_a_part_are_located_in_its_file(tmp_path, content, message):
+    (tmp_path / "part.json").write_text(content)
+
+    with pytest.raises(DataError) as raised:
+        TestSuite.load(tmp_path / "part.json")
+
+    assert f"part.json{message}" in str(raised.value)
+
+
+@pytest.mark.parametrize("text", ['\n{"key": "one", "prompt": "q"}', "\nkey: one\nprompt: q\n"])
+def test_the_line_of_a_single_case_is_that_of_its_file(text):
+    source = parse(text, "part", yaml=text[1] != "{")
+
+    read_suite(source)
+
+    assert source.lines == {("one", "", 1): 2}
 
 
 def test_load_save_load_loses_nothing(tmp_path):

@@ -1,15 +1,24 @@
+"""The configurations of hosts in the documentation: they are valid, and the models that they name answer."""
+
 from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
+from pytest_evalstudio.core.cases import Prompt
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.asking.hosts import check_model
+from pytest_evalstudio.engine.asking.hosts import check_model, open_model
 from pytest_evalstudio.engine.asking.judging import check_judge_settings
 from pytest_evalstudio.formats.config import configuration
+from support.host_uses import USES, HostUse
+from support.pages import README, read
+from support.service import ANSWER, KEY, running
 
 GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "hosts.md"
 EXAMPLES = re.findall(r"```toml\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
@@ -35,3 +44,57 @@ def test_several_configurations_are_named_as_the_guide_says():
     names = [model.name for model in configuration(tomllib.loads(EXAMPLES[0])).model]
     assert names == ["large", "small (temperature=0.0)", "small (temperature=1.0)"]
     assert all(f"`{name}`" in GUIDE.read_text(encoding="utf-8") for name in names)
+
+
+USE_OF = {use.id: use for use in USES}
+WITHOUT_SERVICE = ("python", "fixture")
+"""Hosts of the README whose models are code of the tests."""
+
+
+def documented_models() -> Iterator[Any]:
+    """Yield name and table of each model behind a service in the guide and the README."""
+    [readme] = re.findall(r'```toml configuration="models"\n(.*?)```', read(README), re.DOTALL)
+    for page, example in [*(("guide", example) for example in EXAMPLES), ("README", readme)]:
+        for model in configuration(tomllib.loads(example)).model:
+            if model.host not in WITHOUT_SERVICE:
+                yield pytest.param(model.settings, id=f"{page}: {model.name}")
+
+
+def use_of(settings: dict[str, Any]) -> HostUse:
+    """Return the service that a documented model needs."""
+    host = settings["host"]
+    if settings.get("api") == "assistants":
+        return USE_OF["openai_rag assistants"]
+    if settings.get("llm_args", {}).get("use_agent"):
+        return USE_OF[f"{host} agent"]
+    return USE_OF[f"{host} stream" if settings.get("stream") else host]
+
+
+@pytest.mark.parametrize("settings", list(documented_models()))
+def test_a_documented_model_answers(
+    settings: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The table is used as it is documented, but for the network: origin, proxy and certificates."""
+    for name in re.findall(r"\$\{(\w+)\}", str(settings)):
+        monkeypatch.setenv(name, KEY)
+    document = tmp_path / "fees.md"
+    document.write_text("A transfer costs 5 USD.", encoding="utf-8")
+    use = use_of(settings)
+    respond = use.respond()
+    if collection := settings.get("collection_id"):
+        respond.collections[collection] = ["fees.md"]  # type: ignore[attr-defined]
+    with running(respond, use.protocol.asks, use.handler) as service:
+        needed = use.protocol.settings(service.url)
+        table = {name: needed[name] for name in ("region", "access_key", "secret_key") if name in needed}
+        table |= {name: value for name, value in settings.items() if name not in ("proxy", "ca_file")}
+        table["url"] = service.url + urlsplit(settings["url"]).path if "url" in settings else needed["url"]
+        session = open_model(
+            "documented", {**table, "retries": 0, "timeout_s": 60}, Registry(), folder=tmp_path, cache=None
+        )
+        with session:
+            [answer] = session.ask([Prompt(text="What is the fee?", corpus=(str(document),))])
+        assert service.requests
+
+    assert (answer.text, answer.error) == (ANSWER, "")
+    if settings["host"] == "http":
+        assert answer.context == ("Fees: 5 USD.",)

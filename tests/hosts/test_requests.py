@@ -7,7 +7,10 @@ import pytest
 from pytest_evalstudio.core.cases import Prompt, Turn
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.engine.asking.answers import AnswerCache
+from pytest_evalstudio.engine.asking.hosts import open_model
 from pytest_evalstudio.engine.asking.lab_models import TRUSTED, LabModel, settings_of_lab_model
+from pytest_evalstudio.engine.asking.prompts import case_variables
 from support.openai_protocol import completion_parts
 from support.protocols import PROTOCOLS, anthropic_parts
 from support.service import ANSWER, KEY, Response, running
@@ -34,6 +37,31 @@ def ask(model):
         return answer, request
 
     return ask
+
+
+def test_a_request_may_name_the_test_case_which_is_then_a_part_of_its_answers_key(ask, tmp_path):
+    prompt = Prompt(text="The fee?", case=case_variables("abroad/1", ["fees"], {"metadata": {"a": 1}}))
+    body = {"id": "{{ key }}", "q": "{{ prompt }}", "chat": "{{ session }}"}
+    _, request = ask("http", prompt, body=body, headers={"x-case": "{{ key }}"})
+    assert request.body == {"id": "abroad/1", "q": "The fee?", "chat": ""}
+    assert request.headers["x-case"] == "abroad/1"
+    _, request = ask("http", body=body)
+    assert request.body["id"] == ""
+
+
+@pytest.mark.parametrize(("text", "asked"), [("{{ prompt }}", 1), ("{{ prompt }} {{ key }}", 2)])
+def test_answers_are_stored_by_the_key_where_a_request_names_it(tmp_path, text, asked):
+    protocol = BY_ID["http"]
+    prompts = [Prompt(text="The fee?", case=case_variables(key, [], None)) for key in ("one", "two")]
+    with (
+        running(protocol.respond, protocol.asks, protocol.handler) as service,
+        AnswerCache(tmp_path) as cache,
+    ):
+        table = {"host": "http", **protocol.settings(service.url), "body": {"q": text}, "cache": "always"}
+        with open_model("mine", table, Registry(), folder=tmp_path, cache=cache) as session:
+            for prompt in prompts:
+                session.ask([prompt])
+    assert len(service.questions) == asked
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -160,7 +161,52 @@ def test_what_promptfoo_alone_does_is_listed() -> None:
 
 
 def test_a_file_of_another_tool_is_an_error_with_its_place() -> None:
-    with pytest.raises(DataError, match="expected a list of records"):
+    with pytest.raises(
+        DataError, match=r"promptfoo\.yaml: is a promptfoo configuration; `evalstudio import p"
+    ):
         import_file("ragas", FILES / "promptfoo.yaml")
-    with pytest.raises(DataError, match="has `prompts` and `tests`"):
+    with pytest.raises(
+        DataError, match=r"ragas\.jsonl: is a data set of Ragas; `evalstudio import ragas FILE"
+    ):
         import_file("promptfoo", FILES / "ragas.jsonl")
+
+
+def test_results_of_promptfoo_become_answers_of_its_providers() -> None:
+    result = imported("promptfoo", "promptfoo_results.json")
+    assert result.kind == "lab"
+    assert isinstance(result.content, TestLab)
+    assert result.content.name == "Fees"
+    assert [model.key for model in result.content.models] == ["failing", "parrot"]
+    inputs = {(row.model_key, row.input): row for row in result.content.dataset.inputs}
+    assert len(inputs) == 8
+    row = inputs["failing", f"Answer briefly. {QUESTION}"]
+    assert (row.actual_output, row.error) == ("It costs 15 USD.", "")
+    assert row.output_condition == f'regexp("(?i)ABROAD") AND "{QUESTION}"'
+    assert (row.cost, row.usage) == (0.0003, {"input_tokens": 10, "output_tokens": 5})
+    assert row.model_extra == {"metadata": {"description": "abroad", "metadata": {"area": "fees"}}}
+    broken = inputs["failing", "Answer politely. Is it free?"]
+    assert (broken.actual_output, broken.error) == ("", "no credit")
+    echo = inputs["parrot", "Answer politely. Is it free?"]
+    assert (echo.actual_output, echo.error, echo.output_condition) == (echo.input, "", '"15 USD"')
+    assert all(row.actual_duration is not None for row in inputs.values())
+
+
+def test_an_evaluation_table_of_mlflow_becomes_answers(tmp_path: Path) -> None:
+    table = {
+        "columns": ["question", "ground_truth", "outputs", "latency", "toxicity/v1/score"],
+        "data": [[QUESTION, "15 USD", ANSWER, 0.5, 0.01], ["Is it free?", "No", "Yes", 1, 0.02]],
+    }
+    path = tmp_path / "eval_results_table.json"
+    path.write_text(json.dumps(table))
+
+    result = import_file("mlflow", path)
+
+    assert isinstance(result.content, LlmDataset)
+    assert [
+        (row.input, row.expected_output, row.actual_output, row.actual_duration)
+        for row in result.content.inputs
+    ] == [(QUESTION, "15 USD", ANSWER, 0.5), ("Is it free?", "No", "Yes", 1.0)]
+    assert result.notes == ["not imported: scores of metrics (2 times): evaluators score the answers anew"]
+    path.write_text(json.dumps({**table, "data": [[QUESTION]]}))
+    with pytest.raises(DataError, match="/data/0: has 1 values for 5 columns; complete it"):
+        import_file("mlflow", path)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
+import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -191,3 +194,66 @@ def test_a_suite_and_repeats_survive_an_evaluation_set() -> None:
     assert main(["export", "agent-evaluation", "repeats.json", "-o", "set.jsonl"]) == 0
     assert main(["import", "agent-evaluation", "set.jsonl", "-o", "rows.json"]) == 0
     assert len(LlmDataset.load("rows.json").inputs) == 2
+
+
+def read_from(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "file", "options"),
+    [
+        ("deepeval", "deepeval_goldens.json", []),
+        ("ragas", "ragas.jsonl", []),
+        ("deepeval", "deepeval_cases.csv", []),
+        ("promptfoo", "promptfoo.yaml", []),
+        ("inspect", "inspect.eval", []),
+    ],
+)
+def test_standard_input_is_read_like_the_file(
+    kind: str, file: str, options: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(FILES, "files")
+    monkeypatch.chdir("files")
+    main(["import", kind, file, "-o", "from_file.json", *options])
+    read_from(monkeypatch, Path(file).read_bytes())
+
+    assert main(["import", kind, "-", "-o", "from_input.json", *options]) == 0
+
+    from_file, from_input = (
+        json.loads(Path(name).read_text(encoding="utf-8")) for name in ("from_file.json", "from_input.json")
+    )
+    stem = Path(file).stem
+    assert json.dumps(from_input).replace("standard input", stem) == json.dumps(from_file)
+
+
+def test_faults_of_standard_input_name_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    read_from(monkeypatch, b"\n{")
+    assert main(["import", "ragas", "-", "-o", "set.json"]) == 2
+    assert capsys.readouterr().err.startswith("evalstudio: standard input:2:2: is not JSON: ")
+    assert main(["import", "traces", "-", "-o", "set.json"]) == 2
+    assert capsys.readouterr().err == "evalstudio: traces are read from files, not from standard input\n"
+
+
+def test_a_lab_is_imported_with_a_prefix_and_a_description(capsys: pytest.CaptureFixture[str]) -> None:
+    lab = TestLab(name="Fees", description="old")
+    lab.add_model("m").add_input("Fee?", actual_output="5")
+    lab.save("first.json")
+
+    assert (
+        main(["import", "h2o-sonar", "first.json", "-o", "second.json", "--name-prefix", "Q3 / "])
+        == main(["import", "h2o-sonar", "first.json", "-o", "third.json", "--description", "new"])
+        == 0
+    )
+
+    second, third = TestLab.load("second.json"), TestLab.load("third.json")
+    assert (second.name, second.description) == ("Q3 / Fees", "old")
+    assert (third.name, third.description) == ("Fees", "new")
+    assert second.dataset == lab.dataset
+    lab.dataset.save("rows.json")
+    capsys.readouterr()
+    assert main(["import", "h2o-sonar", "rows.json", "-o", "rows2.json", "--name-prefix", "x"]) == 2
+    assert "a data set has neither a name nor a description" in capsys.readouterr().err
+    assert not Path("rows2.json").exists()

@@ -206,6 +206,30 @@ def test_misinformation_keeps_the_question_and_tells_something_else_before_it():
     assert changed("contextual_misinformation", "Сколько стоит карта?").text.endswith("Сколько стоит карта?")
 
 
+@pytest.mark.parametrize(
+    ("question", "topic"),
+    [
+        ("What should I know about fees?", "fees"),
+        ("How do I open an account?", "the account"),
+        ("Does the bank offer student loans?", "student loans"),
+        ("Explain the overdraft policy.", "the overdraft policy"),
+        ("Please summarise the annual report", "the annual report"),
+        ("What happens when a payment fails?", "the payment"),
+        ("Is the late payment penalty waived?", "the late payment penalty"),
+        ("When was the company founded?", "the company"),
+        ("Tell me everything about dividends", "dividends"),
+        ("How long does it take to transfer money?", "money"),
+        ("Does this bank's credit card charge foreign transaction fees?", "this bank's credit card"),
+        ("What do I need to know before travelling abroad?", ""),
+        ("Wie hoch ist die Gebühr?", ""),
+    ],
+)
+def test_misinformation_is_about_what_the_question_is_about(question: str, topic: str) -> None:
+    written = {changed("contextual_misinformation", question, seed).text for seed in range(6)}
+    expected = f"about {topic} is wrong" if topic else "the usual answer to the following is wrong"
+    assert any(expected in text for text in written), written
+
+
 def test_random_characters_replace_deleted_ones_by_the_replacement():
     cls = REGISTRY.perturbators.get("random_character")
     change = cls(kind="random_delete", replacement="X").perturb("abcdefghij", "HIGH", 1)

@@ -70,9 +70,10 @@ def test_without_wordnet_one_line_says_how_to_get_it(monkeypatch, tmp_path):
     with pytest.raises(ConfigurationError) as told:
         parse_perturbations("synonym:low", Registry())
     assert str(told.value).startswith(
-        "perturbator synonym: there is no WordNet here: `apt-get install wordnet-base`, or `python -m"
-        " nltk.downloader"
+        "perturbator synonym: there is no WordNet here: run `apt-get install wordnet-base` (Debian, Ubuntu),"
     )
+    for command in ("`brew install wordnet` (macOS)", "`python -m nltk.downloader wordnet` (Windows and"):
+        assert command in str(told.value)
     assert "\n" not in str(told.value)
     with pytest.raises(
         ConfigurationError, match=r"does not contain WordNet; the folder must contain data\.noun"

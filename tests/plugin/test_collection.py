@@ -62,6 +62,34 @@ def test_a_csv_data_set_and_a_yaml_suite_run_like_their_json_forms(project: Proj
     assert items["q[dataset]"]["rows"][0]["context"] == ["4 it is", "c2"]
 
 
+@pytest.mark.parametrize(
+    "content", [FOUR, {"documents": [], "test_cases": [FOUR, SIX]}], ids=["case", "test"]
+)
+def test_a_single_test_or_test_case_runs_like_a_suite(project: Project, content: dict[str, object]) -> None:
+    project.write("single.json", json.dumps(content))
+    count = len(content.get("test_cases", [FOUR]))
+
+    result = project.run("single.json", "-rA")
+
+    result.assert_outcomes(passed=count)
+    result.stdout.fnmatch_lines(["PASSED single.json::four*"])
+    project.run().assert_outcomes()
+
+
+def test_a_walked_test_is_collected_by_its_name_and_its_fault_is_located_in_the_file(
+    project: Project,
+) -> None:
+    project.write(
+        "fees_suite.json",
+        json.dumps({"documents": [], "test_cases": [FOUR, {**SIX, "condition": '"6" AND'}]}, indent=1),
+    )
+
+    result = project.run()
+
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["fees_suite.json:12:17 /test_cases/1/condition: expected a string *"])
+
+
 def test_repeats_of_a_row_are_one_item_that_asserts_the_mean(project: Project) -> None:
     rows = [
         {"key": "q", "input": "2+2?", "output_condition": '"4"', "actual_output": answer, "run": run}

@@ -145,3 +145,50 @@ def test_tests_are_counted_as_pytest_counts_them_and_their_checks_are_named(proj
     result = project.run()
     result.assert_outcomes(passed=1)
     assert "result: PASSED – 2 of 2 checks in 1 test" in result.stdout.lines
+
+
+def fails_with_copies(project: Project, answers: str) -> None:
+    """A case whose two copies repeat its question; each gets the next answer."""
+    project.write(
+        "evalstudio.toml",
+        'evaluators = ["text_matching", "json_schema"]\n[evaluator.json_schema]\n'
+        'json_schema = \'{"type": "object"}\'\n[[model]]\nname = "m"\nhost = "scripted"\n'
+        f"[model.answers]\n{answers}\n",
+    )
+    copies = [
+        {
+            "key": f"copy{number}",
+            "prompt": f"q{number}",
+            "condition": '"fee"',
+            "categories": ["perturbed", "perturbed_by:comma:MEDIUM"],
+            "relationships": [
+                {"type": "perturbation_source", "target": "original", "target_type": "test_case"}
+            ],
+        }
+        for number in (1, 2)
+    ]
+    project.suite({"key": "original", "prompt": "q", "condition": '"fee"'}, *copies)
+
+
+@pytest.mark.parametrize("workers", [[], ["-n", "2"]])
+def test_copies_that_fail_like_their_original_are_one_failure(project: Project, workers: list[str]) -> None:
+    fails_with_copies(project, 'q = "{}"\nq1 = "{}"\nq2 = "{}"')
+    result = project.run(*workers)
+    text = result.stdout.str()
+    result.assert_outcomes(failed=3)
+    assert blocks(text) == 1
+    assert "2 perturbed copies fail like the original, [+N]; -v lists them" in text
+    assert text.count("\nFAILED ") == 1
+    assert "FAILED sums_suite.json::original[m] - [+2] not met" in text
+    assert "result: FAILED – 3 of 3 tests" in text
+    verbose = project.run("-v").stdout.str()
+    assert blocks(verbose) == 3
+    assert "perturbed cop" not in verbose.partition("short test summary")[0].partition("FAILURES")[2]
+
+
+def test_copies_that_fail_otherwise_are_failures_of_their_own(project: Project) -> None:
+    fails_with_copies(project, 'q = "{}"\nq1 = "fee, no JSON"\nq2 = \'{"fee": 5}\'')
+    text = project.run().stdout.str()
+    assert blocks(text) == 2
+    assert "[+" not in text
+    assert text.count("\nFAILED ") == 2

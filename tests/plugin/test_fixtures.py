@@ -194,3 +194,32 @@ def test_known(eval_text_matching, eval_case):
     assert [item["verdict"] for item in items.values()] == ["xfailed"]
     summary = (project.folder / "evalstudio-report" / "summary.md").read_text(encoding="utf-8")
     assert summary.startswith("# ✓ PASSED – 0 of 1 test, 1 expected failure\n")
+
+
+def test_a_lab_is_read_where_it_is_asked_for(project: Project) -> None:
+    project.lab({"key": "q", "input": "2+2?", "output_condition": '"4"', "actual_output": "4"})
+    project.write(
+        "test_files.py",
+        """
+from pytest_evalstudio import LlmDataset, TestLab
+
+def test_lab(eval_suite):
+    assert [row.key for row in eval_suite("answers_lab.json", TestLab).dataset.inputs] == ["q"]
+
+def test_suite(eval_suite):
+    eval_suite("answers_lab.json")
+
+def test_dataset(eval_suite):
+    eval_suite("answers_lab.json", LlmDataset)
+""",
+    )
+
+    result = project.run("test_files.py")
+
+    result.assert_outcomes(passed=1, failed=2)
+    result.stdout.fnmatch_lines(
+        [
+            "*answers_lab.json: is a lab, no TestSuite; read it by eval_suite('answers_lab.json', TestLab)*",
+            "*answers_lab.json: is a lab, no LlmDataset; read it by eval_suite('answers_lab.json', TestLab)*",
+        ]
+    )

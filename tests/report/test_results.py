@@ -95,7 +95,13 @@ def test_requests_are_counted_from_rows_unless_the_record_has_counts(tmp_path):
     builder.add(
         "a",
         "one",
-        {"outcomes": outcomes, "actual_duration": 1.0, "retries": 2, "usage": {"input_tokens": 3}},
+        {
+            "outcomes": outcomes,
+            "actual_duration": 1.0,
+            "first_token_s": 0.25,
+            "retries": 2,
+            "usage": {"input_tokens": 3},
+        },
         {"outcomes": outcomes, "actual_duration": 3.0, "usage": {"input_tokens": 4}},
     )
     builder.add("b", "one", {"outcomes": {"rouge": {"status": "error"}}, "error": "no connection"})
@@ -103,13 +109,36 @@ def test_requests_are_counted_from_rows_unless_the_record_has_counts(tmp_path):
     built = build_report(builder.write(tmp_path), tmp_path)
     counted, recorded = explanation_of(built.explainers["rouge"])["models"]
     assert counted["llm_model_meta"] == {
+        "call_count": 5,
         "success_count": 2,
         "retry_count": 2,
         "failure_count": 1,
+        "time_to_first_token_stats": {"n": 1, "sum": 0.25, "min": 0.25, "max": 0.25, "avg": 0.25},
         "duration_stats": {"n": 2, "sum": 4.0, "min": 1.0, "max": 3.0, "avg": 2.0},
         "usage": {"input_tokens": 7},
     }
     assert recorded["llm_model_meta"] == {"success_count": 7, "call_count": 9}
+
+
+def test_results_of_an_evaluator_are_left_out_on_request(tmp_path):
+    builder = RecordBuilder(evaluator("kept"), evaluator("lean", save_llm_result=False))
+    builder.add("a", "one", {"outcomes": {"kept": score(0.9), "lean": score(0.9)}})
+
+    built = build_report(builder.write(tmp_path), tmp_path)
+
+    folders = built.explainers
+    assert {id: (folder / "global_llm_eval_results").exists() for id, folder in folders.items()} == {
+        "kept": True,
+        "lean": False,
+    }
+    kept, lean = (read(folders[id] / "result_descriptor.json") for id in ("kept", "lean"))
+    assert {"llm-eval-results"} == set(kept["explanations"]) - set(lean["explanations"])
+    assert not any("global_llm_eval_results" in name for name in lean["files"])
+    assert folders["lean"].joinpath("work", "leaderboard.json").exists()
+    page = built.page.read_text(encoding="utf-8")
+    assert f"{folders['kept'].name}/global_llm_eval_results" in page
+    assert f"{folders['lean'].name}/global_llm_eval_results" not in page
+    assert not built.warnings
 
 
 def test_the_evaluator_has_its_short_name_and_specifies_its_parameters(tmp_path):

@@ -32,10 +32,9 @@ def attribute_or_summary(cls: type, attribute: str) -> str:
 def attribute_text(cls: type, attribute: str) -> str:
     """Return the description of an attribute in the section Attributes of a class or its bases, or ""."""
     for owner in cls.__mro__:
-        section = (vars(owner).get("__doc__") or "").partition("Attributes:")[2]
-        match = re.search(
-            rf"^ +(?:\w+, )*{attribute}(?:, \w+)*: (.*(?:\n {{12,}}.*)*)", section, re.MULTILINE
-        )
+        text = inspect.cleandoc(vars(owner).get("__doc__") or "")  # Python 3.13 does so itself
+        section = text.partition("Attributes:")[2]
+        match = re.search(rf"^ +(?:\w+, )*{attribute}(?:, \w+)*: (.*(?:\n {{8,}}.*)*)", section, re.MULTILINE)
         if match:
             return as_sentence(" ".join(match[1].split()))
     return ""

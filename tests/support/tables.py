@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import functools
+import itertools
 import json
 import re
 import sys
@@ -27,7 +28,10 @@ from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.evaluator import EvaluatorSpec
 from pytest_evalstudio.engine.asking.limits import Limits
 from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, Configuration
+from pytest_evalstudio.formats.guardrails import Guardrails
 from pytest_evalstudio.formats.model_tables import ModelTable
+from pytest_evalstudio.formats.suite import TestCase
+from pytest_evalstudio.hosts._replies import POINTERS
 from pytest_evalstudio.plugin import watch
 from pytest_evalstudio.plugin.settings import DEFAULT_CACHE, DEFAULT_OUTPUT
 from pytest_evalstudio.record.items import ItemFlip, ItemVerdict, Row, RowOutcome
@@ -35,6 +39,7 @@ from pytest_evalstudio.record.schema import EvaluatorEntry, Item, MetricEntry, M
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from support.api_markdown import markdown_of
 from support.documented import as_sentence, attribute_or_summary, attribute_text, paragraphs, source_line
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -46,7 +51,7 @@ _NAMES = {
         generate_test_cases Generated""",
     "evaluation": (
         "evaluate Results make_case build_report Report Problem score_table ScoredTable"
-        " configured_hosts ConfiguredHost base_models"
+        " configured_hosts ConfiguredHost base_models host_defaults"
     ),
     "fixtures": "Check AskedModel EvalCase EvalModel EvalSuite EvalGuard",
     "plugins": """Case Prompt Turn Answer ToolCall Step Metric Outcome Finding Fragment Tools evaluator
@@ -102,10 +107,11 @@ def table_in(text: str, name: str) -> list[list[str]]:
 
 
 def api(task: str) -> Iterator[str]:
-    """Yield the directives that write out the public names of a task."""
-    for name in API[task]:
-        value = getattr(pytest_evalstudio, name)
-        yield f"::: {value.__module__}.{value.__qualname__}"
+    """Yield the description of the public names of a task."""
+    lines = [line for name in API[task] for line in markdown_of(name, getattr(pytest_evalstudio, name))]
+    for line, following in itertools.zip_longest(lines, lines[1:]):
+        if line or following:  # no two empty lines in a row
+            yield line
 
 
 def api_names() -> Iterator[str]:
@@ -261,6 +267,32 @@ def limits() -> Iterator[str]:
         yield _row(f"`{item.name}`", _default(item.default), attribute_or_summary(Limits, item.name))
 
 
+def case_keys() -> Iterator[str]:
+    """Describe the keys of a test case."""
+    yield from _keys_of(TestCase)
+    yield _row("`metadata`, `x-…`", "none", "Data of your own, which rows carry.")
+
+
+def guardrail_keys() -> Iterator[str]:
+    """Describe the keys of a guardrail configuration."""
+    yield from _keys_of(Guardrails)
+
+
+def _keys_of(model: type[BaseModel]) -> Iterator[str]:
+    yield from _head("Key", "Default", "Meaning")
+    for name, field in model.model_fields.items():
+        default = field.get_default(call_default_factory=True)
+        shown = "none" if default in ("", [], {}, None) else _default(default)
+        yield _row(f"`{field.alias or name}`", shown, attribute_or_summary(model, name).replace("|", "\\|"))
+
+
+def reply_keys() -> Iterator[str]:
+    """Describe the keys of `reply` of the host `http`."""
+    yield from _head("Key", "Part of the reply")
+    for name, meaning in POINTERS.items():
+        yield _row(f"`{name}`", meaning)
+
+
 def commands() -> Iterator[str]:
     yield from _head("Command", "What it does")
     for name, text, parser in subcommands():
@@ -382,6 +414,9 @@ TABLES: Mapping[str, Callable[[], Iterator[str]]] = {
     "options": options,
     "configuration": configuration,
     "limits": limits,
+    "case_keys": case_keys,
+    "guardrail_keys": guardrail_keys,
+    "reply_keys": reply_keys,
     "commands": commands,
 }
 

@@ -110,6 +110,14 @@ class KeepsSessions(Protocol):
     async def end_session(self, session: str) -> None: ...
 
 
+@runtime_checkable
+class ReadsCase(Protocol):
+    """A host whose requests may name the test case; `reads_case` is True where its settings do."""
+
+    @property
+    def reads_case(self) -> bool: ...
+
+
 class HostFault(Exception):
     """A request that failed.
 

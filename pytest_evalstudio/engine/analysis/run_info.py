@@ -25,6 +25,8 @@ class EvaluatorInfo:
         judge_check: measured errors of its judge; None without.
         calibration: by which its primary metric is a probability; empty for none.
         difference: sentence on the difference from other tools' metrics of the same name, "" for none.
+        min_test_cases: a model with fewer scored cases is a problem; None for the run's number.
+        save_llm_result: whether the report has the files with its rows and scores.
         started, finished: its first start and last end, ISO 8601; "" where the record has none.
     """
 
@@ -50,6 +52,8 @@ class EvaluatorInfo:
     problem_type: str = "accuracy"
     avid: str = "P0200"
     difference: str = ""
+    min_test_cases: int | None = None
+    save_llm_result: bool = True
     started: str = ""
     finished: str = ""
 
@@ -114,6 +118,8 @@ def _evaluator(id: str, entry: EvaluatorEntry, span: EvaluatorSpan | None) -> Ev
         problem_type=entry.problem_type,
         avid=entry.avid,
         difference=entry.difference,
+        min_test_cases=entry.min_test_cases,
+        save_llm_result=entry.save_llm_result,
         started=span.started if span is not None else "",
         finished=span.finished if span is not None else "",
     )

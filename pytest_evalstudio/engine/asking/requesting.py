@@ -60,6 +60,7 @@ class HostRequests:
         """
         await self._load.pace.turn()
         start = time.perf_counter()
+        self._counters.call_count += 1
         answer = await self.in_time(self._host.answer(prompt), self._limits.timeout_s)
         if not isinstance(answer, Answer):
             raise HostFault(f"host {self._spec.id!r} gave a {type(answer).__name__} instead of an Answer")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError, EvaluationError
-from pytest_evalstudio.core.plugins.host import Host, HostFault, HostSpec
+from pytest_evalstudio.core.plugins.host import Host, HostFault, HostSpec, ReadsCase
 from pytest_evalstudio.engine.asking.answers import AnswerCache, StoredAnswer
 from pytest_evalstudio.engine.asking.claims import claimed
 from pytest_evalstudio.engine.asking.cleaning import without_secrets
@@ -153,7 +153,8 @@ class ModelSession:
     def counters(self) -> dict[str, Any]:
         """Return the counters of the requests that were made; stored answers are not included.
 
-        They are success_count, retry_count, timeout_count, failure_count and duration_stats.
+        They are call_count (requests, retries included), success_count, retry_count, timeout_count,
+        failure_count and duration_stats; time_to_first_token_stats of streamed answers; usage (tokens).
         """
         used = self.labels.prices.used
         return {**self._counters.as_dict(), **({"prices": used} if used else {})}
@@ -380,7 +381,7 @@ class ModelSession:
         if answer.error:
             return self._failure(answer.error, answer)
         answer = without_secrets(answer, self._secrets)
-        self._counters.success(answer.duration_s)
+        self._counters.success(answer)
         if self._cache is not None and key and accept(answer):
             self._cache.put(key, answer, run=self._run().id)
         return self.labels.priced(answer)
@@ -434,7 +435,8 @@ class ModelSession:
     def _answer_key(self, prompt: Prompt) -> str:
         if self._cache is None:
             return ""
-        if self._template is None or not self._template.reads_case:
+        reads_case = isinstance(self.host, ReadsCase) and self.host.reads_case
+        if not (reads_case or (self._template is not None and self._template.reads_case)):
             prompt = replace(prompt, case="")
         return self._cache.key(self.spec.id, without_prices(self._settings), prompt)
 

@@ -53,6 +53,15 @@ def brief_headline(result: Result) -> str:
     return visible(masked(" | ".join(part.replace("\n", " ") for part in parts))) or headline(result)
 
 
+def failure_signature(result: Result) -> str:
+    """Return what fails a result by codes and ids: equal for results that fail alike."""
+    parts = [result.response.code.value] if result.response.reason else []
+    for selected, verdict in result.verdicts.items():
+        if verdict.status == "error" or (verdict.passed is False and result.decides(selected)):
+            parts.append(f"{selected.id}:{verdict.status}:{verdict.code}:{','.join(sorted(verdict.missed))}")
+    return "|".join(parts)
+
+
 def misses(result: Result) -> list[str]:
     """Return a line for each fact that fails the item: no answer or refusal, missed thresholds, flips.
 

@@ -20,6 +20,7 @@ from pytest_evalstudio.core.plugins.registry import PluginRegistry, Registry
 from pytest_evalstudio.engine.scoring.calibrated import check_together
 from pytest_evalstudio.engine.scoring.judge_checks import JUDGE_CHECK_OPTION, AttachedCheck, check_of
 from pytest_evalstudio.engine.scoring.model_tables import chosen_models
+from pytest_evalstudio.engine.scoring.reporting_options import ReportingOptions, names_for
 from pytest_evalstudio.engine.scoring.step_selection import StepSelection, step_selection
 from pytest_evalstudio.engine.scoring.thresholds import by_evaluator, named_thresholds, thresholds_of
 from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, Configuration
@@ -49,6 +50,7 @@ _CONFIGURATION_ONLY: Mapping[str, str] = {
     JUDGE_CHECK_OPTION: "a case cannot choose a judge-check; give it to the evaluator in the configuration",
 }
 """Options that are allowed only in the configuration, and the message for other places."""
+_OF_RUN = "it holds for the whole run; give it to the evaluator in the configuration"
 
 
 _ALL_EVALUATORS = (
@@ -76,6 +78,7 @@ class ConfiguredEvaluator:
         uses: models that it can do without and that the configuration names.
         all_flips: also metrics that follow from the primary one are checked for flips.
         on: steps that it scores in place of the answer; None for the answer.
+        reporting: what of its results is recorded and reported.
     """
 
     id: str
@@ -92,6 +95,7 @@ class ConfiguredEvaluator:
     uses: tuple[str, ...] = ()
     all_flips: bool = False
     on: StepSelection | None = None
+    reporting: ReportingOptions = dataclasses.field(default_factory=ReportingOptions)
 
     @property
     def requires(self) -> tuple[str, ...]:
@@ -304,13 +308,15 @@ class Plan:
         declared = cls.__evalstudio__
         location = f"evaluator {name}"
         _check_given(cls, declared, table_of_evaluator, location)
-        for key, fact in _CONFIGURATION_ONLY.items():
+        reporting_names = names_for(cls)
+        for key, fact in {**_CONFIGURATION_ONLY, **dict.fromkeys(reporting_names, _OF_RUN)}.items():
             if key in table_of_evaluator:
                 raise ConfigurationError(f"{location}.{key}: {fact}")
         spec, attached = self._declaration(name)
         table = self._config.evaluator.get(name, {})
         merged = {**table, **table_of_evaluator}
-        settings = {key: value for key, value in merged.items() if key not in (*COMMON_OPTIONS, JUDGE_OPTION)}
+        common = (*COMMON_OPTIONS, *reporting_names, JUDGE_OPTION)
+        settings = {key: value for key, value in merged.items() if key not in common}
         options = _check_given(cls, declared, settings, location)
         options |= {key: self._path(options[key]) for key in spec.path_options if key in options}
         instance = build(cls, options, location)
@@ -351,6 +357,7 @@ class Plan:
             uses=uses,
             all_flips=merged.get(FLIPS_OPTION) == ALL,
             on=on,
+            reporting=ReportingOptions.of(table, cls, location),
         )
 
     def _judge(self, own_judge: Mapping[str, Any], spec: EvaluatorSpec) -> dict[str, Any]:
@@ -404,7 +411,7 @@ def _check_given(
     Raises:
         ConfigurationError: naming the place and the nearest known option.
     """
-    common = (*COMMON_OPTIONS, JUDGE_OPTION) if spec.prompts else COMMON_OPTIONS
+    common = (*COMMON_OPTIONS, *names_for(cls), *((JUDGE_OPTION,) if spec.prompts else ()))
     judge, calibration = options.get(JUDGE_OPTION, {}), options.get(CALIBRATION_OPTION, "")
     if JUDGE_OPTION in common and not isinstance(judge, Mapping):
         raise ConfigurationError(
@@ -420,6 +427,7 @@ def _check_given(
         step_selection(options[STEPS_OPTION], f"{location}.{STEPS_OPTION}")
         if spec.judges_conversations or spec.compares or spec.scope != "row":
             raise ConfigurationError(f"{location}.{STEPS_OPTION}: this evaluator scores whole answers only")
+    ReportingOptions.of(options, cls, location)
     if options.get(FLIPS_OPTION, ALL) not in (ALL, "primary"):
         raise ConfigurationError(
             f"{location}.{FLIPS_OPTION}: expected 'all' or 'primary', found {options[FLIPS_OPTION]!r}"

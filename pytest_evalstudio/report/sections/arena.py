@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pytest_evalstudio.arena.pictures import pictures
-from pytest_evalstudio.arena.text import findings
+from pytest_evalstudio.arena.text import category_rows, findings
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import section
 
@@ -17,6 +17,7 @@ def arena(content: Content) -> Mapping[str, object] | None:
         return None
     return {
         "ratings": content.ratings,
+        "categories": category_rows(content.ratings) if content.ratings.categories else [],
         "findings": list(findings(content.ratings)),
         "pictures": list(pictures(content.ratings).values()),
         "missing": sum(pair.missing for pair in content.analysis.run.arena.values()),

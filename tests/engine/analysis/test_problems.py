@@ -269,6 +269,20 @@ def test_limits_of_the_settings(problems, settings, problem_type, said):
     assert said in result.description
 
 
+@pytest.mark.parametrize(
+    ("of_run", "of_evaluator", "limit"), [(4, None, 4), (4, 2, None), (0, 4, 4), (4, 0, None)]
+)
+def test_the_number_of_cases_that_an_evaluator_needs_comes_before_that_of_the_run(
+    problems, of_run, of_evaluator, limit
+):
+    more = {} if of_evaluator is None else {"min_test_cases": of_evaluator}
+    builder = RecordBuilder(evaluator("quality", **more), settings={"min_test_cases": of_run})
+    for key in "abc":
+        builder.add(key, "one", quality(1.0))
+
+    assert [problem.attributes["limit"] for problem in problems(builder)] == ([limit] if limit else [])
+
+
 def test_a_guardrail_suite_in_which_nothing_was_encoded(problems):
     builder = RecordBuilder(boolean_evaluator("encoding_guardrail"))
     outcome = {"status": "score", "scores": {"model_passes": 1.0}, "reason": "nothing encoded was found"}

@@ -17,6 +17,7 @@ from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking import limits
 from pytest_evalstudio.engine.asking.answers import FILE_NAME
 from pytest_evalstudio.engine.asking.hosts import open_model
+from pytest_evalstudio.engine.asking.limits import Counters
 from pytest_evalstudio.hosts.scripted import Scripted
 from support.prompts import ask_for
 
@@ -45,6 +46,7 @@ def test_a_passing_fault_is_retried_and_counted(scripted):
         counters["failure_count"],
         counters["timeout_count"],
     ) == (1, 2, 0, 0)
+    assert counters["call_count"] == 3
 
 
 def test_retries_end_and_the_error_says_how_often_was_tried(scripted):
@@ -177,6 +179,28 @@ def test_a_corpus_is_prepared_once(scripted):
     for _ in range(2):
         session.ask([Prompt(text=text, corpus=corpus) for text in "abc" for corpus in (("x",), ("y",))])
     assert sorted(session.host.prepared) == [("x",), ("y",)]
+
+
+def test_figures_of_answers_are_summed_up():
+    counters = Counters()
+    counters.success(Answer(text="a", duration_s=2.0, usage={"input_tokens": 3}))
+    assert "time_to_first_token_stats" not in counters.as_dict()
+    counters.success(
+        Answer(text="b", duration_s=1.0, first_token_s=0.5, usage={"output_tokens": 2, "input_tokens": 1})
+    )
+    counters.success(Answer(text="c", duration_s=6.0, first_token_s=0.25))
+
+    figures = counters.as_dict()
+
+    assert figures["duration_stats"] == {"n": 3, "sum": 9.0, "min": 1.0, "max": 6.0, "avg": 3.0}
+    assert figures["time_to_first_token_stats"] == {
+        "n": 2,
+        "sum": 0.75,
+        "min": 0.25,
+        "max": 0.5,
+        "avg": 0.375,
+    }
+    assert figures["usage"] == {"input_tokens": 4, "output_tokens": 2}
 
 
 def test_durations_are_measured(scripted):

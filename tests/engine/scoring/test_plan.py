@@ -379,3 +379,40 @@ def test_the_record_specifies_the_options_of_an_evaluator() -> None:
     (parameter,) = evaluator_entry(selected).parameters_meta
     assert (parameter.name, parameter.type, parameter.default) == ("min_repeat_chars", "int", 10)
     assert parameter.description.startswith("shortest repeated substring")
+
+
+def test_options_of_the_report_are_those_of_an_evaluators_table() -> None:
+    options = {"min_test_cases": 9, "save_llm_result": False, "sentence_level_metrics": False}
+    plan = plan_of({"evaluator": {"reading": options}})
+
+    entry = evaluator_entry(plan.selected[0])
+
+    assert (entry.min_test_cases, entry.save_llm_result) == (9, False)
+    assert not entry.parameters.keys() & options.keys()
+    assert evaluator_entry(plan_of().selected[0]).save_llm_result
+    for name, value in options.items():
+        with pytest.raises(ConfigurationError, match=f"reading.{name}: it holds for the whole run"):
+            plan_of().get("reading", {name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("min_test_cases", "9", "a whole number from 0, found '9'"),
+        ("min_test_cases", -1, "a whole number from 0, found -1"),
+        ("min_test_cases", True, "a whole number from 0, found True"),
+        ("save_llm_result", 0, "true or false, found 0"),
+        ("sentence_level_metrics", "no", "true or false, found 'no'"),
+    ],
+)
+def test_options_of_the_report_have_types(name: str, value: object, expected: str) -> None:
+    with pytest.raises(ConfigurationError, match=rf"evaluator.reading.{name}: expected {expected}"):
+        plan_of({"evaluator": {"reading": {name: value}}})
+
+
+def test_a_parameter_of_the_same_name_is_the_evaluators_own() -> None:
+    plan = Plan(Registry(), configuration({"evaluator": {"questions_drift": {"min_test_cases": 30}}}))
+
+    selected = plan.get("questions_drift")
+
+    assert (selected.parameters["min_test_cases"], selected.reporting.min_test_cases) == (30, None)

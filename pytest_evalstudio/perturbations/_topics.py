@@ -1,0 +1,121 @@
+"""Topics of questions: noun phrases, found by words that are none."""
+
+from __future__ import annotations
+
+from pytest_evalstudio.perturbations._grammar import FUNCTION_WORDS
+from pytest_evalstudio.perturbations._words import WORD
+
+_TOPIC_WORDS = 4
+_ARTICLES = {"a": "the", "an": "the"}
+_DETERMINERS = frozenset({
+    "a", "an", "her", "his", "its", "my", "our", "that", "the", "their", "these", "this", "those", "your",
+})  # fmt: skip
+_BEFORE_OTHERS = frozenset({
+    "can", "cannot", "could", "he", "how", "i", "may", "might", "must", "she", "should", "they", "to", "we",
+    "who", "will", "would", "you",
+})  # fmt: skip
+"""Words that a verb or an adjective follows."""
+_BEFORE_GERUNDS = frozenset({
+    "about", "after", "before", "by", "for", "from", "of", "on", "when", "while", "without",
+})  # fmt: skip
+_VERBS = (
+    "accept", "allow", "answer", "apply", "approve", "arrive", "ask", "become", "begin", "believe",
+    "belong", "break", "bring", "build", "buy", "calculate", "call", "cancel", "care", "carry", "change",
+    "charge", "check", "choose", "claim", "close", "come", "compare", "complete", "confirm", "contact",
+    "contain", "cost", "count", "cover", "create", "decide", "define", "deliver", "depend", "describe",
+    "differ", "do", "earn", "ensure", "exist", "expect", "explain", "fail", "file", "fill", "find",
+    "finish", "follow", "found", "get", "give", "go", "happen", "have", "help", "hold", "include",
+    "increase", "inform", "invest", "join", "keep", "know", "learn", "leave", "let", "list", "live", "look",
+    "lose", "make", "manage", "matter", "mean", "measure", "mention", "move", "need", "offer", "open",
+    "order", "own", "pay", "perform", "prevent", "proceed", "process", "produce", "provide", "qualify",
+    "reach", "read", "receive", "recommend", "register", "remain", "remember", "remove", "replace",
+    "report", "require", "return", "run", "say", "see", "seem", "sell", "send", "serve", "set", "show",
+    "sign", "speak", "start", "state", "stay", "stop", "submit", "suggest", "summarise", "summarize",
+    "support", "take", "talk", "tell", "think", "travel", "try", "turn", "understand", "update", "use",
+    "wait", "want", "withdraw", "work", "write",
+)  # fmt: skip
+"""Verbs of questions about documents, in their base form."""
+_NOUNS_TOO = frozenset({
+    "call", "change", "charge", "claim", "cost", "cover", "increase", "list", "offer", "order", "process",
+    "record", "report", "request", "return", "work",
+})  # fmt: skip
+"""Verbs that are nouns at the end of a noun phrase."""
+_IRREGULAR = (
+    "became", "began", "bought", "broke", "brought", "built", "came", "chose", "chosen", "done", "gave",
+    "given", "gone", "got", "held", "kept", "knew", "known", "left", "lost", "made", "meant", "paid",
+    "said", "seen", "sent", "shown", "sold", "spoke", "spoken", "taken", "thought", "told", "took",
+    "understood", "went", "withdrawn", "withdrew", "written", "wrote",
+)  # fmt: skip
+_OTHERS = (
+    "abroad", "again", "always", "anything", "everything", "nothing", "often", "online", "please",
+    "something",
+)  # fmt: skip
+_NO_NOUNS = frozenset(
+    [
+        *_OTHERS,
+        *_IRREGULAR,
+        *(
+            form
+            for verb in _VERBS
+            for stem in (verb, verb.removesuffix("e"), f"{verb[:-1]}i", f"{verb}{verb[-1]}")
+            for form in (verb, f"{verb}s", f"{stem}ed", f"{stem}ing", f"{stem}es")
+        ),
+    ]
+)
+"""Verbs in all forms and adverbs, which are no topic."""
+
+
+def topic_of(text: str) -> str:
+    """Return the longest run of words that are likely nouns, at most four, with its determiner, or "".
+
+    A text without English function words has no topic.
+
+    >>> topic_of("What does a replacement card cost in Spain?")
+    'the replacement card cost'
+    >>> topic_of("What should I know about fees?")
+    'fees'
+    """
+    matches = list(WORD.finditer(text))
+    words = [match[0].lower() for match in matches]
+    if not any(word in FUNCTION_WORDS for word in words):
+        return ""
+    runs: list[list[str]] = [[]]
+    for index, (match, word) in enumerate(zip(matches, words, strict=True)):
+        previous, following = words[index - 1] if index else "", words[index + 1 : index + 2]
+        is_last = not following or not _is_content(following[0])
+        is_participle = word.endswith("ed") and is_last
+        is_noun = _is_content(word) and (
+            (not is_participle and _is_likely_noun(word, previous))
+            or (word in _NOUNS_TOO and bool(runs[-1]) and is_last)
+        )
+        if is_noun and not _is_sentence_start(text, match.start()):
+            runs[-1].append(match[0])
+        else:
+            runs.append([word] if word in _DETERMINERS else [])
+    run = max(runs, key=lambda run: sum(word not in _DETERMINERS for word in run))
+    determiner = run[0] if run and run[0] in _DETERMINERS else ""
+    nouns = run[1:] if determiner else run
+    if not nouns:
+        return ""
+    return " ".join([*([_ARTICLES.get(determiner, determiner)] if determiner else []), *nouns[:_TOPIC_WORDS]])
+
+
+def _is_content(word: str) -> bool:
+    """Return whether a word in lower case carries content."""
+    return word.isascii() and len(word) > 3 and word not in FUNCTION_WORDS
+
+
+def _is_likely_noun(word: str, previous: str) -> bool:
+    """Return whether a word of content can be a part of a noun phrase; verbs and adverbs are not."""
+    return (
+        word not in _NO_NOUNS
+        and previous not in _BEFORE_OTHERS
+        and not word.endswith("ly")
+        and not (word.endswith("ing") and previous in _BEFORE_GERUNDS)
+    )
+
+
+def _is_sentence_start(text: str, index: int) -> bool:
+    """Return whether a word begins the text or a sentence: there it is a question word or an imperative."""
+    before = text[max(0, index - 3) : index].strip()
+    return not before or before[-1] in ".!?:"
