@@ -9,7 +9,7 @@ import platform
 import stat
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from pytest_evalstudio.core.plugins.parameters import parameter_specs
 from pytest_evalstudio.core.reading import file_sha256
 from pytest_evalstudio.engine.judge_identity import judge_check_entry
 from pytest_evalstudio.engine.revision import revision
-from pytest_evalstudio.engine.scoring.identifiers import safe_description
+from pytest_evalstudio.engine.scoring.identifiers import safe_description, safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.record_texts import document_names, iso_time
@@ -177,11 +177,25 @@ def new_run(
 
 
 def finished_run(
-    run: schema.Run, *, interrupted: bool, exit_status: int, judging: schema.JudgeSpend | None = None
+    run: schema.Run,
+    *,
+    interrupted: bool,
+    exit_status: int,
+    judging: schema.JudgeSpend | None = None,
+    uncollected: Iterable[str] = (),
 ) -> schema.Run:
-    """Return the header of a run that ends now."""
+    """Return the header of a run that ends now.
+
+    Args:
+        uncollected: node ids that could not be collected.
+    """
     return msgspec.structs.replace(
-        run, finished=now(), interrupted=interrupted, exit_status=exit_status, judging=judging
+        run,
+        finished=now(),
+        interrupted=interrupted,
+        exit_status=exit_status,
+        judging=judging,
+        uncollected=tuple(map(safe_identifier, uncollected)),
     )
 
 

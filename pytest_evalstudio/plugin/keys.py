@@ -19,6 +19,8 @@ ITEM = "evalstudio_item"
 SPENT = "evalstudio_judging"
 """Key of the judge usage that a worker reports at its end."""
 FROZEN = pytest.StashKey[bool]()
+UNCOLLECTED = pytest.StashKey[dict[str, None]]()
+"""Node ids that pytest could not collect, each once: several workers of xdist report the same."""
 """Set where the garbage collector leaves the collected items alone."""
 SCORE = "evalstudio_score"
 """Attribute of a test report with the primary scores in words, for -v."""

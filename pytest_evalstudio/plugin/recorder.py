@@ -23,6 +23,7 @@ from pytest_evalstudio.engine.scoring.record_texts import iso_time
 from pytest_evalstudio.plugin.ci_output import CiOutput
 from pytest_evalstudio.plugin.display import shown_line
 from pytest_evalstudio.plugin.figures import PREFIX
+from pytest_evalstudio.plugin.keys import UNCOLLECTED
 from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.plugin.private_api import add_suite_property
 from pytest_evalstudio.record.reader import RecordReader
@@ -178,11 +179,13 @@ class Recorder:
         from pytest_evalstudio.report.build import build_report
 
         spend = {name: self._judging[name] for name in JudgeSpend.__struct_fields__}
+        uncollected: dict[str, None] = session.config.stash.get(UNCOLLECTED, {})
         run = finished_run(
             self._writer.run,
             interrupted=int(exitstatus) == pytest.ExitCode.INTERRUPTED,
             exit_status=int(exitstatus),
             judging=msgspec.convert(spend, JudgeSpend) if self._judging else None,
+            uncollected=uncollected,
         )
         output = self._evals.settings.output()
         path: Path | None = None

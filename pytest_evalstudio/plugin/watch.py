@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_evalstudio.plugin.keys import GATE, ITEM, PAYLOAD, PLAN_CHANNEL, SCORE, SESSION, SPENT
+from pytest_evalstudio.plugin.keys import (
+    GATE,
+    ITEM,
+    PAYLOAD,
+    PLAN_CHANNEL,
+    SCORE,
+    SESSION,
+    SPENT,
+    UNCOLLECTED,
+)
 from pytest_evalstudio.plugin.late_fixtures import NAMES, PREFIX, late_fixtures
 
 if TYPE_CHECKING:
@@ -64,6 +73,11 @@ class Watch:
             named=named,
             configured=named or self.is_configured(file_path.parent),
         )
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Keep what cannot be collected: where the session goes on, its tests are missing in the report."""
+        if report.failed:
+            self.config.stash.setdefault(UNCOLLECTED, {})[report.nodeid] = None
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
         """Start the services for a test that uses a fixture of ours, or one that looks like it."""

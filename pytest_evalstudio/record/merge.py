@@ -124,4 +124,5 @@ def _merged(runs: Sequence[Run]) -> Run:
         interrupted=any(run.interrupted for run in runs),
         exit_status=max((run.exit_status for run in runs if run.exit_status is not None), default=None),
         judging=judging if spent else None,
+        uncollected=tuple(dict.fromkeys(nodeid for run in runs for nodeid in run.uncollected)),
     )

@@ -382,6 +382,7 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
             hexadecimal.
         baseline: None for the record of a run itself.
         shards: None where the record has all items of the run.
+        uncollected: files and tests that pytest could not collect, by node id.
     """
 
     schema_version: int
@@ -410,6 +411,7 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
     spans: dict[str, EvaluatorSpan] = {}
     baseline: Baseline | None = None
     shards: Shards | None = None
+    uncollected: tuple[str, ...] = ()
 
     def model_name(self, key: str) -> str:
         """Return the label of a model for people, its key where it has none."""

@@ -18,6 +18,8 @@ from pytest_evalstudio.report.failure_groups import FailureGroup
 from pytest_evalstudio.report.leaders import leader_sentences
 
 REASON_CHARS = 160
+UNCOLLECTED = 5
+"""Names of files that could not be collected."""
 Outcome = Literal["passed", "failed", "error", "incomplete", "completed"]
 
 
@@ -82,6 +84,9 @@ def verdict_of(
     elif missed:
         outcome, short = "failed", f"{counted(len(missed), 'gate')} not met"
         headline = f"FAILED – {short}"
+    elif analysis.run.uncollected:
+        outcome, short = "incomplete", f"{counted(len(analysis.run.uncollected), 'file')} not collected"
+        headline = f"INCOMPLETE – {short}"
     elif analysis.run.steps and not total:
         outcome, headline = _of_workflows(analysis)
         short = headline
@@ -157,6 +162,11 @@ def _facts(analysis: Analysis, comparison: Comparison | None, outcome: Outcome) 
         yield f"Since the baseline: {summary_of(comparison)}"
     if analysis.run.shards is not None:
         yield f"A part of a run: {analysis.run.shards}."
+    if analysis.run.uncollected:
+        names = ", ".join(analysis.run.uncollected[:UNCOLLECTED])
+        left_out = len(analysis.run.uncollected) - UNCOLLECTED
+        more = f" and {left_out:,} more" if left_out > 0 else ""
+        yield f"Not collected, so that their tests are missing: {names}{more}."
     if outcome != "incomplete" and analysis.run.interrupted:
         yield "The run was interrupted: figures cover the finished tests only."
     if analysis.gates:

@@ -192,3 +192,22 @@ def test_copies_that_fail_otherwise_are_failures_of_their_own(project: Project) 
     assert blocks(text) == 2
     assert "[+" not in text
     assert text.count("\nFAILED ") == 2
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "xdist"])
+@pytest.mark.parametrize("broken", [True, False], ids=["a broken file", "none"])
+def test_a_run_without_all_of_its_files_is_no_pass(
+    project: Project, broken: bool, workers: tuple[str, ...]
+) -> None:
+    suite(project, 0)
+    (project.folder / "broken_suite.json").write_text(
+        '{"tests": [' if broken else '{"tests": []}', encoding="utf-8"
+    )
+    files = ("sums_suite.json", "broken_suite.json")
+    text = project.run("--continue-on-collection-errors", *files, *workers).stdout.str()
+    if not broken:
+        assert f"result: PASSED – {CASES} of {CASES} tests" in text
+        return
+    assert "result: INCOMPLETE – 1 file not collected" in text
+    summary = (project.folder / "evalstudio-report" / "summary.md").read_text(encoding="utf-8")
+    assert "Not collected, so that their tests are missing: broken\\_suite.json." in summary
