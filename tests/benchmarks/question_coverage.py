@@ -132,17 +132,18 @@ def reasons(paths: Sequence[Path]) -> Counter[str]:
     ids = [
         id for id in generators if generators.spec(id).drafts and generators.spec(id).purpose == "ordinary"
     ]
-    asked, discarded = set(), set()
+    evidence: set[str] = set()
+    discarded: set[str] = set()
     for excerpt in corpus.excerpts:
         for id in ids:
             for draft in generators.get(id)().drafts(excerpt, corpus, random.Random(0)):
                 kept = selection.clear_draft(draft, excerpt) is not None
-                (asked if kept else discarded).update(draft.evidence.split("\n"))
+                (evidence if kept else discarded).update(draft.evidence.split("\n"))
     counts: Counter[str] = Counter()
     for sentence in corpus.sentences:
         if quantities(_HEADING_NUMBER.sub("", sentence)) and not sentence.startswith("|"):
             is_draft = sentence in discarded
-            reason = "asked" if sentence in asked else "draft discarded" if is_draft else _reason(sentence)
+            reason = "asked" if sentence in evidence else "draft discarded" if is_draft else _reason(sentence)
             counts[reason] += 1
     return counts
 

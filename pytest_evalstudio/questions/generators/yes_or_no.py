@@ -58,6 +58,8 @@ _OBLIGED, _ALLOWED = word_set("must should"), word_set("can may could")
 _TIME_OF_DAY = re.compile(r"\s?(?:[ap]\.?m\b|o['’]clock|noon)")
 _LIMITS = {"%": 100, "hour": 24}
 _MAX_WORDS = 20
+_LIMITED = re.compile(r"\b(?:until|before|unless|except|only|all|every|both|always|necessarily)\b")
+"""Words that limit a negation: what is "not refunded until" a date is refunded."""
 _NEGATION = re.compile(r"(?i)\b(?:no|not|never|nothing|none|nor|neither|cannot|without|\w+n['’]t)\b")
 _REMARK = re.compile(
     r",\s(?:because|since|so|which|who|where|as|although|with|including|particularly"
@@ -190,7 +192,7 @@ def _is_full_instruction(clause: Clause, rest: str, context: str) -> bool:
 def _is_simple_denial(clause: Clause, sentence: str) -> bool:
     """Report whether a statement is denied once, by "no" before its subject or "not" after its auxiliary."""
     negations = _NEGATION.findall(sentence)
-    if re.match(r"No\s(?:more|less|fewer|later|other)\b", clause.subject):
+    if re.match(r"No\s(?:more|less|fewer|later|other)\b", clause.subject) or _LIMITED.search(clause.rest):
         return False
     is_denied = f"{clause.subject} {clause.aux} not " in sentence or clause.subject.startswith("No ")
     return len(negations) == 1 and is_denied and clause.kind == "statement"
@@ -201,8 +203,8 @@ def _is_dependent(clause: Clause, rest: str) -> bool:
     pronouns = r"\b(?:they|their)\b" if clause.is_plural else r"\b(?:it|its)\b"
     subordinate = re.compile(rf"\b(?:if|when|before|after|until|unless|where|because)\s.*?{pronouns}")
     first = subordinate.sub("", rest, count=1)
-    own = re.sub(r"\b(?:their|its)\b", "", first) if clause.voice == "active" else first
-    return bool(_DEPENDENT.search(f" {own} "))
+    text = re.sub(r"\b(?:their|its)\b", "", first) if clause.voice == "active" else first
+    return bool(_DEPENDENT.search(f" {text} "))
 
 
 def _is_unclear(clause: Clause, rest: str, context: str) -> bool:

@@ -14,7 +14,10 @@ from pytest_evalstudio.questions.words import word_table
 _SEPARATOR = re.compile(r";\s|(?<=[ap]\.m\.)\s(?=[A-Z])|(?<=°[CF])\s?\.\s(?=[A-Z])")
 """End of a statement within a sentence, or of a sentence that the splitter has joined with the next."""
 _ADDITIVE = re.compile(r"(?i)(?<!but),?\s(?:also|therefore|however|in addition)\b(?!\s(?:apply|applies)\b),?")
-_REMARK = re.compile(r"\s?\((?!(?:unless|except|if|only|not|but)\b)[^()]*\)")
+_REMARK = re.compile(
+    r"\s?\((?!(?:unless|except|only|not|but)\b|[^()]{0,60}\b(?:if|for|from|reduced)\b)[^()]*\)"
+)
+"""A remark in parentheses that states no exception or other case."""
 _APPOSITION = re.compile(
     r",\s(?:(?:Mr|Mrs|Ms|Dr|Prof|Sir)\s)?[A-Z][\w’'-]+(?:\s[A-Z][\w’'-]+){0,3},\s"
     r"(?=(?:within|by|in|on|at|before|after|for|until|from|is|was|will|has)\s)"
@@ -45,9 +48,7 @@ _UNEXPLAINED = re.compile(
 _MAX_LEAD_WORDS = 14
 _MAX_WORDS = 80
 """Maximum length of a divided sentence, which bounds the time for patterns that try each conjunction."""
-_MAX_APPENDED_TAIL = re.compile(
-    r",\s(?!(?:and|or)\s)|\b(?:if|when|unless|except|provided|because|while|but)\b"
-)
+_TAIL = re.compile(r",\s(?!(?:and|or)\s)|\b(?:if|when|unless|except|provided|because|while|but)\b")
 _EXCEPTION = re.compile(
     r"(?i)\b(?:if|when|whenever|unless|except|provided|providing|where|while|until|but|however|although"
     r"|though|only|not|no|never|subject to|or|for|from|after)\b"
@@ -145,7 +146,7 @@ def _without_lead(text: str) -> tuple[str, str | None]:
         or _UNEXPLAINED.search(lead)
         or len(lead.split()) > _MAX_LEAD_WORDS
     )
-    if not is_start or is_unclear or _MAX_APPENDED_TAIL.search(main):
+    if not is_start or is_unclear or _TAIL.search(main):
         return text, None
     return main[0].upper() + main[1:], lead[0].lower() + lead[1:]
 
