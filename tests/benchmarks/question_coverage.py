@@ -24,6 +24,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.formats.condition import parse_condition
@@ -180,15 +181,25 @@ def main() -> None:
     tested: dict[str, list[int]] = {}
     lost: Counter[str] = Counter()
     for folder in arguments.folders:
+        if not folder.is_dir():
+            raise SystemExit(f"{folder}: there is no such folder; name folders of .md or .txt files")
         paths = sorted(path for path in folder.iterdir() if path.suffix in (".md", ".txt"))
         lost += reasons(paths) if arguments.reasons else Counter()
         for corpus in [[path] for path in paths] if arguments.each else [paths]:
-            result = Corpus(corpus)
+            try:
+                result = Corpus(corpus)
+            except DataError as exc:
+                sys.stdout.write(f"not counted: {exc}\n")
+                continue
             rows += result.rows
             words, generated = words + result.words, generated + result.generated
             contradicted, answers = contradicted + result.controls[0], answers + result.controls[1]
             for kind, (hits, total) in result.coverage.items():
                 tested[kind] = [a + b for a, b in zip(tested.get(kind, [0, 0]), (hits, total), strict=True)]
+    if not words:
+        raise SystemExit(
+            f"{arguments.folders[0]}: no document gives a question; name folders of .md or .txt files"
+        )
     sys.stdout.write(
         f"{words:,} words, {generated} questions ({1000 * generated / words:.1f} per 1,000 words),"
         f" {len(rows)} valid ({1000 * len(rows) / words:.1f})\n"

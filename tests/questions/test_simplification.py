@@ -149,6 +149,7 @@ def test_questions_for_parts_keep_what_restricts_them(sentence: str, questions: 
         ),
         ("When baking is finished, the appliance beeps and cools.", ""),
         ("If it is lost, the club sends a letter.", ""),
+        ("If you do not agree, you may close the account.", ""),
     ],
 )
 def test_the_consequence_of_a_condition_is_asked_for(sentence: str, question: str) -> None:
@@ -194,6 +195,7 @@ def test_whole_statements_are_confirmed_or_denied(sentence: str, question: str, 
         "The grant is paid in two instalments and runs until 2027.",
         "The deposit is not refunded until 30 days after the event.",
         "No more than 50 litres may be stored.",
+        "You may withdraw £500 a day, as long as the account has the money.",
         "A fee of £40 is charged.",
         "The office closes at 5 pm.",
         "Never store the device above 25 °C and do not freeze it.",

@@ -62,7 +62,7 @@ _LIMITED = re.compile(r"\b(?:until|before|unless|except|only|all|every|both|alwa
 """Words that limit a negation: what is "not refunded until" a date is refunded."""
 _NEGATION = re.compile(r"(?i)\b(?:no|not|never|nothing|none|nor|neither|cannot|without|\w+n['’]t)\b")
 _REMARK = re.compile(
-    r",\s(?:because|since|so|which|who|where|as|although|with|including|particularly"
+    r",\s(?:because|since|so|which|who|where|as(?!\s\w+\sas\b)|although|with|including|particularly"
     r"|of which|slightly|up|down|compared|an\s(?:increase|decrease)|a\s(?:rise|fall|drop)|equal"
     r"|most of|helped|thanks)\b.*$"
 )

@@ -38,7 +38,7 @@ _SHORT_LEAD = re.compile(r"(?:In|On|For|From|After|Until|At|Under|During|Before)
 _MAIN = re.compile(r"\s(?=(?:we|you|the|an?|no|each|every|either)\s)")
 _OPEN_ENDS = word_table("prepositions") | {"and", "or", "the", "a", "than", "which", "that", "completing"}
 _MIN_LEAD_WORDS = 2
-_REASON = re.compile(r",\s(?:because|since|so|as|which)\s[^,]+$")
+_REASON = re.compile(r",\s(?:because|since|so|as(?!\s\w+\sas\b)|which)\s[^,]+$")
 _UNEXPLAINED = re.compile(
     r"(?i)\b(?:it|its|they|their|them|this|these|that|those|such|there|here|both|he|she|his|her|another|others?"
     r"|same|also|so|which|following|latter|former|case|cases|addition|particular|exceptional|circumstances|turn"

@@ -34,6 +34,8 @@ _REASON = re.compile(r"^(?P<before>[^,]*?),?\s(?:because|since it|as it)\s(?P<cl
 _IF = re.compile(r"If\s(?P<clause>[^,;:()]+),\s(?P<rest>[^,;:()]+)\.")
 _ARTICLE = re.compile(r"(?:a|an|the)\s", re.IGNORECASE)
 _LOCATION = re.compile(r"^(?:in|at)\s(?P<name>(?:the\s)?[A-Z][\w-]+(?:\s[A-Z][\w-]+)*)$")
+_REFUSAL = re.compile(r"(?:you|we)\s(?:do|are|can|have)\s?not\s\w+")
+"""A condition that does not say what a person refuses: "you do not agree"."""
 _WE = re.compile(r"(?i)\b(?:we|us|our)\b")
 _MONTH = re.compile(rf"(?i){'|'.join(MONTHS)}")
 _UNCLEAR = re.compile(
@@ -212,7 +214,9 @@ def _consequence(sentence: str, corpus: Corpus) -> Fact | None:
     """Return the question for what follows from a condition: "What happens if the bill is not paid?"."""
     for part in simple_sentences(sentence):
         word, _, condition = part.context.partition(" ")
-        if word not in ("if", "when") or _is_elliptical(condition) or _UNCLEAR.search(_WE.sub("", condition)):
+        if word not in ("if", "when") or _is_elliptical(condition) or _REFUSAL.fullmatch(condition):
+            continue
+        if _UNCLEAR.search(_WE.sub("", condition)):
             continue
         parsed = clauses(part.text)
         if len(parsed) != 1 or parsed[0].is_negative or parsed[0].kind == "command":
