@@ -11,6 +11,7 @@ from pytest_evalstudio.core.plugins.generator import Corpus
 from pytest_evalstudio.engine.corpus import STOP_WORDS, singular
 
 _WORD = re.compile(r"\w+(?:[.,'’]\w+)*")
+_LONGEST_ABBREVIATION = 4
 _TABLE = re.compile(r"^\[(?P<name>.+?)\] .+\n(?P<text>(?:.+\n)+)", re.MULTILINE)
 
 
@@ -58,6 +59,35 @@ def distinctive_words(text: str, count: int = 2) -> list[str]:
     words = dict.fromkeys(word for word in content_words(text) if not word[0].isdigit() and len(word) > 4)
     longest = sorted(words, key=lambda word: -len(word))[:count]
     return [word for word in words if word in longest]
+
+
+def title_case(text: str) -> str:
+    """Return a heading in capitals with capitals at the beginning of its words only, any other as it is.
+
+    >>> title_case("TERMS OF MEMBERSHIP"), title_case("Fees in EUR")
+    ('Terms of Membership', 'Fees in EUR')
+    """
+    if ": " in text:
+        return ": ".join(map(title_case, text.split(": ")))
+    words = text.split()
+    is_capital = [word.isupper() or word == "&" for word in words]
+    if len(words) == 1 and text.isupper() and len(text) > _LONGEST_ABBREVIATION:
+        return text.capitalize()
+    small = {"of", "the", "and", "for", "in", "on", "to", "a", "an", "by", "with"}
+    titled = []
+    for at, word in enumerate(words):
+        is_in_run = is_capital[at] and (
+            is_capital[at - 1 : at] == [True] or is_capital[at + 1 : at + 2] == [True]
+        )
+        if is_in_run:
+            word = word.lower() if at and word.lower() in small else _capitalised(word)
+        titled.append(word)
+    return " ".join(titled)
+
+
+def _capitalised(word: str) -> str:
+    """Return a word with a capital at its first letter only, also after a quotation mark."""
+    return re.sub(r"[^\W\d_]", lambda letter: letter[0].upper(), word.lower(), count=1)
 
 
 def share_in(words: Sequence[str], text: Sequence[str]) -> float:

@@ -1,8 +1,9 @@
-"""The rules write the questions that were graded and published, byte for byte.
+"""The rules write the stored questions of the graded documents, byte for byte.
 
 `python tests/support/published_questions.py` rewrites `tests/data/questions/published.jsonl`. Do so only for
-an intended change of questions, and read the difference: the grades in
-`docs/explanation/generated-questions.md` are of the stored questions.
+an intended change of questions, and read the difference. The grades in
+`docs/explanation/generated-questions.md` are of the questions of earlier rules, which are in the tables of
+grades.
 """
 
 from __future__ import annotations

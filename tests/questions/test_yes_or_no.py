@@ -46,15 +46,36 @@ def test_a_question_to_be_answered_by_no_is_logically_false(sentence: str, yes: 
     "sentence",
     [
         "The fee is not charged to students.",
-        "The battery retains at least 70% of its capacity.",
-        "More than 30 km make a journey a trip.",
-        "The range is between 60 and 110 km.",
         "The display may dim after 30 seconds.",
+        "More than 30 km make a journey a trip.",
         "The works supply 487,000 people in the districts of Brent, Castle, Saltby and Tavern.",
     ],
 )
-def test_statements_whose_false_form_is_unclear_make_no_question_of_yes_or_no(sentence: str) -> None:
+def test_unclear_statements_make_no_question_of_yes_or_no(sentence: str) -> None:
     assert drafts("yes_or_no", sentence) == []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "question"),
+    [
+        (
+            "The battery retains at least 70% of its capacity.",
+            "Does the battery retain at least 70% of its capacity?",
+        ),
+        ("The range is between 60 and 110 km.", "Is the range between 60 and 110 km?"),
+        (
+            "A quorum is reached when 25 members are present.",
+            "Is a quorum reached when 25 members are present?",
+        ),
+        ("A dividend was paid for 2024.", "Was a dividend paid for 2024?"),
+    ],
+)
+def test_a_statement_whose_false_form_is_unclear_is_confirmed_whatever_the_balance(
+    sentence: str, question: str
+) -> None:
+    """A quorum that is reached with 25 members is reached with 38: no other number is surely wrong."""
+    results = drafts("yes_or_no", "Zinc wire costs £1.", sentence, elsewhere=ELSEWHERE)
+    assert (results[-1].question, results[-1].answer) == (question, f"Yes. {sentence}")
 
 
 def test_always_yes_is_right_half_of_the_time() -> None:
@@ -63,19 +84,6 @@ def test_always_yes_is_right_half_of_the_time() -> None:
     )
     answers = [draft.answer.split(".")[0] for draft in drafts("yes_or_no", *sentences, elsewhere=())]
     assert answers.count("Yes") == answers.count("No") == 2
-
-
-def test_a_condition_with_another_quantity_may_hold_as_well() -> None:
-    """A quorum that is reached with 25 members is reached with 38."""
-    sentence = "A quorum is reached when 25 members are present."
-    assert [
-        d for _ in range(2) for d in drafts("yes_or_no", sentence, elsewhere=(*ELSEWHERE, sentence))
-    ] == []
-
-
-def test_a_year_is_no_amount_that_can_be_multiplied() -> None:
-    sentence = "A dividend was paid for 2024."
-    assert drafts("yes_or_no", sentence, elsewhere=(*ELSEWHERE, sentence)) == []
 
 
 def test_your_things_are_mine_in_a_question() -> None:

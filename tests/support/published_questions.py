@@ -1,7 +1,8 @@
 """Questions that the rules write for the documents whose questions were graded.
 
 `python tests/support/published_questions.py` rewrites the file of these questions. Rewrite it only for an
-intended change of questions: the published grades are of the questions in it.
+intended change of questions: it shows what a change of the rules does to them. The published grades are of
+the questions of earlier rules.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def written_questions(folder: str) -> list[Row]:
 
 
 def _questions(folder: str, paths: Sequence[Path]) -> Iterator[Row]:
-    corpus, documents = _corpus(paths)
+    corpus, documents = corpus_of(paths)
     generators = Registry().generators
     for id in generators:
         spec = generators.spec(id)
@@ -74,8 +75,8 @@ def _questions(folder: str, paths: Sequence[Path]) -> Iterator[Row]:
                 yield row
 
 
-def _corpus(paths: Sequence[Path]) -> tuple[Corpus, dict[str, str]]:
-    """Return the chunks of documents, and the name of the document by chunk."""
+def corpus_of(paths: Sequence[Path]) -> tuple[Corpus, dict[str, str]]:
+    """Return the chunks of documents as a corpus, and the name of the document by chunk."""
     with tempfile.TemporaryDirectory() as cache:
         chunks = list(
             corpus_chunks(

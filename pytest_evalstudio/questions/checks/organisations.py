@@ -42,7 +42,13 @@ def organisation_of(sentences: Sequence[str]) -> str:
         words = _SEPARATOR.split(first[0])[0].split()
         if 1 < len(words) <= _LONGEST_NAME and all(word[0].isupper() or word in _SMALL for word in words):
             return _capitalised(words)
+    title = first[0] if first else ""
+    kind = _GENERIC.search(title)
     text = [sentence for sentence in sentences if sentence[-1:] in (".", "!", "?")]
+    if kind is not None and title[: kind.start()].strip():
+        name = _capitalised(title[: kind.start()].split())
+        if 1 < len(name.split()) <= _LONGEST_NAME and _is_name(name) and _is_mentioned(name, text):
+            return name
     for heading in sentences[:_HEADINGS]:
         words = _SEPARATOR.split(heading)[0].split()
         if heading.endswith((".", "!", "?")) or len(words) > _LONGEST_TITLE:

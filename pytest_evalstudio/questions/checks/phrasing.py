@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 
 from pytest_evalstudio.engine.corpus import singular
-from pytest_evalstudio.questions.checks.retrieval import bare_question
+from pytest_evalstudio.questions.checks.retrieval import SECTION, bare_question
 from pytest_evalstudio.questions.words import pattern_tables, word_table
 
 _MAX_WORDS = 18
 _MAX_WORDS_WITH_CLAUSE = 15
 """Maximum number of words of a question with a relative clause or two genitives."""
+_MAX_WORDS_WITH_CONDITION = 22
+"""Maximum number of words of a question that ends with a condition."""
 _MAX_WORDS_WITH_AND = 14
 """Maximum number of words of a question of yes or no with "and"."""
 _YES_OR_NO = re.compile(r"(?i)(?:do|does|did|is|are|was|were|has|have|can|may|must|should|will)\b")
@@ -18,12 +20,20 @@ _NUMBER = (
     r"(?:[\d.,]+\S*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|million|billion|half"
     r"|cubic|square)"
 )
-_UNNATURAL = tuple(
-    re.compile("|".join(lines).replace("{number}", _NUMBER), re.IGNORECASE)
-    for name, lines in pattern_tables().items()
-    if name.startswith("unnatural: ")
-)
+
+
+def _patterns(kind: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(
+        re.compile("|".join(lines).replace("{number}", _NUMBER), re.IGNORECASE)
+        for name, lines in pattern_tables().items()
+        if name.startswith(f"{kind}: ")
+    )
+
+
+_UNNATURAL = _patterns("unnatural")
 """Patterns that no question has which a person could type."""
+_UNEXPLAINED = _patterns("unexplained")
+"""Patterns of questions that a person could type only with the section that they are about."""
 _UNIT = re.compile(
     r"(?i)(?<!\bmany)(?<!\bwhat)(?<!\d)\s"
     r"(?<!\bin\s)(?:pounds|euros?|dollars|pence|cents|per\scent|percent|%|kg|km|kw|kwh|°c)\b"
@@ -39,12 +49,22 @@ _CONJUNCTION = re.compile(
     r"(?i)\b(?:if|when|while|that|which|who|where|because|once|until|before|after|and|or)\b"
 )
 """Words that may be between two verbs of a question."""
+_CONDITION = re.compile(r"(?i)\s(?:if|when)\s(?:you|I|we|the|an?|no|my|your)\s")
 _RELATIVE = re.compile(r"(?i)\b(?:who|which|that|whose|whom)\b")
 _NOUN_OF_QUESTION = re.compile(r"(?i)\b(?:what|how many|how much)\s(?P<noun>[a-z]{4,})\b")
 
 
-def is_natural(question: str) -> bool:
-    """Report whether a person could type a question as it is; False in doubt.
+def needs_section(question: str) -> bool:
+    """Report whether only a section explains what a question is about: "Is the speed limit 8 km/h?"."""
+    return any(pattern.search(bare_question(question)) for pattern in _UNEXPLAINED)
+
+
+def is_natural(question: str, *, section: str = "") -> bool:
+    """Report whether a person could type a question as it is, or with its section; False in doubt.
+
+    Args:
+        question: with or without the title of its document and section.
+        section: heading that the question would be asked with, "" for none.
 
     >>> is_natural("How long does delivery take?"), is_natural("For how long do members pay only?")
     (True, False)
@@ -54,6 +74,8 @@ def is_natural(question: str) -> bool:
     text = bare_question(question)
     words = text.rstrip("?").split()
     last = words[-1].lower()
+    if not section and not question.startswith(SECTION) and needs_section(question):
+        return False
     is_cut = last in _DANGLING or (last in ("of", "for", "against") and not _STRANDED.match(text))
     return not (
         len(words) > _max_words(text)
@@ -69,6 +91,8 @@ def _max_words(text: str) -> int:
     """Return the maximum number of words of a question, by the clauses and genitives that it has."""
     if _YES_OR_NO.match(text) and " and " in text:
         return _MAX_WORDS_WITH_AND
+    if _CONDITION.search(text):
+        return _MAX_WORDS_WITH_CONDITION
     clauses = len(_RELATIVE.findall(text)) - text.lower().startswith("who ")
     has_clause = clauses > 0 or len(re.findall(r"\bof\b", text)) > 1
     return _MAX_WORDS_WITH_CLAUSE if has_clause else _MAX_WORDS

@@ -40,6 +40,8 @@ _RELATIONAL = word_table("relational nouns")
 _GENERAL = word_table("general nouns")
 _COUNTS = word_set("two three four five six seven eight nine ten eleven twelve")
 """Number words, which begin a noun phrase of their own: "the flat two weeks before"."""
+_EXTENTS = word_set("up every each one")
+"""Words that begin an extent after "for": "the charge for up to four hours"."""
 _UNIQUE = word_set("amount euro government internet latest police public sun total")
 """Nouns that need no introduction."""
 _VERB_FORMS: dict[str, tuple[Form, ...]] = {
@@ -56,6 +58,8 @@ _MIN_OF_SUBJECT = 5
 _SUBJECT_SHARE = 0.2
 """Minimum number and share of the sentences with a noun that is the subject of a document."""
 _LONGEST_HEADING = 8
+_MIN_OTHERS = 2
+"""Minimum number of sentences with a noun after other words than "the" for a thing that is one of several."""
 
 
 class _Phrase(NamedTuple):
@@ -124,6 +128,24 @@ class References:
             elif phrase.words and not self._is_clear(phrase):
                 return " ".join(phrase.words)
         return ""
+
+    def is_one_of_several(self, phrase: str, question: str, heading: str) -> bool:
+        """Report whether a phrase is one of several things of its document: "the next election".
+
+        Args:
+            phrase: noun phrase without its article.
+            question: that has the phrase.
+            heading: of its section; a noun that it has is explained by it.
+        """
+        *modifiers, head = phrase.lower().split() or [""]
+        if any(word in _WEAK for word in modifiers):
+            return True
+        names = {singular(word) for word in re.findall(r"[a-z]+", heading.lower())}
+        if f"the {phrase}".lower() not in question.lower():
+            return False
+        if not modifiers and f"{head}s" in heading.lower().split():
+            return True  # "the charge" under "Delivery services and charges"
+        return singular(head) not in names and self._others[singular(head)] >= _MIN_OTHERS
 
     def _is_subject(self, head: str) -> bool:
         """Report whether a document is about a noun: its title or much of its text has it."""
@@ -195,8 +217,10 @@ def _phrase_with_article(words: Sequence[str], at: int, verb: str) -> _Phrase:
     after = _lower(words, end)
     is_subject = _lower(words, at - 1) in BE and len(phrase) == len(run)
     has_name = end + 1 < len(words) and words[end + 1][0].isupper()
+    beyond = _lower(words, end + 1)
+    is_duration = after == "for" and (beyond in _COUNTS | _EXTENTS or beyond[:1].isdigit())
     has_complement = (
-        after in _COMPLEMENTS
+        (after in _COMPLEMENTS and not is_duration)
         or after.startswith("“")
         or (after == "on" and phrase[-1:] != [] and phrase[-1].lower() in _NOUNS_WITH_ON)
         or (after in _PREPOSITIONS and (is_subject or has_name))

@@ -16,7 +16,9 @@ ANSWERED = 0.9
 """Minimum share of a question's word weights in a sentence that answers it."""
 _QUESTION_WORDS = word_table("question words")
 _CHOICES = re.compile(r"\sA\)\s.*$", re.DOTALL)
-_TITLE = re.compile(r"^According to “[^”]*”, ")
+SECTION = "Under “"
+"""Beginning of a question that names its section."""
+_TITLE = re.compile(rf"^(?:According to “|{SECTION})[^”]*”(?: in “[^”]*”)?, ")
 
 
 def without_choices(question: str) -> str:
@@ -25,7 +27,7 @@ def without_choices(question: str) -> str:
 
 
 def bare_question(question: str) -> str:
-    """Return a question without choices and without the title of its document.
+    """Return a question without choices and without the titles of its document and section.
 
     >>> bare_question("According to “Fees”, how much is a draft? A) £5 B) £6")
     'how much is a draft?'

@@ -12,7 +12,7 @@ from pytest_evalstudio.questions.checks.organisations import (
     organisation_of,
     speaks_of_itself,
 )
-from pytest_evalstudio.questions.checks.phrasing import is_natural
+from pytest_evalstudio.questions.checks.phrasing import is_natural, needs_section
 from pytest_evalstudio.questions.checks.references import References
 from pytest_evalstudio.questions.checks.retrieval import (
     ANSWERED,
@@ -21,8 +21,9 @@ from pytest_evalstudio.questions.checks.retrieval import (
     stems,
     without_choices,
 )
+from pytest_evalstudio.questions.checks.sections import Sections, in_section
 from pytest_evalstudio.questions.quantities import quantities, unit_of
-from pytest_evalstudio.questions.words import share_in
+from pytest_evalstudio.questions.words import content_words, share_in, title_case
 
 _LEAD = re.compile(r"^(?:Yes|No)\. |^[A-Z]\) ")
 _MIN_SHARE_OF_RIVAL = 0.5
@@ -34,6 +35,8 @@ _NEEDS_TITLE = re.compile(
     r"(?i)\b(?:is|are|does|do|must|can|may|should|will|has|have)\s(?:the|you\s\w+\sthe)\s[a-z]|\b(?:did|was|were)\b"
 )
 """A definite subject, or the past: a reader of several documents asks "which one?"."""
+_MAX_WORDS_OF_SHORT = 4
+"""Maximum number of content words, with the question word, of a question that any document may answer."""
 _WE = re.compile(r"(?i)\b(?:we|us|ours?)\b")
 _CHANGE = re.compile(
     r"(?i)\b(?:if|unless|except|instead|otherwise|thereafter|afterwards|however|but|longer"
@@ -47,6 +50,7 @@ _BARE_FIGURE = re.compile(
     r"(?=\s(?:rise|fall|drop|grow|increase|decrease|decline|improve|come|amount|[£$€\d])|\?)"
 )
 """A figure of a company without the part of it or the kind that it is for."""
+_DESCRIBED = re.compile(r"(?:What|Who) (?:is|are|was|were) ")
 _EXCEPTION = re.compile(r"(?i)(?:but|however|unless|except|otherwise|do not|never|if)\b")
 """Beginning of a sentence that limits the instruction of the sentence before it."""
 
@@ -76,13 +80,21 @@ def rivals(question: str, answer: str, evidence: str, index: SentenceIndex) -> l
     return sentences
 
 
+def _numbers(question: str) -> set[str]:
+    return {word for quantity in quantities(question) for word in content_words(quantity.text)}
+
+
 def with_title(draft: Draft, title: str, corpus: Corpus) -> Draft:
-    """Name the document in a question about "the limit" or the past, if there are several documents."""
+    """Name the document in a short question, or one about "the limit" or the past, if there are several."""
     question = without_choices(draft.question)
     is_only_document = len({excerpt.title for excerpt in corpus.excerpts}) < 2
-    if not title or is_only_document or _NAME.search(question) or not _NEEDS_TITLE.search(question):
+    is_short = len(set(content_words(question)) - _numbers(question)) <= _MAX_WORDS_OF_SHORT
+    needs_title = is_short or _NEEDS_TITLE.search(question)
+    if not title or is_only_document or _NAME.search(question) or not needs_title:
         return draft
-    return replace(draft, question=f"According to “{title}”, {draft.question[0].lower()}{draft.question[1:]}")
+    return replace(
+        draft, question=f"According to “{title_case(title)}”, {draft.question[0].lower()}{draft.question[1:]}"
+    )
 
 
 class DraftSelection:
@@ -105,14 +117,13 @@ class DraftSelection:
         named = document.named(draft)
         if (
             named is None
-            or not is_natural(named.question)
+            or not is_natural(named.question, section=document.heading(named))
             or not self._is_unambiguous(named)
             or document.is_of_a_part(named)
             or document.is_changed_later(named)
-            or document.references.unclear(named.question)
         ):
             return None
-        return named
+        return document.explained(named, excerpt.title if len(self._documents) > 1 else "")
 
     def _is_unambiguous(self, draft: Draft) -> bool:
         """Report whether the documents answer a question once, or not at all if it has no evidence."""
@@ -126,7 +137,8 @@ class _Document:
 
     def __init__(self, sentences: Sequence[str]) -> None:
         self._sentences = sentences
-        self.references = References(sentences)
+        self._references = References(sentences)
+        self._sections = Sections(sentences)
         self._speaks = speaks_of_itself(sentences)
         self._organisation = organisation_of(sentences) if self._speaks else ""
 
@@ -138,6 +150,29 @@ class _Document:
         if question == draft.question:
             return draft
         return replace(draft, question=question) if self._organisation else None
+
+    def heading(self, draft: Draft) -> str:
+        """Return the heading over the evidence of a draft, "" for none."""
+        return self._sections.heading(draft.evidence)
+
+    def explained(self, draft: Draft, title: str) -> Draft | None:
+        """Return a draft that names its section if only that explains a noun; None if nothing does.
+
+        Args:
+            title: of the document, "" if there is only one.
+        """
+        phrase = self._references.unclear(draft.question)
+        if not phrase and not needs_section(draft.question):
+            return draft
+        heading = self.heading(draft)
+        is_description = _DESCRIBED.match(draft.question) and not quantities(draft.answer)
+        if (
+            is_description
+            or not heading
+            or self._references.is_one_of_several(phrase, draft.question, heading)
+        ):
+            return None
+        return replace(draft, question=in_section(draft.question, heading, title))
 
     def is_of_a_part(self, draft: Draft) -> bool:
         """Report whether a question asks for a part's figure as if of the whole: "Was revenue £12 million?".

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -17,14 +18,21 @@ from pytest_evalstudio.questions.grammar.noun_phrases import (
 from pytest_evalstudio.questions.grammar.statements import without_number
 from pytest_evalstudio.questions.grammar.verb_groups import Voice, finite_verb, verb_group
 from pytest_evalstudio.questions.grammar.verbs import AUXILIARIES, BE, HAVE, MODALS, forms, is_participle
-from pytest_evalstudio.questions.words import word_table
+from pytest_evalstudio.questions.words import word_set, word_table
 
-_NUMBER_OF_WORDS = range(4, 41)
+_NUMBER_OF_WORDS = range(3, 41)
+_INSTRUCTIONS = word_set(
+    "wait keep leave allow let hold press pour add put store hang talk turn push open fill clean remove rinse"
+    " charge report insert wash take use"
+)
+"""Verbs that begin instructions."""
+_NOUNS = word_set("use charge report store")
 _UNSAFE_STARTS = word_table("unsafe starts")
-_DEICTIC = re.compile(
+DEICTIC = re.compile(
     r"(?i)\b(?:this|these|those|such|following(?!\s(?:day|week|month|year)\b)|latter|former|respectively|also"
     r"|however|therefore|instead|otherwise|thus|hence|then|afterwards|too|same(?!-)|other|another|he|she|him"
-    r"|they|them|there|here|my|me|beforehand|meanwhile|(?:above|below)$"
+    r"|(?<!if )(?<!when )(?<!because )(?<!where )(?<!as )they|them|there|here|my|me|beforehand|meanwhile"
+    r"|(?:above|below)$"
     r"|(?:in|of|for|at|on|by|with|to|from|under|after|since|during)\sthat(?=\s[a-z]))\b"
 )
 """Words that depend on other sentences."""
@@ -32,11 +40,16 @@ _HEADING = re.compile(
     r"^[A-Z][\w-]*(?:\s[a-z][\w-]*){0,4}\s(?=(?:We|You|If|The|A(?!\sto\b|\sand\b|\sor\b)|An|Our|There)\s[a-z])"
 )
 """A heading that the reader of a document has joined with the sentence after it."""
-_UNUSUAL = re.compile(r"[:()|“”\"\[\]?!•]|\s[–—-]\s|(?:[\d%°]|°[CF]|[a-z]{3})\s?\.\s[A-Z]|\sI\s")
+_UNUSUAL = re.compile(r":(?!\d\d\b)|[()|“”\"\[\]?!•]|\s[–—-]\s|(?:[\d%°]|°[CF]|[a-z]{3})\s?\.\s[A-Z]|\sI\s")
 """Marks of a list, a quotation, a remark or a second sentence."""
-_RELATIVE_BEFORE = re.compile(r"\b(?:which|who|whose|whom)\s")
+_RELATIVE_BEFORE = re.compile(r"\b(?:which|who|whose|whom|if|when|unless|where|because)\s")
 """Beginning of a clause that a second verb may belong to."""
 _NEGATIVE = re.compile(r"(?i)\b(?:no|not|never|nothing|nobody|none|neither|nor|cannot|hardly|\w+n['’]t)\b")
+_SUBORDINATE = re.compile(r"(?:^|\s)(?:if|because|since|provided|who|which|that|whose|where|as\slong\sas)\s")
+_BOUND = re.compile(
+    r"(?i)\b(?:no|not)\s(?:more|less|fewer|later|longer|earlier|higher|lower|greater|larger|older|younger)\sthan\b"
+)
+"""A limit, which negates nothing."""
 
 Kind = Literal["statement", "command"]
 
@@ -74,26 +87,30 @@ class Clause:
     def ask(self, wh: str, subject: str, rest: str = "") -> str:
         """Return the question that begins with a question phrase and asks for a part of the clause."""
         words = " ".join(filter(None, [wh, self.aux, subject, self.group, rest.strip()]))
-        return re.sub(r"\s+", " ", words).rstrip(" ,.") + "?"
+        text = re.sub(r"\s+", " ", words).rstrip(" ,.")
+        return f"{text}.?" if text.endswith((" a.m", " p.m")) else f"{text}?"
 
 
-def clauses(sentence: str) -> list[Clause]:
-    """Return the main clauses of a plain sentence with one subject; [] where the rules are not sure.
+@functools.lru_cache(maxsize=4096)
+def clauses(sentence: str) -> tuple[Clause, ...]:
+    """Return the main clauses of a plain sentence with one subject; () where the rules are not sure.
 
     >>> clauses("Claims must be submitted within 30 days.")[0].ask("Within how many days", "claims")
     'Within how many days must claims be submitted?'
     """
     text = _plain(sentence)
     if text is None:
-        return []
+        return ()
     words = text.split(" ")
     if command := _command(words):
-        return [command]
+        return (command,)
     first = words[0].lower().strip(",")
-    is_instruction = "base" in forms(first) and words[1].lower() in RELATIVE
+    is_instruction = "base" in forms(first) and (
+        words[1].lower() in RELATIVE or "ing" in forms(words[1]) or first in _INSTRUCTIONS - _NOUNS
+    )
     if first in _UNSAFE_STARTS or is_instruction or not words[0][0].isupper():
-        return []
-    return _statements(words)
+        return ()
+    return tuple(_statements(words))
 
 
 def _plain(sentence: str) -> str | None:
@@ -101,8 +118,13 @@ def _plain(sentence: str) -> str | None:
     text = " ".join(sentence.split())
     if not text.endswith(".") or len(text.split()) not in _NUMBER_OF_WORDS:
         return None
-    text = _HEADING.sub("", without_number(text).removesuffix(".").partition(";")[0])
-    return None if _UNUSUAL.search(text) or _DEICTIC.search(text) else text
+    text = without_heading(text).removesuffix(".").partition(";")[0]
+    return None if _UNUSUAL.search(text) or DEICTIC.search(text) else text
+
+
+def without_heading(text: str) -> str:
+    """Return a sentence without the number of its section and a heading that was joined with it."""
+    return _HEADING.sub("", without_number(text))
 
 
 def _command(words: list[str]) -> Clause | None:
@@ -110,7 +132,8 @@ def _command(words: list[str]) -> Clause | None:
     verb = forms(words[0].lower()).get("base")
     if verb is None or not words[0][0].isupper() or len(words) < 4:
         return None
-    if words[1].lower() not in DETERMINERS and words[1] not in ("to", "off", "out", "up"):
+    is_plain = words[0].lower() in _INSTRUCTIONS and not forms(words[1].lower())
+    if words[1].lower() not in DETERMINERS and words[1] not in ("to", "off", "out", "up") and not is_plain:
         return None
     rest = _first_command(" ".join(words[1:]))
     if re.search(r"(?i)\b(?:it|if|when)\b", rest):
@@ -154,17 +177,24 @@ def _clause(subject: list[str], words: list[str], at: int) -> Clause | None:
     group = verb_group(words, at, plural=plural)
     if group is None:
         return None
+    rest = " ".join(words[group.end :])
     return Clause(
         subject=" ".join(subject),
         aux=group.aux,
         group=group.group,
         verb=group.verb,
         form=group.form,
-        rest=" ".join(words[group.end :]),
+        rest=f", {rest}" if rest and words[group.end - 1].endswith(",") else rest,
         voice=group.voice,
         is_plural=_agreed(group.aux, plural=plural),
-        is_negative=bool(_NEGATIVE.search(" ".join(words))),
+        is_negative=_is_negative([subject[0], *words[at : group.end]], rest),
     )
+
+
+def _is_negative(group: list[str], rest: str) -> bool:
+    """Report whether the main clause is negative: "is not lost", but not "is lost if it has not arrived"."""
+    main = _SUBORDINATE.split(rest)[0]
+    return bool(_NEGATIVE.search(_BOUND.sub("", f"{' '.join(group)} {main}")))
 
 
 def _agreed(aux: str, *, plural: bool) -> bool:
@@ -184,7 +214,7 @@ def _divided(clause: Clause) -> tuple[Clause, list[str] | None]:
         if clause.voice == "passive" and len(words) > 1 and is_participle(words[0].lower()):
             auxiliaries = [clause.aux, "be"] if clause.aux in MODALS else [clause.aux]
             return first, [*auxiliaries, *words]
-        is_object = len(words) > 1 and words[1].lower() in DETERMINERS | {"it"}
+        is_object = len(words) > 1 and words[1].lower() in DETERMINERS | {"it", "you", "us"}
         if is_object and "base" in forms(words[0]) and clause.aux in MODALS | {"do"}:
             return first, None
     return clause, None

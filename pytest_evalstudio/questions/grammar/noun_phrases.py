@@ -15,8 +15,26 @@ _PLURAL_NOUNS = word_set("people children women men staff police media data crit
 _SINGULAR_ENDINGS = ("ss", "us", "is", "news")
 _MAX_WORDS = 14
 _PRONOUN = re.compile(r"(?i)\b(?:it|its|their|they|you)\b")
+_SUBORDINATOR = re.compile(r"\s(?:if|unless|because|although|provided)\s")
+_PRONOUNS = (
+    "one",
+    "two",
+    "the first",
+    "the second",
+    "the third",
+    "the last",
+    "the next",
+    "the one",
+    "the two",
+)
+_BEFORE_ARTICLE = word_set(
+    """
+    and or but all both half such what not only as than that if when throughout along around inside outside
+    near despite upon off down up out like plus
+    """
+)
 _ANAPHORIC = re.compile(
-    r"(?i)the\s(?:results?|fall|rise|drop|differences?|figures?|changes?|reasons?|exceptions?|examples?"
+    r"(?i)the\s(?:segment|ratio|post|increase|decrease|decline|growth|loss|closure|results?|fall|rise|drop|differences?|figures?|changes?|reasons?|exceptions?|examples?"
     r"|remainder|rest)"
 )
 """Subject that refers to something of the sentence before it."""
@@ -29,11 +47,24 @@ def is_noun_phrase(words: list[str]) -> bool:
         return True
     return not (
         words[-1].lower() in _NO_LAST_WORDS
-        or text.lower() in ("one", "two")
+        or text.lower() in _PRONOUNS
         or len(words) > _MAX_WORDS
         or "," in text
         or _PRONOUN.search(text)
+        or _SUBORDINATOR.search(text)
+        or _has_second_phrase(words)
         or _ANAPHORIC.fullmatch(text)
+    )
+
+
+def _has_second_phrase(words: list[str]) -> bool:
+    """Report whether an article follows a noun: "weddings and discos a bond of £200"."""
+    return any(
+        word in ("a", "an", "the")
+        and before.lower() not in PREPOSITIONS | RELATIVE | _BEFORE_ARTICLE
+        and not forms(before.lower())
+        and after not in PREPOSITIONS  # a letter: "clause a of the contract"
+        for before, word, after in zip(words, words[1:], words[2:], strict=False)
     )
 
 

@@ -26,6 +26,15 @@ _UNCLEAR_SUBJECT = re.compile(
 )
 _NEGATIVE = re.compile(r"(?i)\b(?:no|not|never|nothing|nobody|none|neither|nor|cannot|without|\w+n't)\b")
 _SECTION = re.compile(r"^\s*(?:(?:§\s?)?\d{1,2}(?:\.\d{1,2}){1,3}\.?|\(\d{1,2}\))\s(?=[A-Z])")
+_JOINED = re.compile(
+    r"^\d{1,2}\.\s(?P<heading>[A-Z][\w’'-]*(?:,?\s(?:[a-z][\w’'-]*|[A-Z]{2,}))*?)"
+    r"(?<!\sof)(?<!\sthe)(?<!\sand)(?<!\sfor)(?<!\sto)(?<!\sin)(?<!\sa)(?<!\sat)(?<!\swith)(?<!\son)(?<!\sor)"
+    r"\s(?P<rest>[A-Z][\w’'-]*,?\s[a-z(].*)$",
+    re.DOTALL,
+)
+"""A numbered heading that the reader of a document has joined with the sentence after it."""
+_REPEATED = re.compile(r"^(?P<heading>[A-Z][a-z]+)\s(?P<rest>(?P=heading)\s[a-z].*)$", re.DOTALL)
+_MAX_HEADING_WORDS = 8
 _MAX_SUBJECT_WORDS = 9
 _NUMBER_OF_WORDS = range(4, 41)
 
@@ -45,12 +54,24 @@ class Statement:
 
 
 def without_number(sentence: str) -> str:
-    """Return a sentence without the number of its section.
+    """Return a sentence without the number of its section, and without a heading that was joined with it.
 
     >>> without_number("5.2 The permit costs £65.")
     'The permit costs £65.'
     """
-    return _SECTION.sub("", sentence)
+    return _SECTION.sub("", split_heading(sentence)[1])
+
+
+def split_heading(sentence: str) -> tuple[str, str]:
+    """Return the numbered heading that begins a sentence, "" for none, and the rest.
+
+    >>> split_heading("4. Luggage Each passenger may bring one suitcase.")
+    ('Luggage', 'Each passenger may bring one suitcase.')
+    """
+    match = _JOINED.match(sentence) or _REPEATED.match(sentence)
+    if match is None or len(match["heading"].split()) > _MAX_HEADING_WORDS:
+        return "", sentence
+    return match["heading"], match["rest"]
 
 
 def statement(sentence: str) -> Statement | None:

@@ -81,7 +81,17 @@ def _may_be_finite(words: list[str], at: int) -> bool:
 def _is_within_phrase(words: list[str], at: int) -> bool:
     """Report whether the neighbours of a word make it a noun: "the charge", "of notice", "costs are"."""
     before = words[at - 1].lower()
+    if (
+        "s" in forms(_lower(words, at))
+        and _lower(words, at + 1) == "and"
+        and _has_auxiliary(words[at + 2 : at + 6])
+    ):
+        return True  # "identification records and documents are kept"
     return before in DETERMINERS | PREPOSITIONS | {"and", "or"} or _lower(words, at + 1) in AUXILIARIES
+
+
+def _has_auxiliary(words: list[str]) -> bool:
+    return any(word.lower() in AUXILIARIES for word in words)
 
 
 def _precedes_verb(words: list[str], at: int) -> bool:
@@ -104,6 +114,8 @@ def _is_reduced(words: list[str], at: int) -> bool:
         return False
     for other in range(at + 1, len(words)):
         word = _lower(words, other)
+        if word == "because" and _lower(words, other + 1) == "of":
+            continue
         if word in _CONJUNCTIONS or word in RELATIVE or words[other - 1].endswith(","):
             return False
         is_third_person = (

@@ -23,7 +23,7 @@ _PERSONS = dict(
 _WE = re.compile(r"(?i)\b(?:we|us|our|ours|your|yours)\b")
 _PERSON = re.compile(
     r"(?i)(?P<before>\b(?:do|did|may|can|could|must|should|will|have|are|were|if|when|that|which|before|after"
-    r"|as|until|because|than|whether)\s)?\b(?P<word>we|us|ours?|yourself|yours?|you)(?P<be>\sare)?\b"
+    r"|as|until|because|than|whether|unless)\s)?\b(?P<word>we|us|ours?|yourself|yours?|you)(?P<be>\sare)?\b"
 )
 
 
@@ -50,9 +50,15 @@ def _names(corpus: Corpus) -> frozenset[str]:
     for sentence in corpus.sentences:
         if sentence[-1:] != ".":
             continue
-        words = re.findall(r"\w+(?:['’-]\w+)*", without_number(sentence))
+        words = re.findall(r"(?<![.:;]\s)\b\w+(?:['’-]\w+)*", without_number(sentence))
         inner.update(word for word in words[1:] if word[0].isupper())
         plain.update(word for word in words if word[0].islower())
+    inner.update(
+        word
+        for title in {excerpt.title for excerpt in corpus.excerpts}
+        for word in re.findall(r"\b[A-Z][a-z]{3,}\b", title)
+        if not any(word[0].lower() + word[1:].removesuffix("s") == other.removesuffix("s") for other in plain)
+    )
     return frozenset(word for word in inner if word[0].lower() + word[1:] not in plain)
 
 

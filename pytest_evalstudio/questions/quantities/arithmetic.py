@@ -97,7 +97,8 @@ def _shape(date: str) -> str:
 
 
 def _agreeing(quantity: str, *, is_one: bool) -> str:
-    """Return a period with its noun in the right number."""
+    """Return a period or amount with its noun in the right number."""
+    nouns = rf"{TIME}|pound|euro|dollar"
     if is_one:
-        return re.sub(rf"({TIME})s$", r"\1", quantity)
-    return quantity if "-" in quantity else re.sub(rf"({TIME})$", r"\1s", quantity)
+        return re.sub(rf"({nouns})s$", r"\1", quantity)
+    return quantity if "-" in quantity else re.sub(rf"({nouns})$", r"\1s", quantity)

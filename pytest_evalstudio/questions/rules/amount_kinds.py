@@ -14,7 +14,7 @@ ATTRIBUTES = word_table("attributes")
 CHANGES = word_table("verbs of change")
 OF_PHRASE = re.compile(
     r"\s?of\s(?:(?!(?:in|on|at|to|for|with|from|by|per|within|after|before|during|when|if|as|and|or|each|every"
-    r"|a|an|that|which|under|until)\b)[^\s,]+\s?|(?:a|an)\s[^\s,]+\s?)+"
+    r"|a|an|that|which|under|until|into|onto|over)\b)[^\s,]+\s?|(?:a|an)\s[^\s,]+\s?)+"
 )
 """What a share or a measure is of: "5 % of the price"."""
 _PAYING = word_set("charge reimburse pay bill invoice")
@@ -64,7 +64,8 @@ def _of_attribute(clause: Clause, subject: str, slot: QuantitySlot) -> str:
         return ""
     lead, noun = _lead_and_noun(slot.before[: match.start()].strip(), match["noun"])
     if slot.quantity.kind == "period" and not lead:
-        is_plain = clause.verb == "have" or clause.aux in ("does", "do", "did")
+        is_of_part = re.match(r"\s(?:on|for)\s", slot.after)
+        is_plain = not is_of_part and (clause.verb == "have" or clause.aux in ("does", "do", "did"))
         return f"How long is {_possessive(noun, subject)}?" if is_plain else ""
     *modifiers, last = noun.split()
     is_vague = not modifiers and last in _VAGUE
@@ -141,6 +142,8 @@ def period(clause: Clause, subject: str, slot: QuantitySlot) -> str:
         return ""
     if slot.prep == "of":
         return _of_attribute(clause, subject, slot)
+    if clause.voice == "copula" and quantities(before):
+        return ""
     units = slot.unit if slot.unit.endswith("s") else f"{slot.unit}s"
     if not slot.prep:
         return _period_without_preposition(clause, subject, slot, units)
@@ -176,6 +179,8 @@ def _period_without_preposition(clause: Clause, subject: str, slot: QuantitySlot
     ahead = _AHEAD.match(after)
     if ahead is None or after.startswith((" of", " from")) or "-" in slot.quantity.text:
         return ""
+    if len(re.findall(r"\b(?:before|after)\b", ahead.group())) > 1:
+        return ""
     wh = "How far" if after.startswith(" in advance") else "How long"
     return clause.ask(f"{wh}{ahead.group()}", subject, before)
 
@@ -183,7 +188,7 @@ def _period_without_preposition(clause: Clause, subject: str, slot: QuantitySlot
 def date(clause: Clause, subject: str, slot: QuantitySlot) -> str:
     """Return the question for a date, "" if the rules are not sure."""
     wh = _QUESTION_WORD_OF_DATE.get(slot.prep)
-    has_second_date = re.search(r"\b(?:and|or|that)\b", slot.after)
+    has_second_date = re.search(r"\b(?:and|or|that)\b|^\sof\b", slot.after)
     if wh is None or slot.bound or has_second_date or clause.voice == "copula":
         return ""
     rest = re.sub(r"^\s+by\s(?:an?|the)\s[^,]+$", "", f"{slot.before} {slot.after}")

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pytest_evalstudio.core.plugins.generator import Corpus
 from pytest_evalstudio.questions.grammar.clauses import Clause, clauses
+from pytest_evalstudio.questions.grammar.simplification import SimpleSentence, simple_sentences
+from pytest_evalstudio.questions.grammar.verbs import forms
 from pytest_evalstudio.questions.grammar.wording import as_customer, uncapitalised
 from pytest_evalstudio.questions.quantities import quantities
 from pytest_evalstudio.questions.rules.amount_kinds import CHANGES, OF_PHRASE, QUESTION_OF_KIND
+from pytest_evalstudio.questions.rules.cases import single_statements
 from pytest_evalstudio.questions.rules.frequencies import frequency_question
+from pytest_evalstudio.questions.rules.further_amounts import further_question
 from pytest_evalstudio.questions.rules.qualifiers import (
     condition_after,
     has_exception,
@@ -24,6 +29,7 @@ from pytest_evalstudio.questions.words import word_set, word_table
 _ACTING = word_table("acting verbs")
 _LEVELS = word_set("stand reach total amount come")
 """Verbs for a level: "Turnover stood at £5 million"."""
+_LIMITS = word_set("limit maximum minimum threshold interval")
 _ADJECTIVES = word_set("long wide high deep thick tall old")
 _STRANDED = word_set("for of")
 _NEVER_LAST = word_set("to by at in on and or a the than with from")
@@ -40,16 +46,47 @@ _REPEATED = re.compile(r"(?i)\b(?:of of|for for|to to|by by|in in|at at|its|thei
 _POSSESSIVE = re.compile(r"(?i)\bits (?!own)")
 
 
-def quantity_questions(sentence: str, corpus: Corpus) -> Iterator[QuantityQuestion]:
-    """Yield natural questions for the quantities of a sentence; none where the rules are not sure."""
+def quantity_questions(sentence: str, corpus: Corpus) -> Sequence[QuantityQuestion]:
+    """Return natural questions for the quantities of a sentence; none where the rules are not sure.
+
+    A sentence that gives none is divided into simple ones, for which further positions are asked.
+    """
+    questions_by_sentence = _questions_by_sentence(corpus)
+    if sentence not in questions_by_sentence:
+        questions = tuple(_plain_questions(sentence, corpus))
+        questions_by_sentence[sentence] = questions or tuple(_questions_of_parts(sentence, corpus))
+    return questions_by_sentence[sentence]
+
+
+@functools.lru_cache(maxsize=1)
+def _questions_by_sentence(corpus: Corpus) -> dict[str, Sequence[QuantityQuestion]]:
+    """Return the questions of one corpus that several generators use."""
+    return {}
+
+
+def _questions_of_parts(sentence: str, corpus: Corpus) -> Iterator[QuantityQuestion]:
+    """Yield questions for the simple sentences and the cases that a sentence implies."""
+    distinct: dict[str, QuantityQuestion] = {}
+    for simple in (SimpleSentence(sentence), *simple_sentences(sentence)):
+        for text in single_statements(simple.text):
+            for item in _plain_questions(text, corpus, simple.context, is_part=True):
+                distinct.setdefault(item.question, item)
+    yield from distinct.values()
+
+
+def _plain_questions(
+    sentence: str, corpus: Corpus, context: str = "", *, is_part: bool = False
+) -> Iterator[QuantityQuestion]:
+    """Yield questions for the quantities of a sentence that end with its context, if it has one."""
     if has_exception(sentence):
         return
     for clause in clauses(sentence):
         part = _SUBORDINATE.split(clause.rest)[0]
         tail = clause.rest[len(part) :]
         condition = condition_after(tail)
-        if clause.is_negative or condition is None:
+        if clause.is_negative or condition is None or (condition and context):
             continue
+        condition = condition or context
         subject = uncapitalised(clause.subject, corpus)
         if frequency := frequency_question(clause, subject, part):
             yield replace(frequency, question=with_condition(frequency.question, as_customer(condition)))
@@ -57,7 +94,10 @@ def quantity_questions(sentence: str, corpus: Corpus) -> Iterator[QuantityQuesti
         for slot in quantity_slots(part):
             if _TIME_CLAUSE.search(part[: slot.quantity.start]) or has_second_case(slot.unit, tail):
                 continue
-            question = with_condition(_question(clause, subject, slot), condition)
+            question = _question(clause, subject, slot)
+            if not question and is_part and not _is_listed(slot.after):
+                question = further_question(clause, subject, slot)
+            question = with_condition(question, condition)
             if question and not _lacks_object(question, clause) and _is_clean(question, slot):
                 yield _quantity_question(question, slot)
 
@@ -115,7 +155,8 @@ def _copula(clause: Clause, subject: str, slot: QuantitySlot) -> str:
     is_point = kind == "period" and re.match(r"\s(?:before|after|from)\b", after)
     if kind in ("number", "date") or is_point or (after and not is_complement) or _has_amount(after):
         return ""
-    wh = "How long" if kind == "period" and not clause.head.endswith("age") else "What"
+    is_duration = kind == "period" and not clause.head.endswith("age") and clause.head not in _LIMITS
+    wh = "How long" if is_duration else "What"
     return clause.ask(wh, subject, after.removeprefix(slot.rate))
 
 
@@ -149,7 +190,8 @@ def _without_other_end(after: str) -> str:
     if not re.match(r"\s(?:to|from|by)\s", after):
         return after
     end = next((other.end for other in quantities(after) if not after[: other.start].split()[1:]), 0)
-    return re.sub(r"^\s(?:a|per)\s(?:day|year|month|week)\b", "", after[end:])
+    rest = re.sub(r"^\s[a-z]+(?:es|ns|rs|ts|ms)(?=$|\s|,)", "", after[end:])  # a unit: "310 tonnes"
+    return re.sub(r"^\s(?:a|per)\s(?:day|year|month|week)\b", "", rest)
 
 
 def _level(clause: Clause, subject: str, slot: QuantitySlot) -> str:
@@ -169,6 +211,8 @@ def _is_clean(question: str, slot: QuantitySlot) -> bool:
     has_object = re.match(r"(?i)(?:up to |at least )?(?:what|how)", question) is not None
     if last in _NEVER_LAST or (last in _STRANDED and not has_object):
         return False
+    if len(words) > 1 and words[-2].lower() in ("and", "or") and forms(last):
+        return False  # a second verb without its object: "be at least 14 years old and weigh"
     is_repeating = _REPEATED.search(question) and not _POSSESSIVE.search(question)
     is_answer_in_question = re.search(slot.condition, question) is not None
     return 4 <= len(words) <= 26 and not is_repeating and not is_answer_in_question and "," not in question

@@ -10,6 +10,7 @@ from pytest_evalstudio.questions.grammar.statements import without_number
 from pytest_evalstudio.questions.quantities import Kind
 from pytest_evalstudio.questions.rules.amounts import quantity_questions
 from pytest_evalstudio.questions.rules.facts import fact_questions
+from pytest_evalstudio.questions.rules.labels import labelled_questions
 from pytest_evalstudio.questions.rules.lists import MAX_SENTENCES, list_draft
 from pytest_evalstudio.questions.rules.tables import cell_questions, text_before_table, text_cells
 
@@ -21,7 +22,8 @@ def quantity_drafts(excerpt: Excerpt, corpus: Corpus, kinds: Container[Kind]) ->
     """Yield a draft for each quantity of some kinds that the sentences and tables of an excerpt state."""
     for sentence in excerpt.sentences:
         cells = cell_questions(sentence, text_before_table(sentence, corpus))
-        for item in (*quantity_questions(sentence, corpus), *cells):
+        labelled = labelled_questions(sentence, corpus)
+        for item in (*quantity_questions(sentence, corpus), *labelled, *cells):
             if item.quantity.kind in kinds:
                 yield Draft(
                     question=item.question,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pytest_evalstudio.core.plugins.generator import Corpus
 from pytest_evalstudio.formats.condition import Regexp
 from pytest_evalstudio.questions.grammar.clauses import Clause, clauses
+from pytest_evalstudio.questions.grammar.simplification import simple_sentences
 from pytest_evalstudio.questions.grammar.verbs import forms, is_participle
 from pytest_evalstudio.questions.grammar.wording import uncapitalised
 from pytest_evalstudio.questions.quantities import MONTHS, quantities, quantities_and_counts
@@ -33,6 +34,9 @@ _REASON = re.compile(r"^(?P<before>[^,]*?),?\s(?:because|since it|as it)\s(?P<cl
 _IF = re.compile(r"If\s(?P<clause>[^,;:()]+),\s(?P<rest>[^,;:()]+)\.")
 _ARTICLE = re.compile(r"(?:a|an|the)\s", re.IGNORECASE)
 _LOCATION = re.compile(r"^(?:in|at)\s(?P<name>(?:the\s)?[A-Z][\w-]+(?:\s[A-Z][\w-]+)*)$")
+_REFUSAL = re.compile(r"(?:you|we)\s(?:do|are|can|have)\s?not\s\w+")
+"""A condition that does not say what a person refuses: "you do not agree"."""
+_WE = re.compile(r"(?i)\b(?:we|us|our)\b")
 _MONTH = re.compile(rf"(?i){'|'.join(MONTHS)}")
 _UNCLEAR = re.compile(
     r"(?i)\b(?:it|they|them|this|these|those|here|such|we|us|our|other|another|following)\b"
@@ -45,7 +49,7 @@ _MEASURED_NOUN = re.compile(
 
 def fact_questions(sentence: str, corpus: Corpus) -> Iterator[Fact]:
     """Yield natural questions for facts of a sentence; none where the rules are not sure."""
-    if conditional := _instruction(sentence):
+    if conditional := _instruction(sentence) or _consequence(sentence, corpus):
         yield conditional
         return
     for clause in clauses(sentence):
@@ -203,6 +207,28 @@ def _instruction(sentence: str) -> Fact | None:
         return make_fact(f"What should you do if {condition}?", rest)
     if obligation := re.match(r"you (?P<modal>must|should) (?P<rest>.+)", rest):
         return make_fact(f"What {obligation['modal']} you do if {condition}?", obligation["rest"])
+    return None
+
+
+def _consequence(sentence: str, corpus: Corpus) -> Fact | None:
+    """Return the question for what follows from a condition: "What happens if the bill is not paid?"."""
+    for part in simple_sentences(sentence):
+        word, _, condition = part.context.partition(" ")
+        if word not in ("if", "when") or _is_elliptical(condition) or _REFUSAL.fullmatch(condition):
+            continue
+        if _UNCLEAR.search(_WE.sub("", condition)):
+            continue
+        parsed = clauses(part.text)
+        if len(parsed) != 1 or parsed[0].is_negative or parsed[0].kind == "command":
+            continue
+        clause = parsed[0]
+        result = part.text.removesuffix(".")
+        subject = uncapitalised(clause.subject, corpus)
+        is_choice = clause.aux in ("may", "can", "must", "will", "should") and clause.voice == "active"
+        if is_choice and clause.group == clause.verb != "be":
+            answer = f"{clause.verb} {clause.rest}"
+            return make_fact(f"What {clause.aux} {subject} do {part.context}?", answer)
+        return make_fact(f"What happens {part.context}?", uncapitalised(result, corpus))
     return None
 
 

@@ -30,6 +30,7 @@ _ADVERBS_OF_UNIT = {
     "quarter": "quarterly",
     "year": "(?:yearly|annually)",
 }
+_BOUND = re.compile(r"(?:^|\s)(?P<bound>at least|at most|no more than|about|up to)\s$")
 _MAX_WORDS = 20
 
 
@@ -39,6 +40,8 @@ def frequency_question(clause: Clause, subject: str, part: str) -> QuantityQuest
     if match is None or clause.verb in ("cost", "pay", "receive"):
         return None
     text, before, after = match.group(), part[: match.start()], part[match.end() :].strip()
+    bound = _BOUND.search(before)
+    before = before[: bound.start()] if bound else before
     is_distance = clause.verb in _PLACING and text.endswith(("km", "miles"))
     is_part_of_phrase = re.search(r"\b(?:of|on|in|at|for|by|from|until)\s$", before) or after.startswith(
         ("and", "or", "of", "until")
@@ -51,7 +54,7 @@ def frequency_question(clause: Clause, subject: str, part: str) -> QuantityQuest
     return QuantityQuestion(
         question=as_customer(question),
         quantity=Quantity("period", text, match.start(), match.end()),
-        answer=text,
+        answer=f"{bound['bound']} {text}" if bound else text,
         condition=_frequency_pattern(text),
     )
 

@@ -20,7 +20,7 @@ from pytest_evalstudio.questions.quantities import (
 _NEAR = r"about|around|approximately|nearly|almost|roughly|just|an average of|some|a total of"
 _BOUND = (
     r"at least|at most|up to|no more than|not more than|no less than|a maximum of|a minimum of"
-    r"|up to a maximum of"
+    r"|up to a maximum of|no later than|no longer than|no fewer than|no earlier than"
 )
 _PREPOSITION = (
     r"within|for|after|before|by|at|to|from|of|in|on|since|until|below|above|with|between|every|as|up"

@@ -25,7 +25,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "name": "Bank",
         "description": "Answers on fees.",
         "documents": ["fee_schedule.md"],
-        "steps": {"topic_modeling": vectors, "test_generation": {"count": 12}, "test_validation": vectors},
+        "steps": {"topic_modeling": vectors, "test_generation": {"count": 14}, "test_validation": vectors},
     }
     path.write_text(json.dumps({"evalstudio_workflow": content}), encoding="utf-8")
     for step in STEPS:

@@ -25,6 +25,7 @@ from pytest_evalstudio.questions.api import (
 )
 
 _LEAD = re.compile(r"^(?P<lead>Yes|No)\. |^(?P<letter>[A-F])\) ")
+_NEGATION = re.compile(r"(?i)\b(?:no|not|never|cannot)\b")
 _WORD = re.compile(r"\w+(?:[.,'’-]\w+)*")
 _ASKING = word_set(
     """
@@ -149,7 +150,8 @@ def support_by_evidence(case: TestCase) -> float | None:
 
     The evidence must be in the chunk. Each quantity of the answer must be in the evidence, in any notation.
     The quantities of a question that is answered by yes must be in it too, and of one that is answered by no
-    at least one must not. A chosen letter must have the text of the answer in the question.
+    at least one must not, unless the evidence is negative. A chosen letter must have the text
+    of the answer in the question.
     """
     evidence = evidence_of(case)
     if not evidence:
@@ -168,7 +170,8 @@ def support_by_evidence(case: TestCase) -> float | None:
     if lead and lead["lead"]:
         quantity_texts = [quantity.text for quantity in quantities(bare_question(case.prompt))]
         holds = all(_has(text, evidence) for text in quantity_texts)
-        if quantity_texts and holds != (lead["lead"] == "Yes"):
+        is_denial = holds and _NEGATION.search(evidence) and not _NEGATION.search(case.prompt)
+        if quantity_texts and holds != (lead["lead"] == "Yes") and not is_denial:
             return 0.0
     words = set(stems(stated))
     stem_set = set(stems(evidence)) | (set(stems(case.prompt)) if is_written(case) else set())
