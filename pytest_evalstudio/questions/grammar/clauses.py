@@ -42,7 +42,9 @@ _HEADING = re.compile(
 """A heading that the reader of a document has joined with the sentence after it."""
 _UNUSUAL = re.compile(r":(?!\d\d\b)|[()|“”\"\[\]?!•]|\s[–—-]\s|(?:[\d%°]|°[CF]|[a-z]{3})\s?\.\s[A-Z]|\sI\s")
 """Marks of a list, a quotation, a remark or a second sentence."""
-_RELATIVE_BEFORE = re.compile(r"\b(?:which|who|whose|whom|if|when|unless|where|because)\s")
+_RELATIVE_BEFORE = re.compile(
+    r"\b(?:which|who|whose|whom|what|that|if|when|unless|where|because|provided|while|so)\s"
+)
 """Beginning of a clause that a second verb may belong to."""
 _NEGATIVE = re.compile(r"(?i)\b(?:no|not|never|nothing|nobody|none|neither|nor|cannot|hardly|\w+n['’]t)\b")
 _SUBORDINATE = re.compile(r"(?:^|\s)(?:if|because|since|provided|who|which|that|whose|where|as\slong\sas)\s")
@@ -164,6 +166,8 @@ def _statements(words: list[str]) -> list[Clause]:
     if at is None or not is_noun_phrase(words[:at]):
         return []
     subject = words[:at]
+    if subject[-1].lower() in AUXILIARIES | {"be", "been"}:
+        return []  # "a repair that endangers health will be | made": the verb of the clause is not the first
     clause = _clause(subject, words, at)
     if clause is None or (is_gerund(subject) and clause.verb not in ("cost", "take")):
         return []
@@ -209,6 +213,11 @@ def _divided(clause: Clause) -> tuple[Clause, list[str] | None]:
         if _RELATIVE_BEFORE.search(clause.rest[: match.start()]):
             break
         first = replace(clause, rest=clause.rest[: match.start()])
+        is_continued = _continues(clause, words) or (
+            clause.voice == "passive" and len(words) > 1 and is_participle(words[0].lower())
+        )
+        if is_continued and match.group().strip(", ") == "or":
+            break  # "are refunded or collected": neither is sure
         if _continues(clause, words):
             return first, words
         if clause.voice == "passive" and len(words) > 1 and is_participle(words[0].lower()):

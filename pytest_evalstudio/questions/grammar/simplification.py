@@ -123,7 +123,11 @@ def _are_clauses(first: str, second: str, *, is_joined: bool) -> bool:
         is_joined: no comma is between them, so that the second may be part of a subordinate clause.
     """
     is_subordinate = is_joined and _SUBORDINATE.search(first)
-    return not is_subordinate and bool(clauses(second)) and bool(clauses(f"{first}."))
+    of_first, of_second = clauses(f"{first}."), clauses(second)
+    if is_subordinate or not of_first or not of_second:
+        return False
+    # "We work out what you owe, and return the rest" has no instruction.
+    return of_first[0].kind == "command" or of_second[0].kind == "statement"
 
 
 def _plain(part: str) -> str:

@@ -228,6 +228,8 @@ def _consequence(sentence: str, corpus: Corpus) -> Fact | None:
         if is_choice and clause.group == clause.verb != "be":
             answer = f"{clause.verb} {clause.rest}"
             return make_fact(f"What {clause.aux} {subject} do {part.context}?", answer)
+        if subject == "you" and clause.voice == "active":
+            continue  # "when you come, you tell us things": nothing happens to you
         return make_fact(f"What happens {part.context}?", uncapitalised(result, corpus))
     return None
 
