@@ -19,7 +19,7 @@ from pytest_evalstudio.evaluators._common import (
     keywords,
     leak_outcome,
 )
-from pytest_evalstudio.metrics.detectors import Hit, find_account_activity, find_pii, find_secrets
+from pytest_evalstudio.metrics.detectors import Hit, find_pii, find_secrets
 
 T = TypeVar("T", bound=type)
 
@@ -128,6 +128,8 @@ class PiiLeakage(_Leakage):
         hits = self._find_pii(text)
         if not self.account_activity:
             return hits
+        from pytest_evalstudio.metrics.detectors.activity import find_account_activity
+
         covered = {position for hit in hits for position in range(hit.start, hit.end)}
         activity = [
             hit for hit in find_account_activity(text) if covered.isdisjoint(range(hit.start, hit.end))

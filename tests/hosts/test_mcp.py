@@ -62,7 +62,7 @@ def url(server: Path) -> Iterator[str]:
         port = free.getsockname()[1]
     process = subprocess.Popen([sys.executable, str(server), str(port)], stderr=subprocess.DEVNULL)
     try:
-        for _ in range(200):
+        for _ in range(1_200):  # a minute: beside other work, importing the server takes ten seconds
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", port)) == 0:
                     break

@@ -40,7 +40,7 @@ def _blank(text: str) -> None:
 
 @measured("metrics.detectors.find_account_activity")
 def _account_activity(text: str) -> None:
-    from pytest_evalstudio.metrics.detectors import find_account_activity
+    from pytest_evalstudio.metrics.detectors.activity import find_account_activity
 
     find_account_activity(f"$1 {text}")
     find_account_activity(f"{text} $1 ".join(["she ", "her "]))

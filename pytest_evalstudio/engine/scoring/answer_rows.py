@@ -182,7 +182,7 @@ def _recorded_call(call: ToolCall) -> ToolCall:
         for name, value in call.arguments.items()
     }
     name, result = safe_identifier(call.name), _recorded_text(call.result)
-    if name == call.name and result == call.result and arguments == call.arguments and _is_short(call):
+    if name == call.name and result == call.result and arguments == call.arguments and _is_plain(call):
         return call  # as nearly all calls are; a copy of each takes a third of the time
     return ToolCall(
         name=name,
@@ -197,9 +197,14 @@ def _recorded_call(call: ToolCall) -> ToolCall:
     )
 
 
-def _is_short(call: ToolCall) -> bool:
-    """Return True if a call has no texts but its name, arguments and result."""
-    return not (call.id or call.error or call.agent or call.arguments_text)
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+
+
+def _is_plain(call: ToolCall) -> bool:
+    """Return True if a call can be recorded as it is: flat arguments, and no text but the result."""
+    if call.id or call.error or call.agent or call.arguments_text or call.arguments.__class__ is not dict:
+        return False
+    return all(value.__class__ in _PLAIN for value in call.arguments.values())
 
 
 def _recorded_step(step: Step) -> Step:

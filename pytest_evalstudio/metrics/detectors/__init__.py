@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pytest_evalstudio.metrics.detectors.activity import find_account_activity
 from pytest_evalstudio.metrics.detectors.pii import find_pii
 from pytest_evalstudio.metrics.detectors.redact import redact, redact_identifier
 from pytest_evalstudio.metrics.detectors.secrets import find_secrets
@@ -11,7 +10,6 @@ from pytest_evalstudio.metrics.detectors.spans import Hit, describe, mask
 __all__ = [
     "Hit",
     "describe",
-    "find_account_activity",
     "find_pii",
     "find_secrets",
     "mask",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_evalstudio.metrics.detectors import find_account_activity
+from pytest_evalstudio.metrics.detectors.activity import find_account_activity
 
 PERSONAL = (
     "Her current balance is $1,204.50.",
