@@ -320,11 +320,15 @@ def _cut(text: str) -> str | list[object]:
 
 def trajectory_chars(trajectories: Sequence[Trajectory]) -> int:
     """Return about how many characters the entries of trajectories take."""
-    return sum(
-        60 * (len(trajectory.answer.steps[:STEPS]) + len(trajectory.expected or ()))
-        + sum(
-            60 + min(PART_CHARS, len(call.result or "")) + 40 * min(ARGUMENTS, len(call.arguments))
-            for call in trajectory.answer.tool_calls[:CALLS]
-        )
-        for trajectory in trajectories
+    return sum(map(_chars, trajectories))
+
+
+def _chars(trajectory: Trajectory) -> int:
+    calls = trajectory.answer.tool_calls[:CALLS]
+    results = sum([len(call.result or "") for call in calls])
+    arguments = sum([len(call.arguments) for call in calls])
+    return (
+        60 * (len(calls) + len(trajectory.answer.steps[:STEPS]) + len(trajectory.expected or ()))
+        + min(PART_CHARS * len(calls), results)
+        + 40 * min(ARGUMENTS * len(calls), arguments)
     )
