@@ -22,6 +22,19 @@ REMEDIES: Mapping[int, str] = {
     403: "check the credentials, and that they may use this model",
     404: "check llm_model_name, knowledge_base_id and region",
 }
+_REMEDIES_OF_SERVICE: Mapping[str, Mapping[int, str]] = {
+    "bedrock-agent": {
+        403: "check the credentials, and that they may list the documents of a knowledge base",
+        404: "check knowledge_base_id and region",
+    },
+    "s3": {
+        403: "check the credentials, and that they may read this object",
+        404: "the document was removed; synchronise the knowledge base",
+    },
+}
+"""Remedies of services that are not asked questions, before `REMEDIES`."""
+_READ_ATTEMPTS = 4
+"""Attempts of each of their requests: there may be thousands, and the engine does not repeat them."""
 _THROTTLING = (
     "Throttling",
     "ThrottlingException",
@@ -87,7 +100,7 @@ class Bedrock(Connected):
         except (ConfigurationError, HostFault):
             raise
         except Exception as exc:
-            raise self._fault(exc) from exc
+            raise self._fault(exc, {**REMEDIES, **_REMEDIES_OF_SERVICE.get(service, {})}) from exc
 
     @property
     def place(self) -> str:
@@ -131,7 +144,7 @@ class Bedrock(Connected):
         from botocore.exceptions import NoRegionError, ProfileNotFound
 
         config = Config(
-            retries={"total_max_attempts": 1},
+            retries={"total_max_attempts": _READ_ATTEMPTS if service in _REMEDIES_OF_SERVICE else 1},
             read_timeout=self._timeout_s,
             connect_timeout=min(self._timeout_s, 60),
             max_pool_connections=_CONNECTIONS,
@@ -145,9 +158,9 @@ class Bedrock(Connected):
                 region_name=self.region or None,
                 profile_name=self.profile or None,
             )
-            return session.client(
-                service, endpoint_url=self.url or None, config=config, verify=self.verification
-            )
+            # The endpoint of Bedrock has no objects; boto3 takes another one of S3 from AWS_ENDPOINT_URL_S3.
+            endpoint = None if service == "s3" else self.url or None
+            return session.client(service, endpoint_url=endpoint, config=config, verify=self.verification)
         except NoRegionError:
             raise ConfigurationError(
                 "no region is configured: set region, or export AWS_DEFAULT_REGION"
@@ -155,7 +168,7 @@ class Bedrock(Connected):
         except ProfileNotFound as exc:
             raise ConfigurationError(f"profile = {self.profile!r}: {exc}") from None
 
-    def _fault(self, exc: Exception) -> HostFault:
+    def _fault(self, exc: Exception, remedies: Mapping[int, str]) -> HostFault:
         from botocore import exceptions
 
         if (fault := host_fault_in(exc)) is not None:
@@ -168,7 +181,7 @@ class Bedrock(Connected):
             text = quoted(f"{code}: {error.get('Message', '')}", self._mask)
             status = 429 if code in _THROTTLING else status
             headers = head.get("HTTPHeaders", {})
-            return status_fault(status, text, REMEDIES, headers, url=self.place)
+            return status_fault(status, text, remedies, headers, url=self.place)
         if isinstance(exc, exceptions.NoCredentialsError | exceptions.PartialCredentialsError):
             remedy = "set access_key and secret_key, or configure them as boto3 expects"
             return HostFault(f"no credentials of AWS: {reason}; {remedy}", ends_asking=True)

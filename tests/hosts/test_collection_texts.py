@@ -12,8 +12,13 @@ from pytest_evalstudio.core.plugins.host import host
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.existing_collections import documents_of, find_collection
 from pytest_evalstudio.formats.config import Configuration
-from pytest_evalstudio.hosts import _collections, _vector_stores
-from support.collection_services import COLLECTION_SERVICES, CollectionService, configuration
+from pytest_evalstudio.hosts import _collections, _knowledge_bases, _vector_stores
+from support.collection_services import (
+    COLLECTION_SERVICES,
+    BedrockKnowledgeBase,
+    CollectionService,
+    configuration,
+)
 from support.service import KEY, Response
 
 FEES, LIMITS = "A transfer costs 5 USD.", "The limit is 1,000 USD."
@@ -32,13 +37,15 @@ def read(service: CollectionService, document: str = "", **settings) -> list[tup
 
 
 def test_each_document_has_its_text_in_the_order_of_the_list(service):
-    service.fill({"fees.md": [FEES], "limits.pdf": [LIMITS, "It is per day."]})
-    assert read(service) == [("fees.md", FEES), ("limits.pdf", f"{LIMITS}\n\nIt is per day.")]
+    service.fill({"fees.md": [FEES], "limits.txt": [LIMITS, "It is per day."]})
+    assert read(service) == [("fees.md", FEES), ("limits.txt", f"{LIMITS}\n\nIt is per day.")]
 
 
-def test_overlaps_of_chunks_are_removed(service):
-    service.fill({"a.md": [f"{FEES} {LIMITS}", f"{LIMITS} It is per day."]})
-    assert read(service) == [("a.md", f"{FEES} {LIMITS} It is per day.")]
+@pytest.mark.parametrize("kind", COLLECTION_SERVICES[:2], ids=lambda kind: kind.host)
+def test_overlaps_of_chunks_are_removed(kind):
+    with kind.running() as service:
+        service.fill({"a.md": [f"{FEES} {LIMITS}", f"{LIMITS} It is per day."]})
+        assert read(service) == [("a.md", f"{FEES} {LIMITS} It is per day.")]
 
 
 def test_a_long_list_is_read_page_by_page(service):
@@ -50,7 +57,8 @@ def test_a_long_list_is_read_page_by_page(service):
 def test_reading_asks_no_question_and_changes_nothing(service):
     service.fill({"fees.md": [FEES]})
     read(service)
-    assert {request.method for request in service.requests} == {"GET"}
+    changing = [request for request in service.requests if request.method != "GET"]
+    assert all(request.path.split("?")[0].endswith(("/datasources/", "/documents")) for request in changing)
 
 
 def test_the_collection_of_a_model_is_read_without_its_id(service):
@@ -60,7 +68,7 @@ def test_the_collection_of_a_model_is_read_without_its_id(service):
 
 def test_a_document_whose_ingestion_failed_has_no_text(service):
     service.fill({"fees.md": [FEES], "scan.pdf": []})
-    service.set_status("scan.pdf", "failed")
+    service.set_status("scan.pdf", service.failed)
     assert read(service) == [("fees.md", FEES), ("scan.pdf", "")]
 
 
@@ -118,6 +126,62 @@ def test_a_file_that_was_removed_since_is_named_by_its_id():
         assert read(service) == [(id, FEES)]
 
 
+@pytest.fixture
+def knowledge_base():
+    with BedrockKnowledgeBase.running() as service:
+        yield service
+
+
+def test_a_document_that_is_not_in_s3_is_refused_with_the_remedy(knowledge_base):
+    knowledge_base.fill({"fees.md": [FEES], "note": [LIMITS]})
+    knowledge_base.custom = "note"
+    with pytest.raises(EvaluationError, match=r"DSLAST0002 is not in S3.*give the documents as files"):
+        read(knowledge_base)
+
+
+def test_documents_of_s3_are_converted_and_other_kinds_have_no_text(knowledge_base):
+    knowledge_base.fill(
+        {"a b#1?.html": ["<h1>Fees</h1><p>5 USD &amp; more</p>"], "table.xlsx": ["x"], "broken.pdf": ["x"]}
+    )
+    assert read(knowledge_base) == [
+        ("a b#1?.html", "Fees\n\n5 USD & more"),
+        ("table.xlsx", ""),
+        ("broken.pdf", ""),
+    ]
+
+
+def test_a_document_that_s3_refuses_is_named_with_the_remedy(knowledge_base):
+    knowledge_base.fill({"fees.md": [FEES]})
+    knowledge_base.service.asks = lambda request: request.path.startswith("/bank/")
+    denied = b"<Error><Code>AccessDenied</Code><Message>no</Message></Error>"
+    knowledge_base.always = Response(denied, status=403)
+    with pytest.raises(EvaluationError, match=r"s3://bank/docs/fees\.md: HTTP 403.*may read this object"):
+        read(knowledge_base)
+
+
+def test_a_document_in_s3_that_is_too_large_is_refused(knowledge_base, monkeypatch):
+    knowledge_base.fill({"fees.md": [FEES]})
+    monkeypatch.setattr(_knowledge_bases, "MAX_DOCUMENT_BYTES", len(FEES) - 1)
+    with pytest.raises(EvaluationError, match=r"fees\.md: larger than 22 bytes"):
+        read(knowledge_base)
+    monkeypatch.setattr(_knowledge_bases, "MAX_DOCUMENT_BYTES", len(FEES))
+    assert read(knowledge_base) == [("fees.md", FEES)]
+
+
+def test_a_document_that_was_removed_since_is_not_in_the_collection(knowledge_base):
+    knowledge_base.fill({"fees.md": [FEES], "old.md": [LIMITS]})
+    knowledge_base.set_status("old.md", "DELETING")
+    assert read(knowledge_base) == [("fees.md", FEES)]
+
+
+def test_an_endless_list_ends(knowledge_base, monkeypatch):
+    knowledge_base.fill({f"{number}.md": [FEES] for number in range(9)})
+    monkeypatch.setattr(_knowledge_bases, "MAX_PAGES", 2)
+    knowledge_base.page = 2
+    with pytest.raises(EvaluationError, match="more than 2 pages"):
+        read(knowledge_base)
+
+
 def test_a_passing_fault_of_one_request_is_tried_again():
     with COLLECTION_SERVICES[0].running() as service:
         service.fill({"fees.md": [FEES]})
@@ -138,7 +202,7 @@ def test_a_passing_fault_of_one_request_is_tried_again():
         ("collection://kb/", "'kb' names no collection; give collection://NAME/ID"),
         ("collection://", "no connection or model named ''"),
         ("collection://environment", "vector_store_id is taken from the environment; give"),
-        ("collection://bedrock", "give the documents as files or URLs, or use a host of h2ogpte, openai_rag"),
+        ("collection://without retrieval", "use a host of amazon_bedrock_rag, h2ogpte, openai_rag"),
     ],
 )
 def test_a_wrong_name_is_a_configuration_error_without_a_request(document, words):
