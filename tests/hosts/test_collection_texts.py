@@ -94,7 +94,7 @@ def test_an_unknown_collection_is_an_error_with_its_status(service):
 
 def test_a_refused_key_is_masked(service):
     service.fill({"fees.md": [FEES]})
-    service.always = Response({"code": 401, "message": f"bad key {KEY}"}, status=401)
+    service.always = Response({"message": f"bad key {KEY}"}, status=401)
     with pytest.raises(EvaluationError, match="HTTP 401") as caught:
         read(service)
     assert KEY not in str(caught.value)

@@ -246,6 +246,7 @@ def test_a_removed_copy_makes_the_steps_outdated(store, tmp_path, provided):
     assert later.status("topic_modeling").status == "outdated"
     later.run("topic_modeling", **provided)
     assert "6 USD" in Path(later.documents[0]).read_text(encoding="utf-8")
+    assert run_of(path, location(store), config).status("topic_modeling").status == "completed"
 
 
 def test_a_workflow_with_an_unknown_connection_is_refused_before_any_request(store, tmp_path):
