@@ -100,7 +100,7 @@ class Bedrock(Connected):
         except (ConfigurationError, HostFault):
             raise
         except Exception as exc:
-            raise self._fault(exc, {**REMEDIES, **_REMEDIES_OF_SERVICE.get(service, {})}) from exc
+            raise self._fault(exc, service) from exc
 
     @property
     def place(self) -> str:
@@ -129,7 +129,7 @@ class Bedrock(Connected):
         self._clients.clear()
 
     def _without_redirects(self, service: str, work: Callable[[Any], T]) -> T:
-        with refused_redirects(self.place):
+        with refused_redirects(self._place_of(service)):
             return work(self._client(service))
 
     def _client(self, service: str) -> Any:
@@ -168,12 +168,15 @@ class Bedrock(Connected):
         except ProfileNotFound as exc:
             raise ConfigurationError(f"profile = {self.profile!r}: {exc}") from None
 
-    def _fault(self, exc: Exception, remedies: Mapping[int, str]) -> HostFault:
+    def _place_of(self, service: str) -> str:
+        return "Amazon S3" if service == "s3" else self.place
+
+    def _fault(self, exc: Exception, service: str) -> HostFault:
         from botocore import exceptions
 
         if (fault := host_fault_in(exc)) is not None:
             return fault
-        reason = quoted(str(exc), self._mask)
+        place, reason = self._place_of(service), quoted(str(exc), self._mask)
         if isinstance(exc, exceptions.ClientError):
             error, head = exc.response.get("Error", {}), exc.response.get("ResponseMetadata", {})
             status = int(head.get("HTTPStatusCode") or 500)
@@ -181,17 +184,18 @@ class Bedrock(Connected):
             text = quoted(f"{code}: {error.get('Message', '')}", self._mask)
             status = 429 if code in _THROTTLING else status
             headers = head.get("HTTPHeaders", {})
-            return status_fault(status, text, remedies, headers, url=self.place)
+            remedies = {**REMEDIES, **_REMEDIES_OF_SERVICE.get(service, {})}
+            return status_fault(status, text, remedies, headers, url=place)
         if isinstance(exc, exceptions.NoCredentialsError | exceptions.PartialCredentialsError):
             remedy = "set access_key and secret_key, or configure them as boto3 expects"
             return HostFault(f"no credentials of AWS: {reason}; {remedy}", ends_asking=True)
         if isinstance(exc, exceptions.ParamValidationError):
             return HostFault(f"{reason}; check the configurations")
         if isinstance(exc, exceptions.HTTPClientError | exceptions.ConnectionError):
-            return connection_fault(self.place, exc, self._mask)
+            return connection_fault(place, exc, self._mask)
         if isinstance(exc, OSError):
-            return connection_fault(self.place, exc, self._mask)
-        return reply_fault(self.place, exc, self._mask, retry=True)
+            return connection_fault(place, exc, self._mask)
+        return reply_fault(place, exc, self._mask, retry=True)
 
 
 def request_id(reply: Mapping[str, Any]) -> str:

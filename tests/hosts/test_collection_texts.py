@@ -12,7 +12,7 @@ from pytest_evalstudio.core.plugins.host import host
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.existing_collections import documents_of, find_collection
 from pytest_evalstudio.formats.config import Configuration
-from pytest_evalstudio.hosts import _collections, _knowledge_bases, _vector_stores
+from pytest_evalstudio.hosts import _bedrock, _collections, _knowledge_bases, _vector_stores
 from support.collection_services import (
     COLLECTION_SERVICES,
     BedrockKnowledgeBase,
@@ -100,6 +100,13 @@ def test_a_refused_key_is_masked(service):
     assert KEY not in str(caught.value)
 
 
+def test_a_redirect_to_another_address_is_refused(service):
+    service.fill({"fees.md": [FEES]})
+    service.always = Response({}, status=307, headers={"Location": "http://127.0.0.1:9/collections"})
+    with pytest.raises(EvaluationError, match=r"redirects to http://127\.0\.0\.1:9, which gets no request"):
+        read(service)
+
+
 def test_too_many_documents_and_characters_are_refused(service, monkeypatch):
     service.fill({"fees.md": [FEES], "limits.md": [LIMITS]})
     monkeypatch.setattr(_collections, "MAX_CHARS", 30)
@@ -156,6 +163,14 @@ def test_a_document_that_s3_refuses_is_named_with_the_remedy(knowledge_base):
     denied = b"<Error><Code>AccessDenied</Code><Message>no</Message></Error>"
     knowledge_base.always = Response(denied, status=403)
     with pytest.raises(EvaluationError, match=r"s3://bank/docs/fees\.md: HTTP 403.*may read this object"):
+        read(knowledge_base)
+
+
+def test_s3_that_cannot_be_reached_is_named_in_place_of_bedrock(knowledge_base, monkeypatch):
+    knowledge_base.fill({"fees.md": [FEES]})
+    monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:9")
+    monkeypatch.setattr(_bedrock, "_READ_ATTEMPTS", 1)  # its waits between attempts take seconds
+    with pytest.raises(EvaluationError, match="no connection to Amazon S3"):
         read(knowledge_base)
 
 

@@ -137,8 +137,14 @@ def _read(folder: Path, collection: Collection) -> CollectionCopy | None:
     remedy = f"restore it, or remove the folder {folder.name} to read the collection again"
     if not path.is_file():
         raise DataError(f"there is no such file; {remedy}", source=str(path))
-    source = parse(read_text(path), str(path))
-    manifest = validate(Manifest, source.data, source)
+    try:
+        source = parse(read_text(path), str(path))
+        manifest = validate(Manifest, source.data, source)
+    except DataError as exc:
+        message = f"{exc.message}; {remedy}"
+        raise DataError(
+            message, source=exc.source, pointer=exc.pointer, line=exc.line, column=exc.column
+        ) from None
     if manifest.version != VERSION:
         raise DataError(f"has version {manifest.version}, not {VERSION}; {remedy}", source=str(path))
     files = []

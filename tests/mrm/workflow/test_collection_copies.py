@@ -136,7 +136,7 @@ def test_a_changed_text_is_an_error_that_says_how_to_read_it_again(store, tmp_pa
     [
         (lambda data: data.update(version=2), "has version 2, not 1"),
         (lambda data: data.update(documents=[]), "has no documents"),
-        (lambda data: data.update(documents=7), "documents"),
+        (lambda data: data.update(documents=7), r"/documents: .*; restore it, or remove the folder"),
         (lambda data: data["documents"][0].update(file="../../secret.txt"), "leads out of the folder"),
         (lambda data: data["documents"][0].update(file="/etc/passwd"), "leads out of the folder"),
         (lambda data: data["documents"][0].update(file="gone.md"), "cannot be read: No such file"),
@@ -150,6 +150,14 @@ def test_a_damaged_manifest_is_an_error_with_its_place(store, tmp_path, change, 
     change(data)
     path.write_text(json.dumps(data), encoding="utf-8")
     with pytest.raises(DataError, match=words):
+        copy_collection(location(store), tmp_path, config, registry)
+
+
+def test_a_manifest_that_is_not_json_is_an_error_with_the_remedy(store, tmp_path):
+    config, registry = configuration(store), Registry()
+    copy = copy_collection(location(store), tmp_path, config, registry)
+    (Path(copy.files[0]).parent / MANIFEST).write_text("[", encoding="utf-8")
+    with pytest.raises(DataError, match=r"collection\.json:1:2: is not JSON.*; restore it, or remove"):
         copy_collection(location(store), tmp_path, config, registry)
 
 
