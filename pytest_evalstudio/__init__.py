@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pytest_evalstudio.core.outcomes import Finding, Fragment, Metric, Outcome
     from pytest_evalstudio.core.plugins.evaluator import ModelScore, ScoredRow, evaluator
     from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, generator
-    from pytest_evalstudio.core.plugins.host import HostFault, host
+    from pytest_evalstudio.core.plugins.host import CollectionDocument, HostFault, host
     from pytest_evalstudio.core.plugins.perturbator import Change, perturbator
     from pytest_evalstudio.core.plugins.registry import Registry
     from pytest_evalstudio.core.plugins.section import section
@@ -56,7 +56,7 @@ _HOMES = {
     "core.tool_calls": ("ToolCall",),
     "core.tools": ("Tools",),
     "core.plugins.evaluator": ("ModelScore", "ScoredRow", "evaluator"),
-    "core.plugins.host": ("HostFault", "host"),
+    "core.plugins.host": ("CollectionDocument", "HostFault", "host"),
     "core.plugins.section": ("section",),
     "core.errors": (
         "ConfigurationError",
@@ -91,6 +91,7 @@ __all__ = [
     "Case",
     "Change",
     "Check",
+    "CollectionDocument",
     "ConfigurationError",
     "ConfiguredHost",
     "Corpus",

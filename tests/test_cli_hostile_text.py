@@ -121,7 +121,11 @@ COMMANDS = {
         ["rate", NASTY],
         ["vote", "lab.json", "-o", "battles.csv", "--rater", NASTY],
     ],
-    "generate": [[NASTY, "-o", "out.json"], ["labels.csv", "-o", "out.json", "--topic", NASTY]],
+    "generate": [
+        [NASTY, "-o", "out.json"],
+        [f"collection://{NASTY}/{NASTY}", "-o", "out.json"],
+        ["labels.csv", "-o", "out.json", "--topic", NASTY],
+    ],
     "guard": [["check", NASTY], ["check", "suite.json"], ["serve", "--config", NASTY]],
     "library": [
         ["list", "-l", NASTY],

@@ -19,7 +19,11 @@ def add_to(add: Adds) -> None:
     """Declare the command."""
     parser = add("generate", run, "Generate a suite of test cases from documents.")
     parser.add_argument(
-        "documents", nargs="+", metavar="DOCUMENT", help="files, folders or URLs: md, txt, html, pdf"
+        "documents",
+        nargs="+",
+        metavar="DOCUMENT",
+        help="files, folders or URLs: md, txt, html, pdf; collection://NAME/ID for the collection ID at the"
+        " service of the connection or model NAME",
     )
     parser.add_argument("-o", "--output", required=True, metavar="SUITE")
     parser.add_argument(

@@ -22,6 +22,19 @@ REMEDIES: Mapping[int, str] = {
     403: "check the credentials, and that they may use this model",
     404: "check llm_model_name, knowledge_base_id and region",
 }
+_REMEDIES_OF_SERVICE: Mapping[str, Mapping[int, str]] = {
+    "bedrock-agent": {
+        403: "check the credentials, and that they may list the documents of a knowledge base",
+        404: "check knowledge_base_id and region",
+    },
+    "s3": {
+        403: "check the credentials, and that they may read this object",
+        404: "the document was removed; synchronise the knowledge base",
+    },
+}
+"""Remedies of services that are not asked questions, before `REMEDIES`."""
+_READ_ATTEMPTS = 4
+"""Attempts of each of their requests: there may be thousands, and the engine does not repeat them."""
 _THROTTLING = (
     "Throttling",
     "ThrottlingException",
@@ -87,7 +100,7 @@ class Bedrock(Connected):
         except (ConfigurationError, HostFault):
             raise
         except Exception as exc:
-            raise self._fault(exc) from exc
+            raise self._fault(exc, service) from exc
 
     @property
     def place(self) -> str:
@@ -116,7 +129,7 @@ class Bedrock(Connected):
         self._clients.clear()
 
     def _without_redirects(self, service: str, work: Callable[[Any], T]) -> T:
-        with refused_redirects(self.place):
+        with refused_redirects(self._place_of(service)):
             return work(self._client(service))
 
     def _client(self, service: str) -> Any:
@@ -131,7 +144,7 @@ class Bedrock(Connected):
         from botocore.exceptions import NoRegionError, ProfileNotFound
 
         config = Config(
-            retries={"total_max_attempts": 1},
+            retries={"total_max_attempts": _READ_ATTEMPTS if service in _REMEDIES_OF_SERVICE else 1},
             read_timeout=self._timeout_s,
             connect_timeout=min(self._timeout_s, 60),
             max_pool_connections=_CONNECTIONS,
@@ -145,9 +158,9 @@ class Bedrock(Connected):
                 region_name=self.region or None,
                 profile_name=self.profile or None,
             )
-            return session.client(
-                service, endpoint_url=self.url or None, config=config, verify=self.verification
-            )
+            # The endpoint of Bedrock has no objects; boto3 takes another one of S3 from AWS_ENDPOINT_URL_S3.
+            endpoint = None if service == "s3" else self.url or None
+            return session.client(service, endpoint_url=endpoint, config=config, verify=self.verification)
         except NoRegionError:
             raise ConfigurationError(
                 "no region is configured: set region, or export AWS_DEFAULT_REGION"
@@ -155,12 +168,15 @@ class Bedrock(Connected):
         except ProfileNotFound as exc:
             raise ConfigurationError(f"profile = {self.profile!r}: {exc}") from None
 
-    def _fault(self, exc: Exception) -> HostFault:
+    def _place_of(self, service: str) -> str:
+        return "Amazon S3" if service == "s3" else self.place
+
+    def _fault(self, exc: Exception, service: str) -> HostFault:
         from botocore import exceptions
 
         if (fault := host_fault_in(exc)) is not None:
             return fault
-        reason = quoted(str(exc), self._mask)
+        place, reason = self._place_of(service), quoted(str(exc), self._mask)
         if isinstance(exc, exceptions.ClientError):
             error, head = exc.response.get("Error", {}), exc.response.get("ResponseMetadata", {})
             status = int(head.get("HTTPStatusCode") or 500)
@@ -168,17 +184,18 @@ class Bedrock(Connected):
             text = quoted(f"{code}: {error.get('Message', '')}", self._mask)
             status = 429 if code in _THROTTLING else status
             headers = head.get("HTTPHeaders", {})
-            return status_fault(status, text, REMEDIES, headers, url=self.place)
+            remedies = {**REMEDIES, **_REMEDIES_OF_SERVICE.get(service, {})}
+            return status_fault(status, text, remedies, headers, url=place)
         if isinstance(exc, exceptions.NoCredentialsError | exceptions.PartialCredentialsError):
             remedy = "set access_key and secret_key, or configure them as boto3 expects"
             return HostFault(f"no credentials of AWS: {reason}; {remedy}", ends_asking=True)
         if isinstance(exc, exceptions.ParamValidationError):
             return HostFault(f"{reason}; check the configurations")
         if isinstance(exc, exceptions.HTTPClientError | exceptions.ConnectionError):
-            return connection_fault(self.place, exc, self._mask)
+            return connection_fault(place, exc, self._mask)
         if isinstance(exc, OSError):
-            return connection_fault(self.place, exc, self._mask)
-        return reply_fault(self.place, exc, self._mask, retry=True)
+            return connection_fault(place, exc, self._mask)
+        return reply_fault(place, exc, self._mask, retry=True)
 
 
 def request_id(reply: Mapping[str, Any]) -> str:

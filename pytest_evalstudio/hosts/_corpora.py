@@ -22,10 +22,11 @@ from pytest_evalstudio.hosts._threads import in_thread
 if TYPE_CHECKING:
     from pytest_evalstudio.hosts._tools import HostTools
 
+S = TypeVar("S")
 T = TypeVar("T")
 INGESTION_TIMEOUT_S = 3600.0
 UPLOADS = 8
-"""Documents that are uploaded at the same time."""
+"""Documents that are uploaded, or read from a collection, at the same time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,20 +213,38 @@ async def uploaded(
         timeout_s: limit of each upload.
         progress: as of `HostTools`.
     """
+
+    def upload_in_time(document: LocalDocument) -> Awaitable[str]:
+        return in_time(upload(document), timeout_s, f"the upload of {document.location}")
+
+    return await in_parallel(
+        documents, upload_in_time, lambda done: progress("uploaded documents", done, len(documents))
+    )
+
+
+async def in_parallel(
+    items: Sequence[S], request: Callable[[S], Awaitable[T]], progress: Callable[[int], None]
+) -> list[T]:
+    """Return the results of a request for each item, in order; the first failure ends the others.
+
+    Args:
+        request: up to `UPLOADS` run at the same time.
+        progress: called with the number of items that are done.
+    """
     slots, done = asyncio.Semaphore(UPLOADS), 0
 
-    async def uploaded_in_time(document: LocalDocument) -> str:
+    async def result(item: S) -> T:
         nonlocal done
         async with slots:
-            id = await in_time(upload(document), timeout_s, f"the upload of {document.location}")
+            value = await request(item)
         done += 1
-        progress("uploaded documents", done, len(documents))
-        return id
+        progress(done)
+        return value
 
     failure: Exception | None = None
     try:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(uploaded_in_time(document)) for document in documents]
+            tasks = [group.create_task(result(item)) for item in items]
     except ExceptionGroup as exc:
         failure = exc.exceptions[0]
     if failure is not None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from pytest_evalstudio.core.cases import Answer, Prompt
-from pytest_evalstudio.core.plugins.host import host
+from pytest_evalstudio.core.plugins.host import CollectionDocument, HostFault, host
 from pytest_evalstudio.hosts._bedrock import Bedrock, request_id
+from pytest_evalstudio.hosts._collections import read_documents
+from pytest_evalstudio.hosts._corpora import INGESTION_TIMEOUT_S, check_ingestion, in_time
+from pytest_evalstudio.hosts._knowledge_bases import StoredDocument, stored_documents, text_in_s3
 from pytest_evalstudio.hosts._messages import conversation_text
 from pytest_evalstudio.hosts._tools import HostTools
 
@@ -20,6 +24,7 @@ from pytest_evalstudio.hosts._tools import HostTools
     extra="bedrock",
     client="boto3",
     finds_credentials=True,
+    collection_option="knowledge_base_id",
 )
 @dataclass(kw_only=True)
 class AmazonBedrockRAG(Bedrock):
@@ -30,6 +35,8 @@ class AmazonBedrockRAG(Bedrock):
     Attributes:
         llm_model_name: ARN or id of the model that writes the answers.
         knowledge_base_id: of the knowledge base.
+        ingest_timeout_s: seconds that the texts of a knowledge base may take, where test cases are generated
+            from it; each request is limited by `timeout_s` too.
         guardrailConfiguration, inferenceConfig, promptTemplate, orchestrationConfiguration,
         retrievalConfiguration: passed through as they are.
     """
@@ -40,10 +47,14 @@ class AmazonBedrockRAG(Bedrock):
     promptTemplate: Mapping[str, Any] = field(default_factory=dict)  # noqa: N815
     orchestrationConfiguration: Mapping[str, Any] = field(default_factory=dict)  # noqa: N815
     retrievalConfiguration: Mapping[str, Any] = field(default_factory=dict)  # noqa: N815
+    ingest_timeout_s: float = INGESTION_TIMEOUT_S
+    _progress: Callable[[str, int, int], None] = field(default=lambda *_: None, init=False, repr=False)
 
     def open(self, tools: HostTools) -> None:
         """Check what can be checked without a request; see `Bedrock.open_account`."""
         self.open_account("amazon_bedrock_rag", tools)
+        check_ingestion(existing="", keep=False, timeout_s=self.ingest_timeout_s)
+        self._progress = tools.progress
 
     async def prepare(self, corpus: tuple[str, ...]) -> None:
         """Do nothing: the knowledge base has its documents."""
@@ -53,6 +64,23 @@ class AmazonBedrockRAG(Bedrock):
         return await self.call(
             "bedrock-agent-runtime", lambda client: self._read(client.retrieve_and_generate(**request))
         )
+
+    async def documents(self, collection: str) -> list[CollectionDocument]:
+        """Return the documents of a knowledge base, their texts read from S3 with the same credentials.
+
+        Raises:
+            HostFault: if there is no such knowledge base, or its documents are not in S3 or cannot be read.
+        """
+        listing = self.call("bedrock-agent", partial(stored_documents, collection))
+        entries = await in_time(listing, self._timeout_s, f"the list of collection {collection!r}")
+
+        async def read(entry: StoredDocument) -> CollectionDocument:
+            try:
+                return await self.call("s3", partial(text_in_s3, entry))
+            except HostFault as fault:
+                raise HostFault(f"{entry.uri}: {fault}", retry=fault.retry) from fault
+
+        return await read_documents(collection, entries, read, self._timeout_s, self._progress)
 
     def _read(self, reply: Mapping[str, Any]) -> Answer:
         """Return the answer in a reply.

@@ -9,7 +9,9 @@ from functools import partial
 from typing import Any
 
 from pytest_evalstudio.core.cases import Answer, Prompt
-from pytest_evalstudio.core.plugins.host import HostFault, host
+from pytest_evalstudio.core.plugins.host import CollectionDocument, HostFault, host
+from pytest_evalstudio.hosts._chunks import joined_chunks
+from pytest_evalstudio.hosts._collections import check_number, read_documents, still_ingested
 from pytest_evalstudio.hosts._corpora import (
     INGESTION_TIMEOUT_S,
     Collections,
@@ -25,6 +27,10 @@ from pytest_evalstudio.hosts._tools import HostTools
 
 BATCH = 50
 """Documents per ingestion job: the client puts their ids into the address of the request."""
+PAGE = 100
+"""Documents per request of a list."""
+_UNFINISHED, _WITHOUT_TEXT = ("scheduled", "queued", "running"), ("failed", "canceled")
+"""States of documents."""
 
 
 @host(
@@ -35,6 +41,7 @@ BATCH = 50
     client="h2ogpte",
     takes_system=True,
     agent_option=AGENT_OPTION,
+    collection_option="collection_id",
 )
 @dataclass(kw_only=True)
 class H2OGPTE(H2OGPTEService):
@@ -92,6 +99,25 @@ class H2OGPTE(H2OGPTEService):
 
     async def answer(self, prompt: Prompt) -> Answer:
         return await self.call(partial(self._answered, prompt, self.collections[prompt.corpus]))
+
+    async def documents(self, collection: str) -> list[CollectionDocument]:
+        """Return the documents of a collection, their texts joined from their chunks.
+
+        Raises:
+            HostFault: if there is no such collection, or its documents cannot be read.
+        """
+        assert self._tools is not None
+        listing = self.call(partial(_listed, collection))
+        entries = await in_time(listing, self._tools.timeout_s, f"the list of collection {collection!r}")
+
+        async def read(entry: Any) -> CollectionDocument:
+            if entry.status in _WITHOUT_TEXT:
+                return CollectionDocument(name=str(entry.name), text="")
+            chunks = await self.call(lambda client: client.list_document_chunks(entry.id, collection))
+            texts = [str(chunk.text) for chunk in sorted(chunks, key=lambda chunk: int(chunk.id))]
+            return CollectionDocument(name=str(entry.name), text=joined_chunks(texts))
+
+        return await read_documents(collection, entries, read, self._tools.timeout_s, self._tools.progress)
 
     async def close(self) -> None:
         if self._sessions and not self.keep_collection:
@@ -185,6 +211,25 @@ def _uploaded(document: LocalDocument, client: Any) -> str:
     with document.path.open("rb") as content:
         uri = document.location if is_url(document.location) else None
         return str(client.upload(document.name, content, uri=uri))
+
+
+def _listed(collection: str, client: Any) -> list[Any]:
+    """Return the entries of all documents of a collection.
+
+    Raises:
+        HostFault: if one is still being ingested, or there are too many.
+    """
+    entries: dict[str, Any] = {}
+    while True:
+        page = client.list_documents_in_collection(collection, offset=len(entries), limit=PAGE)
+        count = len(entries)
+        entries.update((entry.id, entry) for entry in page)
+        for entry in page:
+            if entry.status in _UNFINISHED:
+                raise still_ingested(collection, str(entry.name))
+        check_number(len(entries), collection)
+        if len(entries) == count:  # not by the length of a page: the service may limit it further
+            return list(entries.values())
 
 
 def _plain(settings: Mapping[str, Any] | None) -> dict[str, Any] | None:

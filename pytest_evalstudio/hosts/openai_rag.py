@@ -11,7 +11,8 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
-from pytest_evalstudio.core.plugins.host import HostFault, host
+from pytest_evalstudio.core.plugins.host import CollectionDocument, HostFault, host
+from pytest_evalstudio.hosts._collections import read_documents
 from pytest_evalstudio.hosts._connected import require_key
 from pytest_evalstudio.hosts._corpora import (
     INGESTION_TIMEOUT_S,
@@ -27,6 +28,7 @@ from pytest_evalstudio.hosts._messages import counts, messages, system_text
 from pytest_evalstudio.hosts._openai import OpenAIService
 from pytest_evalstudio.hosts._threads import in_thread
 from pytest_evalstudio.hosts._tools import HostTools
+from pytest_evalstudio.hosts._vector_stores import READ_RETRIES, files_of, text_of
 
 T = TypeVar("T")
 POLL_S = 0.2  # small files are ready in less than a second
@@ -41,7 +43,15 @@ NO_CONTEXTS = (
 )
 
 
-@host("openai_rag", name="OpenAI file search", kind="rag", extra="openai", client="openai", takes_system=True)
+@host(
+    "openai_rag",
+    name="OpenAI file search",
+    kind="rag",
+    extra="openai",
+    client="openai",
+    takes_system=True,
+    collection_option="vector_store_id",
+)
 @dataclass(kw_only=True)
 class OpenAIRag(OpenAIService):
     """OpenAI's models with file search over the documents of a test.
@@ -120,6 +130,24 @@ class OpenAIRag(OpenAIService):
             if self.api == "assistants":
                 return await self._answer_of_assistant(prompt, store)
             return self._read(await self.client().responses.create(**self._request(prompt, store)))
+        except Exception as exc:
+            raise self._hosts_fault(exc) from exc
+
+    async def documents(self, collection: str) -> list[CollectionDocument]:
+        """Return the files of a vector store with the texts that the service extracted from them.
+
+        Raises:
+            HostFault: if there is no such vector store, or its files cannot be read.
+        """
+        client = self.client().with_options(max_retries=READ_RETRIES)
+        try:
+            listing = files_of(client, collection)
+            files = await in_time(listing, self._timeout_s, f"the list of collection {collection!r}")
+
+            async def read(file: Any) -> CollectionDocument:
+                return await text_of(client, collection, file)
+
+            return await read_documents(collection, files, read, self._timeout_s, self._progress)
         except Exception as exc:
             raise self._hosts_fault(exc) from exc
 

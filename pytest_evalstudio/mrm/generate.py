@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.engine.asking.existing_collections import is_collection
 from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.suite import TestSuite
@@ -18,6 +19,7 @@ from pytest_evalstudio.mrm.steps.test_generation.results import ID as TEST_GENER
 from pytest_evalstudio.mrm.steps.test_generation.results import SUITE
 from pytest_evalstudio.mrm.steps.topic_modeling.results import ID as TOPIC_MODELING
 from pytest_evalstudio.mrm.steps.topic_modeling.results import read_topics
+from pytest_evalstudio.mrm.workflow.collection_copies import CollectionCopy, copy_collection
 from pytest_evalstudio.mrm.workflow.context import Progress
 from pytest_evalstudio.mrm.workflow.documents import relative
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
@@ -62,7 +64,9 @@ def generate_test_cases(
     """Generate test cases from documents, as the first two steps of a workflow do.
 
     Args:
-        documents: files, folders or URLs; of folders all documents.
+        documents: files, folders, URLs, or collections of services: "collection://NAME/ID" with the name of
+            a connection or model and the id of an existing collection. Of folders all documents; the texts of
+            a collection are copied to the folder `collections` beside the suite, once.
         count: number of test cases; there are fewer if the documents give no more.
         generators: kinds of question; all that are available where not given.
         writer: name of a `[[model]]` that writes the questions, or "judge"; without it they are extracted
@@ -71,7 +75,7 @@ def generate_test_cases(
         topics_excluded: ids of topics.
         name: of the suite.
         seed: of everything random.
-        config: the writer's and the embedder's configuration.
+        config: of the writer, the embedder and the connections.
         registry: registry of plugins; by default a new one.
         cache: folder of stored replies and vectors.
         folder: of the suite's file: paths of documents in it start there.
@@ -80,16 +84,22 @@ def generate_test_cases(
     Raises:
         ConfigurationError: for an unknown name, or a value out of range.
         DataError: if a document cannot be read, or there is no test case.
+        EvaluationError: if a service does not return the texts of a collection.
     """
     if count < 1 or not 0 <= seed < 2**32:
         raise ConfigurationError(
             f"count = {count}, seed = {seed}: count must be 1 or more, seed 0 or more and less than 2^32"
         )
-    files = list(_files(documents))
-    if not files:
-        raise ConfigurationError(f"there is no document; give files or folders of {', '.join(SUFFIXES)}")
     plugins = registry or Registry()
     settings = config or Configuration(folder=Path.cwd())
+    copies = {
+        document: copy_collection(document, folder, settings, plugins)
+        for document in map(str, documents)
+        if is_collection(document)
+    }
+    files = _files([text for document in documents for text in _texts(document, copies)])
+    if not files:
+        raise ConfigurationError(f"there is no document; give files or folders of {', '.join(SUFFIXES)}")
     with tempfile.TemporaryDirectory(prefix="evalstudio-") as scratch:
         path = Path(scratch) / "generate_workflow.json"
         workflow = Workflow(
@@ -120,8 +130,14 @@ def generate_test_cases(
         suite=suite,
         topics={topic.id: topic.words for topic in topics},
         summary=state.summary,
-        notes=state.notes,
+        notes=[*state.notes, *(note for copy in copies.values() for note in copy.notes)],
     )
+
+
+def _texts(document: str | Path, copies: Mapping[str, CollectionCopy]) -> Sequence[str | Path]:
+    """Return the files of a collection; any other document stays."""
+    copy = copies.get(str(document))
+    return [document] if copy is None else copy.files
 
 
 def _files(documents: Sequence[str | Path]) -> list[str]:

@@ -29,6 +29,8 @@ class H2OGPTe:
         fails: name of a document that cannot be ingested.
         sessions: id to the collection of a chat session, None for none.
         files: id to name and content of the files that the agent makes.
+        chunks: name of a document to the texts of its chunks.
+        statuses: name of a document to the state of its ingestion, where it is not completed.
     """
 
     def __init__(self) -> None:
@@ -40,6 +42,8 @@ class H2OGPTe:
         self.sessions: dict[str, str | None] = {}
         self.deleted_sessions: list[str] = []
         self.files: dict[str, tuple[str, bytes]] = {}
+        self.chunks: dict[str, list[str]] = {}
+        self.statuses: dict[str, str] = {}
         self.made = 0
         self._errors: dict[str, list[str]] = {}
 
@@ -100,6 +104,10 @@ class H2OGPTe:
             return Response(self._job(), status=201)
         if path[1] not in self.collections:
             return None
+        if path[2:] == ["documents"]:
+            start, limit = int(query["offset"][0]), int(query["limit"][0])
+            page = list(enumerate(self.collections[path[1]]))[start : start + limit]
+            return Response([self._document(number, name) for number, name in page])
         return Response(self._collection(path[1]))
 
     def _uploads(self, request: Request, path: list[str], query: Any) -> Response:
@@ -109,6 +117,23 @@ class H2OGPTe:
         self.collections[query["collection_id"][0]] += names
         errors = [f"{name}: the document has no text" for name in names if name == self.fails]
         return Response(self._job(errors), status=201)
+
+    def _document(self, number: int, name: str) -> dict[str, Any]:
+        head = {"id": f"document-{number}", "name": name, "username": "me", "type": "PDF", "size": 1}
+        status = self.statuses.get(name, "completed")
+        return {**head, "page_count": 1, "created_at": NOW, "updated_at": NOW, "status": status, "uri": None}
+
+    def _documents(self, request: Request, path: list[str], query: Any) -> Response | None:
+        names = self.collections.get(query["collection_id"][0], [])
+        number = int(path[1].removeprefix("document-"))
+        if path[2:] != ["chunks"] or number >= len(names):
+            return None
+        texts = self.chunks[names[number]]
+        head = {"name": names[number], "topic": "", "pages": "1", "score": 0.0}
+        # Not in the order of the text: a service orders its rows as it likes.
+        return Response(
+            [{"id": id, "text": text, "size": len(text), **head} for id, text in enumerate(texts, 1)][::-1]
+        )
 
     def _details(self, id: str) -> dict[str, Any]:
         errors = self._errors[id]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 from support.service import ANSWER, Request, Response
 
@@ -56,12 +57,16 @@ class OpenAIFiles:
         stores: id to the ids of its files.
         files: id to name and content.
         fails: name of a file that cannot be indexed.
+        texts: id of a file to the parts of the text that was extracted from it.
+        statuses: id of a file to the state of its indexing, where it is not completed.
         polls: how often an indexing is still in progress when it is looked at.
     """
 
     def __init__(self) -> None:
         self.stores: dict[str, list[str]] = {}
         self.files: dict[str, tuple[str, bytes]] = {}
+        self.texts: dict[str, list[str]] = {}
+        self.statuses: dict[str, str] = {}
         self.fails = ""
         self.polls = 1
         self.made = 0
@@ -75,26 +80,22 @@ class OpenAIFiles:
         response = handler(request, path[1:]) if handler else None
         return response or Response({"error": {"message": f"no {request.path}"}}, status=404)
 
-    def _files(self, request: Request, rest: list[str]) -> Response:
+    def _files(self, request: Request, rest: list[str]) -> Response | None:
         if request.method == "DELETE":
             self.files.pop(rest[0], None)
             return Response({"id": rest[0], "object": "file", "deleted": True})
+        if request.method == "GET":
+            return self._file(rest[0], self.files[rest[0]][0]) if rest[0] in self.files else None
         _, _, content = request.content.partition(b'filename="')
         name, _, content = content.partition(b'"')
         self.uploaded += 1
         id = f"file-{self.uploaded}"
         self.files[id] = (name.decode(), content)
-        return Response(
-            {
-                "id": id,
-                "object": "file",
-                "bytes": 1,
-                "created_at": 0,
-                "filename": name.decode(),
-                "purpose": "assistants",
-                "status": "processed",
-            }
-        )
+        return self._file(id, name.decode())
+
+    def _file(self, id: str, name: str) -> Response:
+        head = {"id": id, "object": "file", "bytes": 1, "created_at": 0, "filename": name}
+        return Response({**head, "purpose": "assistants", "status": "processed"})
 
     def _vector_stores(self, request: Request, rest: list[str]) -> Response | None:
         if not rest:
@@ -109,9 +110,15 @@ class OpenAIFiles:
             return Response({"id": rest[0], "object": "vector_store.deleted", "deleted": True})
         if len(rest) == 1:
             return Response(self._store(rest[0]))
+        if rest[1] == "files" and len(rest) > 2:
+            parts = [{"type": "text", "text": text} for text in self.texts[rest[2]]]
+            return Response({"object": "vector_store.file_content.page", "data": parts, "has_more": False})
         if rest[1] == "files":
             failed = "filter=failed" in request.path
             ids = [id for id in self.stores[rest[0]] if not failed or self.files[id][0] == self.fails]
+            query = parse_qs(urlsplit(request.path).query)
+            start = ids.index(query["after"][0]) + 1 if "after" in query else 0
+            end = start + int(query.get("limit", ["20"])[0])
             data = [
                 {
                     "id": id,
@@ -119,14 +126,13 @@ class OpenAIFiles:
                     "created_at": 0,
                     "usage_bytes": 1,
                     "vector_store_id": rest[0],
-                    "status": "failed" if failed else "completed",
+                    "status": "failed" if failed else self.statuses.get(id, "completed"),
                     "last_error": {"code": "invalid_file", "message": "no text in it"} if failed else None,
                 }
-                for id in ids
+                for id in ids[start:end]
             ]
-            return Response(
-                {"object": "list", "data": data, "has_more": False, "first_id": None, "last_id": None}
-            )
+            more = {"has_more": end < len(ids), "first_id": None, "last_id": None}
+            return Response({"object": "list", "data": data, **more})
         if len(rest) == 2:
             self.stores[rest[0]] = list(request.body["file_ids"])
             return Response(self._batch(rest[0], "in_progress"))

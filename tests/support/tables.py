@@ -55,7 +55,8 @@ _NAMES = {
     ),
     "fixtures": "Check AskedModel EvalCase EvalModel EvalSuite EvalGuard",
     "plugins": """Case Prompt Turn Answer ToolCall Step Metric Outcome Finding Fragment Tools evaluator
-        ModelScore ScoredRow host HostFault perturbator Change step StepResult generator Corpus Excerpt Draft
+        ModelScore ScoredRow host HostFault CollectionDocument perturbator Change step StepResult generator
+        Corpus Excerpt Draft
         section Registry""",
     "errors": "EvalStudioError ConfigurationError DataError EvaluationError ThresholdMissed",
 }

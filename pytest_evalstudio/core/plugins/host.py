@@ -37,6 +37,8 @@ class HostSpec:
         lists: it has a method `async models()`, which returns the names of the models of its service.
         client: module of its service's client, imported before the first request; the time of the import
             counts against no limit. "" for none.
+        collection_option: name of the parameter with the id of an existing collection. A host that has it has
+            a method `async documents(collection)`, which returns the texts of a collection. "" for none.
     """
 
     id: str
@@ -51,6 +53,7 @@ class HostSpec:
     lists: bool = False
     client: str = ""
     agent_option: str = ""
+    collection_option: str = ""
     finds_credentials: bool = False
     deterministic: bool = False
 
@@ -84,6 +87,32 @@ class Lists(Protocol):
     """A host that lists the models of its service; the request needs the same key as a prompt."""
 
     async def models(self) -> list[str]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectionDocument:
+    """A document of a collection at a service.
+
+    Attributes:
+        name: file name at the service; several documents of a collection may share it.
+        text: that the service extracted, without the overlap of its chunks; "" if it has none, e.g. since the
+            document could not be ingested.
+    """
+
+    name: str
+    text: str
+
+
+class ReadsCollections(Protocol):
+    """A host that returns the texts of an existing collection; see `HostSpec.collection_option`.
+
+    `documents` may take `ingest_timeout_s`, as `prepare`. It raises HostFault if there is no such collection,
+    or its documents are still being ingested.
+    """
+
+    ingest_timeout_s: float
+
+    async def documents(self, collection: str) -> list[CollectionDocument]: ...
 
 
 @runtime_checkable
@@ -156,6 +185,7 @@ def host(
     runs_user_code: bool = False,
     takes_system: bool = False,
     agent_option: str = "",
+    collection_option: str = "",
     finds_credentials: bool = False,
     deterministic: bool = False,
     client: str = "",
@@ -163,7 +193,8 @@ def host(
     """Declare a class as a host of models; see `HostSpec` for the arguments.
 
     Raises:
-        TypeError: if the class lacks `prepare`, `answer` or `close`, or `kind` is unknown.
+        TypeError: if the class lacks `prepare`, `answer`, `close`, or `documents` where it has a
+            `collection_option`; or `kind` is unknown.
     """
     check_id(KIND, id)
     check_known(KIND, id, "kind", [kind], HOST_KINDS)
@@ -173,6 +204,7 @@ def host(
             "prepare": "async def prepare(self, corpus)",
             "answer": "async def answer(self, prompt)",
             "close": "async def close(self)",
+            **({"documents": "async def documents(self, collection)"} if collection_option else {}),
         }
         check_methods(KIND, id, cls, methods)
         spec = HostSpec(
@@ -185,6 +217,7 @@ def host(
             runs_user_code=runs_user_code,
             takes_system=takes_system,
             agent_option=agent_option,
+            collection_option=collection_option,
             finds_credentials=finds_credentials,
             deterministic=deterministic,
             client=client,

@@ -52,7 +52,7 @@ def check_host(config: Configuration, name: str, registry: Registry) -> HostChec
     Raises:
         ConfigurationError: if there is no such connection or model, or it cannot be opened.
     """
-    with _opened(config, name, registry) as session:
+    with opened_by_name(config, name, registry) as session:
         start = time.perf_counter()
         models: int | None = None
         fault = ""
@@ -80,7 +80,7 @@ def models_of(config: Configuration, name: str, registry: Registry) -> list[str]
         ConfigurationError: if there is no such connection or model, or its host cannot list models.
         EvaluationError: if the service cannot be asked.
     """
-    with _opened(config, name, registry) as session:
+    with opened_by_name(config, name, registry) as session:
         if not session.spec.lists:
             raise ConfigurationError(f"{name!r}: host {session.spec.id!r} cannot list models")
         return sorted(_listed(session))
@@ -93,7 +93,7 @@ def tools_of(config: Configuration, name: str, registry: Registry) -> list[dict[
         ConfigurationError: if there is no such connection or model, or its host offers no tools.
         EvaluationError: if the service cannot be asked.
     """
-    with _opened(config, name, registry) as session:
+    with opened_by_name(config, name, registry) as session:
         if not isinstance(session.host, OffersTools):
             raise ConfigurationError(f"{name!r}: host {session.spec.id!r} offers no tools; use a host mcp")
         try:
@@ -110,22 +110,37 @@ def _listed(session: ModelSession) -> list[str]:
         raise EvaluationError(session.mask(str(fault))) from None
 
 
-def _opened(config: Configuration, name: str, registry: Registry) -> ModelSession:
-    models = {table.name: table.settings for table in config.model}
-    connections = {key: dict(table.settings) for key, table in config.connection.items()}
-    settings: Mapping[str, Any] | None = connections.get(name) or models.get(name)
-    if settings is None:
-        remedy = "Give the name of a [connection.NAME] or a [[model]]."
-        raise unknown_name("connection or model", name, [*connections, *models], remedy)
+def opened_by_name(config: Configuration, name: str, registry: Registry) -> ModelSession:
+    """Open the host of a connection or model without retries and cache.
+
+    Raises:
+        ConfigurationError: if there is no such connection or model, or it cannot be opened.
+    """
+    settings = settings_by_name(config, name)
     return open_model(
         name,
         {**_placeholders(settings, registry), **settings, "retries": 0, "cache": False},
         registry,
         folder=Path(config.folder),
         cache=None,
-        kind="connection" if name in connections else "model",
+        kind="connection" if name in config.connection else "model",
         allow_private_hosts=config.allow_private_hosts,
     )
+
+
+def settings_by_name(config: Configuration, name: str) -> Mapping[str, Any]:
+    """Return the table of a connection or model.
+
+    Raises:
+        ConfigurationError: if there is no such connection or model.
+    """
+    models = {table.name: table.settings for table in config.model}
+    connections = {key: dict(table.settings) for key, table in config.connection.items()}
+    settings: Mapping[str, Any] | None = connections.get(name) or models.get(name)
+    if settings is None:
+        remedy = "Give the name of a [connection.NAME] or a [[model]]."
+        raise unknown_name("connection or model", name, [*connections, *models], remedy)
+    return settings
 
 
 def _placeholders(settings: Mapping[str, Any], registry: Registry) -> dict[str, str]:

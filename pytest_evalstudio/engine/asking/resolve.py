@@ -248,12 +248,20 @@ class ModelSession:
             raise RuntimeError(f"{self._kind} {self.name!r} is closed")
         return self._thread.run(self._answers(requests, progress))
 
-    def within_limits(self, request: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Return the result of another request to the host, made once; it may raise HostFault."""
+    def within_limits(
+        self, request: Callable[[], Coroutine[Any, Any, T]], *, ingest_timeout_s: float | None = None
+    ) -> T:
+        """Return the result of another request to the host, made once; it may raise HostFault.
+
+        Args:
+            ingest_timeout_s: limit of requests about many documents, in place of `timeout_s`.
+        """
 
         async def result() -> T:
             await self._requests.import_client()
-            return await self._requests.in_time(request(), self.limits.timeout_s)
+            if ingest_timeout_s is None:
+                return await self._requests.in_time(request(), self.limits.timeout_s)
+            return await self._requests.in_time(request(), ingest_timeout_s, "ingest_timeout_s")
 
         return self._thread.run(result())
 

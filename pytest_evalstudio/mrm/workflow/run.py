@@ -8,7 +8,6 @@ import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +18,16 @@ from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.plugins.step import Step, StepResult, StepSpec
 from pytest_evalstudio.core.problems import Problem
-from pytest_evalstudio.core.reading import file_sha256
 from pytest_evalstudio.engine.asking.answers import digest_of
 from pytest_evalstudio.engine.asking.runs import AskingRun
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
-from pytest_evalstudio.engine.scoring.tasks import resolved
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.options import OptionError, build, check_options
 from pytest_evalstudio.formats.workflow import Workflow
 from pytest_evalstudio.mrm.workflow.context import Progress, StepContext
-from pytest_evalstudio.mrm.workflow.documents import relative
+from pytest_evalstudio.mrm.workflow.corpus import WorkflowCorpus
+from pytest_evalstudio.mrm.workflow.documents import digest, relative
 from pytest_evalstudio.mrm.workflow.environment import environment
 from pytest_evalstudio.mrm.workflow.masking import mask_artifacts, masked_mapping
 from pytest_evalstudio.mrm.workflow.results import R, json_ready, read_results
@@ -105,20 +103,19 @@ class WorkflowRun:
                     "there is no step of this name."
                     f" {nearest(id, self._steps) or 'Steps: ' + ', '.join(self._steps)}",
                 )
-        self.documents = tuple(
-            resolved(document, str(path.parent.absolute())) for document in workflow.documents
-        )
+        self.corpus = WorkflowCorpus(workflow.documents, path, config, registry)
         for document in self.documents:
-            if "://" in document:
-                continue
-            if not Path(document).is_file():
-                raise self._wrong("documents", f"there is no file {document}")
-            if Path(document).resolve().is_relative_to(self.folder.resolve()):
+            if "://" not in document and Path(document).resolve().is_relative_to(self.folder.resolve()):
                 raise self._wrong(
                     "folder",
                     f"{self.folder} holds the document {Path(document).name}; artifacts need a folder of"
                     " their own",
                 )
+
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """The documents: absolute paths, URLs, and collections that are not copied yet."""
+        return self.corpus.locations
 
     @property
     def title(self) -> str:
@@ -232,6 +229,7 @@ class WorkflowRun:
     ) -> State:
         spec = self._spec(id)
         folder = self.folder_of(id)
+        self.corpus.copy_collections()
         identity = self._identity(spec)
         keep_edited(folder)
         clear(folder)
@@ -254,6 +252,7 @@ class WorkflowRun:
         )
         result: StepResult = self._steps[id].run(context)
         mask_artifacts(folder)
+        notes = [*result.notes, *(() if spec.after else self.corpus.notes)]
         state = State(
             step=id,
             status="waiting" if result.waits else "completed",
@@ -266,7 +265,7 @@ class WorkflowRun:
             environment=environment(),
             figures=masked_mapping(json_ready(result.figures)),
             problems=[_masked_problem(problem) for problem in result.problems],
-            notes=[masked(note) for note in dict.fromkeys(result.notes) if note],
+            notes=[masked(note) for note in dict.fromkeys(notes) if note],
             artifacts=sizes(folder),
             editable=digests(folder, spec.editable),
         )
@@ -302,7 +301,7 @@ class WorkflowRun:
             [other, state.stamp, *sorted(edited(self.folder_of(other), state).values())]
             for other, state in self._earlier(spec).items()
         ]
-        inputs = [self.workflow.seed, self.workflow.model, self.workflow.evaluators, self._documents_digests]
+        inputs = [self.workflow.seed, self.workflow.model, self.workflow.evaluators, self.corpus.digests]
         return digest_of(
             [spec.id, self.parameters(spec.id), inputs, stamps, self._read(spec), self._configured(spec)]
         )
@@ -310,7 +309,7 @@ class WorkflowRun:
     def document_digests(self) -> dict[str, str]:
         """Return SHA-256 of the documents by relative path; a remote document has its address."""
         names = (relative(document, self.path.parent) for document in self.documents)
-        return dict(zip(names, (entry[-1] for entry in self._documents_digests), strict=True))
+        return dict(zip(names, (entry[-1] for entry in self.corpus.digests), strict=True))
 
     def configuration_digest(self) -> str:
         """Return a digest of the parts of the configuration that steps use."""
@@ -319,11 +318,6 @@ class WorkflowRun:
     def read_files(self) -> dict[str, str]:
         """Return names and SHA-256 of the files, beside artifacts, that steps read; "" for a missing file."""
         return {name: digest for spec in self.specs for name, digest in self._read(spec)}
-
-    @cached_property
-    def _documents_digests(self) -> list[list[str]]:
-        """Return the digests of the documents, as they are at the first call."""
-        return [_digest(document) for document in self.documents]
 
     def _earlier(self, spec: StepSpec) -> dict[str, State]:
         """Return the completed steps whose artifacts a step uses."""
@@ -337,7 +331,7 @@ class WorkflowRun:
     def _read(self, spec: StepSpec) -> list[list[str]]:
         """Return names and digests of the files that the step reads beside artifacts."""
         files = spec.files_of(self._steps[spec.id], self.folder, self.path.parent)
-        return [_digest(str(file)) if file.is_file() else [file.name, ""] for file in files]
+        return [digest(str(file)) if file.is_file() else [file.name, ""] for file in files]
 
     def _configured(self, spec: StepSpec) -> dict[str, Any]:
         """Return the part of the configuration that the step uses."""
@@ -350,7 +344,7 @@ class WorkflowRun:
             for name in used
             if name.startswith(EVALUATOR)
         }
-        return {**settings, "files": [_digest(str(path)) for path in _files_of(settings, self.config.folder)]}
+        return {**settings, "files": [digest(str(path)) for path in _files_of(settings, self.config.folder)]}
 
     def _home(self) -> Path:
         """Return the folder of the artifacts.
@@ -404,10 +398,3 @@ def _files_of(value: Any, folder: Path) -> Iterator[Path]:
             else [path]
         )
         yield from (file for file in inside if file.is_file() and file.stat().st_size <= SMALL)
-
-
-def _digest(document: str) -> list[str]:
-    """Return name and digest of a local document, or the address of a remote one."""
-    if "://" in document:
-        return [document]
-    return [Path(document).name, file_sha256(document)]
