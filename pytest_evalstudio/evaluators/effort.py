@@ -120,7 +120,8 @@ _SORTED_JSON = json.JSONEncoder(sort_keys=True, default=str)
 
 
 def _identity(call: ToolCall) -> bytes:
-    content = (call.name, dict(call.arguments), call.arguments_text)
+    arguments = call.arguments if call.arguments.__class__ is dict else dict(call.arguments)
+    content = (call.name, arguments, call.arguments_text)
     try:
         return orjson.dumps(content, option=orjson.OPT_SORT_KEYS)
     except orjson.JSONEncodeError:  # half a surrogate pair, a large integer, a value that JSON lacks

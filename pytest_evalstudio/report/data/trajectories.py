@@ -218,20 +218,25 @@ def _line_entries(lines: Sequence[CallLine]) -> JsonObject:
 
 def _plain_call(call: ToolCall) -> PlainCall | None:
     """Return a call as it is, if nothing of it is cut, and JavaScript writes its arguments as Python does."""
-    if call.error or call.arguments_text or len(call.arguments) > ARGUMENTS:
+    arguments, result = call.arguments, call.result or ""
+    if call.error or call.arguments_text or len(arguments) > ARGUMENTS:
         return None
-    for name, value in call.arguments.items():
+    for name, value in arguments.items():
         kind = value.__class__
         if kind is str:
-            is_plain = len(value) < PART_CHARS
-        else:
-            is_plain = kind is bool or (kind is int and -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER)
-        # The engine sorts names that are numbers before all others.
-        if not is_plain or name.isdigit() or len(name) > PART_CHARS:
+            if len(value) >= PART_CHARS:
+                return None
+        elif kind is int:
+            if not -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER:
+                return None
+        elif kind is not bool:
             return None
-    if len(call.name) > PART_CHARS or len(call.result or "") > PART_CHARS:
+        # The engine sorts names that are numbers before all others.
+        if len(name) > PART_CHARS or name.isdigit():
+            return None
+    if len(call.name) > PART_CHARS or len(result) > PART_CHARS:
         return None
-    return PlainCall(name=call.name, arguments=call.arguments, result=call.result or "")
+    return PlainCall(name=call.name, arguments=arguments, result=result)
 
 
 def _call(call: ToolCall) -> JsonObject:
