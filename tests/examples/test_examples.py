@@ -204,7 +204,7 @@ def test_the_workflow_runs_where_it_is_named(tmp_path: Path) -> None:
     run = Run(tmp_path, WORKFLOW, "-v")
     assert (run.status, run.counts()) == (0, {"passed": 9}), run.shown
     assert "9 of 9 steps of this run completed" in run.shown
-    assert "29 of 29 answers labelled for rouge.rouge_l" in run.shown
+    assert "40 of 40 answers labelled for rouge.rouge_l" in run.shown
     home = run.examples / "workflow" / "bank_workflow_artifacts"
     assert {
         "workflow_report.html",
