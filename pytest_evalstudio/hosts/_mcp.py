@@ -50,11 +50,15 @@ class ServerConnection:
 
     Args:
         mask: removes secrets from messages.
+
+    Attributes:
+        is_broken: whether a request found that the server ended the connection.
     """
 
     def __init__(self, address: ServerAddress, mask: Callable[[str], str]) -> None:
         self._address = address
         self._mask = mask
+        self.is_broken = False
         self._closing = asyncio.Event()
         self._client: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._log = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115  (closed below)
@@ -70,7 +74,7 @@ class ServerConnection:
 
     @property
     def is_open(self) -> bool:
-        return not self._task.done()
+        return not (self.is_broken or self._task.done())
 
     async def close(self) -> None:
         """End the connection, and the program."""

@@ -99,15 +99,14 @@ class McpServer(Connected):
 
     async def answer(self, prompt: Prompt) -> Answer:
         call = self._call(prompt.text)
+        connection = await self._connected()
+        client = await connection.client()
         try:
-            client = await self._client()
             start = time.perf_counter()
             result = await client.call_tool(call.name, dict(call.arguments))
             duration_s = time.perf_counter() - start
-        except HostFault:
-            raise
         except Exception as exc:
-            raise self._fault(exc) from exc
+            raise self._fault(exc, connection) from exc
         text = _text_of(result)
         if len(text) > self._max_text_chars:
             raise HostFault(
@@ -137,8 +136,9 @@ class McpServer(Connected):
         Raises:
             HostFault: if the server does not list them.
         """
+        connection = await self._connected()
+        client = await connection.client()
         try:
-            client = await self._client()
             definitions: list[dict[str, Any]] = []
             cursor: str | None = None
             while True:
@@ -149,24 +149,22 @@ class McpServer(Connected):
                 cursor = page.next_cursor
                 if not cursor:
                     return definitions
-        except HostFault:
-            raise
         except Exception as exc:
-            raise self._fault(exc) from exc
+            raise self._fault(exc, connection) from exc
 
     async def close(self) -> None:
         if self._connection is not None:
             await self._connection.close()
             self._connection = None
 
-    async def _client(self) -> Any:
+    async def _connected(self) -> ServerConnection:
+        """Return the connection; a new one, and a new program, if the server ended the last."""
         assert self._address is not None, "opened before it is asked"
         async with self._connecting:
             if self._connection is None or not self._connection.is_open:
                 await self.close()
                 self._connection = ServerConnection(self._address, self._mask)
-            connection = self._connection
-        return await connection.client()
+            return self._connection
 
     def _call(self, text: str) -> ToolCall:
         """Return the call that a prompt asks for.
@@ -187,15 +185,19 @@ class McpServer(Connected):
             raise HostFault(f"the arguments of {call.name!r} are no JSON object; write {_FORM}")
         return call
 
-    def _fault(self, exc: Exception) -> HostFault:
-        """Return the fault for an exception of the client."""
+    def _fault(self, exc: Exception, connection: ServerConnection) -> HostFault:
+        """Return the fault for an exception of the client; a connection that ended is not used again."""
         from mcp import MCPError
+        from mcp.types import CONNECTION_CLOSED
 
         if (fault := host_fault_in(exc)) is not None:
             return fault
         server = self.url or self.command
-        if isinstance(exc, MCPError):
+        if isinstance(exc, MCPError) and exc.code != CONNECTION_CLOSED:
             return HostFault(f"{server} refused the request: {quoted(str(exc), self._mask)}; check the call")
+        connection.is_broken = True
+        if isinstance(exc, MCPError):
+            return HostFault(f"{server} ended the connection during the call; check the server", retry=True)
         if is_transport_error(exc):
             return connection_fault(server, exc, self._mask)
         return reply_fault(server, exc, self._mask, retry=True)

@@ -23,6 +23,7 @@ from support.service import KEY, Response, running
 pytest.importorskip("mcp")
 
 SERVER = """
+import os
 import sys
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -35,6 +36,10 @@ def fee(country: str, currency: str = "USD") -> str:
     if country == "XX":
         raise ToolError(f"no such country: {country}")
     return f"5 {currency} to {country}"
+
+@server.tool()
+def crash() -> str:
+    os._exit(3)
 
 @server.tool()
 def add(a: int, b: int) -> dict[str, int]:
@@ -151,6 +156,15 @@ def test_a_server_that_cannot_be_used_is_an_error_with_its_reason(
     assert message in answer.error
 
 
+def test_a_server_that_crashes_is_started_again(ask: Ask, server: Path) -> None:
+    prompts = [call("fee", country="US"), call("crash"), call("fee", country="CL"), call("add", a=1, b=1)]
+    settings = {"command": sys.executable, "args": [str(server)], "concurrency": 1}
+    answers = ask(prompts, **settings)
+    assert [answer.text for answer in answers[::2]] == ["5 USD to US", "5 USD to CL"]
+    assert json.loads(answers[3].text) == {"sum": 2}
+    assert "ended the connection during the call; check the server" in answers[1].error
+
+
 @pytest.mark.parametrize("status", [302, 307])
 def test_a_redirect_reaches_no_other_address(status: int, ask: Ask) -> None:
     with running(lambda request: Response({})) as other:
@@ -185,12 +199,12 @@ def test_definitions_of_tools_are_kept_and_compared(server: Path, tmp_path: Path
         encoding="utf-8",
     )
     written = evalstudio("hosts", "tools", "desk", "-o", "tools.json", folder=tmp_path)
-    assert (written.returncode, written.stdout) == (0, "wrote tools.json: 2 tools\n")
+    assert (written.returncode, written.stdout) == (0, "wrote tools.json: 3 tools\n")
     same = evalstudio("hosts", "tools", "desk", "--compare", "tools.json", folder=tmp_path)
-    assert (same.returncode, same.stdout) == (0, "2 tools as in tools.json\n")
+    assert (same.returncode, same.stdout) == (0, "3 tools as in tools.json\n")
 
     definitions = json.loads((tmp_path / "tools.json").read_text(encoding="utf-8"))
-    definitions[1]["inputSchema"]["required"] = ["country", "currency"]
+    definitions[2]["inputSchema"]["required"] = ["country", "currency"]
     definitions[0]["name"] = "subtract"
     (tmp_path / "tools.json").write_text(json.dumps(definitions), encoding="utf-8")
     changed = evalstudio("hosts", "tools", "desk", "--compare", "tools.json", folder=tmp_path)
