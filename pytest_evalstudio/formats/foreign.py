@@ -30,7 +30,7 @@ class ForeignFile:
 def foreign_file(data: object) -> ForeignFile | None:
     """Return what the parsed content of a file is, None where it is no known file of another tool."""
     if isinstance(data, Mapping):
-        return next((found for recognise in _OBJECTS if (found := recognise(data))), None)
+        return next((file for recognise in _OBJECTS if (file := recognise(data))), None)
     if isinstance(data, list) and data and isinstance(data[0], Mapping):
         keys = data[0].keys()
         return next((found for needed, found in _RECORDS if needed(keys)), None)
@@ -63,8 +63,8 @@ def _of_promptfoo(data: Mapping[str, Any]) -> ForeignFile | None:
     summary = promptfoo_results(data)
     if summary is not None:
         version = summary.get("version")
-        known = f" of version {version}" if isinstance(version, int) else ""
-        return ForeignFile("promptfoo", f"a promptfoo results file{known}")
+        version_text = f" of version {version}" if isinstance(version, int) else ""
+        return ForeignFile("promptfoo", f"a promptfoo results file{version_text}")
     if "prompts" in data and data.keys() & {"providers", "targets", "tests"}:
         return ForeignFile("promptfoo", "a promptfoo configuration")
     return None

@@ -113,14 +113,14 @@ class McpServer(Connected):
                 f"{call.name} returned {len(text):,} characters; raise max_text_chars, or let it return less"
             )
         error = text if result.is_error else ""
-        done = ToolCall(
+        tool_call = ToolCall(
             name=call.name,
             arguments=call.arguments,
             result=None if error else text,
             error=error,
             duration_s=duration_s,
         )
-        return Answer(text=text, tool_calls=(done,))
+        return Answer(text=text, tool_calls=(tool_call,))
 
     async def models(self) -> list[str]:
         """Return the names of the server's tools.

@@ -22,8 +22,8 @@ def report_html(report: Report) -> str:
         f"<li>{escape(finding.severity)}: {escape(finding.title)}</li>"
         for finding in report.findings[:SHOWN_FINDINGS]
     )
-    left = len(report.findings) - SHOWN_FINDINGS
-    more = f"<p>{counted(left, 'more finding')} on the page</p>" if left > 0 else ""
+    hidden_count = len(report.findings) - SHOWN_FINDINGS
+    more = f"<p>{counted(hidden_count, 'more finding')} on the page</p>" if hidden_count > 0 else ""
     address = escape(report.page.absolute().as_uri(), quote=True)
     return (
         f"<div><p><strong style='color:{colour}'>{escape(f'{verdict.sign} {verdict.headline}')}</strong></p>"

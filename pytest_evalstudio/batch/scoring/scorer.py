@@ -192,9 +192,9 @@ class BatchScorer:
             return np.empty(0, dtype=np.int64)
         if self._setup.texts == "all":
             return np.arange(len(numbers.row_ids))
-        kept = {row.row_id for entry in aggregates for row in entry.worst}
-        kept |= {example.row_id for entry in aggregates for example in entry.error_examples.values()}
-        return np.flatnonzero(np.isin(numbers.row_ids, list(kept)))
+        row_ids = {row.row_id for entry in aggregates for row in entry.worst}
+        row_ids |= {example.row_id for entry in aggregates for example in entry.error_examples.values()}
+        return np.flatnonzero(np.isin(numbers.row_ids, list(row_ids)))
 
 
 def metric_columns(

@@ -168,8 +168,8 @@ def _durations(model: str, name: str, counts: ModelAggregator, settings: RunSett
 
 def _too_few(aggregator: Aggregator, settings: RunSettings) -> Iterator[Problem]:
     for id, by_model in aggregator.scores.items():
-        chosen = aggregator.evaluators[id].min_test_cases
-        minimum = settings.min_test_cases if chosen is None else chosen
+        min_cases = aggregator.evaluators[id].min_test_cases
+        minimum = settings.min_test_cases if min_cases is None else min_cases
         for model, scores in sorted(by_model.items()):
             distinct = len(set(scores.cases))
             if 0 < distinct < minimum:

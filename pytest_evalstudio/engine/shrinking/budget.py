@@ -33,10 +33,10 @@ class CallBudget:
 
         return self._purse.update(change)
 
-    def settle(self, taken: int, used: int) -> None:
-        """Give back calls that were taken and not used, or count further ones."""
+    def settle(self, reserved_calls: int, spent_calls: int) -> None:
+        """Give back calls that were reserved and not spent, or count further ones."""
 
         def change(spending: Spending) -> None:
-            spending.calls += used - taken
+            spending.calls += spent_calls - reserved_calls
 
         self._purse.update(change)

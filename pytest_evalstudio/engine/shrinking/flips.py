@@ -142,9 +142,9 @@ class FlipShrinker:
             [question.task for question in questions], progress=progress, earlier=by_task
         )
         for question, result in zip(questions, results, strict=True):
-            used = min(question.answers, sum(map(_calls, result.answers))) + _judge_calls(result)
-            self._limits.budget.settle(question.taken, used)
-            question.jobs[0].calls += used
+            spent_calls = min(question.answers, sum(map(_calls, result.answers))) + _judge_calls(result)
+            self._limits.budget.settle(question.reserved_calls, spent_calls)
+            question.jobs[0].calls += spent_calls
             for job in question.jobs:
                 job.note(question.probe, result)
 
@@ -160,15 +160,19 @@ class FlipShrinker:
         )
         repeats = max(1, len(result.outcomes))
         judged = _judge_calls(result, task.chosen or ()) * len(requests) // repeats
-        taken = answers + judged
+        reserved_calls = answers + judged
         reason = ""
-        if jobs[0].calls + taken > self._limits.calls_per_flip:
+        if jobs[0].calls + reserved_calls > self._limits.calls_per_flip:
             reason = OF_FLIP
-        elif not self._limits.budget.take(taken):
+        elif not self._limits.budget.take(reserved_calls):
             reason = OF_RUN
         for job in jobs if reason else ():
             job.end(ShrinkCode.BUDGET, reason)
-        return None if reason else _Question(probe=probe, jobs=jobs, task=task, answers=answers, taken=taken)
+        return (
+            None
+            if reason
+            else _Question(probe=probe, jobs=jobs, task=task, answers=answers, reserved_calls=reserved_calls)
+        )
 
     def _task(self, result: Result, probe: Probe, jobs: Sequence[_Job]) -> EvalTask:
         """Return the task of a question, scored by the evaluators whose flips are open."""
@@ -192,14 +196,14 @@ class _Question:
     Attributes:
         jobs: of one case; the first one takes the calls.
         answers: highest number of calls of the model.
-        taken: calls that the budget admitted, those of judges included.
+        reserved_calls: admitted by the budget, those of judges included.
     """
 
     probe: Probe
     jobs: Sequence[_Job]
     task: EvalTask
     answers: int
-    taken: int
+    reserved_calls: int
 
 
 class _Job:
