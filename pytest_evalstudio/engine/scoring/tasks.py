@@ -75,8 +75,8 @@ class EvalTask:
         related: by type of relationship, other cases under the same model that this one is linked to.
         attempt: number of the attempt at the test case, 1 for the first.
         policy: verdict on repeats, "" for that of the run.
-        sample: tells its questions from those of another task with the same texts, so that they are asked
-            again; "" for none.
+        sample: distinguishes its questions from those of another task with the same texts, so that
+            they are asked again; "" for none.
     """
 
     name: str

@@ -49,7 +49,7 @@ _WAITING = 2
 
 
 @dataclass(slots=True)
-class _Shelf:
+class _BlockQueue:
     """Blocks of one kind: those being filled, being compressed, and done as (number, offset, size)."""
 
     number: int = -1
@@ -77,7 +77,7 @@ class TextStore:
 
     def __init__(self, budget: int = BUDGET) -> None:
         self._budget = budget
-        self._shelves = {kind: _Shelf() for kind in self.KINDS}
+        self._queues = {kind: _BlockQueue() for kind in self.KINDS}
         self._blocks = 0
         self._file = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the store)
         self._end = 0
@@ -117,7 +117,7 @@ class TextStore:
         context = sum(sum(map(len, row.context)) for row in rows)
         of_rows = trajectories or [()] * len(rows)
         kind = "notable" if notable else "other"
-        if self._shelves[kind].size > self._budget:
+        if self._queues[kind].size > self._budget:
             return NOWHERE, NOWHERE
         if notable:
             entry = _entry(item, contexts, of_rows)
@@ -133,11 +133,11 @@ class TextStore:
         The order is: texts of notable cases, texts of others, contexts.
         """
         remaining = self._budget
-        for shelf in self._shelves.values():
-            self._close(shelf)
-            while shelf.waiting:
-                self._store(shelf)
-            for number, offset, size in shelf.done:
+        for queue in self._queues.values():
+            self._close(queue)
+            while queue.waiting:
+                self._store(queue)
+            for number, offset, size in queue.done:
                 if size > remaining:
                     remaining = 0
                     break
@@ -146,38 +146,38 @@ class TextStore:
                 yield number, self._file.read(size)
 
     def _add(self, kind: str, entry: object, size: int) -> int:
-        shelf = self._shelves[kind]
-        if shelf.size > self._budget:
+        queue = self._queues[kind]
+        if queue.size > self._budget:
             return NOWHERE
-        if shelf.number < 0:
-            shelf.number = self._blocks
+        if queue.number < 0:
+            queue.number = self._blocks
             self._blocks += 1
-        position = shelf.number * BLOCK_ENTRIES + len(shelf.entries)
-        shelf.entries.append(entry)
-        shelf.chars += size
-        if shelf.chars >= BLOCK_CHARS or len(shelf.entries) == BLOCK_ENTRIES:
-            self._close(shelf)
+        position = queue.number * BLOCK_ENTRIES + len(queue.entries)
+        queue.entries.append(entry)
+        queue.chars += size
+        if queue.chars >= BLOCK_CHARS or len(queue.entries) == BLOCK_ENTRIES:
+            self._close(queue)
         return position
 
-    def _close(self, shelf: _Shelf) -> None:
+    def _close(self, queue: _BlockQueue) -> None:
         """Submit a block for compression.
 
         Sizes are read a fixed number of blocks later, independently of the other thread's speed.
         """
-        if not shelf.entries:
+        if not queue.entries:
             return
-        shelf.waiting.append((shelf.number, self._compressor.submit(compressed, _json(shelf.entries))))
-        shelf.number, shelf.entries, shelf.chars = -1, [], 0
-        if len(shelf.waiting) > _WAITING:
-            self._store(shelf)
+        queue.waiting.append((queue.number, self._compressor.submit(compressed, _json(queue.entries))))
+        queue.number, queue.entries, queue.chars = -1, [], 0
+        if len(queue.waiting) > _WAITING:
+            self._store(queue)
 
-    def _store(self, shelf: _Shelf) -> None:
-        number, future = shelf.waiting.popleft()
+    def _store(self, queue: _BlockQueue) -> None:
+        number, future = queue.waiting.popleft()
         data = future.result()
         self._file.seek(self._end)
         self._file.write(data)
-        shelf.done.append((number, self._end, len(data)))
-        shelf.size += len(data)
+        queue.done.append((number, self._end, len(data)))
+        queue.size += len(data)
         self._end += len(data)
 
 
