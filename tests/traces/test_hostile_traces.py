@@ -223,6 +223,8 @@ def test_more_than_the_limits_is_reported(
         (b"\x1f\x8bno gzip", "cannot be read: "),
         (gzip.compress(b"{"), "nothing could be imported"),
     ],
+    # The header of a gzip file holds the time; the ids of two xdist processes must be equal.
+    ids=["bomb", "cut off", "only the magic number", "cut-off JSON"],
 )
 def test_a_bomb_and_a_damaged_gzip_are_reported(
     content: bytes, fact: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
