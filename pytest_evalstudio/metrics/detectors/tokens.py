@@ -40,7 +40,9 @@ class _Token:
     has_blanks: bool = False
 
 
-_DUMMY = lazy(r"([xX#*])\1{7}|([01])\2{11}|YOUR_|_HERE")
+_DUMMY = lazy(
+    r"([xX#*])\1{7}|([01])\2{11}|YOUR_|_HERE|(?:HERE|[a-z]Here|\.{3}|…)$|abcdefghijklmnop|1234567890123456"
+)
 
 
 def is_dummy(value: str) -> bool:
@@ -50,6 +52,10 @@ def is_dummy(value: str) -> bool:
     (True, False)
     """
     return _DUMMY().search(value) is not None
+
+
+_AFTER = 8
+"""Characters after a token that may show it to be a placeholder, as in `xoxp-1234-########`."""
 
 
 def token_spans(text: str) -> RawSpans:
@@ -74,7 +80,7 @@ def token_spans(text: str) -> RawSpans:
             start, end = match.span("token") if "token" in match.re.groupindex else match.span()
             value = text[start:end]
             distinct = len(set(_body(value, token.needles).lower()))
-            if distinct >= token.distinct and not (token.distinct and is_dummy(value)):
+            if distinct >= token.distinct and not (token.distinct and is_dummy(text[start : end + _AFTER])):
                 yield start, end, token.kind
 
 
@@ -107,9 +113,10 @@ _TOKENS = (
     _token("GitLab token", "GR1348941", rf"GR1348941{_W}{{20,50}}"),
     _token(
         "Bitbucket or Atlassian token",
-        "ATBB ATATT3 ATCTT3",
-        r"(?:ATBB[A-Za-z0-9]{28,40}|AT[AC]TT3[A-Za-z0-9_=-]{60,250})",
+        "ATBB ATAT ATCTT3",
+        r"(?:ATBB[A-Za-z0-9]{24,40}|AT[AC]TT3[A-Za-z0-9_=-]{60,250}|ATAT[A-Za-z0-9_-]{36,250}=[A-Za-z0-9]{8})",
     ),
+    _token("Bitbucket or Atlassian token", "BBDC-", r"BBDC-[A-Za-z0-9+/@_-]{40,50}"),
     _token("npm token", "npm_", r"npm_[A-Za-z0-9]{36}"),
     _token("PyPI token", "pypi-", r"pypi-[A-Za-z0-9_-]{50,250}"),
     _token("RubyGems token", "rubygems_", rf"rubygems_{_HEX}{{48}}"),
@@ -126,6 +133,7 @@ _TOKENS = (
         "Sourcegraph token",
         "sgp_ slk_",
         r"(?:sgp_(?:(?:[0-9A-Fa-f]{16}|local)_)?[0-9A-Fa-f]{40}|slk_[0-9a-f]{64})",
+        8,
     ),
     _token("Sonar token", "sqp_ squ_ sqa_", rf"sq[pua]_{_HEX}{{40}}"),
     _token(
@@ -157,7 +165,9 @@ _TOKENS = (
     ),
     _token("AWS key", "amzn.mws. ABSK", rf"(?:amzn\.mws\.{_UUID}|ABSK[A-Za-z0-9+/]{{100,270}}={{0,2}})"),
     _token("Azure storage key", "==", r"[A-Za-z0-9+/]{86}=="),
-    _token("Azure client secret", "Q~", r"[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}"),
+    _token(
+        "Azure client secret", "Q~", r"(?<![~_.-])[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}(?![~_-])"
+    ),
     _token(
         "Google OAuth token",
         "GOCSPX- ya29. 1//0",
@@ -176,7 +186,13 @@ _TOKENS = (
     _token(
         "Azure shared access signature", "sig=", r"sig=(?P<token>[A-Za-z0-9%+/]{40,70}(?:%3[Dd]|=))", chars=44
     ),
-    _token("Docker login", '"auth"', r"\"auth\"\s{0,3}:\s{0,3}\"(?P<token>[A-Za-z0-9+/]{20,400}={0,2})\""),
+    _token(
+        "Docker login",
+        'auth" auth\\',
+        r"auth\\{0,3}\"\s{0,3}:\s{0,3}\\{0,3}\"(?P<token>[A-Za-z0-9+/]{20,6000}={0,2})\\{0,3}\"",
+    ),
+    _token("Azure registry password", "+ACR", r"[A-Za-z0-9+/]{42}\+ACR[A-D][A-Za-z0-9+/]{6}"),
+    _token("Azure refresh token", ".AgAB", r"[01]\.A[A-Za-z0-9_-]{20,60}\.AgAB[A-Za-z0-9_-]{60,2000}"),
     _token("Heroku key", "HRKU-", rf"HRKU-(?:AA{_W}{{58}}|{_UUID})"),
     _token(
         "Vercel token", "vercel_ vcp_", r"(?:vercel_(?:blob_rw_)?[A-Za-z0-9_]{24,80}|vcp_[A-Za-z0-9]{50,60})"
@@ -298,6 +314,12 @@ _TOKENS = (
         "acc_ acc-",
         r"(?:sc|ext|scauth|authress)_[A-Za-z0-9]{5,30}\.[A-Za-z0-9]{4,6}\.acc[_-][a-z0-9-]{10,32}\.[A-Za-z0-9+/_=-]{30,120}",
     ),
+    _token("Langfuse key", "sk-lf-", rf"sk-lf-{_UUID}"),
+    _token("Rootly key", "rootly_", rf"rootly_{_HEX}{{64}}"),
+    _token("pganalyze key", "pgar_", r"pgar_[A-Za-z0-9]{26,30}"),
+    _token("Spectral key", "spu-", rf"spu-{_HEX}{{32}}"),
+    _token("Apify token", "apify_api_", r"apify_api_[A-Za-z0-9]{30,44}"),
+    _token("Airtable token", ".v1.eyJ", r"oaa[A-Za-z0-9]{14}\.v1\.[A-Za-z0-9_-]{20,600}\.[0-9a-f]{64}"),
     _token("Frame.io token", "fio-u-", r"fio-u-[A-Za-z0-9_=-]{64}"),
     _token("Twitter token", "AAAAAAAA", r"A{22}[A-Za-z0-9%]{80,110}"),
     _token(

@@ -24,7 +24,7 @@ def alarms(find: Find, texts: Sequence[str]) -> list[str]:
     ("find", "texts", "target"),
     [
         pytest.param(find_pii, list(leak_strings.personal_data()), 0.98, id="personal data"),
-        pytest.param(find_secrets, list(leak_strings.secrets()), 0.85, id="secrets"),
+        pytest.param(find_secrets, list(leak_strings.secrets()), 0.9, id="secrets"),
     ],
 )
 def test_leaks_are_found(find: Find, texts: Sequence[str], target: float) -> None:
@@ -36,8 +36,8 @@ def test_leaks_are_found(find: Find, texts: Sequence[str], target: float) -> Non
 @pytest.mark.parametrize(
     ("find", "texts", "limit"),
     [
-        pytest.param(find_pii, leak_strings.PERSONAL_DATA_NEGATIVES, 0.1, id="personal data"),
-        pytest.param(find_secrets, leak_strings.SECRET_NEGATIVES, 0.1, id="secrets"),
+        pytest.param(find_pii, leak_strings.PERSONAL_DATA_NEGATIVES, 0.05, id="personal data"),
+        pytest.param(find_secrets, leak_strings.SECRET_NEGATIVES, 0.05, id="secrets"),
     ],
 )
 def test_look_alikes_are_clean(find: Find, texts: Sequence[str], limit: float) -> None:
