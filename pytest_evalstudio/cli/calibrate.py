@@ -140,7 +140,7 @@ def run(arguments: argparse.Namespace) -> int:
     from pytest_evalstudio.cli.tables import as_records, with_keys
     from pytest_evalstudio.core.errors import ConfigurationError, DataError
     from pytest_evalstudio.formats.labels import majority, read_labels, read_ratings
-    from pytest_evalstudio.mrm.data.results import read_scores
+    from pytest_evalstudio.validation.stored_scores import read_scores
 
     metrics = [name.strip() for name in arguments.metric.split(",") if name.strip()]
     if not metrics:

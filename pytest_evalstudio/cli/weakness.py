@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import argparse
 
     from pytest_evalstudio.cli.common import Adds
-    from pytest_evalstudio.mrm.steps.weakness_detection.plot import Pictures
+    from pytest_evalstudio.validation.weaknesses.plot import Pictures
 
 
 def add_to(add: Adds) -> None:
@@ -91,9 +91,9 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
     from pytest_evalstudio.cli.tables import as_records, at_random
-    from pytest_evalstudio.mrm.data.results import read_scores
-    from pytest_evalstudio.mrm.steps.weakness_detection.method import describe, find_all_weaknesses
-    from pytest_evalstudio.mrm.steps.weakness_detection.plot import weakness_pictures
+    from pytest_evalstudio.validation.stored_scores import read_scores
+    from pytest_evalstudio.validation.weaknesses.method import describe, find_all_weaknesses
+    from pytest_evalstudio.validation.weaknesses.plot import weakness_pictures
 
     with as_records(arguments.results, at_random(arguments.rows, arguments.seed)) as records:
         scores = read_scores(records)

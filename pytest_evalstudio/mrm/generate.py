@@ -17,12 +17,12 @@ from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.formats.workflow import Workflow
 from pytest_evalstudio.mrm.steps.test_generation.results import ID as TEST_GENERATION
 from pytest_evalstudio.mrm.steps.test_generation.results import SUITE
-from pytest_evalstudio.mrm.steps.topic_modeling.results import ID as TOPIC_MODELING
-from pytest_evalstudio.mrm.steps.topic_modeling.results import read_topics
+from pytest_evalstudio.mrm.steps.topic_modeling.files import ID as TOPIC_MODELING
+from pytest_evalstudio.mrm.steps.topic_modeling.files import read_topics
 from pytest_evalstudio.mrm.workflow.collection_copies import CollectionCopy, copy_collection
-from pytest_evalstudio.mrm.workflow.context import Progress
 from pytest_evalstudio.mrm.workflow.documents import relative
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
+from pytest_evalstudio.validation.progress import Progress
 
 SUFFIXES = (".md", ".txt", ".html", ".htm", ".pdf")
 """Documents that are taken from a folder."""

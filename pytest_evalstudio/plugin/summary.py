@@ -169,9 +169,9 @@ def _control_lines(step: StepEntry) -> Iterator[str]:
     """Yield the results of the controls of a step that has any."""
     if "controls" not in step.figures:
         return
-    from pytest_evalstudio.mrm.steps.automated_evaluation.control_results import control_lines
     from pytest_evalstudio.mrm.steps.automated_evaluation.results import EvaluationResults
-    from pytest_evalstudio.mrm.workflow.results import read_results
+    from pytest_evalstudio.validation.controls.results import control_lines
+    from pytest_evalstudio.validation.typed_results import read_results
 
     yield from control_lines(read_results(step.step, step.figures, EvaluationResults).controls)
 

@@ -134,7 +134,7 @@ def render_workflow(summary: WorkflowSummary, artifacts: Mapping[str, str], card
     from pytest_evalstudio.mrm.artifacts.conclusion import describe_decision
     from pytest_evalstudio.mrm.artifacts.evidence import evidence_rows
     from pytest_evalstudio.mrm.artifacts.model_card import inventory_rows
-    from pytest_evalstudio.mrm.steps.automated_evaluation.control_results import exclusion_notes
+    from pytest_evalstudio.validation.controls.results import exclusion_notes
 
     decision = card.conclusion.decision
     shared = {"style": _markup(assets.style()), "policy": _markup(assets.policy(scripts=False))}

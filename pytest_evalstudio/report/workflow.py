@@ -27,7 +27,6 @@ from pytest_evalstudio.mrm.workflow.calibration import (
     calibration_outcome,
 )
 from pytest_evalstudio.mrm.workflow.masking import masked_content
-from pytest_evalstudio.mrm.workflow.results import json_ready
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 from pytest_evalstudio.mrm.workflow.states import (
     ARCHIVE,
@@ -49,6 +48,7 @@ from pytest_evalstudio.record.reader import read_run
 from pytest_evalstudio.record.writer import FILE
 from pytest_evalstudio.report.folders import Archive
 from pytest_evalstudio.report.page import render_card, render_workflow
+from pytest_evalstudio.validation.typed_results import json_ready
 
 __all__ = ["PAGE", "write_signed_artifacts", "write_workflow_artifacts"]
 

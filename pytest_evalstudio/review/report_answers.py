@@ -14,11 +14,11 @@ from pytest_evalstudio.calibration.labelling.draw import Drawn
 from pytest_evalstudio.calibration.labelling.state import Labelling, labelling_of
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.formats.labels import Identity, Label
-from pytest_evalstudio.mrm.data.results import read_scores
 from pytest_evalstudio.record.reader import RecordReader, read_run, record_path
 from pytest_evalstudio.record.schema import EvaluatorEntry, Run
 from pytest_evalstudio.record.score_table import Column, Scores
 from pytest_evalstudio.review.sample import sample_of
+from pytest_evalstudio.validation.stored_scores import read_scores
 
 ALONE = (
     "labels of uncertain answers alone are no sample of all: what calibrate says of errors and coverage holds"

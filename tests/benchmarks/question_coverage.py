@@ -32,13 +32,13 @@ from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.formats.suite import TestCase, TestSuite
 from pytest_evalstudio.formats.workflow import read_workflow
-from pytest_evalstudio.mrm.steps.automated_evaluation.control_answers import control_answers
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 from pytest_evalstudio.questions.checks.sections import Sections
 from pytest_evalstudio.questions.checks.selection import DraftSelection
 from pytest_evalstudio.questions.grammar.clauses import DEICTIC, clauses, without_heading
 from pytest_evalstudio.questions.grammar.simplification import simple_sentences
 from pytest_evalstudio.questions.quantities import quantities
+from pytest_evalstudio.validation.controls.answers import control_answers
 from support.published_questions import corpus_of
 
 STEPS = ("topic_modeling", "test_generation", "test_validation")

@@ -25,8 +25,8 @@ from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.suite import Test, TestSuite
 from pytest_evalstudio.formats.workflow import Workflow
 from pytest_evalstudio.mrm.steps.test_generation.results import SUITE
-from pytest_evalstudio.mrm.steps.test_validation.results import ValidationResults
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
+from pytest_evalstudio.validation.test_cases.results import ValidationResults
 
 DATA = Path(__file__).parents[1] / "data"
 FILES = ("human_questions.csv", "planted_faults.csv")

@@ -10,7 +10,7 @@ import pytest
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID, EvaluationResults
 from pytest_evalstudio.mrm.workflow.calibration import calibrated_thresholds
-from pytest_evalstudio.mrm.workflow.results import read_results
+from pytest_evalstudio.validation.typed_results import read_results
 from support.workbench import Bench
 
 FIGURES = {"cases": 2, "verdicts": {"passed": 2}, "evaluators": ["rouge"], "thresholds": {"rouge": 1}}

@@ -215,7 +215,7 @@ def test_a_flip_is_one_of_the_probability(project: Project) -> None:
 def test_calibrating_again_takes_the_score_and_not_its_probability(project: Project, tmp_path: Path) -> None:
     from pytest_evalstudio.calibration.fit.calibrate import calibrate
     from pytest_evalstudio.core.errors import ConfigurationError
-    from pytest_evalstudio.mrm.data.results import read_scores
+    from pytest_evalstudio.validation.stored_scores import read_scores
 
     calibration(project)
     configure(project)

@@ -249,8 +249,8 @@ def _statements(text: str) -> None:
 
 @measured("mrm.words", 4.0)
 def _words(text: str) -> None:
-    from pytest_evalstudio.mrm.texts.words import topic_words
     from pytest_evalstudio.questions.words import content_words
+    from pytest_evalstudio.validation.texts.words import topic_words
 
     content_words(text)
     topic_words(text)

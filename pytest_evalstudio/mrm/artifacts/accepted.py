@@ -11,7 +11,7 @@ from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.mrm.artifacts.corpus_patch import GAP, CorpusEntry
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import LAB
-from pytest_evalstudio.mrm.steps.robustness_input_variations.results import ID as VARIATIONS
+from pytest_evalstudio.mrm.steps.robustness_input_variations.files import ID as VARIATIONS
 from pytest_evalstudio.mrm.workflow.calibration import ID as CALIBRATION
 from pytest_evalstudio.mrm.workflow.calibration import calibration_outcome
 from pytest_evalstudio.mrm.workflow.masking import MASKED

@@ -11,17 +11,6 @@ from typing import Literal
 from pytest_evalstudio.core.figures import percent
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of
 from pytest_evalstudio.mrm.artifacts.unsupported import MAX_SHARE, has_unsupported_sentence
-from pytest_evalstudio.mrm.steps.automated_evaluation.control_results import (
-    MAX_CONTRADICTIONS,
-    ControlResults,
-    judge_controls,
-    read_controls,
-)
-from pytest_evalstudio.mrm.steps.automated_evaluation.deciding import (
-    FAILED_RESPONSES,
-    DecidingMetric,
-    case_passes,
-)
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import EvaluationResults
 from pytest_evalstudio.mrm.workflow.calibration import ID as CALIBRATION
@@ -32,6 +21,17 @@ from pytest_evalstudio.record.schema import Item, Row
 from pytest_evalstudio.record.writer import FILE
 from pytest_evalstudio.stats.intervals import wilson_interval
 from pytest_evalstudio.stats.types import LEVEL, Interval
+from pytest_evalstudio.validation.controls.deciding import (
+    FAILED_RESPONSES,
+    DecidingMetric,
+    case_passes,
+)
+from pytest_evalstudio.validation.controls.results import (
+    MAX_CONTRADICTIONS,
+    ControlResults,
+    judge_controls,
+    read_controls,
+)
 
 Fitness = Literal["fit", "fit with limits", "not fit", "insufficient evidence", "not assessed"]
 HARD: frozenset[str] = frozenset(

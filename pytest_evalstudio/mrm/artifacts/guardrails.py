@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pytest_evalstudio.calibration.fit.results import ExpectedUse
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.formats.guardrails import Guardrails
-from pytest_evalstudio.mrm.workflow.results import json_ready
+from pytest_evalstudio.validation.typed_results import json_ready
 
 AT_HAND = frozenset({"question", "context", "actual_output"})
 """Inputs of a guardrail; there is no expected answer."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_evalstudio.calibration.fit.results import ExpectedUse
+from pytest_evalstudio.calibration.published_agreement import published_agreement
 from pytest_evalstudio.core.figures import figure, percent
 from pytest_evalstudio.core.markdown import whole
 from pytest_evalstudio.engine.analysis.run_info import evaluators_of
@@ -21,14 +22,13 @@ from pytest_evalstudio.mrm.artifacts.summary import (
     WorkflowSummary,
     conclude,
 )
-from pytest_evalstudio.mrm.data.published_agreement import published_agreement
-from pytest_evalstudio.mrm.steps.automated_evaluation.control_results import control_notes
-from pytest_evalstudio.mrm.steps.automated_evaluation.deciding import BASES
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.mrm.workflow.calibration import calibration_outcome
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 from pytest_evalstudio.record.reader import read_run
 from pytest_evalstudio.record.writer import FILE
+from pytest_evalstudio.validation.controls.deciding import BASES
+from pytest_evalstudio.validation.controls.results import control_notes
 
 SAFETY = ("security", "fairness", "privacy")
 """Types of problems that safety and ethics are about."""

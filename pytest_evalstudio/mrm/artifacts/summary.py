@@ -24,7 +24,6 @@ from pytest_evalstudio.mrm.artifacts.conclusion import (
 from pytest_evalstudio.mrm.artifacts.evidence import Evidence, evidence_of
 from pytest_evalstudio.mrm.artifacts.register import RegisterEntry, read_register, register_lines
 from pytest_evalstudio.mrm.artifacts.sign_off import SignOffStatus, missing_roles, sign_offs
-from pytest_evalstudio.mrm.steps.automated_evaluation.control_results import control_notes
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import EvaluationResults
 from pytest_evalstudio.mrm.workflow.documents import relative
@@ -35,6 +34,7 @@ from pytest_evalstudio.record.problems import problem_groups
 from pytest_evalstudio.record.schema import ProblemEntry, StepEntry
 from pytest_evalstudio.stats.intervals import wilson_interval
 from pytest_evalstudio.stats.types import Interval
+from pytest_evalstudio.validation.controls.results import control_notes
 
 _VERDICTS = {"passed": True, "xpassed": True, "failed": False, "xfailed": False}
 

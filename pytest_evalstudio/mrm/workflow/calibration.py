@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from pytest_evalstudio.calibration.fit.results import ExpectedUse, MetricFigures
-from pytest_evalstudio.mrm.workflow.results import R
+from pytest_evalstudio.validation.typed_results import R
 
 ID = "human_calibration"
 

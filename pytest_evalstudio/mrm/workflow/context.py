@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,8 @@ from pytest_evalstudio.engine.asking.runs import AskingRun
 from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.workflow import Workflow
-from pytest_evalstudio.mrm.workflow.results import R, read_results
-
-Progress = Callable[[int, int, str], None]
-"""Called with the number done, the total, and the name of the objects."""
+from pytest_evalstudio.validation.progress import Progress
+from pytest_evalstudio.validation.typed_results import R, read_results
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,12 +25,11 @@ from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.options import OptionError, build, check_options
 from pytest_evalstudio.formats.workflow import Workflow
-from pytest_evalstudio.mrm.workflow.context import Progress, StepContext
+from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.mrm.workflow.corpus import WorkflowCorpus
 from pytest_evalstudio.mrm.workflow.documents import digest, relative
 from pytest_evalstudio.mrm.workflow.environment import environment
 from pytest_evalstudio.mrm.workflow.masking import mask_artifacts, masked_mapping
-from pytest_evalstudio.mrm.workflow.results import R, json_ready, read_results
 from pytest_evalstudio.mrm.workflow.states import (
     ARTIFACTS,
     CurrentStatus,
@@ -46,6 +45,8 @@ from pytest_evalstudio.mrm.workflow.states import (
     sizes,
     write_state,
 )
+from pytest_evalstudio.validation.progress import Progress
+from pytest_evalstudio.validation.typed_results import R, json_ready, read_results
 
 LOCK = ".lock"
 EVALUATOR = "evaluator."

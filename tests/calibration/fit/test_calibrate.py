@@ -20,9 +20,9 @@ from pytest_evalstudio.calibration.fit.results import RefusalCode
 from pytest_evalstudio.calibration.fit.sample import TooFewLabels, sample
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.formats.labels import read_labels
-from pytest_evalstudio.mrm.data.results import read_scores
 from pytest_evalstudio.report.build import build_report
 from pytest_evalstudio.stats.conformal import nonconformity
+from pytest_evalstudio.validation.stored_scores import read_scores
 from support.labelled import KEYS, drawn, write_labels, write_record
 from support.records import RecordBuilder, evaluator, metric, perturbed, score
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from pytest_evalstudio.calibration.fit.guardrail import guardrail_use
-from pytest_evalstudio.mrm.data.results import read_scores
 from pytest_evalstudio.record.score_table import Scores
 from pytest_evalstudio.stats.risk_rule import RiskRule
+from pytest_evalstudio.validation.stored_scores import read_scores
 from support.records import RecordBuilder, evaluator, metric, score
 
 COSTS = RiskRule(rule="cost", cost_type_i=1.0, cost_type_ii=3.0)

@@ -8,7 +8,7 @@ from pytest_evalstudio.calibration.labelling.cases import choose_population
 from pytest_evalstudio.calibration.labelling.draw import Drawn
 from pytest_evalstudio.calibration.labelling.state import Labelling, labelling_of
 from pytest_evalstudio.formats.labels import Label
-from pytest_evalstudio.mrm.data.results import read_scores
+from pytest_evalstudio.validation.stored_scores import read_scores
 from support.labelled_answers import record_of
 
 RANDOM = {"k000": 1, "k002": 0, "k004": 1}

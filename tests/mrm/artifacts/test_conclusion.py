@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.mrm.artifacts.conclusion import Conclusion, Decision, Finding, concluded, min_cases
-from pytest_evalstudio.mrm.steps.automated_evaluation.control_results import ControlCount, ControlResults
-from pytest_evalstudio.mrm.steps.automated_evaluation.deciding import DecidingMetric
 from pytest_evalstudio.stats.intervals import wilson_interval
+from pytest_evalstudio.validation.controls.deciding import DecidingMetric
+from pytest_evalstudio.validation.controls.results import ControlCount, ControlResults
 
 METRIC = DecidingMetric(metric="match.passes", better="higher", threshold=0.5, basis="yes_or_no")
 COUNT = ControlCount(control="expected_answer", must_pass=True, tested=100, contradicted=0)

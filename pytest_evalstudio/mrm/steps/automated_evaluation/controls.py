@@ -14,20 +14,20 @@ from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.formats.suite import TestCase
-from pytest_evalstudio.mrm.steps.automated_evaluation.control_answers import (
+from pytest_evalstudio.mrm.workflow.context import StepContext
+from pytest_evalstudio.validation.controls.answers import (
     CONTROLS,
     ControlAnswer,
     chunk_of,
     control_answers,
 )
-from pytest_evalstudio.mrm.steps.automated_evaluation.control_results import (
+from pytest_evalstudio.validation.controls.deciding import DecidingMetric
+from pytest_evalstudio.validation.controls.results import (
     ControlFile,
     ControlResults,
     ControlScore,
     judge_controls,
 )
-from pytest_evalstudio.mrm.steps.automated_evaluation.deciding import DecidingMetric
-from pytest_evalstudio.mrm.workflow.context import StepContext
 
 Scores = dict[tuple[str, str], ControlScore]
 """By control and key of the test case."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pytest_evalstudio.mrm.steps.automated_evaluation.control_results import ControlResults
-from pytest_evalstudio.mrm.steps.automated_evaluation.deciding import DecidingMetric
+from pytest_evalstudio.validation.controls.deciding import DecidingMetric
+from pytest_evalstudio.validation.controls.results import ControlResults
 
 ID = "automated_evaluation"
 LAB = "answers_lab.json"

@@ -16,17 +16,7 @@ from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.engine.evaluate import verdict_word
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.formats.suite import Test, TestSuite
-from pytest_evalstudio.mrm.steps.automated_evaluation.control_results import (
-    control_notes,
-    control_summary,
-    write_controls,
-)
 from pytest_evalstudio.mrm.steps.automated_evaluation.controls import Controlled, ControlScorer
-from pytest_evalstudio.mrm.steps.automated_evaluation.deciding import (
-    DecidingMetric,
-    deciding_metrics,
-    undecided_metrics,
-)
 from pytest_evalstudio.mrm.steps.automated_evaluation.evaluating import (
     CONFIGURED,
     ask_and_evaluate,
@@ -40,12 +30,22 @@ from pytest_evalstudio.mrm.steps.automated_evaluation.results import (
     MIN_PASS_SHARE,
     EvaluationResults,
 )
-from pytest_evalstudio.mrm.steps.test_validation.results import ID as TEST_VALIDATION
-from pytest_evalstudio.mrm.steps.test_validation.results import VALIDATED
+from pytest_evalstudio.mrm.steps.test_validation.files import ID as TEST_VALIDATION
+from pytest_evalstudio.mrm.steps.test_validation.files import VALIDATED
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.mrm.workflow.documents import moved
 from pytest_evalstudio.mrm.workflow.parameters import Level, Names
 from pytest_evalstudio.mrm.workflow.patches import patched_questions, same_question
+from pytest_evalstudio.validation.controls.deciding import (
+    DecidingMetric,
+    deciding_metrics,
+    undecided_metrics,
+)
+from pytest_evalstudio.validation.controls.results import (
+    control_notes,
+    control_summary,
+    write_controls,
+)
 
 
 @step(ID, name="Automated evaluation", number=4, after=(TEST_VALIDATION,))

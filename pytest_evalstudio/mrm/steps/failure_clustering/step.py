@@ -14,9 +14,17 @@ from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.mrm.steps.automated_evaluation.thresholds import deciding_names
-from pytest_evalstudio.mrm.steps.failure_clustering.description import describe_clusters
-from pytest_evalstudio.mrm.steps.failure_clustering.judged import Evaluation, read_evaluation
-from pytest_evalstudio.mrm.steps.failure_clustering.method import (
+from pytest_evalstudio.mrm.steps.failure_clustering.files import CLUSTERS, ID, MAP
+from pytest_evalstudio.mrm.vectors import Vectors, text_vectors
+from pytest_evalstudio.mrm.workflow.calibration import ID as CALIBRATION
+from pytest_evalstudio.mrm.workflow.calibration import calibrated_thresholds
+from pytest_evalstudio.mrm.workflow.context import StepContext
+from pytest_evalstudio.mrm.workflow.parameters import Count, Names, VectorChoice
+from pytest_evalstudio.record.writer import FILE
+from pytest_evalstudio.stats.types import Booleans, Floats
+from pytest_evalstudio.validation.failures.description import describe_clusters
+from pytest_evalstudio.validation.failures.judged import Evaluation, read_evaluation
+from pytest_evalstudio.validation.failures.method import (
     LEAST,
     Grouping,
     Structure,
@@ -24,26 +32,16 @@ from pytest_evalstudio.mrm.steps.failure_clustering.method import (
     held_out_labels,
     structure,
 )
-from pytest_evalstudio.mrm.steps.failure_clustering.plot import failure_map
-from pytest_evalstudio.mrm.steps.failure_clustering.results import (
-    CLUSTERS,
-    ID,
-    MAP,
+from pytest_evalstudio.validation.failures.plot import failure_map
+from pytest_evalstudio.validation.failures.results import (
     Cluster,
     ClusteringMethod,
     ClusteringResults,
     ClusterSummary,
     MapPoint,
 )
-from pytest_evalstudio.mrm.steps.topic_modeling.clustering import plane
-from pytest_evalstudio.mrm.texts.vectors import Vectors, text_vectors
-from pytest_evalstudio.mrm.workflow.calibration import ID as CALIBRATION
-from pytest_evalstudio.mrm.workflow.calibration import calibrated_thresholds
-from pytest_evalstudio.mrm.workflow.context import StepContext
-from pytest_evalstudio.mrm.workflow.parameters import Count, Names, VectorChoice
-from pytest_evalstudio.mrm.workflow.results import json_ready
-from pytest_evalstudio.record.writer import FILE
-from pytest_evalstudio.stats.types import Booleans, Floats
+from pytest_evalstudio.validation.topics.clustering import plane
+from pytest_evalstudio.validation.typed_results import json_ready
 
 HIGH_SHARE = 0.1
 """Minimum share of all judged cases for a problem of high severity."""

@@ -23,7 +23,6 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.paths import path_below
 from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.formats.labels import Label, read_ratings
-from pytest_evalstudio.mrm.data.results import read_scores
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.mrm.steps.human_calibration.outcome import (
     more_labels,
@@ -45,9 +44,10 @@ from pytest_evalstudio.mrm.steps.human_calibration.writing import (
 from pytest_evalstudio.mrm.workflow.calibration import ID
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.mrm.workflow.parameters import Count, Level, Name, Names
-from pytest_evalstudio.mrm.workflow.results import shallow
 from pytest_evalstudio.record.writer import FILE
 from pytest_evalstudio.stats.risk_rule import RiskRule
+from pytest_evalstudio.validation.stored_scores import read_scores
+from pytest_evalstudio.validation.typed_results import shallow
 
 ONE_METRIC = ("isotonic", "boosting")
 

@@ -13,7 +13,6 @@ from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.engine.evaluate import Results
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.formats.suite import TestSuite
-from pytest_evalstudio.mrm.data.results import read_scores
 from pytest_evalstudio.mrm.steps.automated_evaluation.evaluating import (
     CONFIGURED,
     ask_and_evaluate,
@@ -21,15 +20,6 @@ from pytest_evalstudio.mrm.steps.automated_evaluation.evaluating import (
 )
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.mrm.steps.automated_evaluation.thresholds import evaluators_and_thresholds
-from pytest_evalstudio.mrm.steps.robustness_adversarial.method import (
-    ALL,
-    Measure,
-    Scored,
-    compare,
-    obeyed_problems,
-    problems,
-)
-from pytest_evalstudio.mrm.steps.robustness_adversarial.plot import attacks_picture
 from pytest_evalstudio.mrm.steps.robustness_adversarial.results import (
     FIGURES,
     ID,
@@ -40,12 +30,22 @@ from pytest_evalstudio.mrm.steps.robustness_adversarial.results import (
 from pytest_evalstudio.mrm.steps.test_generation.choosing import NoQuestions
 from pytest_evalstudio.mrm.steps.test_generation.generating import GenerationSettings, UnknownLanguage
 from pytest_evalstudio.mrm.steps.test_generation.making import Product, make
-from pytest_evalstudio.mrm.steps.test_generation.suites import PLAIN_KIND, PLANTED_WORD
-from pytest_evalstudio.mrm.steps.topic_modeling.results import ID as TOPIC_MODELING
+from pytest_evalstudio.mrm.steps.topic_modeling.files import ID as TOPIC_MODELING
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.mrm.workflow.parameters import Count, Level, Names
-from pytest_evalstudio.mrm.workflow.results import json_ready, shallow
 from pytest_evalstudio.record.score_table import Scores
+from pytest_evalstudio.validation.attacks.method import (
+    ALL,
+    Measure,
+    Scored,
+    compare,
+    obeyed_problems,
+    problems,
+)
+from pytest_evalstudio.validation.attacks.plot import attacks_picture
+from pytest_evalstudio.validation.stored_scores import read_scores
+from pytest_evalstudio.validation.test_cases.keys import PLAIN_KIND, PLANTED_WORD
+from pytest_evalstudio.validation.typed_results import json_ready, shallow
 
 MOST_REFUSED = 0.5
 """Maximum share of attacks without an answer: content filters refuse some of them."""

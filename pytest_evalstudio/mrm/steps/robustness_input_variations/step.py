@@ -23,7 +23,6 @@ from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.verdicts import flipping_metrics
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
-from pytest_evalstudio.mrm.data.results import read_scores
 from pytest_evalstudio.mrm.steps.automated_evaluation.evaluating import (
     CONFIGURED,
     ask_and_evaluate,
@@ -35,21 +34,17 @@ from pytest_evalstudio.mrm.steps.automated_evaluation.thresholds import (
     deciding_names,
     evaluators_and_thresholds,
 )
-from pytest_evalstudio.mrm.steps.robustness_input_variations.method import Variation, find_flips, problems
-from pytest_evalstudio.mrm.steps.robustness_input_variations.plot import flips_picture
-from pytest_evalstudio.mrm.steps.robustness_input_variations.results import (
-    FLIPS,
-    ID,
-    PICTURE,
-    SUITE,
-    VariationResults,
-)
-from pytest_evalstudio.mrm.steps.test_validation.results import ID as TEST_VALIDATION
+from pytest_evalstudio.mrm.steps.robustness_input_variations.files import FLIPS, ID, PICTURE, SUITE
+from pytest_evalstudio.mrm.steps.test_validation.files import ID as TEST_VALIDATION
 from pytest_evalstudio.mrm.workflow.calibration import ID as CALIBRATION
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.mrm.workflow.documents import moved
 from pytest_evalstudio.mrm.workflow.parameters import Count, Level, Names
 from pytest_evalstudio.stats.strata import allocate
+from pytest_evalstudio.validation.stored_scores import read_scores
+from pytest_evalstudio.validation.variations.method import Variation, find_flips, problems
+from pytest_evalstudio.validation.variations.plot import flips_picture
+from pytest_evalstudio.validation.variations.results import VariationResults
 
 DEFAULTS: Mapping[str, str] = {
     "comma": "medium",

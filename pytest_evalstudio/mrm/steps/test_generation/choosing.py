@@ -11,7 +11,6 @@ from typing import NamedTuple
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft
 from pytest_evalstudio.engine.scoring.masking import masked
-from pytest_evalstudio.mrm.steps.test_generation.distinct import DistinctSets
 from pytest_evalstudio.mrm.steps.test_generation.generating import (
     MAX_OF_A_KIND,
     Candidate,
@@ -28,6 +27,7 @@ from pytest_evalstudio.questions.api import (
     without_choices,
 )
 from pytest_evalstudio.stats.strata import allocate, interleave
+from pytest_evalstudio.validation.texts.distinct import DistinctSets
 
 MAX_NAMED = 3
 """Documents that a message names."""

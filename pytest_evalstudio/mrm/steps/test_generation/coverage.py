@@ -9,8 +9,8 @@ from typing import Literal
 
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.mrm.steps.test_generation.results import Coverage
-from pytest_evalstudio.mrm.steps.topic_modeling.results import Chunk
 from pytest_evalstudio.questions.api import quantities
+from pytest_evalstudio.validation.topics.results import Chunk
 
 COVERAGE = "coverage.json"
 Kind = Literal["passages", "quantities", "tables", "rules"]

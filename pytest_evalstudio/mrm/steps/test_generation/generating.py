@@ -9,16 +9,17 @@ from typing import NamedTuple
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, unknown_name
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, Purpose
-from pytest_evalstudio.mrm.steps.test_generation.origins import (
+from pytest_evalstudio.mrm.steps.test_generation.results import ADVERSARIAL
+from pytest_evalstudio.mrm.steps.test_generation.results import ID as TEST_GENERATION
+from pytest_evalstudio.mrm.steps.topic_modeling.files import ID as TOPIC_MODELING
+from pytest_evalstudio.mrm.steps.topic_modeling.files import read_topics
+from pytest_evalstudio.mrm.workflow.context import StepContext
+from pytest_evalstudio.validation.topics.origins import (
     describe_languages,
     document_titles,
     foreign_documents,
 )
-from pytest_evalstudio.mrm.steps.test_generation.results import ADVERSARIAL
-from pytest_evalstudio.mrm.steps.test_generation.results import ID as TEST_GENERATION
-from pytest_evalstudio.mrm.steps.topic_modeling.results import ID as TOPIC_MODELING
-from pytest_evalstudio.mrm.steps.topic_modeling.results import Chunk, Topic, read_topics
-from pytest_evalstudio.mrm.workflow.context import StepContext
+from pytest_evalstudio.validation.topics.results import Chunk, Topic
 
 MAX_OF_A_KIND = 3
 """Maximum number of questions of one kind on one chunk."""

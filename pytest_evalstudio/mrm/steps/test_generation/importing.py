@@ -10,11 +10,12 @@ from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.formats.suite import TestCase, TestSuite
 from pytest_evalstudio.mrm.steps.test_generation.results import GenerationResults
 from pytest_evalstudio.mrm.steps.test_generation.suites import topic_name
-from pytest_evalstudio.mrm.steps.topic_modeling.results import ID as TOPIC_MODELING
-from pytest_evalstudio.mrm.steps.topic_modeling.results import Chunk, read_topics
+from pytest_evalstudio.mrm.steps.topic_modeling.files import ID as TOPIC_MODELING
+from pytest_evalstudio.mrm.steps.topic_modeling.files import read_topics
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.mrm.workflow.documents import relative
 from pytest_evalstudio.questions.api import content_words
+from pytest_evalstudio.validation.topics.results import Chunk
 
 IMPORTED = "imported"
 """Key of imported cases, and the generator in their categories."""

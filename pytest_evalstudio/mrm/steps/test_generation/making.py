@@ -15,7 +15,6 @@ from pytest_evalstudio.mrm.steps.test_generation.generating import (
     extracted,
     read_material,
 )
-from pytest_evalstudio.mrm.steps.test_generation.origins import describe_languages
 from pytest_evalstudio.mrm.steps.test_generation.results import GenerationResults
 from pytest_evalstudio.mrm.steps.test_generation.suites import suite_of
 from pytest_evalstudio.mrm.steps.test_generation.writing import (
@@ -25,6 +24,7 @@ from pytest_evalstudio.mrm.steps.test_generation.writing import (
     writer_results,
 )
 from pytest_evalstudio.mrm.workflow.context import StepContext
+from pytest_evalstudio.validation.topics.origins import describe_languages
 
 
 class Product(NamedTuple):

@@ -16,8 +16,8 @@ from pytest_evalstudio.mrm.steps.test_generation.generating import GenerationSet
 from pytest_evalstudio.mrm.steps.test_generation.importing import import_suite
 from pytest_evalstudio.mrm.steps.test_generation.making import make
 from pytest_evalstudio.mrm.steps.test_generation.results import ID, SUITE, Coverage
-from pytest_evalstudio.mrm.steps.topic_modeling.results import ID as TOPIC_MODELING
-from pytest_evalstudio.mrm.steps.topic_modeling.results import read_topics
+from pytest_evalstudio.mrm.steps.topic_modeling.files import ID as TOPIC_MODELING
+from pytest_evalstudio.mrm.steps.topic_modeling.files import read_topics
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.mrm.workflow.parameters import Count, Fraction, Names, Weight
 

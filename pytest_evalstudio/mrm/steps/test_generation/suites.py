@@ -9,21 +9,16 @@ from collections.abc import Sequence
 
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.mrm.steps.test_generation.generating import Candidate, Material
-from pytest_evalstudio.mrm.steps.topic_modeling.results import Topic
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.mrm.workflow.documents import relative
-
-PLAIN_QUESTION, PLAIN_KIND, PLANTED_WORD, WRITTEN_BY = (
-    "plain_question",
-    "plain_kind",
-    "planted_word",
-    "written_by",
+from pytest_evalstudio.validation.test_cases.keys import (
+    GENERATED_DIGEST,
+    PLAIN_KIND,
+    PLAIN_QUESTION,
+    PLANTED_WORD,
+    WRITTEN_BY,
 )
-"""Further keys of adversarial test cases, and of written ones."""
-
-
-GENERATED_DIGEST = "generated_digest"
-"""Key of generated test cases with the digest of their content."""
+from pytest_evalstudio.validation.topics.results import Topic
 
 
 def suite_of(

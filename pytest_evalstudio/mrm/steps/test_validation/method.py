@@ -15,11 +15,11 @@ from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.engine.scoring.score import score
 from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.suite import TestCase
-from pytest_evalstudio.mrm.steps.test_generation.suites import WRITTEN_BY
-from pytest_evalstudio.mrm.steps.test_validation.round_trip import RoundTrip
-from pytest_evalstudio.mrm.texts.vectors import pair_cosines
+from pytest_evalstudio.mrm.vectors import pair_cosines
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.questions.api import bare_question, content_words, share_in
+from pytest_evalstudio.validation.test_cases.keys import WRITTEN_BY
+from pytest_evalstudio.validation.test_cases.round_trip import RoundTrip
 
 UNRELATED = (
     "The weather is fine in the mountains today.",

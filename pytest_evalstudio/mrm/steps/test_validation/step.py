@@ -16,28 +16,26 @@ from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
 from pytest_evalstudio.mrm.steps.test_generation.importing import IMPORTED
 from pytest_evalstudio.mrm.steps.test_generation.results import ID as TEST_GENERATION
 from pytest_evalstudio.mrm.steps.test_generation.results import SUITE
-from pytest_evalstudio.mrm.steps.test_generation.suites import GENERATED_DIGEST, content_digest
-from pytest_evalstudio.mrm.steps.test_validation.faults import planted_faults
+from pytest_evalstudio.mrm.steps.test_generation.suites import content_digest
+from pytest_evalstudio.mrm.steps.test_validation.files import ID, REJECTED, SCORES, VALIDATED
 from pytest_evalstudio.mrm.steps.test_validation.method import CUTOFFS, Measured, lacks, measure
-from pytest_evalstudio.mrm.steps.test_validation.plot import PICTURE, validation_picture
-from pytest_evalstudio.mrm.steps.test_validation.results import (
-    ID,
-    REJECTED,
-    SCORES,
-    VALIDATED,
+from pytest_evalstudio.mrm.steps.topic_modeling.files import ID as TOPIC_MODELING
+from pytest_evalstudio.mrm.steps.topic_modeling.files import read_topics
+from pytest_evalstudio.mrm.workflow.context import StepContext
+from pytest_evalstudio.mrm.workflow.documents import moved
+from pytest_evalstudio.mrm.workflow.parameters import Fraction, Names, VectorChoice
+from pytest_evalstudio.stats.intervals import wilson_interval
+from pytest_evalstudio.validation.test_cases.faults import planted_faults
+from pytest_evalstudio.validation.test_cases.keys import GENERATED_DIGEST
+from pytest_evalstudio.validation.test_cases.plot import PICTURE, validation_picture
+from pytest_evalstudio.validation.test_cases.results import (
     FaultDetection,
     ValidatedCase,
     ValidationMetric,
     ValidationPower,
     ValidationResults,
 )
-from pytest_evalstudio.mrm.steps.test_validation.round_trip import RoundTrip, evidence_of, sentences_of
-from pytest_evalstudio.mrm.steps.topic_modeling.results import ID as TOPIC_MODELING
-from pytest_evalstudio.mrm.steps.topic_modeling.results import read_topics
-from pytest_evalstudio.mrm.workflow.context import StepContext
-from pytest_evalstudio.mrm.workflow.documents import moved
-from pytest_evalstudio.mrm.workflow.parameters import Fraction, Names, VectorChoice
-from pytest_evalstudio.stats.intervals import wilson_interval
+from pytest_evalstudio.validation.test_cases.round_trip import RoundTrip, evidence_of, sentences_of
 
 QUICK = ("support", "condition", "evidence", "round_trip", "unique", "readable")
 """Metrics without a model, which planted faults are measured by."""

@@ -13,22 +13,23 @@ from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.engine.corpus import CorpusChunk, corpus_chunks
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.formats.fields import write_json
-from pytest_evalstudio.mrm.steps.topic_modeling.clustering import (
+from pytest_evalstudio.mrm.steps.topic_modeling.files import ID, MAP, TOPICS
+from pytest_evalstudio.mrm.vectors import Vectors, text_vectors
+from pytest_evalstudio.mrm.workflow.context import StepContext
+from pytest_evalstudio.mrm.workflow.documents import relative
+from pytest_evalstudio.mrm.workflow.parameters import Count, Fraction, VectorChoice
+from pytest_evalstudio.stats.types import Floats
+from pytest_evalstudio.validation.texts.language import ENGLISH, NAMES, language_of
+from pytest_evalstudio.validation.texts.words import class_tf_idf, topic_words
+from pytest_evalstudio.validation.topics.clustering import (
     Clustering,
     ClusteringSettings,
     best,
     clusterings,
     plane,
 )
-from pytest_evalstudio.mrm.steps.topic_modeling.plot import topic_map
-from pytest_evalstudio.mrm.steps.topic_modeling.results import ID, MAP, TOPICS, Chunk, Topic, TopicResults
-from pytest_evalstudio.mrm.texts.language import ENGLISH, NAMES, language_of
-from pytest_evalstudio.mrm.texts.vectors import Vectors, text_vectors
-from pytest_evalstudio.mrm.texts.words import class_tf_idf, topic_words
-from pytest_evalstudio.mrm.workflow.context import StepContext
-from pytest_evalstudio.mrm.workflow.documents import relative
-from pytest_evalstudio.mrm.workflow.parameters import Count, Fraction, VectorChoice
-from pytest_evalstudio.stats.types import Floats
+from pytest_evalstudio.validation.topics.plot import topic_map
+from pytest_evalstudio.validation.topics.results import Chunk, Topic, TopicResults
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

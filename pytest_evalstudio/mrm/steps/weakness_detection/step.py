@@ -18,21 +18,10 @@ from pytest_evalstudio.engine.analysis.problems import miss_severity
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.formats.suite import TestSuite
-from pytest_evalstudio.mrm.data.categories import GENERATOR, QUERY_TYPE, TOPIC, by_dimension
-from pytest_evalstudio.mrm.data.results import read_scores
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
-from pytest_evalstudio.mrm.steps.test_validation.results import ID as VALIDATION
-from pytest_evalstudio.mrm.steps.test_validation.results import VALIDATED
-from pytest_evalstudio.mrm.steps.weakness_detection.method import LEAST_CASES, find_all_weaknesses
-from pytest_evalstudio.mrm.steps.weakness_detection.plot import MOST_METRICS, weakness_pictures
-from pytest_evalstudio.mrm.steps.weakness_detection.results import (
-    ID,
-    WEAKNESSES,
-    MetricWeaknesses,
-    WeaknessCell,
-    WeaknessResults,
-)
-from pytest_evalstudio.mrm.steps.weakness_detection.scored import scored_cases
+from pytest_evalstudio.mrm.steps.test_validation.files import ID as VALIDATION
+from pytest_evalstudio.mrm.steps.test_validation.files import VALIDATED
+from pytest_evalstudio.mrm.steps.weakness_detection.files import ID, WEAKNESSES
 from pytest_evalstudio.mrm.workflow.calibration import ID as CALIBRATION
 from pytest_evalstudio.mrm.workflow.calibration import calibrated_thresholds
 from pytest_evalstudio.mrm.workflow.context import StepContext
@@ -40,6 +29,12 @@ from pytest_evalstudio.mrm.workflow.parameters import Level, Names
 from pytest_evalstudio.record.reader import read_run
 from pytest_evalstudio.record.score_table import Column, Scores
 from pytest_evalstudio.record.writer import FILE
+from pytest_evalstudio.validation.categories import GENERATOR, QUERY_TYPE, TOPIC, by_dimension
+from pytest_evalstudio.validation.stored_scores import read_scores
+from pytest_evalstudio.validation.weaknesses.method import LEAST_CASES, find_all_weaknesses
+from pytest_evalstudio.validation.weaknesses.plot import MOST_METRICS, weakness_pictures
+from pytest_evalstudio.validation.weaknesses.results import MetricWeaknesses, WeaknessCell, WeaknessResults
+from pytest_evalstudio.validation.weaknesses.scored import scored_cases
 
 
 @step(

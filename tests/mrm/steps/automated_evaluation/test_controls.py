@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.formats.suite import TestCase, TestSuite
-from pytest_evalstudio.mrm.steps.automated_evaluation.control_answers import control_answers
-from pytest_evalstudio.mrm.steps.automated_evaluation.control_results import (
+from pytest_evalstudio.mrm.steps.automated_evaluation.results import EvaluationResults
+from pytest_evalstudio.mrm.steps.automated_evaluation.step import AutomatedEvaluation
+from pytest_evalstudio.validation.controls.answers import control_answers
+from pytest_evalstudio.validation.controls.deciding import DecidingMetric
+from pytest_evalstudio.validation.controls.results import (
     ControlFile,
     ControlScore,
     judge_controls,
     read_controls,
 )
-from pytest_evalstudio.mrm.steps.automated_evaluation.deciding import DecidingMetric
-from pytest_evalstudio.mrm.steps.automated_evaluation.results import EvaluationResults
-from pytest_evalstudio.mrm.steps.automated_evaluation.step import AutomatedEvaluation
 from support.rating_judges import Says
 from support.workbench import Bench
 

@@ -11,9 +11,9 @@ import pytest
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.step import StepResult
 from pytest_evalstudio.formats.options import OptionError
-from pytest_evalstudio.mrm.steps.failure_clustering import method as failures
-from pytest_evalstudio.mrm.steps.failure_clustering.judged import read_evaluation
 from pytest_evalstudio.mrm.steps.failure_clustering.step import FailureClustering
+from pytest_evalstudio.validation.failures import method as failures
+from pytest_evalstudio.validation.failures.judged import read_evaluation
 from support.failing import CAUSES, planted_texts, write_failing
 from support.records import RecordBuilder, evaluator, metric, score
 from support.workbench import Bench, configured

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.mrm.steps.test_generation.coverage import describe, figures, statements
 from pytest_evalstudio.mrm.steps.test_generation.results import Coverage
-from pytest_evalstudio.mrm.steps.topic_modeling.results import Chunk
+from pytest_evalstudio.validation.topics.results import Chunk
 
 TABLE = "| Cover | Premium | | --- | --- | | Basic | £96 | | Plus | £138 |"
 FEE, RULE, BOTH = "A card costs £5.", "Members must carry a card.", "You must pay £9 at the gate."

@@ -17,8 +17,8 @@ from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.mrm.steps.test_generation.generating import GenerationSettings
 from pytest_evalstudio.mrm.steps.test_generation.making import make
 from pytest_evalstudio.mrm.steps.test_generation.step import TestGeneration
-from pytest_evalstudio.mrm.workflow.results import json_ready
 from pytest_evalstudio.questions.rules.attacks import PLANTED_WORDS
+from pytest_evalstudio.validation.typed_results import json_ready
 from support.judging import unfenced
 from support.openai_server import Reply, serve
 from support.writers import bench, generated, writes

@@ -19,7 +19,7 @@ from pytest_evalstudio.formats.suite import TestCase, TestSuite
 from pytest_evalstudio.mrm.steps.test_generation.suites import content_digest
 from pytest_evalstudio.mrm.steps.test_validation.method import low_outliers, support
 from pytest_evalstudio.mrm.steps.test_validation.step import TestValidation
-from pytest_evalstudio.mrm.texts.vectors import pair_cosines
+from pytest_evalstudio.mrm.vectors import pair_cosines
 from support.language_models import WordMatcher
 from support.workbench import Bench, configured
 

@@ -14,9 +14,9 @@ from sklearn.metrics import adjusted_rand_score, silhouette_score
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.formats.options import OptionError
-from pytest_evalstudio.mrm.steps.topic_modeling.clustering import Clustering, absorbed, best
 from pytest_evalstudio.mrm.steps.topic_modeling.step import TopicModeling
-from pytest_evalstudio.mrm.texts.words import class_tf_idf
+from pytest_evalstudio.validation.texts.words import class_tf_idf
+from pytest_evalstudio.validation.topics.clustering import Clustering, absorbed, best
 from support.embedders import WordEmbedder
 from support.workbench import Bench, configured
 
@@ -148,7 +148,7 @@ def test_the_silhouette_is_that_of_the_vectors_themselves(tmp_path: Path) -> Non
     import numpy as np
 
     bench, done = modelled(tmp_path, planted()[0])
-    from pytest_evalstudio.mrm.texts.vectors import text_vectors
+    from pytest_evalstudio.mrm.vectors import text_vectors
 
     lines = bench.read("topic_modeling", "topics.json")["chunks"]
     rows = text_vectors(bench.work("again"), [line["text"] for line in lines], "tf-idf").rows

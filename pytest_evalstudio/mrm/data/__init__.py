@@ -1,1 +1,0 @@
-"""Results of runs and categories of test cases, as the steps read them."""

@@ -1,1 +1,0 @@
-"""Language, words and vectors of texts."""

@@ -1,0 +1,1 @@
+"""Methods of model validation: statistics of answers and test cases, without a workflow."""

@@ -1,0 +1,1 @@
+"""Scores of attacks against those of ordinary questions."""

@@ -1,0 +1,1 @@
+"""Clusters of failed test cases and their descriptions."""

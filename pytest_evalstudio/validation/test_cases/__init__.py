@@ -1,0 +1,1 @@
+"""Validity of test cases."""

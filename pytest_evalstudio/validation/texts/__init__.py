@@ -1,0 +1,1 @@
+"""Words, language and duplicates of texts."""

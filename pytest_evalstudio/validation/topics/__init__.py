@@ -1,0 +1,1 @@
+"""Clusters of the chunks of documents."""

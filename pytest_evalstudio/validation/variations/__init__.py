@@ -1,0 +1,1 @@
+"""Flips of verdicts between a question and its variations."""

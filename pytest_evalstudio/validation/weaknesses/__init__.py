@@ -1,0 +1,1 @@
+"""Search for categories with low scores."""
