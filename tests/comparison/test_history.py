@@ -114,6 +114,15 @@ def test_pictures_are_svg_with_a_text_alternative(runs: Path) -> None:
     assert "one: 0.75, 0.25" in files["pass_rate.svg"]
 
 
+def test_folders_of_reports_and_folders_of_runs_hold_records(runs: Path) -> None:
+    report = runs / "a"
+    file = report / "record.jsonl"
+    assert record_files([report]) == [report]
+    assert record_files([file]) == [file]
+    (runs / "run.zip").write_bytes(b"")
+    assert record_files([runs]) == [runs / "run.zip"]
+
+
 def test_a_folder_without_records_is_a_usage_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="there are no records here"):
         record_files([tmp_path])

@@ -152,6 +152,7 @@ def test_an_even_drop_takes_fewer_cases_of_a_metric(tmp_path: Path) -> None:
     ("options", "message"),
     [
         (["--drop", "0"], "--drop 0: expected a number above 0"),
+        (["--drop=-0.1"], "--drop -0.1: expected a number above 0"),
         (["--drop", "nan"], "--drop nan: expected a number above 0"),
         (["--drop", "0.1", "--power", "1"], "--power 1: expected a number between 0 and 1"),
         (["--drop", "0.1", "--alpha", "0"], "--alpha 0: expected a number between 0 and 1"),

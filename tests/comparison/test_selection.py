@@ -107,6 +107,35 @@ def test_cases_of_documents_that_are_not_covered_come_first() -> None:
     assert set(selected_cases) == {0, 3}
 
 
+def test_the_middle_of_a_block_stands_for_it() -> None:
+    verdicts = np.asarray([[1.0]] * 5 + [[0.0]] * 5)
+    assert select(verdicts, [frozenset()] * 10, np.zeros(10, dtype=bool), 2) == {2: 5, 7: 5}
+
+
+@pytest.mark.parametrize(
+    ("question", "states", "is_redundant"),
+    [
+        ("What is the fee of the gold card ?", "++++", True),
+        ("What is the fee of the gold card ?", "+++-", False),
+        ("How long does a transfer to Spain take", "++++", False),
+    ],
+)
+def test_a_case_is_redundant_with_the_words_and_the_verdicts_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, question: str, states: str, is_redundant: bool
+) -> None:
+    monkeypatch.setitem(QUESTIONS, "easy-again", question)
+    folder = record(tmp_path, {**VERDICTS, "easy-again": states})
+    assert bool(figures(folder)["easy-again"]["duplicate_of"]) is is_redundant
+
+
+def test_a_check_has_a_correlation_where_pass_rates_differ(tmp_path: Path) -> None:
+    checked = json.loads(selected(record(tmp_path / "a"), "--json", "--budget", "4").stdout)["check"]
+    assert -1.0 <= checked["correlation"] <= 1.0
+    same = {f"k{number}": "+++" if number % 2 else "---" for number in range(8)}
+    equal = record(tmp_path / "b", same, names=("one", "two", "three"))
+    assert json.loads(selected(equal, "--json", "--budget", "4").stdout)["check"]["correlation"] is None
+
+
 def test_history_and_models_are_columns_and_perturbations_belong_to_their_case(tmp_path: Path) -> None:
     record(tmp_path / "history" / "a")
     builder = RecordBuilder(evaluator("quality"), models=("small",))

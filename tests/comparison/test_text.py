@@ -52,3 +52,11 @@ def test_a_decided_metric_needs_no_more_cases() -> None:
     line = metric_line(compared(verdict="worse", smallest_detectable=0.1, cases_needed=10))
     assert "cases would settle" not in line
     assert "smallest detectable" not in line
+
+
+@pytest.mark.parametrize(("changed", "is_unchanged"), [(0, True), (1, False)])
+def test_a_metric_without_a_changed_case_names_the_drop_that_cannot_be_excluded(
+    changed: int, is_unchanged: bool
+) -> None:
+    line = metric_line(compared(changed=changed, low=-0.12, high=0.1))
+    assert ("no case changed; drops below 0.12 cannot be excluded" in line) is is_unchanged
