@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -17,6 +18,7 @@ from pytest_evalstudio.core.plugins.host import Host, HostSpec, Opens
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.absent import absent_host
 from pytest_evalstudio.engine.asking.answers import AnswerCache, digest_of
+from pytest_evalstudio.engine.asking.attachments import unsupported_message
 from pytest_evalstudio.engine.asking.corpora import CorpusRegister, report_ingestion
 from pytest_evalstudio.engine.asking.descriptors import affordable, describe_limit
 from pytest_evalstudio.engine.asking.downloads import named_hosts
@@ -158,6 +160,7 @@ def open_model(
             tracing=tracing,
             max_text_chars=max_text_chars,
             template=template,
+            unsupported=functools.partial(unsupported_message, spec, registry),
             load=load_of(options.session.connection, str(folder), limits),
             labels=SessionLabels(
                 connection=options.session.connection,

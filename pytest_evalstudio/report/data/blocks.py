@@ -6,6 +6,7 @@ import base64
 from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ from pytest_evalstudio.record.codec import portable
 from pytest_evalstudio.record.schema import Item
 from pytest_evalstudio.report.data.columns import Columns, Integers
 from pytest_evalstudio.report.data.meta import describe
+from pytest_evalstudio.report.data.pictures import Pictures
 from pytest_evalstudio.report.data.texts import NOWHERE, TextStore, compressed
 from pytest_evalstudio.report.data.tools import ToolTable
 from pytest_evalstudio.report.data.trajectories import TrajectoryReader
@@ -35,11 +37,13 @@ class Block:
 
     Attributes:
         id: id of its element.
-        data: base64 of gzip, without characters that are special in HTML.
+        data: base64, without characters that are special in HTML.
+        media_type: of the data.
     """
 
     id: str
     data: str
+    media_type: str = "application/gzip"
 
 
 class PageData:
@@ -49,6 +53,7 @@ class PageData:
         evaluators: of the run, whose options say which calls are judged.
         comparison: of the run with its baseline, None without one.
         rows: items that the page lists at most.
+        root: folder where the paths of node ids start, for images of cases; None to show none.
     """
 
     def __init__(
@@ -58,7 +63,9 @@ class PageData:
         evaluators: Mapping[str, EvaluatorInfo] = NOTHING,
         comparison: Comparison | None = None,
         rows: int = ROWS,
+        root: Path | None = None,
     ) -> None:
+        self._pictures = Pictures(root)
         self.columns = columns
         self.tools = ToolTable(evaluators)
         self._trajectories = TrajectoryReader(evaluators)
@@ -86,6 +93,8 @@ class PageData:
             if notable or position < self._rows
             else (NOWHERE, NOWHERE)
         )
+        if texts[0] != NOWHERE:
+            self._pictures.add(item)
         self._text_places.append(texts[0])
         self._context_places.append(texts[1])
 
@@ -102,6 +111,8 @@ class PageData:
             yield _binary("tools", *self.tools.columns(selected_rows, len(self.columns)))
         for number, data in self._texts.blocks():
             yield Block(f"texts-{number}", _letters(data))
+        for picture in self._pictures:
+            yield Block(f"picture-{picture.sha256}", picture.data, picture.media_type)
 
     def _row_columns(self, selected_rows: Integers) -> list[npt.NDArray[np.generic]]:
         """Return the columns, widest numbers first, so that each starts at an aligned offset."""
