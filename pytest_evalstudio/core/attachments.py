@@ -6,7 +6,6 @@ import codecs
 import hashlib
 import io
 import os
-import zipfile
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from threading import Lock
@@ -153,6 +152,8 @@ def media_type_of(content: bytes, name: str) -> str:
 
 def _is_docx(content: bytes) -> bool:
     """Return True if the directory of an archive names the parts of a DOCX; nothing is unpacked."""
+    import zipfile  # most runs read no archive
+
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             names = set(archive.namelist())

@@ -255,6 +255,12 @@ class Case:
         earlier = (attachment for turn in self.conversation for attachment in turn.attachments)
         return (*earlier, *self.attachments)
 
+    @property
+    def all_media(self) -> tuple[Attachment, ...]:
+        """Return the images and files of the question, and of the turns that are to be run."""
+        turns = self.plan.turns if self.plan is not None else ()
+        return (*self.media, *(attachment for turn in turns for attachment in turn.attachments))
+
     def with_answer(self, **changes: Any) -> Case:
         """Return the case with some fields of its answer changed."""
         return replace(self, answer=replace(self.answer, **changes))

@@ -20,7 +20,6 @@ from pytest_evalstudio.core.attachments import (
     facts_of,
 )
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, nearest
-from pytest_evalstudio.core.paths import path_below
 from pytest_evalstudio.formats.fields import FormatModel, Text, one_of
 from pytest_evalstudio.formats.source import Source, pointer
 
@@ -113,6 +112,8 @@ def attachment_of(item: AttachedFile, folder: Path | None, *, is_image: bool) ->
         ValueError: if there is no such file, or it cannot be an attachment; the message is a sentence with
             the path. A file whose digest is recorded may be missing.
     """
+    from pytest_evalstudio.core.paths import path_below  # most suites name no file
+
     try:
         path = None if folder is None else path_below(folder, item.path)
         if path is not None and (os.path.exists(path) or not item.is_recorded):
@@ -229,6 +230,11 @@ def attached_paths(images: Sequence[AttachedFile], files: Sequence[AttachedFile]
     return [["attached", *paths]] if paths else []
 
 
+def named_files(case: Any) -> list[AttachedFile]:
+    """Return the images and files of a test case or row, those of its turns included."""
+    return [item for message in (case, *case.turns) for item in (*message.images, *message.files)]
+
+
 def recorded(attachments: Sequence[Attachment], *, is_image: bool) -> list[AttachedFile]:
     """Return the images or the files of a message as a lab has them: without their bytes."""
     return [
@@ -259,7 +265,11 @@ def check_attachments(source: Source, message: Any, *at: object) -> None:
         raise source.error(
             pointer(*at), f"has more than {MAX_ATTACHMENTS} images and files; leave some of them out"
         )
-    if source.folder is None:
+    if source.is_remote and not all(item.is_recorded for item in (*message.images, *message.files)):
+        raise source.error(
+            pointer(*at), "has images or files, and a file from a URL names none; save it beside them"
+        )
+    if source.folder is None or source.is_remote:
         return
     for name in ("images", "files"):
         for index, item in enumerate(getattr(message, name)):

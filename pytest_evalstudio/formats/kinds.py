@@ -62,7 +62,7 @@ def read_source(path: Path, name: str = "") -> Source:
         source = parse_csv(text, name)
     else:
         source = parse(text, name, yaml=suffix in YAML_SUFFIXES, packs_rows=True)
-    source.folder = path.parent
+    source.folder, source.is_remote = path.parent, "://" in name
     return source
 
 

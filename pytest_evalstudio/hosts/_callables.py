@@ -21,7 +21,6 @@ from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.core.states import ApplicationState, state_text
 from pytest_evalstudio.core.steps import Step, read_steps
 from pytest_evalstudio.core.tool_calls import ToolCall, read_tool_calls
-from pytest_evalstudio.hosts._attachments import local_paths
 from pytest_evalstudio.hosts._threads import Start, in_thread, start_thread
 
 TEXT_KEYS = ("answer", "text", "actual_output")
@@ -221,6 +220,10 @@ def _message(turn: Turn) -> dict[str, Any]:
 
 
 def _paths(attachments: Sequence[Attachment], name: str) -> list[str]:
+    if not attachments:
+        return []
+    from pytest_evalstudio.hosts._attachments import local_paths  # most questions come with no file
+
     return local_paths(each for each in attachments if each.is_image == (name == "images"))
 
 

@@ -187,6 +187,46 @@ def test_validate_names_a_missing_image(project: Project) -> None:
     )
 
 
+def test_a_suite_at_a_url_names_no_local_image(project: Project, httpserver_folder: str) -> None:
+    result = project.run(f"{httpserver_folder}/sums_suite.json")
+    result.assert_outcomes(errors=3)
+    result.stdout.fnmatch_lines(
+        ["*test_cases/0: has images or files, and a file from a URL names none; save*"]
+    )
+    done = project.run_command("validate", f"{httpserver_folder}/sums_suite.json")
+    assert done.ret == 1
+    done.stdout.fnmatch_lines(["*/turns/0: has images or files, and a file from a URL names none; save it*"])
+
+
+def test_validate_warns_of_a_model_whose_host_takes_no_images(project: Project) -> None:
+    table = '[[model]]\nname = "text"\nhost = "h2ogpt"\nurl = "http://localhost:9/v1"\nllm_model_name = "x"\n'
+    configured(project, "sees", "\n" + table)
+    done = project.run_command("validate", "sums_suite.json")
+    assert done.ret == 0
+    done.stdout.fnmatch_lines(
+        [
+            "warning: sums_suite.json: model 'text' cannot be asked 3 test cases: host 'h2ogpt' takes no*",
+            "sums_suite.json: suite, 3 test cases: fine",
+        ]
+    )
+
+
+def test_the_image_of_a_simulated_user_comes_with_the_first_message(project: Project) -> None:
+    user = {"opening": "Look at this.", "replies": [{"when": '"red"', "say": "Sure?"}], "max_turns": 2}
+    project.suite({"key": "talk", "user": user, "images": ["charts/chart.png"], "condition": '"blue"'})
+    project.run("sums_suite.json")
+    _, items = project.record()
+    turns = items["talk[app]"]["rows"][0]["turns"]
+    assert [len(turn.get("attachments", ())) for turn in turns] == [1, 0]
+    assert [turn["answer"]["actual_output"] for turn in turns] == ["It is red.", "It is blue."]
+
+
+def test_workers_give_the_same_results(project: Project) -> None:
+    project.run_process("sums_suite.json", "-n", "2").assert_outcomes(passed=3)
+    _, items = project.record()
+    assert items["colour[app]"]["rows"][0]["attachments"][0]["name"] == "charts/chart.png"
+
+
 def test_python_tests_ask_with_images(project: Project) -> None:
     project.write(
         "test_colour.py",

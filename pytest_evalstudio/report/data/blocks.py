@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -20,10 +21,12 @@ from pytest_evalstudio.record.codec import portable
 from pytest_evalstudio.record.schema import Item
 from pytest_evalstudio.report.data.columns import Columns, Integers
 from pytest_evalstudio.report.data.meta import describe
-from pytest_evalstudio.report.data.pictures import Pictures
 from pytest_evalstudio.report.data.texts import NOWHERE, TextStore, compressed
 from pytest_evalstudio.report.data.tools import ToolTable
 from pytest_evalstudio.report.data.trajectories import TrajectoryReader
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.report.data.pictures import Pictures
 
 ROWS = 150_000
 """Items that a page lists at most; the others are in the files only."""
@@ -63,9 +66,11 @@ class PageData:
         evaluators: Mapping[str, EvaluatorInfo] = NOTHING,
         comparison: Comparison | None = None,
         rows: int = ROWS,
+        *,
         root: Path | None = None,
     ) -> None:
-        self._pictures = Pictures(root)
+        self._root = root
+        self._pictures: Pictures | None = None
         self.columns = columns
         self.tools = ToolTable(evaluators)
         self._trajectories = TrajectoryReader(evaluators)
@@ -93,10 +98,17 @@ class PageData:
             if notable or position < self._rows
             else (NOWHERE, NOWHERE)
         )
-        if texts[0] != NOWHERE:
-            self._pictures.add(item)
+        if texts[0] != NOWHERE and self._root is not None and _has_attachments(item):
+            self._picture_store(self._root).add(item)
         self._text_places.append(texts[0])
         self._context_places.append(texts[1])
+
+    def _picture_store(self, root: Path) -> Pictures:
+        from pytest_evalstudio.report.data.pictures import Pictures  # most runs have no image
+
+        if self._pictures is None:
+            self._pictures = Pictures(root)
+        return self._pictures
 
     def blocks(self, analysis: Analysis) -> Iterator[Block]:
         """Yield all blocks, those needed first in front."""
@@ -111,7 +123,7 @@ class PageData:
             yield _binary("tools", *self.tools.columns(selected_rows, len(self.columns)))
         for number, data in self._texts.blocks():
             yield Block(f"texts-{number}", _letters(data))
-        for picture in self._pictures:
+        for picture in self._pictures or ():
             yield Block(f"picture-{picture.sha256}", picture.data, picture.media_type)
 
     def _row_columns(self, selected_rows: Integers) -> list[npt.NDArray[np.generic]]:
@@ -172,6 +184,10 @@ class PageData:
                 values[mask] = np.array(column, dtype=np.float64)[rows[mask]]
             scores.append(values)
         return _binary(f"scores-{number}", *scores, limits, states)
+
+
+def _has_attachments(item: Item) -> bool:
+    return any(row.attachments or any(turn.attachments for turn in row.turns) for row in item.rows)
 
 
 def _json(id: str, value: object) -> Block:

@@ -41,10 +41,10 @@ class Pictures:
     file of this machine.
 
     Args:
-        root: folder where the paths of node ids start; None to read no file.
+        root: folder where the paths of node ids start.
     """
 
-    def __init__(self, root: Path | None) -> None:
+    def __init__(self, root: Path) -> None:
         self._root = root
         self._pictures: dict[str, Picture] = {}
         self._tried: set[tuple[str, str, str]] = set()
@@ -52,8 +52,6 @@ class Pictures:
 
     def add(self, item: Item) -> None:
         """Take the images of an item."""
-        if self._root is None:
-            return
         for row in item.rows:
             for each in (*row.attachments, *(entry for turn in row.turns for entry in turn.attachments)):
                 self._add(item.file, each)
@@ -81,7 +79,6 @@ class Pictures:
 
     def _content(self, file: str, entry: RecordedAttachment) -> bytes | None:
         """Return the content of an image, None where no file below the root has it."""
-        assert self._root is not None  # nothing is added without a root
         for name in (str(PurePosixPath(file).parent / entry.name), entry.name):
             try:
                 with open_file(path_below(self._root, name)) as opened:
