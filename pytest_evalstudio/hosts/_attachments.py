@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
@@ -20,6 +21,7 @@ from pytest_evalstudio.core.attachments import (
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.hosts._completions import sendable
+from pytest_evalstudio.hosts._faults import without_base64
 
 BEDROCK_FORMATS: Mapping[str, str] = {
     PDF: "pdf",
@@ -31,15 +33,33 @@ BEDROCK_FORMATS: Mapping[str, str] = {
 FIELDS = ("name", "media_type", "base64", "data_url")
 """Keys of an image or file in templates of requests."""
 
+_LOGGERS = ("openai._base_client", "anthropic._base_client", "botocore.endpoint")
+"""Loggers of clients that write requests at the level DEBUG."""
 _NOT_IN_BEDROCK_NAMES = re.compile(r"[^A-Za-z0-9()\[\]-]+")
 
 
+class _WithoutContent(logging.Filter):
+    """Shortens Base64 in messages of clients that log whole requests."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        text = record.getMessage()
+        short = without_base64(text)
+        if short != text:
+            record.msg, record.args = short, ()
+        return True
+
+
+_FILTER = _WithoutContent()
+
+
 def bytes_of(attachment: Attachment) -> bytes:
-    """Return the bytes of an attachment.
+    """Return the bytes of an attachment; from then on, clients log no content of images and files.
 
     Raises:
         HostFault: if the file is missing or has changed.
     """
+    for name in _LOGGERS:
+        logging.getLogger(name).addFilter(_FILTER)  # a second time changes nothing
     try:
         return content_of(attachment)
     except EvaluationError as exc:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -319,3 +320,16 @@ def test_the_answer_to_a_question_with_an_image_names_no_bytes(model, chart):
     )
     assert answers[0].text == "red"
     assert PNG64 not in repr(Prompt(text=QUESTION, attachments=(chart,)))
+
+
+@pytest.mark.parametrize("id", [*CHAT, "anthropic_llm", "amazon_bedrock_llm", "ollama", "http"])
+def test_the_logs_of_clients_have_no_content_of_an_image(ask, id, attach, caplog):
+    picture = attach("noise.png", pictures.png() + bytes(range(1, 256)) * 8)
+    encoded = base64.b64encode(picture.read()).decode()
+    settings = {"body": {"i": "{{ images }}"}} if id == "http" else {}
+    with caplog.at_level(logging.DEBUG):
+        answer, [request] = ask(id, Prompt(text=QUESTION, attachments=(picture,)), **settings)
+    assert answer.text == ANSWER
+    assert encoded in request.content.decode()
+    assert encoded[:250] not in caplog.text
+    assert encoded[300:550] not in caplog.text

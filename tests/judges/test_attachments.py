@@ -122,6 +122,18 @@ def test_a_judged_pair_names_the_images_of_the_question() -> None:
     assert watching.prompts
 
 
+def test_a_pair_with_another_image_is_judged_again() -> None:
+    def game(*attachments: Attachment) -> str:
+        cases = [
+            Case(key="p", question="?", answer=Answer(text=name), model_key=name, attachments=attachments)
+            for name in "ab"
+        ]
+        return games_of(cases, seed=0)[0].texts_id
+
+    assert game(CHART) == game(CHART)
+    assert len({game(), game(CHART), game(dataclasses.replace(CHART, sha256="c" * 64))}) == 3
+
+
 def _asked(question: Question) -> Flow[Any]:
     [reply] = yield [question]
     return reply["verdict"]
