@@ -250,13 +250,14 @@ def recorded(attachments: Sequence[Attachment], *, is_image: bool) -> list[Attac
     ]
 
 
-def check_attachments(source: Source, message: Any, *at: object) -> None:
+def check_attachments(source: Source, message: Any, *at: object, needs_files: bool = False) -> None:
     """Check the images and files of a test case, row or turn on the disk.
 
     Args:
         source: of the file; nothing is read where it has no folder.
         message: with `images` and `files`.
         at: its place in the file.
+        needs_files: whether a file whose digest is recorded must be there too, since a model is to be asked.
 
     Raises:
         DataError: for the first that cannot be used, at its place.
@@ -274,6 +275,12 @@ def check_attachments(source: Source, message: Any, *at: object) -> None:
     for name in ("images", "files"):
         for index, item in enumerate(getattr(message, name)):
             try:
-                attachment_of(item, source.folder, is_image=name == "images")
+                found = attachment_of(item, source.folder, is_image=name == "images")
             except ValueError as exc:
                 raise source.error(pointer(*at, name, index), str(exc)) from None
+            if needs_files and not found.location:
+                raise source.error(
+                    pointer(*at, name, index),
+                    f"{_shown(item.path)} is missing, or has another content than its sha256 says; restore"
+                    " the file",
+                )

@@ -301,9 +301,9 @@ def _read_test(source: Source, index: int, raw: object, locations: _Places, erro
             case = validate(TestCase, item, source, *at)
             check_keys(TestCase, item, source, *at, also=CONVERTED_KEYS)
             check_condition(source, case.condition, case.constraints, at, "condition", "constraints")
-            check_attachments(source, case, *at)
+            check_attachments(source, case, *at, needs_files=True)
             for turn_number, turn in enumerate(case.turns):
-                check_attachments(source, turn, *at, "turns", turn_number)
+                check_attachments(source, turn, *at, "turns", turn_number, needs_files=True)
             if earlier := locations.of_keys.get(case.key):
                 raise source.error(
                     pointer(*at, "key"),

@@ -88,6 +88,11 @@ def test_the_detail_of_an_image_and_its_pinned_digest_are_kept(folder: Path) -> 
         ({"images": [{"path": "images/chart.png", "detial": "low"}]}, "images/0", "Did you mean 'detail'"),
         ({"images": [{"path": "images/chart.png", "detail": "big"}]}, "images/0/detail", '"low", "high"'),
         ({"images": [{"path": "images/chart.png", "sha256": "0" * 64}]}, "images/0", "another content"),
+        (
+            {"images": [{"path": "gone.png", "sha256": "0" * 64, "media_type": "image/png"}]},
+            "images/0",
+            "is missing, or has another content",
+        ),
         ({"images": ["images/chart.png"] * 60, "files": ["terms.pdf"] * 41}, "", "more than 100 images"),
         ({"turns": [{"prompt": "?", "images": ["nowhere.png"]}]}, "turns/0/images/0", "cannot be read"),
         ({"turns": [{"prompt": "?"}], "images": ["images/chart.png"]}, "", "move these into their turn"),

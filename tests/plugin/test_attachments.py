@@ -178,6 +178,17 @@ def test_a_lab_names_the_images_and_is_scored_without_them(project: Project) -> 
     project.run("answers_lab.json").assert_outcomes(passed=3)
 
 
+def test_a_frozen_suite_names_the_images_and_pins_their_content(project: Project) -> None:
+    project.run("sums_suite.json").assert_outcomes(passed=3)
+    done = project.run_command("freeze", "evalstudio-report", "-o", "frozen_suite.json")
+    assert done.ret == 0, done.stdout.str() + done.stderr.str()
+    project.run("frozen_suite.json").assert_outcomes(passed=3)
+    project.write("charts/chart.png", BLUE)
+    result = project.run("frozen_suite.json")
+    result.assert_outcomes(passed=1, errors=2)
+    result.stdout.fnmatch_lines(["*images/0: 'charts/chart.png' has another content than its sha256 says*"])
+
+
 def test_validate_names_a_missing_image(project: Project) -> None:
     project.suite({**COLOUR, "images": ["charts/nowhere.png"]})
     done = project.run_command("validate", "sums_suite.json")
