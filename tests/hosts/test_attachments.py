@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from pytest_evalstudio.core.attachments import IMAGE_TYPES, MEDIA_TYPES, Attachment, facts_of
+from pytest_evalstudio.core.attachments import IMAGE_TYPES, MEDIA_TYPES, OPAQUE_CHARS, Attachment, facts_of
 from pytest_evalstudio.core.cases import Answer, Prompt, Turn
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.hosts import open_model
+from pytest_evalstudio.engine.asking.spending import chars_of
 from pytest_evalstudio.hosts._attachments import bedrock_name
 from pytest_evalstudio.hosts._faults import quoted
 from support import pictures
@@ -333,3 +334,9 @@ def test_the_logs_of_clients_have_no_content_of_an_image(ask, id, attach, caplog
     assert encoded in request.content.decode()
     assert encoded[:250] not in caplog.text
     assert encoded[300:550] not in caplog.text
+
+
+def test_a_budget_counts_images_and_the_bytes_of_texts(chart, text):
+    turns = (Turn(role="user", content="abc", attachments=(text,)),)
+    assert chars_of(Prompt(text="ab", conversation=turns)) == 5 + len(TERMS.encode())
+    assert chars_of(Prompt(text="ab", attachments=(chart,))) == 2 + OPAQUE_CHARS
