@@ -20,9 +20,10 @@ from pytest_evalstudio.core.attachments import (
     facts_of,
 )
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, nearest
-from pytest_evalstudio.formats.fields import FormatModel, Text, one_of
+from pytest_evalstudio.formats.fields import FormatModel, Text, one_of, shown
 from pytest_evalstudio.formats.source import Source, pointer
 
+_SHA256 = re.compile(r"(?:[0-9a-f]{64})?")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -51,15 +52,18 @@ class AttachedFile(FormatModel):
     detail: Annotated[Detail, one_of("low", "high", "auto")] = ""
     media_type: Text = ""
     size: Annotated[int, Field(ge=0)] = 0
-    sha256: Annotated[str, Field(pattern=r"^(?:[0-9a-f]{64})?$")] = ""
+    sha256: Text = ""
 
     @model_validator(mode="before")
     @classmethod
     def _short_form(cls, data: object) -> object:
         if isinstance(data, str | Path):
             data = {"path": str(data)}
-        if isinstance(data, Mapping):
-            _check_object(data, list(cls.model_fields))
+        if isinstance(data, AttachedFile):
+            return data
+        if not isinstance(data, Mapping):
+            raise ValueError(f"expected a path, or an object with `path`, found {shown(data)}")
+        _check_object(data, list(cls.model_fields))
         return data
 
     @property
@@ -75,9 +79,14 @@ def _check_object(data: Mapping[str, object], names: Sequence[str]) -> None:
             raise ValueError(f"{name!r} is not a key here. {hint}")
     if isinstance(path := data.get("path"), str):
         _check_path(path)
+    digest = data.get("sha256") or ""
+    if not isinstance(digest, str) or not _SHA256.fullmatch(digest):
+        raise ValueError(f"sha256: expected 64 hexadecimal digits in lower case, found {shown(digest)}")
 
 
 def _check_path(path: str) -> None:
+    if path != path.encode("utf-8", "replace").decode("utf-8"):
+        raise ValueError("the path has half of a character; correct it")
     if not path.strip():
         raise ValueError("the path is blank; write the path of a file")
     if path.startswith("data:"):

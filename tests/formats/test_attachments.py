@@ -12,6 +12,7 @@ import pytest
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.engine.builders import make_case
 from pytest_evalstudio.engine.scoring.tasks import ModelInfo, tasks
+from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.formats.files import EvalFile, read
 from pytest_evalstudio.formats.kinds import read_source
 from pytest_evalstudio.formats.suite import TestCase, TestSuite, complete_keys
@@ -85,6 +86,10 @@ def test_the_detail_of_an_image_and_its_pinned_digest_are_kept(folder: Path) -> 
         ({"images": ["https://a.example/chart.png"]}, "images/0", "download the file"),
         ({"images": ["data:image/png;base64,QUJD"]}, "images/0", "is a data URL; save it"),
         ({"images": [" "]}, "images/0", "the path is blank"),
+        ({"images": [3]}, "images/0", "expected a path, or an object with `path`, found 3"),
+        ({"images": [{"detail": "low"}]}, "images/0/path", "'path' is missing; add it"),
+        ({"images": ["a\ud800.png"]}, "images/0", "the path has half of a character"),
+        ({"images": [{"path": "a.png", "sha256": "zz"}]}, "images/0", "expected 64 hexadecimal digits"),
         ({"images": [{"path": "images/chart.png", "detial": "low"}]}, "images/0", "Did you mean 'detail'"),
         ({"images": [{"path": "images/chart.png", "detail": "big"}]}, "images/0/detail", '"low", "high"'),
         ({"images": [{"path": "images/chart.png", "sha256": "0" * 64}]}, "images/0", "another content"),
@@ -141,6 +146,18 @@ def test_a_row_with_a_recorded_image_needs_no_file(folder: Path, present: bool) 
     [task] = tasks(file, folder)
     assert task.case.attachments[0].sha256 == chart.sha256
     assert bool(task.case.attachments[0].location) == present
+
+
+def test_a_table_keeps_the_images_of_its_rows(tmp_path: Path) -> None:
+    image = {"path": "chart.png", "media_type": "image/png", "size": 9, "sha256": "a" * 64}
+    dataset = LlmDataset()
+    dataset.add_input("?", actual_output="red", images=[image])
+    dataset.save(tmp_path / "rows.csv")
+    [row] = LlmDataset.load(tmp_path / "rows.csv").inputs
+    assert row.images[0].to_dict() == image
+    (tmp_path / "plain.csv").write_text("input,actual_output,images\n?,red,chart.png\n", encoding="utf-8")
+    (tmp_path / "chart.png").write_bytes(pictures.png())
+    assert LlmDataset.load(tmp_path / "plain.csv").inputs[0].images[0].path == "chart.png"
 
 
 def test_a_suite_is_written_back_with_its_images(tmp_path: Path) -> None:
