@@ -109,19 +109,19 @@ def facts_of(path: str | os.PathLike[str]) -> FileFacts:
     """
     state = os.stat(path)
     identity = (os.path.realpath(path), state.st_size, state.st_mtime_ns)
-    known = _FACTS.get(identity)
-    if known is None:
+    facts = _FACTS.get(identity)
+    if facts is None:
         content = _read(path)
         media_type = media_type_of(content, os.fspath(path))
         if not media_type:
             raise ValueError(
                 "is none of PNG, JPEG, GIF, WebP, PDF, DOCX and text in UTF-8; convert it to one of them"
             )
-        known = FileFacts(
+        facts = FileFacts(
             media_type=media_type, size=len(content), sha256=hashlib.sha256(content).hexdigest()
         )
-        _FACTS[identity] = known
-    return known
+        _FACTS[identity] = facts
+    return facts
 
 
 def media_type_of(content: bytes, name: str) -> str:

@@ -50,11 +50,13 @@ def judged(
     if judge is None:
         raise TypeError("this evaluator requires a judge among its tools")
 
-    def considered(case: Case) -> Flow[T]:
+    def consider_with_attachments(case: Case) -> Flow[T]:
         return with_attachments(consider(case), case.media)
 
     indices = [index for index, case in enumerate(cases) if not (reads_answer and is_empty(case))]
-    judgements = _followed([cases[index] for index in indices], tools, judge, considered, embeds)
+    judgements = _followed(
+        [cases[index] for index in indices], tools, judge, consider_with_attachments, embeds
+    )
     replies_by_index = dict(
         zip(indices, _outcomes([cases[index] for index in indices], judgements, metrics, finish), strict=True)
     )

@@ -195,10 +195,12 @@ def local_attachments(images: object, files: object) -> tuple[Attachment, ...]:
             location = Path(path)
             item = AttachedFile.model_construct(path=location.name)
             try:
-                found = attachment_of(item, location.absolute().parent, is_image=name == "images")
+                attachment = attachment_of(item, location.absolute().parent, is_image=name == "images")
             except ValueError as exc:
                 raise ConfigurationError(f"{name}: {path}: {exc}") from None
-            attachments.append(replace(found, name=location.name if location.is_absolute() else str(path)))
+            attachments.append(
+                replace(attachment, name=location.name if location.is_absolute() else str(path))
+            )
     return tuple(attachments)
 
 
@@ -284,10 +286,10 @@ def check_attachments(source: Source, message: Any, *at: object, needs_files: bo
     for name in ("images", "files"):
         for index, item in enumerate(getattr(message, name)):
             try:
-                found = attachment_of(item, source.folder, is_image=name == "images")
+                attachment = attachment_of(item, source.folder, is_image=name == "images")
             except ValueError as exc:
                 raise source.error(pointer(*at, name, index), str(exc)) from None
-            if needs_files and not found.location:
+            if needs_files and not attachment.location:
                 raise source.error(
                     pointer(*at, name, index),
                     f"{_shown(item.path)} is missing, or has another content than its sha256 says; restore"

@@ -37,8 +37,8 @@ def attach(tmp_path: Path):
         path = tmp_path / name
         path.write_bytes(content)
         facts = facts_of(path)
-        found = {"media_type": facts.media_type, "size": facts.size, "sha256": facts.sha256}
-        return Attachment(name=f"files/{name}", location=str(path), **found, **more)
+        facts_by_name = {"media_type": facts.media_type, "size": facts.size, "sha256": facts.sha256}
+        return Attachment(name=f"files/{name}", location=str(path), **facts_by_name, **more)
 
     return attach
 

@@ -17,10 +17,10 @@ def unsupported_message(spec: HostSpec, registry: Registry, attachment: Attachme
     kind = "images" if attachment.is_image else "files"
     takes_others = any(attachment.media_type[:6] == media_type[:6] for media_type in spec.media_types)
     subject = f"{kind} of the type {attachment.media_type}" if takes_others else kind
-    able = [other.id for other in registry.hosts.specs() if attachment.media_type in other.media_types]
+    capable = [other.id for other in registry.hosts.specs() if attachment.media_type in other.media_types]
     return (
         f"host {spec.id!r} takes no {subject}, and the question comes with {attachment.name}; use one of the"
-        f" hosts {', '.join(able)}"
+        f" hosts {', '.join(capable)}"
     )
 
 

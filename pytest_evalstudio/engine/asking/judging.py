@@ -218,9 +218,9 @@ def _check_images(config: Configuration, registry: Registry, table: JudgeTable) 
     for member in table.members if table.images else ():
         host = str(settings_of_member(config, member).get("host"))
         if host in registry.hosts and not set(IMAGE_TYPES) & set(registry.hosts.spec(host).media_types):
-            able = [spec.id for spec in registry.hosts.specs() if set(IMAGE_TYPES) & set(spec.media_types)]
+            capable = [spec.id for spec in registry.hosts.specs() if set(IMAGE_TYPES) & set(spec.media_types)]
             raise ConfigurationError(
-                f"judge.images: host {host!r} takes no images; use one of the hosts {', '.join(able)}"
+                f"judge.images: host {host!r} takes no images; use one of the hosts {', '.join(capable)}"
             )
 
 
