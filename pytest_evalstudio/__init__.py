@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pytest_evalstudio.batch.score import score_table
     from pytest_evalstudio.batch.table.reader import ScoredTable
+    from pytest_evalstudio.core.attachments import Attachment
     from pytest_evalstudio.core.cases import Answer, Case, Prompt, Relationship, Turn
     from pytest_evalstudio.core.errors import (
         ConfigurationError,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "batch.score": ("score_table",),
     "batch.table.reader": ("ScoredTable",),
+    "core.attachments": ("Attachment",),
     "core.cases": ("Answer", "Case", "Prompt", "Relationship", "Turn"),
     "core.steps": ("Step",),
     "core.tool_calls": ("ToolCall",),
@@ -88,6 +90,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "Answer",
     "AskedModel",
+    "Attachment",
     "Case",
     "Change",
     "Check",

@@ -36,7 +36,8 @@ class Game:
     def texts_id(self) -> str:
         """Return the digest of its texts, whatever the sides."""
         answers = {model_of(case): case.actual_output for case in (self.first, self.second)}
-        return texts_id(self.first.question, answers)
+        digests = (each.sha256 for each in self.first.media)  # a changed image is another question
+        return texts_id("\0".join([self.first.question, *digests]), answers)
 
 
 def model_of(case: Case) -> str:

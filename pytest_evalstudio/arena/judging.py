@@ -9,7 +9,15 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from pytest_evalstudio.arena.games import Game, model_of
-from pytest_evalstudio.core.judging import Flow, Judge, Judgement, Judging, Question, asked_texts
+from pytest_evalstudio.core.judging import (
+    Flow,
+    Judge,
+    Judgement,
+    Judging,
+    Question,
+    asked_texts,
+    with_attachments,
+)
 from pytest_evalstudio.core.replies import choice, number, record, text
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.formats.battles import Battle, Winner
@@ -112,7 +120,7 @@ def judge_games(
         prompt: how the judge is asked.
     """
     name = judge_name(judge.name, prompt)
-    flows = [functools.partial(_verdict, game, prompt) for game in games]
+    flows = [functools.partial(_attached_verdict, game, prompt) for game in games]
     judgements = judge.follow(flows)
     battles, faults, spent = [], Counter[str](), Judging()
     for game, of_game in zip(games, judgements, strict=True):
@@ -123,6 +131,10 @@ def judge_games(
         else:
             battles.append(battle)
     return JudgedGames(battles=tuple(battles), faults=dict(faults), spent=spent)
+
+
+def _attached_verdict(game: Game, prompt: ArenaPrompt) -> Flow[GameVerdict]:
+    return with_attachments(_verdict(game, prompt), game.first.media)
 
 
 def question_of(game: Game, prompt: ArenaPrompt = "default") -> Question:

@@ -48,6 +48,6 @@ def run(arguments: argparse.Namespace) -> int:
         folder.check([FILE])
         record = merge(readers, output, allow_partial=arguments.allow_partial)
         folder.list_files([*folder.owned(), FILE])
-        report = build_report(record, output, registry=registry)
+        report = build_report(record, output, registry=registry, root=Path.cwd())
     say(f"wrote {report.page}")
     return FINE

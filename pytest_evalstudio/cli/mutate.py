@@ -101,7 +101,11 @@ def _write(arguments: argparse.Namespace, result: MutationResult) -> None:
     if is_run(source):
         with OutputFolder(folder).locked():
             report = build_report(
-                record_path(source), folder, registry=registry_for(arguments), mutation=result
+                record_path(source),
+                folder,
+                registry=registry_for(arguments),
+                mutation=result,
+                root=Path.cwd(),
             )
         written = report.page
     write_whole(folder / FILE, as_json(result).encode() + b"\n")

@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     read_run(record)  # no folder is created for a file that is not a record
     output = Path(arguments.output)
     with OutputFolder(output).locked():
-        report = build_report(record, output, registry=registry)
+        report = build_report(record, output, registry=registry, root=Path.cwd())
     return _describe(report)
 
 

@@ -110,6 +110,7 @@ def _check_perturbations(config: Configuration, registry: Registry) -> None:
 
 
 def _validate_data(name: str, registry: Registry) -> int:
+    from pytest_evalstudio.engine.asking.attachments import unsupported_attachments
     from pytest_evalstudio.engine.scoring.plan import Plan
     from pytest_evalstudio.engine.scoring.tasks import ModelInfo, tasks
     from pytest_evalstudio.formats.files import read
@@ -124,7 +125,8 @@ def _validate_data(name: str, registry: Registry) -> int:
         say(f"warning: {warning}")
     for error in file.errors:
         say(str(error))
-    plan = Plan(registry, configuration_for(name))
+    config = configuration_for(name)
+    plan = Plan(registry, config)
     wrong = list(file.errors)
     file_tasks = tasks(file, path.parent, [ModelInfo(key="", label="")])
     for task in file_tasks:
@@ -133,6 +135,9 @@ def _validate_data(name: str, registry: Registry) -> int:
         except ConfigurationError as exc:
             say(f"{name}: {task.key}: {exc}")
             wrong.append(DataError(str(exc)))
+    if file.kind == "suite":
+        for warning in unsupported_attachments(config, registry, [task.case for task in file_tasks]):
+            say(f"warning: {name}: {warning}")
     if not wrong:
         say(f"{name}: {file.kind}, {counted(len(file_tasks), 'test case')}: fine")
     return FINDINGS if wrong else FINE

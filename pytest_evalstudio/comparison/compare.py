@@ -74,6 +74,7 @@ def compare(
         context_order=matched.context_order.result(),
         calls=matched.calls.result(),
         changed_cases=tuple(dict.fromkeys(matched.changed_cases)),
+        changed_attachments=tuple(dict.fromkeys(matched.changed_attachments)),
         changed_documents=documents,
         document_cases=tuple(dict.fromkeys(_users(base, new, frozenset(documents)))) if documents else (),
         prompts=prompts,
@@ -143,6 +144,7 @@ def _changed_parts(
     quantities = {operation.quantity for operation in operations if operation.changed}
     changed: dict[Part, bool] = {
         "case": bool(matched.changed_cases),
+        "images or files": bool(matched.changed_attachments),
         "answer": bool(matched.answers.keys),
         "context": bool(matched.contexts.keys),
         "context order": bool(matched.context_order.keys),

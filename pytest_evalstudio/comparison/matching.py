@@ -95,6 +95,7 @@ class Matched(msgspec.Struct):
     Attributes:
         pairs: by model, the items that both runs evaluated: base and new.
         changed_cases: keys of those whose question or expectation differs.
+        changed_attachments: keys of those whose images or files differ.
         answers, contexts, context_order, calls: what differs between the outputs.
         counts: number of items by class.
         changes: by class, the changes of the items that do not still pass.
@@ -102,6 +103,7 @@ class Matched(msgspec.Struct):
 
     pairs: dict[str, list[tuple[SideItem, SideItem]]] = field(default_factory=lambda: defaultdict(list))
     changed_cases: list[str] = field(default_factory=list)
+    changed_attachments: list[str] = field(default_factory=list)
     answers: Differences = field(default_factory=lambda: Differences())
     contexts: Differences = field(default_factory=lambda: Differences())
     calls: Differences = field(default_factory=lambda: Differences())
@@ -169,6 +171,8 @@ def have_verdicts(base: SideItem, new: SideItem) -> bool:
 def _note_outputs(matched: Matched, key: str, base: SideItem, new: SideItem) -> None:
     if base.case != new.case and base.case is not None and new.case is not None:
         matched.changed_cases.append(key)
+    if base.attachments != new.attachments:
+        matched.changed_attachments.append(key)
     if base.answers is not None and new.answers is not None:
         matched.answers.compared += 1
         if base.answers != new.answers:

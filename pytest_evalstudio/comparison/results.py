@@ -27,6 +27,7 @@ MAX_PROMPT_CHARS = 20_000
 """Characters of a prompt's template that a comparison keeps."""
 Part = Literal[
     "case",
+    "images or files",
     "answer",
     "context",
     "context order",
@@ -245,6 +246,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
         context_order: matched items with the same chunks in another order.
         calls: matched items whose called tools or arguments differ, of those that call any.
         changed_cases: keys of the matched items whose question or expectation differs.
+        changed_attachments: keys of the matched items whose images or files differ.
         changed_documents: names of the documents whose content differs.
         document_cases: keys of the items that use such a document.
         measure: today's evaluators on the base run's answers, against its stored scores; the drift of the
@@ -273,6 +275,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
     context_order: ChangedItems = ChangedItems()
     calls: ChangedItems = ChangedItems()
     changed_cases: tuple[str, ...] = ()
+    changed_attachments: tuple[str, ...] = ()
     changed_documents: tuple[str, ...] = ()
     document_cases: tuple[str, ...] = ()
     measure: tuple[MetricComparison, ...] = ()

@@ -42,6 +42,7 @@ class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         failing: ids of those that fail it; both are empty where some of them do not decide.
         scores: by evaluator and metric, None where a metric was not scored.
         case: digest of question and expectation; None where it is not known.
+        attachments: digest of the images and files of the question and of the turns; 0 for none.
         documents: names of the documents that the item uses.
         question: beginning of the question of an item that did not pass.
         answers: digest of the answers of all repeats; None where they are not known, or one is missing.
@@ -66,6 +67,7 @@ class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     reason: str
     answer: str
     question: str = ""
+    attachments: int = 0
     context: int | None = None
     chunks: int | None = None
     answers: int | None = None
@@ -172,6 +174,7 @@ def read_side(
             reason=item.reason,
             answer=row.actual_output[:MAX_ANSWER_CHARS] if row and keeps_answer[verdict] else "",
             question=excerpt(row.input) if row and verdict != "passed" else "",
+            attachments=attachments_digest(row),
             context=measures.context,
             chunks=measures.chunks,
             answers=measures.answers,
@@ -296,6 +299,16 @@ def case_digest(row: Row | RowOutline | None) -> int:
             row.plan,
         )
     )
+
+
+def attachments_digest(row: Row | RowOutline | None) -> int:
+    """Return a digest of the images and files of a case, the same within a process; 0 where it has none."""
+    if row is None:
+        return 0
+    messages = (row.attachments, *(turn.attachments for turn in row.turns))
+    if not any(messages):
+        return 0
+    return hash(tuple(tuple((each.name, each.sha256) for each in message) for message in messages))
 
 
 def model_labels(run: Run) -> dict[str, str]:

@@ -93,6 +93,8 @@ def changed_lines(comparison: Comparison) -> Iterator[str]:
             yield _operation_line(operation)
     if comparison.changed_cases:
         yield f"cases: {_listed(comparison.changed_cases)}"
+    if comparison.changed_attachments:
+        yield f"images or files: {_listed(comparison.changed_attachments)}"
     if comparison.changed_documents:
         yield f"documents: {_listed(comparison.changed_documents)}"
         yield f"cases that use them: {_listed(comparison.document_cases)}"

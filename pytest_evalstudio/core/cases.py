@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
+from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.conversations import ConversationPlan
 from pytest_evalstudio.core.states import ApplicationState, ExpectedState
 from pytest_evalstudio.core.steps import Step
@@ -40,10 +41,12 @@ class Turn:
 
     Attributes:
         role: "system", "user" or "assistant".
+        attachments: images and files that the message comes with.
     """
 
     role: str
     content: str
+    attachments: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +71,8 @@ class Answer:
         tool_calls: calls of tools, in order.
         steps: all that the application did, in order, as far as its host says; () where it does not.
         error: reason for a missing answer; `text` is then empty.
+        not_supported: whether the model was not asked, since its host cannot take an image or file of the
+            question.
         not_asked: whether the model was not asked, since its budget is used up or its service refused access
             before; `error` says so.
         access_refused: whether it was not asked since its service refused access before.
@@ -99,6 +104,7 @@ class Answer:
     steps: Sequence[Step] = ()
     artifacts: tuple[str, ...] = ()
     error: str = ""
+    not_supported: bool = False
     not_asked: bool = False
     access_refused: bool = False
     stored_at: float | None = field(default=None, compare=False)
@@ -111,10 +117,15 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """Message of the user in a conversation, and the answer to it."""
+    """Message of the user in a conversation, and the answer to it.
+
+    Attributes:
+        attachments: images and files that the message came with.
+    """
 
     prompt: str
     answer: Answer
+    attachments: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +144,7 @@ class Case:
             case says nothing of them.
         expected_state: state of the application after the answer; empty for none.
         conversation: the turns before the question, the first one first.
+        attachments: images and files that the question comes with, images first.
         plan: turns of the conversation that is run, or its simulated user; None for a single question.
         condition: source text of the boolean condition, "" for none.
         condition_on: where the condition is to hold.
@@ -171,6 +183,7 @@ class Case:
     expected_tool_calls: Sequence[ExpectedToolCall] | None = None
     expected_state: ExpectedState = field(default_factory=lambda: NOTHING)
     conversation: tuple[Turn, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
     plan: ConversationPlan | None = None
     counterpart: Case | None = None
     folder: str = "."
@@ -236,6 +249,18 @@ class Case:
         """Return True if the model answered: by a text, by calling a tool or by making a file."""
         return self.has_text or bool(self.answer.tool_calls or self.answer.artifacts)
 
+    @property
+    def media(self) -> tuple[Attachment, ...]:
+        """Return the images and files of the earlier turns and of the question."""
+        earlier = (attachment for turn in self.conversation for attachment in turn.attachments)
+        return (*earlier, *self.attachments)
+
+    @property
+    def all_media(self) -> tuple[Attachment, ...]:
+        """Return the images and files of the question, and of the turns that are to be run."""
+        turns = self.plan.turns if self.plan is not None else ()
+        return (*self.media, *(attachment for turn in turns for attachment in turn.attachments))
+
     def with_answer(self, **changes: Any) -> Case:
         """Return the case with some fields of its answer changed."""
         return replace(self, answer=replace(self.answer, **changes))
@@ -265,6 +290,8 @@ class Prompt:
             them; others ignore it.
         case: key, categories and own keys of the test case as JSON, for templates of prompts; never its
             expectations.
+        attachments: images and files that the question comes with; only for hosts that declare their
+            `media_types`.
     """
 
     text: str
@@ -277,3 +304,10 @@ class Prompt:
     session: str = ""
     graded: str = ""
     case: str = ""
+    attachments: tuple[Attachment, ...] = ()
+
+    @property
+    def media(self) -> tuple[Attachment, ...]:
+        """Return the images and files of the earlier turns and of the question."""
+        earlier = (attachment for turn in self.conversation for attachment in turn.attachments)
+        return (*earlier, *self.attachments)

@@ -32,6 +32,8 @@ class OutcomeCode(StrEnum):
     # errors
     NO_ANSWER = "no_answer"
     """The host did not answer."""
+    NOT_SUPPORTED = "not_supported"
+    """The host of the model cannot take an image or file of the question."""
     COUNTERPART_FAILED = "counterpart_failed"
     """The answer that this one is compared with is an error."""
     TEXT_TOO_LONG = "text_too_long"
@@ -64,6 +66,10 @@ class OutcomeCode(StrEnum):
     """The retrieved context fails, and the answer does not, or is not judged."""
     ANSWER_WORDLESS = "answer_wordless"
     """The answer has no letter and no digit, and has the worst score."""
+
+
+UNANSWERED = (OutcomeCode.NO_ANSWER, OutcomeCode.NOT_SUPPORTED)
+"""Codes of a missing answer, for which no evaluator is to blame."""
 
 
 class ItemCode(StrEnum):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from pytest_evalstudio.core.attachments import Attachment
     from pytest_evalstudio.core.cases import ConditionPart, Expectation
     from pytest_evalstudio.core.states import ExpectedState
     from pytest_evalstudio.core.tool_calls import ExpectedToolCall
@@ -24,6 +25,7 @@ class PlannedTurn:
     """Message of the user, with the expectations of the answer to it; see `Case` for the fields.
 
     Attributes:
+        attachments: images and files that the message comes with.
         evaluators: ids of the evaluators that score the turn; None for those of the case.
     """
 
@@ -39,6 +41,7 @@ class PlannedTurn:
     expected_tool_calls: Sequence[ExpectedToolCall] | None = None
     expected_state: ExpectedState = field(default_factory=dict)
     evaluators: tuple[str, ...] | None = None
+    attachments: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, TypeVar
 
+from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import NOTHING, Case
 from pytest_evalstudio.core.codes import OutcomeCode
 
@@ -51,6 +52,7 @@ class Question:
         consistency: check of the parts of a reply against each other. None if the reply has one choice,
             number or list at most; else it is declared, as `independent` where no parts can disagree.
         graded: name of the choice of whole numbers in the reply whose probabilities are wanted; "" for none.
+        attachments: images and files that the judged question came with; see `with_attachments`.
     """
 
     prompt: str
@@ -59,6 +61,7 @@ class Question:
     consistency: Consistency | None = None
     settings: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
     graded: str = ""
+    attachments: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +170,29 @@ class Judgement:
     value: Any = None
     fault: JudgeFault | None = None
     spent: Judging = field(default_factory=Judging)
+
+
+def with_attachments(flow: Flow[T], attachments: tuple[Attachment, ...]) -> Flow[T]:
+    """Return a judgement whose questions name the images and files of the judged case.
+
+    Args:
+        flow: the judgement.
+        attachments: of the case; without any, the flow itself is returned.
+    """
+    return _attached(flow, attachments) if attachments else flow
+
+
+def _attached(flow: Flow[T], attachments: tuple[Attachment, ...]) -> Flow[T]:
+    try:
+        questions = next(flow)
+        while True:
+            replies = yield [replace(question, attachments=attachments) for question in questions]
+            questions = flow.send(replies)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+    finally:
+        flow.close()
 
 
 class Judge(Protocol):

@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args
 from pytest_evalstudio.core.cases import Answer, Case, ConditionPart, Expectation, Turn
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.tool_calls import read_tool_calls
+from pytest_evalstudio.formats.attachments import local_attachments
 from pytest_evalstudio.formats.keys import derived_key
 from pytest_evalstudio.formats.tool_calls import read_expected_calls
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_evalstudio.core.attachments import Attachment
     from pytest_evalstudio.core.cases import EndOfConversation, Exchange, Relationship
     from pytest_evalstudio.core.conversations import ConversationPlan
     from pytest_evalstudio.core.states import ApplicationState, ExpectedState
@@ -51,6 +55,9 @@ class CaseFields(TypedDict, total=False):
     expected_tool_calls: Iterable[ExpectedToolCall | Mapping[str, Any]] | None
     expected_state: ExpectedState
     conversation: Iterable[Turn | Mapping[str, str]]
+    images: str | Path | Iterable[str | Path]
+    files: str | Path | Iterable[str | Path]
+    attachments: Iterable[Attachment]
     plan: ConversationPlan | None
     counterpart: Case | None
     folder: str
@@ -71,6 +78,7 @@ class CaseFields(TypedDict, total=False):
     steps: Iterable[Step]
     artifacts: str | Iterable[str]
     error: str
+    not_supported: bool
     not_asked: bool
     access_refused: bool
     stored_at: float | None
@@ -92,8 +100,8 @@ def make_case(question: str = "", actual_output: str = "", **fields: Unpack[Case
 
     Args:
         fields: those of `Case`; sequences are taken as tuples, a single string as one of them, and turns of a
-            conversation as mappings with role and content too. Whether the model retrieves is seen from the
-            context unless `is_rag` says.
+            conversation as mappings with role and content too; `images` and `files` are paths. Whether the
+            model retrieves is seen from the context unless `is_rag` says.
 
     Raises:
         ConfigurationError: for a field that a case does not have.
@@ -102,6 +110,9 @@ def make_case(question: str = "", actual_output: str = "", **fields: Unpack[Case
     '2-2-0958482c'
     """
     values: dict[str, Any] = dict(fields)
+    images, files = values.pop("images", ()), values.pop("files", ())
+    if images or files:
+        values["attachments"] = (*values.get("attachments", ()), *local_attachments(images, files))
     answer_fields = {field.name: field for field in dataclasses.fields(Answer) if field.name != "text"}
     case_fields = {field.name: field for field in dataclasses.fields(Case)} | answer_fields
     for name, value in list(values.items()):
@@ -118,7 +129,9 @@ def make_case(question: str = "", actual_output: str = "", **fields: Unpack[Case
     values |= _calls(values)
     if "conversation" in values:
         values["conversation"] = tuple(_turn(turn) for turn in values["conversation"])
-    values.setdefault("key", derived_key(question, values.get("expected_output", "")))
+    attached = [each.name for each in values.get("attachments", ())]
+    more = [["attached", *attached]] if attached else []
+    values.setdefault("key", derived_key(question, values.get("expected_output", ""), *more))
     values.setdefault("model_key", BY_HAND)
     values.setdefault("is_rag", bool(values.get("context")))
     answer = Answer(

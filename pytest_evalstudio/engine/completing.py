@@ -21,6 +21,7 @@ from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.engine.scoring.answer_rows import complete_row
 from pytest_evalstudio.engine.scoring.answering import request_of
 from pytest_evalstudio.engine.scoring.tasks import resolved, turns_of
+from pytest_evalstudio.formats.attachments import attachments_of
 from pytest_evalstudio.formats.conversations import plan_of
 from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.formats.lab import Model, TestLab, labels
@@ -168,5 +169,6 @@ def _request(row: Row, questions: Mapping[tuple[str, str], str], folder: str) ->
         conversation=turns_of(row.conversation),
         originals=[questions[source] for source in sources if source in questions],
         case=case_variables(row.key, row.categories, row.model_extra),
+        attachments=attachments_of(row.images, row.files, folder),
     )
-    return request_of(prompt, plan_of(row.turns, row.user, row.judge), row.key)
+    return request_of(prompt, plan_of(row.turns, row.user, row.judge, folder=folder), row.key)

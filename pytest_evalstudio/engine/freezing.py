@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from pytest_evalstudio.core.attachments import IMAGE_TYPES
 from pytest_evalstudio.core.errors import DataError, nearest
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
 from pytest_evalstudio.engine.scoring.masking import masked_texts
+from pytest_evalstudio.formats.attachments import AttachedFile
 from pytest_evalstudio.formats.conversations import Turn
 from pytest_evalstudio.formats.fields import Turn as EarlierTurn
 from pytest_evalstudio.formats.keys import Numbered
 from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
-from pytest_evalstudio.record.schema import Item, Row
+from pytest_evalstudio.record.schema import Item, RecordedAttachment, Row
 
 REVIEW = "to_review"
 """Category of a case whose expectations are observations that nobody has reviewed."""
@@ -22,8 +24,9 @@ def frozen_suite(
 ) -> TestSuite:
     """Return a suite of recorded cases, whose expectations are the calls of their first repeat.
 
-    A conversation becomes fixed turns. The expectations of the recorded case stay; calls that were observed
-    replace expected ones. Each case has the category "to_review". Texts of a record are masked.
+    A conversation becomes fixed turns. Images and files are named by their paths, which start at the folder
+    of the recorded suite, with their digests. The expectations of the recorded case stay; calls that were
+    observed replace expected ones. Each case has the category "to_review". Texts of a record are masked.
 
     Args:
         items: of a record.
@@ -67,12 +70,14 @@ def _case(key: str, row: Row) -> TestCase:
         conversation=[EarlierTurn(role=turn.role, content=turn.content) for turn in row.conversation],
         expected_state=row.expected_state,
         judge=row.judge,
+        **({} if row.turns else _attached(row.attachments)),
     )
     if not row.turns:
         return case.model_copy(update={"expected_tool_calls": _expected(row.tool_calls)})
     turns = [
         Turn(
             prompt=turn.prompt,
+            **_attached(turn.attachments),
             condition=turn.output_condition,
             condition_on=turn.condition_on,
             expects=turn.expects,
@@ -85,6 +90,15 @@ def _case(key: str, row: Row) -> TestCase:
         for turn in row.turns
     ]
     return case.model_copy(update={"turns": turns})
+
+
+def _attached(entries: Sequence[RecordedAttachment]) -> dict[str, list[AttachedFile]]:
+    """Return images and files by their paths, pinned by their digests."""
+    pinned = [(each, AttachedFile(path=each.name, sha256=each.sha256)) for each in entries]
+    return {
+        "images": [file for each, file in pinned if each.media_type in IMAGE_TYPES],
+        "files": [file for each, file in pinned if each.media_type not in IMAGE_TYPES],
+    }
 
 
 def _expected(calls: Sequence[ToolCall]) -> list[ExpectedToolCall]:

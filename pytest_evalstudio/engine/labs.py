@@ -21,6 +21,7 @@ from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.engine.scoring.answer_rows import complete_row
 from pytest_evalstudio.engine.scoring.answering import request_of
 from pytest_evalstudio.engine.scoring.tasks import resolved, turns_of
+from pytest_evalstudio.formats.attachments import attachments_of, recorded
 from pytest_evalstudio.formats.conversations import AnsweredTurn, plan_of
 from pytest_evalstudio.formats.dataset import LlmDataset, Row
 from pytest_evalstudio.formats.lab import Model, TestLab
@@ -140,7 +141,7 @@ class LabBuilder:
         self.lab.docs_cache = {document: resolved(document, self._documents) for document in documents}
         self.lab.raw_dataset = LlmDataset(
             inputs=[
-                _row(self._suite, test, case, session.key, run)
+                _row(self._suite, test, case, session.key, run, self._documents)
                 for session, runs in self._sessions
                 for test, case, run in self._questions(runs)
             ]
@@ -167,8 +168,9 @@ class LabBuilder:
                         conversation=turns_of(case.conversation),
                         originals=self._originals(case),
                         case=case_variables(case.key, case.categories, case.model_extra),
+                        attachments=attachments_of(case.images, case.files, self._documents),
                     ),
-                    plan_of(case.turns, case.user, case.judge),
+                    plan_of(case.turns, case.user, case.judge, folder=self._documents),
                     case.key,
                 )
                 for test, case, run in questions
@@ -180,7 +182,7 @@ class LabBuilder:
                     self.not_asked.append(answer.error)
                     continue
                 self.stored += answer.stored_at is not None
-                row = _row(self._suite, test, case, session.key, run)
+                row = _row(self._suite, test, case, session.key, run, self._documents)
                 complete_row(row, answer, self._documents)
                 rows.append(row)
         self.lab.dataset = LlmDataset(inputs=rows)
@@ -264,7 +266,12 @@ def describe_session(model: Model, session: ModelSession, folder: str) -> None:
         model.documents = [document.removeprefix(prefix) for document in documents]
 
 
-def _row(suite: TestSuite, test: Test, case: TestCase, model_key: str, run: int) -> Row:
+def _row(suite: TestSuite, test: Test, case: TestCase, model_key: str, run: int, folder: str) -> Row:
+    attachments = attachments_of(case.images, case.files, folder)
+    attached = {
+        "images": recorded(attachments, is_image=True),
+        "files": recorded(attachments, is_image=False),
+    }
     return Row(
         key=case.key,
         test_key=test.key,
@@ -278,7 +285,7 @@ def _row(suite: TestSuite, test: Test, case: TestCase, model_key: str, run: int)
         model_key=model_key,
         run=run if run > 1 else None,
         turns=[AnsweredTurn(**turn.to_dict()) for turn in case.turns],
-        **{name: getattr(case, name) for name in OURS},
+        **({name: getattr(case, name) for name in OURS} | attached),
         **{"pass": case.policy or suite.policy},
         **(case.model_extra or {}),
     )

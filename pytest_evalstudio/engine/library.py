@@ -18,6 +18,7 @@ from pytest_evalstudio.core.locking import locked
 from pytest_evalstudio.core.paths import path_below
 from pytest_evalstudio.core.reading import read_utf8
 from pytest_evalstudio.engine.asking.downloads import fetch_suite
+from pytest_evalstudio.formats.attachments import named_files
 from pytest_evalstudio.formats.fields import fact, write_json
 from pytest_evalstudio.formats.files import read
 from pytest_evalstudio.formats.kinds import read_source
@@ -139,7 +140,8 @@ class Library:
     def sample(self, count: int, names: Sequence[str] = (), *, seed: int = 0) -> TestSuite:
         """Return a suite of test cases that are drawn at random, with the licence and source of each.
 
-        Documents of local suites keep their place.
+        Documents of local suites keep their place. Cases with images or files are not drawn: their paths are
+        those of their suite.
 
         Args:
             count: number of cases; all where there are fewer.
@@ -154,7 +156,8 @@ class Library:
         pool: list[tuple[LibraryEntry, Test, TestCase]] = []
         for name in names or [entry.name for entry in self.entries]:
             entry = self.entry(name)
-            pool += [(entry, test, case) for test, case in self.suite(name).cases()]
+            cases = self.suite(name).cases()
+            pool += [(entry, test, case) for test, case in cases if not named_files(case)]
         drawn = random.Random(seed).sample(range(len(pool)), min(count, len(pool)))
         suite = TestSuite(name="Sample", description=f"{len(drawn)} test cases of {self._index}.")
         tests: dict[tuple[str, int], Test] = {}
@@ -170,7 +173,7 @@ class Library:
         return suite
 
     def add(self, path: Path, *, name: str = "", licence: str, source: str) -> LibraryEntry:
-        """Copy a suite and its documents into a local library and add it to the index.
+        """Copy a suite with its documents, images and files into a local library and add it to the index.
 
         Args:
             path: of the suite.
@@ -204,7 +207,8 @@ class Library:
                     f"{self._index}: has a suite {entry.name!r} or a file {entry.file!r} already; choose"
                     " another --name or file name"
                 )
-            for name_of_file in (path.name, *documents):
+            attached = dict.fromkeys(item.path for _, case in suite.cases() for item in named_files(case))
+            for name_of_file in (path.name, *documents, *attached):
                 target = folder / name_of_file
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path.parent / name_of_file, target)

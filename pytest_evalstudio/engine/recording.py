@@ -19,7 +19,7 @@ from pytest_evalstudio.core.conversations import ConversationPlan
 from pytest_evalstudio.core.outcomes import Fragment, Outcome
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall
 from pytest_evalstudio.engine.origins import Origin
-from pytest_evalstudio.engine.scoring.answer_rows import recorded_answer
+from pytest_evalstudio.engine.scoring.answer_rows import recorded_answer, recorded_attachments
 from pytest_evalstudio.engine.scoring.confirmation import ConfirmationResult
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked, masked_texts
@@ -173,6 +173,7 @@ def row_entry(case: Case, outcomes: Mapping[ConfiguredEvaluator, Outcome]) -> sc
         conversation=tuple(
             schema.Message(role=turn.role, content=masked(turn.content)) for turn in case.conversation
         ),
+        attachments=recorded_attachments(case.attachments),
         expected_facts=tuple(map(masked, case.expected_facts)),
         guidelines=tuple(map(masked, case.guidelines)),
         expected_documents=document_names(case.expected_documents, case.folder),
@@ -186,8 +187,16 @@ def row_entry(case: Case, outcomes: Mapping[ConfiguredEvaluator, Outcome]) -> sc
 
 
 def _digest(plan: ConversationPlan) -> str:
-    """Return a digest of a conversation's plan; its texts need no mask in it."""
-    return hashlib.sha256(msgspec.json.encode(dataclasses.asdict(plan))).hexdigest()[:_DIGEST_CHARS]
+    """Return a digest of a conversation's plan; its texts need no mask in it.
+
+    It has the digests of images and files, not the folders of this machine.
+    """
+    content = dataclasses.asdict(plan)
+    for turn, planned in zip(content["turns"], plan.turns, strict=True):
+        del turn["attachments"]
+        if planned.attachments:  # a plan without any has the digest that earlier versions recorded
+            turn["attachments"] = [[each.name, each.sha256] for each in planned.attachments]
+    return hashlib.sha256(msgspec.json.encode(content)).hexdigest()[:_DIGEST_CHARS]
 
 
 def _turns(case: Case, turns: Sequence[schema.RecordedTurn]) -> tuple[schema.RecordedTurn, ...]:

@@ -13,15 +13,20 @@ from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall
 from pytest_evalstudio.engine.evaluate import evaluate_lab
 from pytest_evalstudio.engine.recording import item_scores
-from pytest_evalstudio.engine.scoring.answer_rows import answer_of_record, complete_row
+from pytest_evalstudio.engine.scoring.answer_rows import (
+    answer_of_record,
+    attachment_of_record,
+    complete_row,
+)
 from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.engine.scoring.plan import Plan, is_selector
+from pytest_evalstudio.formats.attachments import AttachedFile, recorded
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.conversations import AnsweredTurn
 from pytest_evalstudio.formats.dataset import LlmDataset, Row
 from pytest_evalstudio.formats.lab import Model, TestLab
 from pytest_evalstudio.record.reader import RecordReader
-from pytest_evalstudio.record.schema import Item
+from pytest_evalstudio.record.schema import Item, RecordedAttachment
 
 _MASKED = ("privacy", "security")
 """Problem types of evaluators that would see masked texts: a record holds no personal data and no secrets."""
@@ -98,6 +103,7 @@ def lab_of_items(items: Iterable[Item]) -> TestLab:
                 condition_on=row.condition_on,
                 expects=row.expects,
                 run=row.run,
+                **_attached(row.attachments),
                 expected_facts=list(row.expected_facts),
                 guidelines=list(row.guidelines),
                 expected_documents=list(row.expected_documents),
@@ -108,6 +114,7 @@ def lab_of_items(items: Iterable[Item]) -> TestLab:
                 turns=[
                     AnsweredTurn(
                         prompt=turn.prompt,
+                        **_attached(turn.attachments),
                         condition=turn.output_condition,
                         condition_on=turn.condition_on,
                         expects=turn.expects,
@@ -131,6 +138,14 @@ def lab_of_items(items: Iterable[Item]) -> TestLab:
             Model(key=key, name=key, llm_model_name=key, retrieves=is_rag) for key, is_rag in models.items()
         ],
     )
+
+
+def _attached(entries: Sequence[RecordedAttachment]) -> dict[str, list[AttachedFile]]:
+    attachments = [attachment_of_record(entry) for entry in entries]
+    return {
+        "images": recorded(attachments, is_image=True),
+        "files": recorded(attachments, is_image=False),
+    }
 
 
 def _calls(recorded: Sequence[ExpectedToolCall] | None) -> list[ExpectedToolCall] | None:

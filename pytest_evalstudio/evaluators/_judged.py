@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import OutcomeCode
-from pytest_evalstudio.core.judging import Flow, Judge, JudgeFault, Judgement, Judging, Vote
+from pytest_evalstudio.core.judging import Flow, Judge, JudgeFault, Judgement, Judging, Vote, with_attachments
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import boolean_outcome, is_empty, keywords, worst
@@ -49,8 +49,14 @@ def judged(
     judge = tools.judge
     if judge is None:
         raise TypeError("this evaluator requires a judge among its tools")
+
+    def consider_with_attachments(case: Case) -> Flow[T]:
+        return with_attachments(consider(case), case.media)
+
     indices = [index for index, case in enumerate(cases) if not (reads_answer and is_empty(case))]
-    judgements = _followed([cases[index] for index in indices], tools, judge, consider, embeds)
+    judgements = _followed(
+        [cases[index] for index in indices], tools, judge, consider_with_attachments, embeds
+    )
     replies_by_index = dict(
         zip(indices, _outcomes([cases[index] for index in indices], judgements, metrics, finish), strict=True)
     )

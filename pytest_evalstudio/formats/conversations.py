@@ -18,6 +18,7 @@ from pytest_evalstudio.core.conversations import (
     SimulatedUser,
 )
 from pytest_evalstudio.core.errors import DataError, nearest
+from pytest_evalstudio.formats.attachments import AttachedFiles, attachments_of
 from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.fields import (
     ConditionOn,
@@ -94,10 +95,14 @@ class Turn(_Strict):
             "expected_tool_calls",
             "expected_state",
             "evaluators",
+            "images",
+            "files",
         }
     )
 
     prompt: str
+    images: AttachedFiles = Field(default_factory=list)
+    files: AttachedFiles = Field(default_factory=list)
     condition: Text = ""
     condition_on: ConditionOn = ""
     expects: Expects = ""
@@ -122,10 +127,15 @@ class Turn(_Strict):
     def _can_be_parsed(cls, text: str) -> str:
         return _condition(text)
 
-    def planned(self) -> PlannedTurn:
-        """Return the turn as the engine takes it."""
+    def planned(self, folder: str | None = None) -> PlannedTurn:
+        """Return the turn as the engine takes it.
+
+        Args:
+            folder: folder of the file, where the paths of images and files start; None where it has none.
+        """
         return PlannedTurn(
             prompt=self.prompt,
+            attachments=attachments_of(self.images, self.files, folder),
             condition=self.condition,
             condition_on=self.condition_on,
             expects=self.expects,
@@ -251,13 +261,22 @@ EndedBy = Annotated[EndOfConversation, one_of("max_turns", "no_reply", "failed_t
 
 
 def plan_of(
-    turns: Sequence[Turn], user: User | None, judge: str = "", on_failure: str = ""
+    turns: Sequence[Turn],
+    user: User | None,
+    judge: str = "",
+    on_failure: str = "",
+    *,
+    folder: str | None = None,
 ) -> ConversationPlan | None:
-    """Return the conversation of a test case or row; None for a single question."""
+    """Return the conversation of a test case or row; None for a single question.
+
+    Args:
+        folder: folder of the file, where the paths of images and files start; None where it has none.
+    """
     if not turns and user is None:
         return None
     return ConversationPlan(
-        turns=tuple(turn.planned() for turn in turns),
+        turns=tuple(turn.planned(folder) for turn in turns),
         user=None if user is None else user.simulated(),
         judge="last" if judge == "last" else "worst",
         on_failure="stop" if on_failure == "stop" else "continue",
@@ -272,11 +291,14 @@ def with_opening(data: object, key: str) -> object:
         key: of the question: "prompt" or "input".
 
     Raises:
-        ValueError: if it has a question besides, or both turns and a simulated user.
+        ValueError: if it has a question besides, both turns and a simulated user, or both turns and images
+            or files.
     """
     if not isinstance(data, Mapping) or not (data.get("turns") or data.get("user")):
         return data
     turns, user = data.get("turns"), data.get("user")
+    if turns and (data.get("images") or data.get("files")):
+        raise ValueError("it has `turns`, and `images` or `files` beside them; move these into their turn")
     if turns and user:
         raise ValueError("it has both `turns` and a `user`; keep one of them")
     opening = _opening(turns, user)

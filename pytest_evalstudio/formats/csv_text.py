@@ -21,6 +21,8 @@ LIST_COLUMNS = (
     "relationships",
     "output_constraints",
     "conversation",
+    "images",
+    "files",
     "expected_facts",
     "guidelines",
     "expected_documents",

@@ -12,6 +12,7 @@ from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.extras import import_extra
 from pytest_evalstudio.core.numbers import MAX_RUN
 from pytest_evalstudio.core.writing import write_whole
+from pytest_evalstudio.formats.attachments import AttachedFiles, attached_paths, check_attachments
 from pytest_evalstudio.formats.conversations import (
     AnsweredTurns,
     EndedBy,
@@ -96,6 +97,9 @@ class Row(FormatModel):
         usage: tokens by kind.
         conversation: the turns before the input, each with role ("system", "user" or "assistant") and
             content.
+        images: pictures that the input came with, each with path, media_type, size and sha256; the file
+            itself may be missing.
+        files: files that the input came with, as `images`.
         error: reason for a missing answer.
         context_scores: relevance of each chunk as the host reports it.
         first_token_s: seconds until the first part of the answer, None where it was not streamed.
@@ -164,6 +168,8 @@ class Row(FormatModel):
     state: JsonState = None
     state_before: JsonState = None
     conversation: Conversation = Field(default_factory=list)
+    images: AttachedFiles = Field(default_factory=list)
+    files: AttachedFiles = Field(default_factory=list)
     expected_facts: Texts = Field(default_factory=list)
     guidelines: Texts = Field(default_factory=list)
     expected_documents: Texts = Field(default_factory=list)
@@ -301,6 +307,9 @@ def read_rows(source: Source, data: object, at: tuple[object, ...]) -> tuple[dic
                 "output_condition",
                 "output_constraints",
             )
+            check_attachments(source, row, *at, index)
+            for number, turn in enumerate(row.turns):
+                check_attachments(source, turn, *at, index, "turns", number)
         except DataError as exc:
             errors.append(exc)
             continue
@@ -371,7 +380,12 @@ def complete_row_keys(rows: list[Row]) -> None:
     for row in rows:
         if not row.key:
             key = derived_key(
-                row.input, row.expected_output, row.condition_text(), row.corpus, *spoken(row.conversation)
+                row.input,
+                row.expected_output,
+                row.condition_text(),
+                row.corpus,
+                *spoken(row.conversation),
+                *attached_paths(row.images, row.files),
             )
             row.key = numbered.setdefault((row.model_key, row.run or 1), Numbered(used_keys[row.model_key]))(
                 key

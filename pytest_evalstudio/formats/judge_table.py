@@ -65,6 +65,8 @@ class JudgeTable(JudgeMember):
         template_versions: name of a prompt to the version that the evaluators were calibrated with; another
             version is an error.
         examples: file of examples that people have judged, which the prompts show; `judge-tune` writes it.
+        images: whether the images of a question are sent to the judge; its host must take images. Without it,
+            the judge is told the names of images and files.
         steady: whether to set temperature 0 and a seed, if the host supports them.
         max_cost: US dollars for judging in a run; beyond it no question is asked.
         max_calls: maximum number of requests to judges in a run, including retries.
@@ -75,6 +77,7 @@ class JudgeTable(JudgeMember):
     templates: str | None = None
     template_versions: dict[str, str] = Field(default_factory=dict)
     examples: str | None = None
+    images: bool = False
     steady: bool = True
     max_cost: Annotated[float, Field(ge=0)] | None = None
     max_calls: Annotated[int, Field(ge=0)] | None = None
@@ -103,8 +106,8 @@ class JudgeTable(JudgeMember):
     def over(cls, base: JudgeTable | None, settings: Mapping[str, object]) -> JudgeTable:
         """Return an evaluator's own table.
 
-        Judges, vote, templates, their versions, examples and `steady` that it lacks are inherited from the
-        base.
+        Judges, vote, templates, their versions, examples, `images` and `steady` that it lacks are inherited
+        from the base.
 
         Raises:
             ConfigurationError: if anything in it is wrong.
@@ -116,7 +119,7 @@ class JudgeTable(JudgeMember):
         if base is not None:
             inherited = {
                 key: getattr(base, key)
-                for key in ("vote", "templates", "template_versions", "examples", "steady")
+                for key in ("vote", "templates", "template_versions", "examples", "images", "steady")
                 if key in base.model_fields_set
             }
             if not set(_JUDGES) & set(settings):

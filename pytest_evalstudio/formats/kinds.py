@@ -59,8 +59,11 @@ def read_source(path: Path, name: str = "") -> Source:
         raise DataError(f"is none of {', '.join(SUFFIXES)}", source=name)
     text = read_text(path, name)
     if suffix in CSV_SUFFIXES:
-        return parse_csv(text, name)
-    return parse(text, name, yaml=suffix in YAML_SUFFIXES, packs_rows=True)
+        source = parse_csv(text, name)
+    else:
+        source = parse(text, name, yaml=suffix in YAML_SUFFIXES, packs_rows=True)
+    source.folder, source.is_remote = path.parent, "://" in name
+    return source
 
 
 def unsupported(source: Source) -> DataError:

@@ -51,6 +51,8 @@ class Source:
         warnings: repairs of the text.
         row_lines: lines of the rows of a CSV text, whose places are not found otherwise.
         lines: (key, model key, repeat) of each test case or row to its line, from 1; filled by the readers.
+        folder: folder of the file, where its relative paths start; None for a text that is no file.
+        is_remote: whether the file was fetched from a URL; it then names no local image or file.
         root: pointer at which `data` contains the content of the text, for a text that is only a part of a
             suite.
     """
@@ -63,6 +65,8 @@ class Source:
     warnings: list[str] = field(default_factory=list)
     lines: dict[CaseIdentity, int] = field(default_factory=dict)
     root: str = ""
+    folder: Path | None = None
+    is_remote: bool = False
     _located: int = field(default=0, init=False, repr=False)
     _root: Any = field(default=None, init=False, repr=False)
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.formats.attachments import AttachedFiles, attached_paths, check_attachments
 from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.condition_writing import constraints_to_condition
 from pytest_evalstudio.formats.conversations import JudgedTurnsWord, OnFailureWord, Turns, User, with_opening
@@ -39,6 +40,8 @@ OURS = (
     "condition_on",
     "expects",
     "conversation",
+    "images",
+    "files",
     "expected_facts",
     "guidelines",
     "expected_documents",
@@ -94,6 +97,9 @@ class TestCase(FormatModel):
         constraints: the older form of a condition: a list is AND, a list inside it is OR.
         conversation: the turns before the prompt, each with role ("system", "user" or "assistant") and
             content.
+        images: pictures that the question comes with (PNG, JPEG, GIF, WebP): paths below the folder of the
+            suite, or objects with `path` and `detail`.
+        files: files that the question comes with (PDF, text, Markdown, CSV, JSON, DOCX), as `images`.
         expected_facts: statements that the answer must contain, for judges.
         guidelines: rules that the answer must follow, for judges.
         expected_documents: names or URIs of the documents that should be retrieved.
@@ -125,6 +131,8 @@ class TestCase(FormatModel):
     expects: Expects = ""
     constraints: Constraints = Field(default_factory=list)
     conversation: Conversation = Field(default_factory=list)
+    images: AttachedFiles = Field(default_factory=list)
+    files: AttachedFiles = Field(default_factory=list)
     expected_facts: Texts = Field(default_factory=list)
     guidelines: Texts = Field(default_factory=list)
     expected_documents: Texts = Field(default_factory=list)
@@ -293,6 +301,9 @@ def _read_test(source: Source, index: int, raw: object, locations: _Places, erro
             case = validate(TestCase, item, source, *at)
             check_keys(TestCase, item, source, *at, also=CONVERTED_KEYS)
             check_condition(source, case.condition, case.constraints, at, "condition", "constraints")
+            check_attachments(source, case, *at, needs_files=True)
+            for turn_number, turn in enumerate(case.turns):
+                check_attachments(source, turn, *at, "turns", turn_number, needs_files=True)
             if earlier := locations.of_keys.get(case.key):
                 raise source.error(
                     pointer(*at, "key"),
@@ -346,6 +357,7 @@ def complete_keys(suite: TestSuite) -> None:
                     case.condition_text(),
                     test.documents,
                     *spoken(case.conversation),
+                    *attached_paths(case.images, case.files),
                 )
             )
         test.key = test.key or test_key(

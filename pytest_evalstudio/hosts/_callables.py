@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.attachments import Attachment
+from pytest_evalstudio.core.cases import Answer, Prompt, Turn
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError, nearest
 from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.core.states import ApplicationState, state_text
@@ -35,7 +36,7 @@ ANSWER_KEYS = (
     "state",
     "error",
 )
-PROMPT_ARGUMENTS = ("corpus", "run", "conversation", "reply_schema", "session")
+PROMPT_ARGUMENTS = ("corpus", "run", "conversation", "reply_schema", "session", "images", "files")
 
 _OWN_FOLDER = Path(__file__).parent
 _FOREIGN_FOLDERS = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
@@ -110,11 +111,27 @@ class Call:
             HostFault: if it raises or returns no answer; a HostFault of its own passes through, so that it
                 can ask for a retry.
         """
+        self._check_attachments(prompt)
         arguments = {**self.fixed, **{name: _offered(prompt, name) for name in self.prompt_arguments}}
         returned = await called(
             functools.partial(self.function, prompt.text, **arguments), blocks=self.blocks, start=start
         )
         return to_answer(returned, self.label)
+
+    def _check_attachments(self, prompt: Prompt) -> None:
+        """Refuse images and files that the callable does not ask for.
+
+        Raises:
+            HostFault: names the missing parameter.
+        """
+        for each in prompt.attachments:
+            name = "images" if each.is_image else "files"
+            if name not in self.prompt_arguments:
+                raise HostFault(
+                    f"the question comes with {name}, and {self.label} does not take them; give it a"
+                    f" parameter {name!r}, a list of paths",
+                    not_supported=True,
+                )
 
 
 def _checked_callable(function: object, label: str) -> Callable[..., Any]:
@@ -184,10 +201,30 @@ async def called(function: Callable[[], Any], *, blocks: bool = True, start: Sta
 
 
 def _offered(prompt: Prompt, name: str) -> Any:
-    """Return the value of one of PROMPT_ARGUMENTS; earlier turns are in the form of chat services."""
+    """Return the value of one of PROMPT_ARGUMENTS.
+
+    Earlier turns are in the form of chat services; images and files are absolute paths.
+    """
     if name == "conversation":
-        return [{"role": turn.role, "content": turn.content} for turn in prompt.conversation]
+        return [_message(turn) for turn in prompt.conversation]
+    if name in ("images", "files"):
+        return _paths(prompt.attachments, name)
     return getattr(prompt, name)
+
+
+def _message(turn: Turn) -> dict[str, Any]:
+    message = {"role": turn.role, "content": turn.content}
+    return message | {
+        name: paths for name in ("images", "files") if (paths := _paths(turn.attachments, name))
+    }
+
+
+def _paths(attachments: Sequence[Attachment], name: str) -> list[str]:
+    if not attachments:
+        return []
+    from pytest_evalstudio.hosts._attachments import local_paths  # most questions come with no file
+
+    return local_paths(each for each in attachments if each.is_image == (name == "images"))
 
 
 def to_answer(returned: object, label: str) -> Answer:

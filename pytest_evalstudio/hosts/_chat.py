@@ -11,6 +11,7 @@ from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.core.tool_calls import ToolCall, read_tool_calls
+from pytest_evalstudio.hosts._attachments import chat_content
 from pytest_evalstudio.hosts._completions import (
     error_in,
     first_choice,
@@ -21,6 +22,7 @@ from pytest_evalstudio.hosts._completions import (
 from pytest_evalstudio.hosts._faults import quoted
 from pytest_evalstudio.hosts._grades import TOP_LOGPROBS, grade_probabilities, tokens_of
 from pytest_evalstudio.hosts._malformed import CHECK_REPLY
+from pytest_evalstudio.hosts._messages import messages
 from pytest_evalstudio.hosts._openai import OpenAIService
 from pytest_evalstudio.hosts._streams import StreamedCompletion
 from pytest_evalstudio.hosts._tools import HostTools
@@ -113,9 +115,7 @@ class ChatCompletions(OpenAIService):
 
     def _request(self, prompt: Prompt, form: str) -> dict[str, Any]:
         system = "\n\n".join(filter(None, (self.system_prompt, prompt.system)))
-        messages = [{"role": "system", "content": sendable(system)}] if system else []
-        messages += [{"role": turn.role, "content": sendable(turn.content)} for turn in prompt.conversation]
-        messages.append({"role": "user", "content": sendable(prompt.text)})
+        rules = [{"role": "system", "content": sendable(system)}] if system else []
         settings = {"temperature": self.temperature, "max_tokens": self.max_tokens, "seed": self.seed}
         streaming = {"stream": True, "stream_options": {"include_usage": True}} if self.stream else {}
         return {
@@ -128,7 +128,7 @@ class ChatCompletions(OpenAIService):
             # The client looks through messages and schema for files to upload, which takes it longer than all
             # the rest of a request; `extra_body` takes the place of the arguments as it is.
             "extra_body": {
-                "messages": messages,
+                "messages": [*rules, *messages(prompt, chat_content)],
                 **_response_format(form, prompt),
                 **self.arguments.get("extra_body", {}),
             },

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -13,6 +14,7 @@ NO_KEY = frozenset({401, 403})
 """Statuses that any other request would get as well."""
 RETRIED = frozenset({408, 409, 429})
 MAX_QUOTE_CHARS = 300
+_BASE64 = re.compile(r"[A-Za-z0-9+/=_-]{200,}")
 
 
 def status_fault(
@@ -80,10 +82,19 @@ def _header(headers: Mapping[str, str] | None, name: str) -> str | None:
 def quoted(text: str, mask: Callable[[str], str]) -> str:
     """Return a text of the service on one line, masked before it is shortened.
 
-    No part of a secret is left.
+    No part of a secret is left, nor the content of an image or file that the service repeats.
     """
-    line = " ".join(mask(text).split())
+    line = " ".join(without_base64(mask(text)).split())
     return line if len(line) <= MAX_QUOTE_CHARS else line[:MAX_QUOTE_CHARS] + " …"
+
+
+def without_base64(text: str) -> str:
+    """Return a text with long stretches of Base64 replaced by their length.
+
+    >>> without_base64("image_url: data:image/png;base64," + "QUJD" * 100)
+    'image_url: data:image/png;base64,(400 characters)'
+    """
+    return _BASE64.sub(lambda stretch: f"({len(stretch[0])} characters)", text)
 
 
 def innermost(exc: BaseException, mask: Callable[[str], str]) -> str:

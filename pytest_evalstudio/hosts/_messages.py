@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import Prompt
 from pytest_evalstudio.hosts._completions import sendable
+
+Content = Callable[[str, Sequence[Attachment]], Any]
+"""Returns the content of a message from its text and its images and files."""
+
+
+def text_content(text: str, attachments: Sequence[Attachment]) -> str:
+    """Return the text of a message, for services that take its images and files elsewhere or not at all."""
+    return sendable(text)
 
 
 def system_text(system_prompt: str, prompt: Prompt) -> str:
@@ -14,10 +23,18 @@ def system_text(system_prompt: str, prompt: Prompt) -> str:
     return sendable("\n\n".join(filter(None, (system_prompt, prompt.system))))
 
 
-def messages(prompt: Prompt) -> list[dict[str, Any]]:
-    """Return the earlier turns and the question, without a system role."""
-    turns = [{"role": turn.role, "content": sendable(turn.content)} for turn in prompt.conversation]
-    return [*turns, {"role": "user", "content": sendable(prompt.text)}]
+def messages(prompt: Prompt, content: Content = text_content) -> list[dict[str, Any]]:
+    """Return the earlier turns and the question, without a system role.
+
+    Args:
+        prompt: the question.
+        content: returns the content of a message in the form of the service.
+    """
+    turns = [
+        {"role": turn.role, "content": content(turn.content, turn.attachments)}
+        for turn in prompt.conversation
+    ]
+    return [*turns, {"role": "user", "content": content(prompt.text, prompt.attachments)}]
 
 
 def counts(usage: Mapping[str, object]) -> dict[str, int]:

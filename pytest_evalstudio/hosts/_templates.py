@@ -7,30 +7,49 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
+from pytest_evalstudio.hosts._attachments import FIELDS
 
 NAMES = ("prompt", "key", "system", "conversation", "messages", "corpus", "model", "run", "session")
+LISTS = tuple(
+    f"{name}{field}" for name in ("images", "files") for field in ("", *(f".{field}" for field in FIELDS))
+)
+"""Names of lists of images and files, and of one of their fields; each is a whole value of a body."""
 MISSING: Any = object()
-_PLACEHOLDER = re.compile(r"\{\{ *(\w*) *\}\}")
+_PLACEHOLDER = re.compile(r"\{\{ *(\w*(?:\.\w+)?) *\}\}")
 
 
-def check_template(template: Any, location: str) -> None:
+def check_template(template: Any, location: str, *, has_lists: bool = False) -> None:
     """Check the names in a template.
 
+    Args:
+        location: of the template in the configuration.
+        has_lists: whether it may have the images and files of a question.
+
     Raises:
-        ConfigurationError: for the first unknown name.
+        ConfigurationError: for the first unknown name, or a list of images or files that is no whole value.
     """
     if isinstance(template, str):
         for placeholder in _PLACEHOLDER.finditer(template):
-            if placeholder[1] not in NAMES:
-                hint = nearest(placeholder[1], NAMES) or f"Known names: {', '.join(NAMES)}"
-                raise ConfigurationError(f"{location}: {{{{ {placeholder[1]} }}}} is unknown. {hint}")
+            _check_placeholder(template, placeholder[1], location, has_lists=has_lists)
     elif isinstance(template, Mapping):
         for key, value in template.items():
             check_template(key, location)
-            check_template(value, f"{location}.{key}")
+            check_template(value, f"{location}.{key}", has_lists=has_lists)
     elif isinstance(template, list | tuple):
         for index, value in enumerate(template):
-            check_template(value, f"{location}.{index}")
+            check_template(value, f"{location}.{index}", has_lists=has_lists)
+
+
+def _check_placeholder(template: str, name: str, location: str, *, has_lists: bool) -> None:
+    if name in LISTS:
+        if not (has_lists and _PLACEHOLDER.fullmatch(template.strip())):
+            raise ConfigurationError(
+                f"{location}: {{{{ {name} }}}} is a list; make it the whole value of a key of `body`"
+            )
+    elif name not in NAMES:
+        known = (*NAMES, *LISTS)
+        hint = nearest(name, known) or f"Known names: {', '.join(known)}"
+        raise ConfigurationError(f"{location}: {{{{ {name} }}}} is unknown. {hint}")
 
 
 def names_in(template: Any) -> set[str]:

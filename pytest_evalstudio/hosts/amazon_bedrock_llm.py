@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pytest_evalstudio.core.attachments import MEDIA_TYPES
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.plugins.host import HostFault, host
 from pytest_evalstudio.core.tool_calls import read_tool_calls
+from pytest_evalstudio.hosts._attachments import bedrock_content
 from pytest_evalstudio.hosts._bedrock import Bedrock, request_id
 from pytest_evalstudio.hosts._messages import counts, messages, system_text
 from pytest_evalstudio.hosts._tools import HostTools
@@ -21,6 +23,7 @@ from pytest_evalstudio.hosts._tools import HostTools
     extra="bedrock",
     client="boto3",
     takes_system=True,
+    media_types=MEDIA_TYPES,
     finds_credentials=True,
 )
 @dataclass(kw_only=True)
@@ -52,9 +55,9 @@ class AmazonBedrockLLM(Bedrock):
         return await self.call("bedrock-runtime", lambda client: self._read(client.converse(**request)))
 
     def _request(self, prompt: Prompt) -> dict[str, Any]:
-        turns = messages(prompt)
+        turns = messages(prompt, bedrock_content)
         rules = [system_text(self.system_prompt, prompt)]
-        rules += [turn["content"] for turn in turns if turn["role"] == "system"]
+        rules += [block["text"] for turn in turns if turn["role"] == "system" for block in turn["content"]]
         settings = {"temperature": self.temperature, "maxTokens": self.max_tokens}
         parts = {
             "system": [{"text": text} for text in rules if text],
@@ -67,11 +70,7 @@ class AmazonBedrockLLM(Bedrock):
         }
         return {
             "modelId": self.llm_model_name,
-            "messages": [
-                {"role": turn["role"], "content": [{"text": turn["content"]}]}
-                for turn in turns
-                if turn["role"] != "system"
-            ],
+            "messages": [turn for turn in turns if turn["role"] != "system"],
             **{name: value for name, value in parts.items() if value},
         }
 

@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pytest_evalstudio.core.attachments import IMAGE_TYPES, PDF, TEXT_TYPES
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.host import HostFault, host
 from pytest_evalstudio.core.tool_calls import read_tool_calls
+from pytest_evalstudio.hosts._attachments import anthropic_content
 from pytest_evalstudio.hosts._bodies import limit_body
 from pytest_evalstudio.hosts._connected import (
     Connected,
@@ -46,6 +48,7 @@ _SET_BY_HOST = ("model", "messages", "system", "max_tokens", "stream")
     extra="anthropic",
     client="anthropic",
     takes_system=True,
+    media_types=(*IMAGE_TYPES, PDF, *TEXT_TYPES),
 )
 @dataclass(kw_only=True)
 class AnthropicLLM(Connected):
@@ -144,7 +147,7 @@ class AnthropicLLM(Connected):
         return {
             "model": self.llm_model_name,
             "max_tokens": self.max_tokens,
-            "messages": messages(prompt),
+            "messages": messages(prompt, anthropic_content),
             **({"system": system} if system else {}),
             **self.arguments,
         }

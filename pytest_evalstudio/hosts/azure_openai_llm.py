@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from pytest_evalstudio.core.attachments import MEDIA_TYPES
 from pytest_evalstudio.core.plugins.host import host
 from pytest_evalstudio.hosts._chat import ChatCompletions
 from pytest_evalstudio.hosts._connected import require_key
@@ -18,6 +19,7 @@ from pytest_evalstudio.hosts._tools import HostTools
     extra="openai",
     client="openai",
     takes_system=True,
+    media_types=MEDIA_TYPES,
 )
 @dataclass(kw_only=True)
 class AzureOpenAILLM(ChatCompletions):

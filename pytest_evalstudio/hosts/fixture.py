@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pytest_evalstudio.core.attachments import MEDIA_TYPES
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.host import host
@@ -13,7 +14,14 @@ from pytest_evalstudio.hosts._applications import Application
 from pytest_evalstudio.hosts._tools import HostTools
 
 
-@host("fixture", name="pytest fixture", kind="both", caches=False, runs_user_code=True)
+@host(
+    "fixture",
+    name="pytest fixture",
+    kind="both",
+    caches=False,
+    runs_user_code=True,
+    media_types=MEDIA_TYPES,
+)
 @dataclass(kw_only=True)
 class FixtureCallable:
     """Your own pytest fixture; its value is called with the prompt, as `python` calls its target.

@@ -8,18 +8,20 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from pytest_evalstudio.core.attachments import MEDIA_TYPES
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.plugins.host import HostFault, host
 from pytest_evalstudio.core.states import ApplicationState, state_text
 from pytest_evalstudio.core.tracing import TRACEPARENT
+from pytest_evalstudio.hosts._attachments import template_values
 from pytest_evalstudio.hosts._bodies import limit_body
 from pytest_evalstudio.hosts._connected import Connected, check_url, require_package, send_traceparent
 from pytest_evalstudio.hosts._faults import is_transport_error, quoted, status_fault
 from pytest_evalstudio.hosts._malformed import connection_fault, reply_fault
 from pytest_evalstudio.hosts._messages import messages
 from pytest_evalstudio.hosts._replies import POINTERS, joined_parts, parts_of, read_reply
-from pytest_evalstudio.hosts._templates import check_template, filled, filled_text, names_in
+from pytest_evalstudio.hosts._templates import LISTS, check_template, filled, filled_text, names_in
 from pytest_evalstudio.hosts._tools import HostTools
 
 REMEDIES: Mapping[int, str] = {
@@ -32,14 +34,23 @@ REMEDIES: Mapping[int, str] = {
 }
 
 
-@host("http", name="HTTP service", kind="both", extra="http", client="httpx", takes_system=True)
+@host(
+    "http",
+    name="HTTP service",
+    kind="both",
+    extra="http",
+    client="httpx",
+    takes_system=True,
+    media_types=MEDIA_TYPES,
+)
 @dataclass(kw_only=True)
 class HttpService(Connected):
     """A service that takes a prompt and answers with JSON.
 
     The names prompt, key (of the test case), system, conversation, messages, corpus, model, run and session
     (id of the conversation) in double braces are replaced in `url`, `headers`, `query` and `body`, e.g.
-    `{{ prompt }}`.
+    `{{ prompt }}`. In `body`, `{{ images }}` and `{{ files }}` are lists of objects with name, media_type,
+    base64 and data_url, and `{{ images.base64 }}` is the list of one of these values.
 
     Attributes:
         url: address that the requests go to.
@@ -87,7 +98,8 @@ class HttpService(Connected):
             if unknown := names_in(self.state_url) - {"session"}:
                 raise ConfigurationError(f"state_url: {min(unknown)!r} is unknown; it may have session")
         for field_name in ("url", "headers", "query", "body"):
-            check_template(getattr(self, field_name), field_name)
+            has_lists = field_name == "body" and self.method != "GET"
+            check_template(getattr(self, field_name), field_name, has_lists=has_lists)
         for name, pointer in self.reply.items():
             if name not in POINTERS:
                 hint = nearest(name, POINTERS) or f"Known keys: {', '.join(POINTERS)}"
@@ -178,6 +190,8 @@ class HttpService(Connected):
             "run": prompt.run,
             "session": prompt.session,
         }
+        self._check_attachments(prompt)
+        values |= {name: self._attached(prompt, name) for name in names_in(self.body) if name in LISTS}
         headers = {name: filled_text(value, values) for name, value in self.headers.items()}
         if self.api_key:
             headers = {"Authorization": f"Bearer {self.api_key}", **headers}
@@ -186,7 +200,7 @@ class HttpService(Connected):
             {"content": body.encode()} if isinstance(body, str) else {} if body is None else {"json": body}
         )
         # A value in the address is a part of its path: it is encoded, so that it names no other place.
-        quoted_values = {name: _in_url(value) for name, value in values.items()}
+        quoted_values = {name: _in_url(value) for name, value in values.items() if name not in LISTS}
         request = self._opened_client().build_request(
             self.method,
             filled_text(self.url, quoted_values),
@@ -197,6 +211,29 @@ class HttpService(Connected):
         if prompt.session in self._cookies:
             self._cookies[prompt.session].set_cookie_header(request)
         return request
+
+    def _attached(self, prompt: Prompt, name: str) -> list[Any]:
+        """Return the value of a list of images or files; a service without sessions gets earlier ones too."""
+        kind, _, field_name = name.partition(".")
+        attachments = prompt.attachments if self.keeps_sessions else prompt.media
+        return template_values(
+            (each for each in attachments if each.is_image == (kind == "images")), field_name
+        )
+
+    def _check_attachments(self, prompt: Prompt) -> None:
+        """Refuse images and files that the body has no place for.
+
+        Raises:
+            HostFault: names the placeholder that is missing.
+        """
+        names = {name.partition(".")[0] for name in names_in(self.body)} if self.method != "GET" else set()
+        for each in prompt.media:
+            kind = "images" if each.is_image else "files"
+            if kind not in names:
+                raise HostFault(
+                    f"the question comes with {kind}, and body has no {{{{ {kind} }}}}; add it to body",
+                    not_supported=True,
+                )
 
     async def _sent(self, prompt: Prompt, *, stream: bool = False) -> Any:
         """Send a prompt; the cookies of the response are those of the conversation."""

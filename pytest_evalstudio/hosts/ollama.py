@@ -7,10 +7,12 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pytest_evalstudio.core.attachments import IMAGE_TYPES
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.host import HostFault, host
 from pytest_evalstudio.core.tool_calls import read_tool_calls
+from pytest_evalstudio.hosts._attachments import image_bytes
 from pytest_evalstudio.hosts._bodies import limit_body
 from pytest_evalstudio.hosts._connected import Connected, check_url, require_package, send_traceparent
 from pytest_evalstudio.hosts._faults import (
@@ -33,7 +35,15 @@ REMEDIES: Mapping[int, str] = {
 _SET_BY_HOST = ("model", "messages", "stream", "options", "keep_alive")
 
 
-@host("ollama", name="Ollama", kind="llm", extra="ollama", client="ollama", takes_system=True)
+@host(
+    "ollama",
+    name="Ollama",
+    kind="llm",
+    extra="ollama",
+    client="ollama",
+    takes_system=True,
+    media_types=IMAGE_TYPES,
+)
 @dataclass(kw_only=True)
 class Ollama(Connected):
     """A model of an Ollama server.
@@ -132,7 +142,7 @@ class Ollama(Connected):
         options = {**{name: value for name, value in settings.items() if value is not None}, **self.options}
         return {
             "model": self.llm_model_name,
-            "messages": [*([{"role": "system", "content": system}] if system else []), *messages(prompt)],
+            "messages": [*([{"role": "system", "content": system}] if system else []), *_messages(prompt)],
             **({"options": options} if options else {}),
             **({"keep_alive": self.keep_alive} if self.keep_alive is not None else {}),
             **({"format": prompt.reply_schema} if prompt.reply_schema is not None else {}),
@@ -201,3 +211,12 @@ class Ollama(Connected):
         if is_unknown_argument(exc):
             return HostFault(f"{quoted(str(exc), self._mask)}; check arguments")
         return reply_fault(self.url, exc, self._mask)
+
+
+def _messages(prompt: Prompt) -> list[dict[str, Any]]:
+    """Return the turns with their images as bytes: the client takes a text for the path of a file."""
+    attached = [*(turn.attachments for turn in prompt.conversation), prompt.attachments]
+    return [
+        {**message, "images": image_bytes(attachments)} if attachments else message
+        for message, attachments in zip(messages(prompt), attached, strict=True)
+    ]

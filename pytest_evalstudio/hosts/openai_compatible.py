@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pytest_evalstudio.core.attachments import MEDIA_TYPES
 from pytest_evalstudio.core.plugins.host import host
 from pytest_evalstudio.hosts._chat import ChatCompletions
 
@@ -15,6 +16,7 @@ from pytest_evalstudio.hosts._chat import ChatCompletions
     extra="openai",
     client="openai",
     takes_system=True,
+    media_types=MEDIA_TYPES,
 )
 @dataclass(kw_only=True)
 class OpenAICompatible(ChatCompletions):

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from pytest_evalstudio.core.attachments import MEDIA_TYPES
 from pytest_evalstudio.core.plugins.host import host
 from pytest_evalstudio.hosts._chat import ChatCompletions
 from pytest_evalstudio.hosts._connected import require_key
 from pytest_evalstudio.hosts._tools import HostTools
 
 
-@host("openai_llm", name="OpenAI chat", kind="llm", extra="openai", client="openai", takes_system=True)
+@host(
+    "openai_llm",
+    name="OpenAI chat",
+    kind="llm",
+    extra="openai",
+    client="openai",
+    takes_system=True,
+    media_types=MEDIA_TYPES,
+)
 @dataclass(kw_only=True)
 class OpenAILLM(ChatCompletions):
     """Chat completions of OpenAI.

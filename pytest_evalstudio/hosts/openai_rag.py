@@ -9,9 +9,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeVar
 
+from pytest_evalstudio.core.attachments import MEDIA_TYPES
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
 from pytest_evalstudio.core.plugins.host import CollectionDocument, HostFault, host
+from pytest_evalstudio.hosts._attachments import response_content
 from pytest_evalstudio.hosts._collections import read_documents
 from pytest_evalstudio.hosts._connected import require_key
 from pytest_evalstudio.hosts._corpora import (
@@ -50,6 +52,7 @@ NO_CONTEXTS = (
     extra="openai",
     client="openai",
     takes_system=True,
+    media_types=MEDIA_TYPES,
     collection_option="vector_store_id",
 )
 @dataclass(kw_only=True)
@@ -168,7 +171,7 @@ class OpenAIRag(OpenAIService):
         settings = {"temperature": self.temperature, "max_output_tokens": self.max_tokens}
         return {
             "model": self.llm_model_name,
-            "input": messages(prompt),
+            "input": messages(prompt, response_content),
             **({"instructions": system} if system else {}),
             **{name: value for name, value in settings.items() if value is not None},
             "tools": [{"type": "file_search", "vector_store_ids": [store], **self.file_search}],
@@ -218,6 +221,8 @@ class OpenAIRag(OpenAIService):
 
     async def _answer_of_assistant(self, prompt: Prompt, store: str) -> Answer:
         """Return the answer of an assistant, which is made once per vector store."""
+        if prompt.media:
+            raise HostFault('api = "assistants" takes no images and files; set api = "responses"')
         beta: Any = getattr(self.client(), "beta", None)
         if not hasattr(beta, "assistants"):
             remedy = 'set api = "responses", or install an older one'

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pytest_evalstudio.core.attachments import MEDIA_TYPES
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.plugins.host import host
@@ -16,7 +17,14 @@ from pytest_evalstudio.hosts._applications import Application
 from pytest_evalstudio.hosts._tools import HostTools
 
 
-@host("python", name="Python callable", kind="both", caches=False, runs_user_code=True)
+@host(
+    "python",
+    name="Python callable",
+    kind="both",
+    caches=False,
+    runs_user_code=True,
+    media_types=MEDIA_TYPES,
+)
 @dataclass(kw_only=True)
 class PythonCallable:
     """Your own function, sync or async, that takes the prompt and returns the answer.
@@ -24,9 +32,9 @@ class PythonCallable:
     Attributes:
         target: "package.module:callable"; dots after the colon reach attributes; in Python also the callable
             itself. It gets the prompt, and by name, if it asks for them: corpus, run, conversation (the
-            earlier turns, each with role and content), reply_schema (of judges), session (id of the
-            conversation), model, llm_model_name,
-            system_prompt, and anything in `parameters`.
+            earlier turns, each with role and content), images and files (lists of absolute paths),
+            reply_schema (of judges), session (id of the conversation), model, llm_model_name, system_prompt,
+            and anything in `parameters`.
         parameters: further arguments; each must be one that the callable has.
         factory: call it without arguments once for each conversation, and with each message what it returns;
             a method `close` of that is called at the end.

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from pytest_evalstudio.core.attachments import MEDIA_TYPES
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.plugins.host import HostFault, host
 from pytest_evalstudio.hosts._callables import to_answer
@@ -15,7 +16,14 @@ from pytest_evalstudio.hosts._callables import to_answer
 Script = Mapping[str, Any] | Sequence[Any] | Callable[[Prompt], Any]
 
 
-@host("scripted", name="Scripted answers", kind="both", caches=False, deterministic=True)
+@host(
+    "scripted",
+    name="Scripted answers",
+    kind="both",
+    caches=False,
+    deterministic=True,
+    media_types=MEDIA_TYPES,
+)
 @dataclass(kw_only=True)
 class Scripted:
     """Answers from a script: for tests and demonstrations without a network.

@@ -23,6 +23,8 @@ _EXPECTATIONS = (
         "context",
         "context_sources",
         "conversation",
+        "images",
+        "files",
     ),
     *("xfail", "skip", "evaluators"),
 )

@@ -7,6 +7,7 @@ import dataclasses
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, Protocol, TypeVar
 
+from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.judging import Flow, JudgeFault, Judgement, Judging, Question, Reply, Vote
@@ -149,7 +150,7 @@ class _Member:
         self._budget = budget
         self._repeat = repeat
         self._reverse_options = reverse_options
-        self._replies: dict[str, asyncio.Task[tuple[Reply, Judging]]] = {}
+        self._replies: dict[tuple[str, ...], asyncio.Task[tuple[Reply, Judging]]] = {}
         self.on_question: Callable[[str], None] | None = None
 
     @property
@@ -178,11 +179,13 @@ class _Member:
         text = self._prompts.render_user(question, reverse_options=self._reverse_options)
         if self.on_question is not None:
             self.on_question(text)
-        task = self._replies.get(text)
+        images = self._images(question)
+        key = (text, *(image.sha256 for image in images))
+        task = self._replies.get(key)
         if task is None:
-            task = self._replies[text] = asyncio.create_task(self._put(text, question, priority))
+            task = self._replies[key] = asyncio.create_task(self._put(text, question, priority))
             if self._asked.stores or len(self._replies) > MOST_REMEMBERED:
-                task.add_done_callback(lambda _: self._replies.pop(text, None))
+                task.add_done_callback(lambda _: self._replies.pop(key, None))
         return await asyncio.shield(task)
 
     async def _put(self, text: str, question: Question, priority: int) -> tuple[Reply, Judging]:
@@ -229,10 +232,24 @@ class _Member:
         if not self._asked.takes_system:
             text, system = f"{system}\n\n{text}", ""
         schema = with_enums_reversed(question.reply) if self._reverse_options else question.reply
-        return Prompt(text=text, run=self._repeat, reply_schema=schema, system=system, graded=question.graded)
+        return Prompt(
+            text=text,
+            run=self._repeat,
+            reply_schema=schema,
+            system=system,
+            graded=question.graded,
+            attachments=self._images(question),
+        )
+
+    def _images(self, question: Question) -> tuple[Attachment, ...]:
+        """Return the images that are sent with the prompt of a question."""
+        if not self._prompts.shows_images:
+            return ()
+        return tuple(each for each in question.attachments if each.is_image)
 
     async def _answer(self, prompt: Prompt, reading: _Reading, priority: int) -> tuple[Answer, Judging]:
-        meter = _Meter(self._budget, len(prompt.system) + len(prompt.text))
+        chars = sum(each.estimated_chars for each in prompt.attachments)
+        meter = _Meter(self._budget, len(prompt.system) + len(prompt.text) + chars)
         answer = Answer(error="it was interrupted")
         try:
             answer = await self._asked.answer(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.judging import PLACEHOLDER, PLACEHOLDERS, Example, Question
+from pytest_evalstudio.judges.attachments import attachment_names, attachments_note
 from pytest_evalstudio.judges.examples import examples_shown
 from pytest_evalstudio.judges.fence import fence_mark, fenced, on_lines_of_their_own
 from pytest_evalstudio.judges.layout import options_of, split_at_material, with_options_reversed
@@ -67,14 +68,20 @@ class Prompts:
     Args:
         folder: of files that are used in place of those of the same name here; None for none.
         examples: name of a prompt to examples that it shows.
+        shows_images: whether the images of a judged question are sent with its prompt.
 
     Raises:
         ConfigurationError: if the folder is not there, or has a file of a name that no prompt has.
     """
 
     def __init__(
-        self, folder: Path | None = None, examples: Mapping[str, Sequence[Example]] = NOTHING
+        self,
+        folder: Path | None = None,
+        examples: Mapping[str, Sequence[Example]] = NOTHING,
+        *,
+        shows_images: bool = False,
     ) -> None:
+        self.shows_images = shows_images
         self._folder = folder
         self._examples = examples
         self._templates: dict[str, Template] = {}
@@ -154,7 +161,7 @@ class Prompts:
         texts = {
             name: text if isinstance(text, str) else tuple(text) for name, text in question.texts.items()
         }
-        mark = fence_mark(_flat(texts), question.prompt)
+        mark = fence_mark([*_flat(texts), *attachment_names(question.attachments)], question.prompt)
         shown = {name: _Shown(name, text, mark) for name, text in texts.items()}
         settings = _reversed_examples(question.settings) if reverse_options else question.settings
         task = on_lines_of_their_own(
@@ -165,7 +172,8 @@ class Prompts:
         instructions, material = split_at_material(task, mark)
         referenced = [each for each in shown.values() if each.is_named and not each.is_shown]
         unused = [] if any(each.used for each in shown.values()) else list(shown.values())
-        more = "\n\n".join(map(str, [*referenced, *unused]))
+        note = attachments_note(question.attachments, mark, shows_images=self.shows_images)
+        more = "\n\n".join(filter(None, [*map(str, [*referenced, *unused]), note]))
         examples = self._examples_of(question, list(_flat(texts)), is_reversed=reverse_options)
         parts = {
             "instructions": instructions,

@@ -173,7 +173,7 @@ class AskedModel:
         Args:
             corpus: documents for a model that retrieves; paths or URLs.
             fields: further fields of the case, e.g. expected_output; the turns of a `conversation` are sent
-                before the question.
+                before the question, `images` and `files` (paths) with it.
         """
         return self.ask_all([question], corpus=corpus, **fields)[0]
 
@@ -190,6 +190,7 @@ class AskedModel:
                     corpus=documents,
                     conversation=case.conversation,
                     case=case_variables(case.key, case.categories, case.extra),
+                    attachments=case.attachments,
                 )
                 for case in cases
             ]

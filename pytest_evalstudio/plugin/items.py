@@ -73,6 +73,7 @@ class EvalFileCollector(pytest.File):
             yield from step_items(self, source)
             return
         try:
+            source.is_remote = "://" in base_of(self.path)
             file = read(source)
         except DataError as exc:
             raise CollectionError(str(exc)) from None
@@ -99,6 +100,8 @@ class EvalFileCollector(pytest.File):
         except ConfigurationError as exc:
             self._refuse(exc)
             return
+        except DataError as exc:
+            raise CollectionError(f"{self.nodeid}: {exc}") from None
         if not collected and not file.errors and self._named and not self.evals.settings.model_names:
             self.evals.warn(f"{self.nodeid}: there is no test case in it", self.path)
         del file

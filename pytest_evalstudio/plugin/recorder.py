@@ -203,6 +203,7 @@ class Recorder:
                 registry=self._evals.registry,
                 comparison=self.comparison,
                 history=self.history,
+                root=self._evals.config.rootpath,
             )
             self.ci_output.write(path, self.report.summary)
             self._send_events(path)

@@ -41,6 +41,22 @@ class Message(Struct, frozen=True, kw_only=True, omit_defaults=True):
     content: str
 
 
+class RecordedAttachment(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Image or file that a message came with, without its bytes.
+
+    Attributes:
+        name: path relative to the folder of the case's file.
+        media_type: by content, e.g. "image/png".
+        size: bytes.
+        sha256: of the content.
+    """
+
+    name: str
+    media_type: str
+    size: int
+    sha256: str
+
+
 class Mark(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A stretch of an answer or a context chunk that a score or finding is about.
 
@@ -184,11 +200,13 @@ class RecordedTurn(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Turn of a conversation that was run: the user's message, the answer to it, and its expectations.
 
     Attributes:
+        attachments: images and files that the message came with.
         evaluators: ids of the evaluators that score the turn; None for all of the case.
     """
 
     prompt: str
     answer: RecordedAnswer
+    attachments: tuple[RecordedAttachment, ...] = ()
     expected_output: str = ""
     output_condition: str = ""
     condition_on: str = ""
@@ -211,6 +229,7 @@ class Row(RecordedAnswer, frozen=True, kw_only=True, omit_defaults=True):
         condition_on: where the condition is to hold: "answer", "context" or "both"; "" for the default.
         expects: "refusal" where the case expects one.
         expected_tool_calls: calls that the case expects; None where it says nothing of them.
+        attachments: images and files that the question came with, images first.
         judge: "last" where the last turn of a conversation alone decides.
         plan: digest of the conversation that the case plans: turns, simulated user and expectations; "" for a
             single question.
@@ -228,6 +247,7 @@ class Row(RecordedAnswer, frozen=True, kw_only=True, omit_defaults=True):
     condition_on: str = ""
     expects: str = ""
     conversation: tuple[Message, ...] = ()
+    attachments: tuple[RecordedAttachment, ...] = ()
     expected_facts: tuple[str, ...] = ()
     guidelines: tuple[str, ...] = ()
     expected_documents: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from pytest_evalstudio.record.items import Item, Link, Message, VerdictWord
+from pytest_evalstudio.record.items import Item, Link, Message, RecordedAttachment, VerdictWord
 
 
 class CallOutline(Struct, frozen=True, kw_only=True, gc=False):
@@ -30,6 +30,7 @@ class TurnOutline(Struct, frozen=True, kw_only=True, gc=False):
 
     prompt: str
     answer: AnswerOutline
+    attachments: tuple[RecordedAttachment, ...] = ()
 
 
 class RowOutline(Struct, frozen=True, kw_only=True, gc=False):
@@ -53,6 +54,7 @@ class RowOutline(Struct, frozen=True, kw_only=True, gc=False):
     condition_on: str = ""
     expects: str = ""
     conversation: tuple[Message, ...] = ()
+    attachments: tuple[RecordedAttachment, ...] = ()
     expected_facts: tuple[str, ...] = ()
     guidelines: tuple[str, ...] = ()
     expected_documents: tuple[str, ...] = ()

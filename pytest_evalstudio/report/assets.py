@@ -39,6 +39,7 @@ SCRIPTS = (
     "cards",
     "calls",
     "timeline",
+    "attachments",
     "conversation",
     "others",
     "panel",

@@ -100,6 +100,7 @@ def build_report(
     history: History | None = None,
     mutation: MutationResult | None = None,
     population: Population | None = None,
+    root: str | Path | None = None,
 ) -> Report:
     """Build the report of a record in a folder and replace an earlier report.
 
@@ -118,6 +119,8 @@ def build_report(
         history: of earlier runs and this one.
         mutation: mutation test of the run's answers.
         population: figures of all rows, where the record is an excerpt of them.
+        root: folder where the paths of node ids start; images of cases are read below it and shown if they
+            have the digest in the record. None to read no file.
 
     Raises:
         DataError: if the file is not a record.
@@ -143,6 +146,7 @@ def build_report(
         mutation=mutation,
         ratings=_ratings(run),
         population=population,
+        root=None if root is None else Path(root),
     )
     with target.building() as draft:
         content = _write_files(draft, inputs)
@@ -207,6 +211,7 @@ class _Inputs:
     mutation: MutationResult | None
     ratings: Ratings | None
     population: Population | None
+    root: Path | None
 
 
 @uncollected()
@@ -220,7 +225,8 @@ def _write_files(output: Path, inputs: _Inputs) -> Content:
         failures = FailureBook(run, evaluators)
         is_table = inputs.population is not None
         failed = FailedItems(run, evaluators, inputs.comparison, folds_answers=is_table)
-        data = PageData(Columns(run, evaluators, inputs.comparison), texts, evaluators, inputs.comparison)
+        columns = Columns(run, evaluators, inputs.comparison)
+        data = PageData(columns, texts, evaluators, inputs.comparison, root=inputs.root)
         results, judged = _results_writer(run, folders), AgentEvaluation(output, run, evaluators)
         with exports.open("results", results), exports.open("Agent Evaluation", judged):
             consumers = {

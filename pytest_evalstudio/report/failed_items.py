@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_evalstudio.comparison.results import Comparison, ItemChange
 from pytest_evalstudio.comparison.windows import change_windows
-from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
+from pytest_evalstudio.core.codes import UNANSWERED, ItemCode, OutcomeCode
 from pytest_evalstudio.core.errors import EvalStudioError
 from pytest_evalstudio.core.text import is_blank
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
@@ -160,8 +160,8 @@ def _code(item: Item, misses: Sequence[FailedEvaluator]) -> str:
     """Return the class of a failure that no evaluator decides or explains, "" for others."""
     if item.code in TITLES:
         return item.code
-    is_of_host = bool(misses) and all(miss.fault == OutcomeCode.NO_ANSWER for miss in misses)
-    return OutcomeCode.NO_ANSWER if is_of_host else ""
+    faults = {miss.fault for miss in misses}
+    return next((code for code in UNANSWERED if faults == {code}), "")
 
 
 def _misses(evaluators: Mapping[str, EvaluatorInfo], item: Item) -> Iterator[FailedEvaluator]:

@@ -15,6 +15,7 @@ TITLES: Mapping[str, str] = {
     ItemCode.REFUSAL_MISSING: "No refusal where one is expected",
     ItemCode.UNEXPECTED_REFUSAL: "Unexpected refusal",
     OutcomeCode.NO_ANSWER: "The host did not answer",
+    OutcomeCode.NOT_SUPPORTED: "The host takes no such image or file",
 }
 """Codes of failures that no evaluator decides or explains, and titles of their groups."""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pytest_evalstudio.comparison.windows import Piece
-from pytest_evalstudio.core.codes import OutcomeCode
+from pytest_evalstudio.core.codes import UNANSWERED, OutcomeCode
 from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.report.highlight import Segment
 from pytest_evalstudio.report.worddiff import Stretch
@@ -131,7 +131,7 @@ class FailedItem:
         """Return the evaluators that are named after the reason."""
         if self.first is not None:
             return self.misses[1:]
-        return tuple(miss for miss in self.misses if miss.fault != OutcomeCode.NO_ANSWER)
+        return tuple(miss for miss in self.misses if miss.fault not in UNANSWERED)
 
 
 def reason_of(item: FailedItem) -> str:

@@ -14,7 +14,7 @@ import orjson
 FOLDER = "application_vnd_apache_parquet"
 MIME = "application/vnd.apache.parquet"
 ROWS_AT_ONCE = 2_000
-_LISTS = ("corpus", "context", "context_sources", "categories")
+_LISTS = ("corpus", "context", "context_sources", "categories", "images", "files")
 _INTEGERS = ("run", "retries")
 _FLOATS = ("actual_duration", "cost")
 _BOOLEANS = ("uncertain",)

@@ -16,6 +16,7 @@ from typing import IO, Any, cast
 import msgspec
 import orjson
 
+from pytest_evalstudio.core.attachments import IMAGE_TYPES
 from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.engine.quick_json import written
@@ -44,6 +45,8 @@ ROW = (
     "actual_output",
     "condition_on",
     "expects",
+    "images",
+    "files",
 )
 ROW_FIGURES = ("actual_duration", "cost", "usage", "retries")
 AGENT = ("tool_calls", "expected_tool_calls", "steps", "turns", "ended_by")
@@ -256,6 +259,8 @@ def _values(item: Item, row: Row) -> list[object]:
         row.actual_output,
         row.condition_on,
         row.expects,
+        [each.name for each in row.attachments if each.media_type in IMAGE_TYPES],
+        [each.name for each in row.attachments if each.media_type not in IMAGE_TYPES],
         row.actual_duration,
         row.cost,
         row.usage,
@@ -310,6 +315,7 @@ def _calls_json(calls: Sequence[ToolCall]) -> bytes:
 def _turn(turn: RecordedTurn) -> JsonObject:
     return {
         "prompt": turn.prompt,
+        **({"attachments": names} if (names := [each.name for each in turn.attachments]) else {}),
         "actual_output": turn.answer.actual_output,
         "tool_calls": [call.to_dict() for call in turn.answer.tool_calls],
         "error": turn.answer.error,

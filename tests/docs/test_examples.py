@@ -29,6 +29,7 @@ OUTCOMES = {
     "agent": "1 failed, 1 passed",
     "loans": "1 failed, 2 passed",
     "conversation": "2 passed",
+    "files": "1 failed, 1 passed",
     "fixture": "1 passed",
     "tests": "4 passed",
     "csv": "1 passed, 1 skipped",

@@ -199,4 +199,5 @@ def test_a_case_by_hand_takes_lists_and_single_texts():
 
 def test_the_types_of_a_cases_fields_are_those_of_cases_and_answers() -> None:
     fields = {field.name for cls in (Case, Answer) for field in dataclasses.fields(cls)}
-    assert set(CaseFieldsWithCorpus.__annotations__) == fields - {"question", "answer", "text"}
+    by_path = {"images", "files"}
+    assert set(CaseFieldsWithCorpus.__annotations__) == (fields | by_path) - {"question", "answer", "text"}

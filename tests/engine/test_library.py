@@ -15,6 +15,7 @@ from pytest_evalstudio.cli import main
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.engine.library import Library, create_library
 from pytest_evalstudio.formats.suite import TestSuite
+from support import pictures
 
 EXAMPLES = Path(__file__).parents[2] / "example_suites"
 
@@ -100,6 +101,19 @@ def test_a_suite_is_added_with_its_documents(tmp_path: Path) -> None:
     assert (entry.name, entry.licence, entry.source, entry.cases) == ("Fees", "MIT", "us", 6)
     [test] = again.sample(2).tests
     assert Path(test.documents[0]).read_text() == "A card costs 5 euros."
+
+
+def test_a_suite_is_added_with_its_images_and_a_sample_draws_none_of_them(tmp_path: Path) -> None:
+    path = a_suite(tmp_path / "mine")
+    (path.parent / "chart.png").write_bytes(pictures.png())
+    suite = TestSuite.load(path)
+    suite.tests[0].add_case("Which colour?", key="colour", images=["chart.png"])
+    suite.save(path)
+    library = create_library(tmp_path / "library")
+    library.add(path, licence="MIT", source="mine")
+    assert len(library.suite("Fees").cases()) == 7
+    assert (tmp_path / "library" / "fees_suite" / "chart.png").read_bytes() == pictures.png()
+    assert "colour" not in {case.key for _, case in library.sample(7).cases()}
 
 
 def test_a_name_is_taken_once(tmp_path: Path) -> None:

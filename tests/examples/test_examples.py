@@ -23,6 +23,7 @@ EVAL_FILES = (
     "insurance/claims_suite.yaml",
     "classification/complaints_suite.json",
     "structured/extraction_suite.json",
+    "images/chart_suite.json",
     "agent/desk_suite.json",
     "lab/four_models_lab.json",
     "judged/replies_dataset.json",
@@ -32,6 +33,7 @@ CONFIGURATIONS = (
     "evalstudio.toml",
     "classification/evalstudio.toml",
     "structured/evalstudio.toml",
+    "images/evalstudio.toml",
     "agent/evalstudio.toml",
     "lab/evalstudio.toml",
     "judged/evalstudio.toml",
@@ -93,7 +95,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 @pytest.mark.slow
 def test_the_whole_folder_passes(run: Run) -> None:
     assert run.status == 0, run.shown
-    assert run.counts() == {"passed": 258, "skipped": 2, "xfailed": 88}
+    assert run.counts() == {"passed": 260, "skipped": 2, "xfailed": 88}
 
 
 def test_every_configured_evaluator_is_in_the_results(run: Run) -> None:

@@ -54,6 +54,31 @@ def _refusal(text: str) -> None:
     is_refusal(text, phrases=["not here", text[:20]])
 
 
+@measured("core.attachments.media_type_of")
+def _media_type(text: str) -> None:
+    from pytest_evalstudio.core.attachments import media_type_of
+
+    content = text.encode("utf-8", "surrogatepass")
+    for beginning in (b"", b"PK\x03\x04", b"RIFF"):
+        media_type_of(beginning + content, f"{text[:50]}.md")
+
+
+@measured("hosts._faults.quoted")
+def _quoted(text: str) -> None:
+    from pytest_evalstudio.hosts._faults import quoted
+
+    quoted(f"data:image/png;base64,{text}", str)
+    quoted(f"{'QUJD' * 100} {text}", str)
+
+
+@measured("hosts._attachments.bedrock_name")
+def _bedrock_name(text: str) -> None:
+    from pytest_evalstudio.hosts._attachments import bedrock_name
+
+    bedrock_name(text, 1)
+    bedrock_name(f"{text}.pdf", 1)
+
+
 # judges
 
 

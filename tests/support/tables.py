@@ -23,6 +23,7 @@ from pydantic_core import PydanticUndefined
 import pytest_evalstudio
 from pytest_evalstudio import Registry, plugin
 from pytest_evalstudio.cli.main import parser_of_commands
+from pytest_evalstudio.core.attachments import DOCX, MEDIA_TYPES
 from pytest_evalstudio.core.docstrings import summary_of
 from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.evaluator import EvaluatorSpec
@@ -54,7 +55,8 @@ _NAMES = {
         " configured_hosts ConfiguredHost base_models host_defaults"
     ),
     "fixtures": "Check AskedModel EvalCase EvalModel EvalSuite EvalGuard",
-    "plugins": """Case Prompt Turn Answer ToolCall Step Metric Outcome Finding Fragment Tools evaluator
+    "plugins": """Case Prompt Turn Attachment Answer ToolCall Step Metric Outcome Finding Fragment Tools
+        evaluator
         ModelScore ScoredRow host HostFault CollectionDocument perturbator Change step StepResult generator
         Corpus Excerpt Draft
         section Registry""",
@@ -136,7 +138,9 @@ def evaluators() -> Iterator[str]:
 
 def hosts() -> Iterator[str]:
     plugins = Registry().hosts
-    yield from _head("Host", "Kind", "Default of `cache`", "Source of answers", "Parameters")
+    yield from _head(
+        "Host", "Kind", "Default of `cache`", "Images and files", "Source of answers", "Parameters"
+    )
     for id in plugins:
         spec = plugins.spec(id)
         named = ", ".join(f"`{name}`" for name in parameters(plugins.get(id)))
@@ -144,9 +148,17 @@ def hosts() -> Iterator[str]:
             f"`{id}`",
             "LLM or RAG" if spec.kind == "both" else spec.kind.upper(),
             "`resume`" if spec.caches else "`never`",
+            _media(spec.media_types),
             _described(spec),
             named,
         )
+
+
+def _media(media_types: Sequence[str]) -> str:
+    if set(media_types) >= set(MEDIA_TYPES):
+        return "all"
+    names = {DOCX: "DOCX", "text/plain": "text", "text/markdown": "Markdown"}
+    return ", ".join(names.get(each, each.rpartition("/")[2].upper()) for each in media_types) or "–"
 
 
 def perturbators() -> Iterator[str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 
+from pytest_evalstudio.core.attachments import MEDIA_TYPES, Attachment
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.docstrings import summary_of
 from pytest_evalstudio.core.plugins.declaring import attach, check_id, check_known, check_methods, has_method
@@ -37,6 +38,8 @@ class HostSpec:
         lists: it has a method `async models()`, which returns the names of the models of its service.
         client: module of its service's client, imported before the first request; the time of the import
             counts against no limit. "" for none.
+        media_types: types of images and files that it sends with a question, of
+            `core.attachments.MEDIA_TYPES`; () for none.
         collection_option: name of the parameter with the id of an existing collection. A host that has it has
             a method `async documents(collection)`, which returns the texts of a collection. "" for none.
     """
@@ -56,6 +59,11 @@ class HostSpec:
     collection_option: str = ""
     finds_credentials: bool = False
     deterministic: bool = False
+    media_types: tuple[str, ...] = ()
+
+    def unsupported(self, prompt: Prompt) -> Attachment | None:
+        """Return the first image or file of a prompt that the host cannot take, None where it takes all."""
+        return next((each for each in prompt.media if each.media_type not in self.media_types), None)
 
 
 class Host(Protocol):
@@ -157,6 +165,7 @@ class HostFault(Exception):
         ends_asking: whether no other prompt will be answered either, since the service refuses access: the
             key is refused, or the account has no credit. Later prompts are not asked.
         throttled: whether the service is asked too much; fewer requests are then made at the same time.
+        not_supported: whether the configured host cannot take an image or file of the question.
     """
 
     def __init__(
@@ -167,11 +176,13 @@ class HostFault(Exception):
         retry_after_s: float | None = None,
         ends_asking: bool = False,
         throttled: bool = False,
+        not_supported: bool = False,
     ) -> None:
         super().__init__(message)
         self.retry = retry
         self.ends_asking = ends_asking
         self.throttled = throttled
+        self.not_supported = not_supported
         self.retry_after_s = retry_after_s
 
 
@@ -189,15 +200,17 @@ def host(
     finds_credentials: bool = False,
     deterministic: bool = False,
     client: str = "",
+    media_types: Collection[str] = (),
 ) -> Callable[[T], T]:
     """Declare a class as a host of models; see `HostSpec` for the arguments.
 
     Raises:
         TypeError: if the class lacks `prepare`, `answer`, `close`, or `documents` where it has a
-            `collection_option`; or `kind` is unknown.
+            `collection_option`; or `kind` or a media type is unknown.
     """
     check_id(KIND, id)
     check_known(KIND, id, "kind", [kind], HOST_KINDS)
+    check_known(KIND, id, "media_types", media_types, MEDIA_TYPES)
 
     def declare(cls: T) -> T:
         methods = {
@@ -221,6 +234,7 @@ def host(
             finds_credentials=finds_credentials,
             deterministic=deterministic,
             client=client,
+            media_types=tuple(media_types),
             opens=has_method(KIND, id, cls, "open", "open(self, tools)"),
             lists=has_method(KIND, id, cls, "models", "async def models(self)"),
         )

@@ -51,7 +51,7 @@ _STORE = """
 
 _RUN = "run"
 """Key of the run beside the fields of an answer; answers of earlier versions have none."""
-_NOT_STORED = ("not_asked", "access_refused", "stored_at", "turns", "ended_by")
+_NOT_STORED = ("not_supported", "not_asked", "access_refused", "stored_at", "turns", "ended_by")
 """Turns of a conversation are stored one by one."""
 
 
@@ -107,6 +107,7 @@ class AnswerCache:
         system = [{"system": prompt.system}] if prompt.system else []
         graded = [f"graded {prompt.graded}"] if prompt.graded else []
         case = [{"case": prompt.case}] if prompt.case else []
+        media = [{"attachments": _identities(prompt)}] if prompt.media else []
         return digest_of(
             [
                 host_id,
@@ -120,6 +121,7 @@ class AnswerCache:
                 *system,
                 *graded,
                 *case,
+                *media,
             ]
         )
 
@@ -231,6 +233,12 @@ class AnswerCache:
             return [os.path.basename(document), self._digests[identity]]
         except OSError:
             return [document, ""]
+
+
+def _identities(prompt: Prompt) -> list[list[list[str]]]:
+    """Return names and digests of the images and files of each message: services get both."""
+    messages = [*(turn.attachments for turn in prompt.conversation), prompt.attachments]
+    return [[[each.file_name, each.sha256, each.detail] for each in message] for message in messages]
 
 
 def digest_of(content: object) -> str:

@@ -11,6 +11,7 @@ from typing import ClassVar, Protocol
 
 from msgspec import structs
 
+from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import Answer, EndOfConversation, Exchange, Prompt, Turn
 from pytest_evalstudio.core.conversations import SimulatedUser
 from pytest_evalstudio.core.errors import EvalStudioError
@@ -61,14 +62,23 @@ class User(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FixedTurns:
-    """User whose messages are written down."""
+    """User whose messages are written down.
+
+    Attributes:
+        attachments: images and files of each message; () where no message has any.
+    """
 
     asks_model: ClassVar[bool] = False
     messages: tuple[str, ...]
+    attachments: tuple[tuple[Attachment, ...], ...] = ()
 
     @property
     def max_messages(self) -> int:
         return len(self.messages)
+
+    def attached(self, turn: int) -> tuple[Attachment, ...]:
+        """Return the images and files of a message; turns are counted from 0."""
+        return self.attachments[turn] if turn < len(self.attachments) else ()
 
     async def message(self, exchanges: Sequence[Exchange]) -> str | End:
         return self.messages[len(exchanges)] if len(exchanges) < len(self.messages) else End.DONE
@@ -139,7 +149,14 @@ class Dialogue:
             text=message,
             conversation=(*self.prompt.conversation, *messages_of(exchanges)),
             session=session,
+            attachments=self._attached(len(exchanges)),
         )
+
+    def _attached(self, turn: int) -> tuple[Attachment, ...]:
+        """Return the images and files of a turn; those of a simulated user come with its first message."""
+        if isinstance(self.user, FixedTurns):
+            return self.user.attached(turn)
+        return self.prompt.attachments if turn == 0 else ()
 
     async def hold(self, ask: Ask, session: str) -> Answer:
         """Hold the conversation; it ends with its last turn, or with one that has no answer.
@@ -161,8 +178,9 @@ class Dialogue:
                 end = message
                 break
             service_session = exchanges[-1].answer.session if exchanges else ""
-            answer = await ask(self.next_prompt(exchanges, message, service_session or session))
-            exchanges.append(Exchange(prompt=message, answer=answer))
+            prompt = self.next_prompt(exchanges, message, service_session or session)
+            answer = await ask(prompt)
+            exchanges.append(Exchange(prompt=message, answer=answer, attachments=prompt.attachments))
             if answer.error:
                 break
         return joined_answer(exchanges, ended_by=end.value)
@@ -190,9 +208,12 @@ def planned_prompts(dialogue: Dialogue) -> list[Prompt]:
 def messages_of(exchanges: Sequence[Exchange]) -> list[Turn]:
     """Return turns as messages; an answer without text is described by its calls of tools."""
     return [
-        Turn(role=role, content=content)
+        turn
         for exchange in exchanges
-        for role, content in (("user", exchange.prompt), ("assistant", _said(exchange.answer)))
+        for turn in (
+            Turn(role="user", content=exchange.prompt, attachments=exchange.attachments),
+            Turn(role="assistant", content=_said(exchange.answer)),
+        )
     ]
 
 

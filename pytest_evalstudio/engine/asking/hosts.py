@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -10,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import ConfigurationError, ResourceMissing
 from pytest_evalstudio.core.plugins.declaring import parameters
@@ -158,6 +160,7 @@ def open_model(
             tracing=tracing,
             max_text_chars=max_text_chars,
             template=template,
+            unsupported=functools.partial(_unsupported, spec, registry),
             load=load_of(options.session.connection, str(folder), limits),
             labels=SessionLabels(
                 connection=options.session.connection,
@@ -165,6 +168,13 @@ def open_model(
                 prices=Prices(options.session.prices, asked_model(identity.settings)),
             ),
         )
+
+
+def _unsupported(spec: HostSpec, registry: Registry, attachment: Attachment) -> str:
+    """Return what a host cannot take, and the hosts that can."""
+    from pytest_evalstudio.engine.asking.attachments import unsupported_message  # only for this error
+
+    return unsupported_message(spec, registry, attachment)
 
 
 @contextmanager

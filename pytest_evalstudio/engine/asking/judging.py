@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pytest_evalstudio.core.attachments import IMAGE_TYPES
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import ConfigurationError, ResourceMissing, unknown_name
 from pytest_evalstudio.core.judging import Example
@@ -88,6 +89,7 @@ class Judges:
         optional = (STEADY if defaults is None else defaults) if table.steady else NOTHING
         identity = (str(config.folder), repr((table, optional)))
         if identity not in self._panels:
+            _check_images(config, self.registry, table)
             self._panels[identity] = Panel(
                 [self.member(self._session(config, member, optional)) for member in table.members],
                 _prompts(config, table, self.examples),
@@ -200,10 +202,26 @@ def check_judge_settings(
     """
     table = judge_table(config, settings)
     _prompts(config, table)
+    _check_images(config, registry, table)
     for member in table.members:
         host = settings_of_member(config, member)
         name = str(host.get("llm_model_name") or member.model or host.get("host"))
         check_model(name, host, registry, kind="judge")
+
+
+def _check_images(config: Configuration, registry: Registry, table: JudgeTable) -> None:
+    """Check that the hosts of a judge that is to see images take images.
+
+    Raises:
+        ConfigurationError: for the first that does not.
+    """
+    for member in table.members if table.images else ():
+        host = str(settings_of_member(config, member).get("host"))
+        if host in registry.hosts and not set(IMAGE_TYPES) & set(registry.hosts.spec(host).media_types):
+            capable = [spec.id for spec in registry.hosts.specs() if set(IMAGE_TYPES) & set(spec.media_types)]
+            raise ConfigurationError(
+                f"judge.images: host {host!r} takes no images; use one of the hosts {', '.join(capable)}"
+            )
 
 
 def _prompts(
@@ -212,7 +230,11 @@ def _prompts(
     """Return the prompts of a judge, of the versions that its table pins, with its examples."""
     if examples is None and table.examples:
         examples = JudgeExamples.load(config.folder / table.examples).by_prompt()
-    prompts = Prompts(config.folder / table.templates if table.templates else None, examples or NOTHING)
+    prompts = Prompts(
+        config.folder / table.templates if table.templates else None,
+        examples or NOTHING,
+        shows_images=table.images,
+    )
     prompts.check_versions(table.template_versions)
     return prompts
 
@@ -270,6 +292,7 @@ def describe_judge(
         **({"vote": table.vote} if len(table.members) > 1 else {}),
         "prompts": Prompts(folder).versions(prompts),
         **({"examples": table.examples} if table.examples else {}),
+        **({"images": True} if table.images else {}),
     }
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import Prompt, Turn
 
 
@@ -20,6 +21,7 @@ def prompt_of(
     attempt: int = 1,
     sample: str = "",
     case: str = "",
+    attachments: tuple[Attachment, ...] = (),
 ) -> Prompt:
     """Return the prompt with which a model is asked a question.
 
@@ -35,6 +37,7 @@ def prompt_of(
             since a test is run again to see another answer.
         sample: name of a sample of its own; the model is asked again for each.
         case: what templates of prompts may use of the test case; see `case_variables`.
+        attachments: images and files that the question comes with.
     """
     is_copy = any(original == question for original in originals)
     parts = [key if is_copy else "", f"attempt {attempt}" if attempt > 1 else "", sample]
@@ -45,6 +48,7 @@ def prompt_of(
         conversation=conversation,
         sample=" ".join(filter(None, parts)),
         case=case,
+        attachments=attachments,
     )
 
 

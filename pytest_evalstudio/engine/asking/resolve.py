@@ -11,6 +11,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError, EvaluationError
@@ -72,6 +73,7 @@ class ModelSession:
         labels: connection, description and prices of the configuration.
         max_text_chars: of the configuration; far longer answers and contexts are errors.
         template: of its prompts; None to ask the questions as they are.
+        unsupported: describes an image or file that the host cannot take, with the remedy.
 
     Attributes:
         key: the same for the same name, host and settings, in every run.
@@ -104,8 +106,10 @@ class ModelSession:
         tracing: TracingSource | None = None,
         max_text_chars: int = MAX_TEXT_CHARS,
         template: PromptTemplate | None = None,
+        unsupported: Callable[[Attachment], str] = str,
     ) -> None:
         self._template = template
+        self._unsupported = unsupported
         self.labels = labels or SessionLabels()
         self.notes = [] if notes is None else notes
         self._register = register
@@ -371,6 +375,8 @@ class ModelSession:
         """Ask the host and store its answer."""
         if self._end:
             return replace(self._not_asked(self._end), access_refused=True)
+        if (each := self.spec.unsupported(prompt)) is not None:
+            return self._failure(self._unsupported(each), Answer(not_supported=True))
         if self._breaker.refuses():
             return self._failure(
                 f"not asked: the host did not answer {self._breaker.misses} prompts in a row; the last"
@@ -427,7 +433,7 @@ class ModelSession:
             if fault.retry:
                 self._breaker.miss(message)
                 message += afterword(fault, tries)
-            return Answer(error=message, retries=max(0, tries - 1))
+            return Answer(error=message, retries=max(0, tries - 1), not_supported=fault.not_supported)
         except (ConfigurationError, NotAsked):
             raise
         except EvalStudioError as exc:

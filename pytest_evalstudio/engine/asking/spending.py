@@ -137,8 +137,9 @@ UNHELD = "asking ends with the first reply, whose cost is not known"
 
 
 def chars_of(prompt: Prompt) -> int:
-    """Return the length of all texts of a prompt."""
-    return len(prompt.text) + len(prompt.system) + sum(len(turn.content) for turn in prompt.conversation)
+    """Return the length of all texts of a prompt, and the estimated one of its images and files."""
+    texts = len(prompt.text) + len(prompt.system) + sum(len(turn.content) for turn in prompt.conversation)
+    return texts + sum(attachment.estimated_chars for attachment in prompt.media)
 
 
 async def within_budget(

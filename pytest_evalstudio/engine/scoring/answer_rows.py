@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import NOTHING, Answer, Exchange
 from pytest_evalstudio.core.states import ApplicationState
 from pytest_evalstudio.core.steps import Step
@@ -15,6 +17,7 @@ from pytest_evalstudio.engine.asking.dialogues import joined_answer
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked, masked_texts
 from pytest_evalstudio.engine.scoring.record_texts import document_names, iso_time
+from pytest_evalstudio.formats.attachments import attachments_of, recorded
 from pytest_evalstudio.formats.conversations import AnsweredTurn
 from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.formats.packed import constant
@@ -24,13 +27,21 @@ _MAX_RESULT_CHARS = 20_000
 """Longer results are cut in records: a report shows them, and evaluators have seen them whole."""
 
 
-def answer_of_row(row: Row, *, error: str) -> Answer:
+def answer_of_row(row: Row, *, error: str, folder: str | None = None) -> Answer:
     """Return the answer in a row of a lab.
 
     Args:
         error: reason for a missing answer; the text is then empty.
+        folder: of the lab, where the paths of images and files start; None where it has none.
     """
-    turns = tuple(Exchange(prompt=turn.prompt, answer=_answer_in(turn, turn.error)) for turn in row.turns)
+    turns = tuple(
+        Exchange(
+            prompt=turn.prompt,
+            answer=_answer_in(turn, turn.error),
+            attachments=attachments_of(turn.images, turn.files, folder),
+        )
+        for turn in row.turns
+    )
     if not turns or not any(turn.answer.text or turn.answer.tool_calls for turn in turns):
         return _answer_in(row, error)
     joined = joined_answer(turns, ended_by=row.ended_by)
@@ -109,6 +120,9 @@ def _completed_turn(planned: AnsweredTurn | None, exchange: Exchange, prefix: st
         "tool_calls": list(answer.tool_calls),
         "steps": list(answer.steps),
     }
+    if exchange.attachments:
+        changes["images"] = recorded(exchange.attachments, is_image=True)
+        changes["files"] = recorded(exchange.attachments, is_image=False)
     turn = planned if planned is not None else AnsweredTurn(prompt=exchange.prompt)
     return turn.model_copy(update=changes)
 
@@ -142,12 +156,29 @@ def recorded_answer(answer: Answer, folder: str) -> schema.RecordedAnswer:
         stored=iso_time(answer.stored_at) if answer.stored_at is not None else "",
         turns=tuple(
             schema.RecordedTurn(
-                prompt=masked(exchange.prompt), answer=recorded_answer(exchange.answer, folder)
+                prompt=masked(exchange.prompt),
+                answer=recorded_answer(exchange.answer, folder),
+                attachments=recorded_attachments(exchange.attachments),
             )
             for exchange in answer.turns
         ),
         ended_by=answer.ended_by,
     )
+
+
+def recorded_attachments(attachments: Iterable[Attachment]) -> tuple[schema.RecordedAttachment, ...]:
+    """Return images and files as a record holds them: without their bytes and their folder."""
+    return tuple(
+        schema.RecordedAttachment(
+            name=safe_identifier(each.name), media_type=each.media_type, size=each.size, sha256=each.sha256
+        )
+        for each in attachments
+    )
+
+
+def attachment_of_record(entry: schema.RecordedAttachment) -> Attachment:
+    """Return an image or file of a record, whose bytes are not available."""
+    return Attachment(name=entry.name, media_type=entry.media_type, size=entry.size, sha256=entry.sha256)
 
 
 def answer_of_record(row: schema.RecordedAnswer) -> Answer:
@@ -171,7 +202,14 @@ def answer_of_record(row: schema.RecordedAnswer) -> Answer:
         tool_calls=row.tool_calls,
         steps=row.steps,
         error=row.error,
-        turns=tuple(Exchange(prompt=turn.prompt, answer=answer_of_record(turn.answer)) for turn in row.turns),
+        turns=tuple(
+            Exchange(
+                prompt=turn.prompt,
+                answer=answer_of_record(turn.answer),
+                attachments=tuple(map(attachment_of_record, turn.attachments)),
+            )
+            for turn in row.turns
+        ),
         ended_by=row.ended_by,
     )
 

@@ -36,6 +36,7 @@ def requests_of(
             attempt=task.attempt,
             sample=task.sample,
             case=case_variables(case.key, case.categories, case.extra),
+            attachments=case.attachments,
         )
         for run in range(first, first + (task.model.first_runs if count is None else count))
     ]
@@ -76,7 +77,9 @@ def user_of(plan: ConversationPlan, open_model: OpenJudge | None = None) -> User
         open_model: opens the judge model that plays a user without a script.
     """
     if plan.user is None:
-        return FixedTurns(tuple(turn.prompt for turn in plan.turns))
+        return FixedTurns(
+            tuple(turn.prompt for turn in plan.turns), tuple(turn.attachments for turn in plan.turns)
+        )
     return ScriptedUser(plan.user) if plan.user.is_scripted else ModelUser(plan.user, open_model)
 
 

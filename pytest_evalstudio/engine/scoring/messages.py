@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 
+from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.codes import OutcomeCode
+from pytest_evalstudio.core.codes import UNANSWERED, OutcomeCode
 from pytest_evalstudio.core.display import visible, visible_lines
 from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.tool_calls import call_text
@@ -21,6 +22,7 @@ CONTEXT_CHUNKS = 3
 EARLIER_TURNS = 4
 TURN_CHARS = 300
 TURN_CALLS = 5
+ATTACHMENTS = 5
 _PARTS: Mapping[str, str] = {
     "answer": "the answer",
     "context": "the context",
@@ -159,7 +161,7 @@ def _error_lines(faults: Iterable[Fault]) -> Iterator[str]:
     for fault in faults:
         evaluators.setdefault((fault.code, fault.reason), []).append(fault.evaluator)
     for (code, reason), ids in evaluators.items():
-        if code == OutcomeCode.NO_ANSWER:
+        if code in UNANSWERED:
             yield f"error: {masked(reason)}"
         elif code == OutcomeCode.JUDGE_FAILED:
             yield f"error: the judge of {', '.join(ids)} did not answer: {masked(reason)}"
@@ -176,6 +178,9 @@ def _case_lines(case: Case) -> list[str]:
         lines += _turn_lines(case)
     else:
         lines.append(f"question: {short(case.question)}")
+        lines += [f"with:     {_attached(each)}" for each in case.attachments[:ATTACHMENTS]]
+        if len(case.attachments) > ATTACHMENTS:
+            lines.append(f"... and {len(case.attachments) - ATTACHMENTS} more images and files")
         if not case.error:
             lines += _expectation_lines(case)
     for index, chunk in enumerate(case.context[:CONTEXT_CHUNKS]):
@@ -192,6 +197,8 @@ def _turn_lines(case: Case) -> Iterator[str]:
     """Yield the messages and answers of a conversation; further expectations are in the report."""
     for position, turn in enumerate(case.answer.turns, 1):
         yield f"turn {position}, user:   {short(turn.prompt, TURN_CHARS)}"
+        for attachment in turn.attachments[:ATTACHMENTS]:
+            yield f"turn {position}, with:   {_attached(attachment)}"
         for call in turn.answer.tool_calls[:TURN_CALLS]:
             text = call_text(call.name, call.arguments, call.arguments_text)
             yield f"turn {position}, call:   {short(text, TURN_CHARS)}"
@@ -199,6 +206,11 @@ def _turn_lines(case: Case) -> Iterator[str]:
             yield f"turn {position}, ... and {len(turn.answer.tool_calls) - TURN_CALLS} more calls"
         if not turn.answer.error:
             yield f"turn {position}, answer: {short(turn.answer.text, TURN_CHARS) or '(no text)'}"
+
+
+def _attached(attachment: Attachment) -> str:
+    """Return name, type and size of an image or file."""
+    return f"{safe_identifier(attachment.name)} ({attachment.media_type}, {attachment.size:,} bytes)"
 
 
 def _expectation_lines(case: Case) -> Iterator[str]:

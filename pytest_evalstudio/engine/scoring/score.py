@@ -52,7 +52,8 @@ def score(selected: ConfiguredEvaluator, cases: Sequence[Case], tools: Tools) ->
 
 def _without_asking(selected: ConfiguredEvaluator, case: Case, tools: Tools) -> Outcome | None:
     if case.error:
-        return Outcome.error(case.error, OutcomeCode.NO_ANSWER)
+        is_supported = not case.answer.not_supported
+        return Outcome.error(case.error, OutcomeCode.NO_ANSWER if is_supported else OutcomeCode.NOT_SUPPORTED)
     if "actual_output" in selected.needs and not case.has_text:
         if not case.is_answered:
             return Outcome.not_applicable("no answer: the text is empty", OutcomeCode.ANSWER_EMPTY)

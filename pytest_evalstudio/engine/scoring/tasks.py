@@ -17,6 +17,7 @@ from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.engine.scoring.answer_rows import answer_of_row
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
+from pytest_evalstudio.formats.attachments import attachments_of
 from pytest_evalstudio.formats.conversations import plan_of
 from pytest_evalstudio.formats.dataset import LlmDataset, Row
 from pytest_evalstudio.formats.files import EvalFile
@@ -169,7 +170,8 @@ def _of_suite(
             expected_tool_calls=_calls(item.expected_tool_calls),
             expected_state=item.expected_state,
             conversation=turns_of(item.conversation),
-            plan=plan_of(item.turns, item.user, item.judge, item.on_failure),
+            attachments=attachments_of(item.images, item.files, folder),
+            plan=plan_of(item.turns, item.user, item.judge, item.on_failure, folder=folder),
             folder=folder,
             extra=item.model_extra or NOTHING,
         )
@@ -239,7 +241,7 @@ def row_case(row: Row, model: ModelInfo, folder: str, position: int = 0, line: i
     return Case(
         key=safe_identifier(row.key),
         question=row.input,
-        answer=answer_of_row(row, error=error),
+        answer=answer_of_row(row, error=error, folder=folder),
         expected_output=row.expected_output,
         condition=row.condition_text(),
         condition_on=row.condition_on,
@@ -261,7 +263,8 @@ def row_case(row: Row, model: ModelInfo, folder: str, position: int = 0, line: i
         expected_tool_calls=_calls(row.expected_tool_calls),
         expected_state=row.expected_state,
         conversation=turns_of(row.conversation),
-        plan=plan_of(row.turns, row.user, row.judge, row.on_failure),
+        attachments=attachments_of(row.images, row.files, folder),
+        plan=plan_of(row.turns, row.user, row.judge, row.on_failure, folder=folder),
         folder=folder,
         extra=row.model_extra or NOTHING,
     )

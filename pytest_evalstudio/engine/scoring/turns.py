@@ -113,6 +113,7 @@ def turn_case(case: Case, number: int) -> Case:
         plan=None,
         question=turns[number - 1].prompt,
         conversation=(*case.conversation, *messages_of(turns[: number - 1])),
+        attachments=turns[number - 1].attachments,
         answer=turns[number - 1].answer,
         is_rag=case.is_rag or bool(turns[number - 1].answer.context),
         **{name: getattr(planned, name) for name in _EXPECTATIONS},
@@ -225,6 +226,7 @@ def _whole(case: Case) -> Case:
         case,
         question=turns[-1].prompt,
         conversation=(*case.conversation, *messages_of(turns[:-1])),
+        attachments=turns[-1].attachments,
     )
 
 

@@ -6,6 +6,8 @@ import base64
 from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +25,9 @@ from pytest_evalstudio.report.data.texts import NOWHERE, TextStore, compressed
 from pytest_evalstudio.report.data.tools import ToolTable
 from pytest_evalstudio.report.data.trajectories import TrajectoryReader
 
+if TYPE_CHECKING:
+    from pytest_evalstudio.report.data.pictures import Pictures
+
 ROWS = 150_000
 """Items that a page lists at most; the others are in the files only."""
 
@@ -35,11 +40,13 @@ class Block:
 
     Attributes:
         id: id of its element.
-        data: base64 of gzip, without characters that are special in HTML.
+        data: base64, without characters that are special in HTML.
+        media_type: of the data.
     """
 
     id: str
     data: str
+    media_type: str = "application/gzip"
 
 
 class PageData:
@@ -49,6 +56,7 @@ class PageData:
         evaluators: of the run, whose options say which calls are judged.
         comparison: of the run with its baseline, None without one.
         rows: items that the page lists at most.
+        root: folder where the paths of node ids start, for images of cases; None to show none.
     """
 
     def __init__(
@@ -58,7 +66,11 @@ class PageData:
         evaluators: Mapping[str, EvaluatorInfo] = NOTHING,
         comparison: Comparison | None = None,
         rows: int = ROWS,
+        *,
+        root: Path | None = None,
     ) -> None:
+        self._root = root
+        self._pictures: Pictures | None = None
         self.columns = columns
         self.tools = ToolTable(evaluators)
         self._trajectories = TrajectoryReader(evaluators)
@@ -86,8 +98,17 @@ class PageData:
             if notable or position < self._rows
             else (NOWHERE, NOWHERE)
         )
+        if texts[0] != NOWHERE and self._root is not None and _has_attachments(item):
+            self._picture_store(self._root).add(item)
         self._text_places.append(texts[0])
         self._context_places.append(texts[1])
+
+    def _picture_store(self, root: Path) -> Pictures:
+        from pytest_evalstudio.report.data.pictures import Pictures  # most runs have no image
+
+        if self._pictures is None:
+            self._pictures = Pictures(root)
+        return self._pictures
 
     def blocks(self, analysis: Analysis) -> Iterator[Block]:
         """Yield all blocks, those needed first in front."""
@@ -102,6 +123,8 @@ class PageData:
             yield _binary("tools", *self.tools.columns(selected_rows, len(self.columns)))
         for number, data in self._texts.blocks():
             yield Block(f"texts-{number}", _letters(data))
+        for picture in self._pictures or ():
+            yield Block(f"picture-{picture.sha256}", picture.data, picture.media_type)
 
     def _row_columns(self, selected_rows: Integers) -> list[npt.NDArray[np.generic]]:
         """Return the columns, widest numbers first, so that each starts at an aligned offset."""
@@ -161,6 +184,10 @@ class PageData:
                 values[mask] = np.array(column, dtype=np.float64)[rows[mask]]
             scores.append(values)
         return _binary(f"scores-{number}", *scores, limits, states)
+
+
+def _has_attachments(item: Item) -> bool:
+    return any(row.attachments or any(turn.attachments for turn in row.turns) for row in item.rows)
 
 
 def _json(id: str, value: object) -> Block:

@@ -24,6 +24,7 @@ from pytest_evalstudio.record.schema import (
     ItemFlip,
     JsonObject,
     Mark,
+    RecordedAttachment,
     Row,
 )
 from pytest_evalstudio.report.data.trajectories import Trajectory, trajectory_chars, trajectory_entry
@@ -207,6 +208,8 @@ def _entry(
     ):
         if text:
             entry[name] = _cut(text)
+    if first.attachments:
+        entry["attachments"] = _attachments(first.attachments)
     if first.corpus:
         entry["corpus"] = first.corpus
     if first.categories:
@@ -282,6 +285,8 @@ def _turn(row: Row, number: int, trajectory: Trajectory) -> JsonObject:
         "prompt": _short(turn.prompt, TURN_CHARS),
         "text": _short(turn.answer.actual_output, TURN_CHARS),
     }
+    if turn.attachments:
+        entry["attachments"] = _attachments(turn.attachments)
     entry |= trajectory_entry(trajectory)
     for name in ("expected_output", "output_condition"):
         if text := getattr(turn, name):
@@ -291,6 +296,13 @@ def _turn(row: Row, number: int, trajectory: Trajectory) -> JsonObject:
     if states:
         entry["failed"] = [id for id, passed in states.items() if not passed]
     return entry
+
+
+def _attachments(attachments: Iterable[RecordedAttachment]) -> list[JsonObject]:
+    return [
+        {"name": each.name, "type": each.media_type, "size": each.size, "sha256": each.sha256}
+        for each in attachments
+    ]
 
 
 def _short(text: str, limit: int) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.formats.attachments import named_files
 from pytest_evalstudio.formats.suite import TestCase, TestSuite
 from pytest_evalstudio.mrm.steps.test_generation.results import GenerationResults
 from pytest_evalstudio.mrm.steps.test_generation.suites import topic_name
@@ -29,9 +30,16 @@ def import_suite(context: StepContext, path: Path) -> tuple[TestSuite, Generatio
     The chunk of a case is the one with most of the words of question and expected answer.
 
     Raises:
-        DataError: if the file is no suite, or has no test case.
+        DataError: if the file is no suite, has no test case, or a test case has images or files.
     """
     source_suite = TestSuite.load(path)
+    for _, case in source_suite.cases():
+        if named_files(case):
+            raise DataError(
+                f"test case {case.key!r} has images or files, which a workflow does not test; run the suite"
+                " with pytest, or remove the case",
+                source=str(path),
+            )
     file = read_topics(context.artifacts(TOPIC_MODELING))
     names = {topic.id: topic_name(topic) for topic in file.topics}
     words = {chunk.id: frozenset(content_words(chunk.text)) for chunk in file.chunks}

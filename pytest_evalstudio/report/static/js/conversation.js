@@ -26,6 +26,7 @@ function oneTurn(run, turn, number, open) {
       names.length > 0 && `: fails ${names.join(", ")}`,
       el("span", { class: "turn-message", dir: "auto" }, said(turn.prompt)),
     ),
+    attachmentList(turn.attachments),
     turn.error && el("p", { class: "notice" }, "Error: ", said(turn.error)),
     el("p", { class: "turn-answer", dir: "auto" }, said(turn.text) || "no text"),
     turn.expected_output && el("p", { class: "turn-expected" }, "Expected: ", said(turn.expected_output)),

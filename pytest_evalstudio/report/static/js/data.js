@@ -23,6 +23,16 @@ function fromBase64(letters) {
   return bytes;
 }
 
+/** Data URLs of the images that the page shows, by their digests. */
+function picturesOf(attachments) {
+  const pictures = new Map();
+  for (const { sha256 } of attachments) {
+    const element = document.getElementById(`data-picture-${sha256}`);
+    if (element) pictures.set(sha256, `data:${element.type},${element.textContent}`);
+  }
+  return pictures;
+}
+
 async function unpackedText(id) {
   const data = await unpacked(id);
   return data && new TextDecoder().decode(data);

@@ -234,6 +234,7 @@ class Panel {
     return [
       texts.reason && panelPart("Reason", textBox(texts.reason)),
       full && panelPart("Question", textBox(texts.input)),
+      texts.attachments && panelPart("Images and files", [attachmentList(texts.attachments)]),
       texts.expected_output && panelPart("Expected", this.#expected(texts.expected_output, answer)),
       texts.expects === "refusal" && panelPart("Expects", textBox("a refusal")),
       texts.output_condition && panelPart(texts.condition_on ? `Condition on ${texts.condition_on}` : "Condition", [el("code", { class: "condition", dir: "auto" }, parted(texts.output_condition)[0])]),

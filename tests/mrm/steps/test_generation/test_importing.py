@@ -12,6 +12,7 @@ from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.mrm.steps.test_generation.step import TestGeneration
 from pytest_evalstudio.mrm.steps.test_validation.step import TestValidation
 from pytest_evalstudio.mrm.steps.topic_modeling.step import TopicModeling
+from support import pictures
 from support.workbench import Bench
 
 GERMAN = """Die Jahresgebühr der Goldkarte beträgt 30 Euro. Die Gebühr wird im Januar eingezogen.
@@ -74,3 +75,10 @@ def test_a_suite_without_cases_is_named(tmp_path: Path) -> None:
 def test_a_suite_outside_of_the_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="suite: "):
         TestGeneration(suite="../own_suite.json").reads(tmp_path, tmp_path)
+
+
+def test_a_case_with_an_image_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    made = bench(tmp_path, [{**CASES[0], "images": ["chart.png"]}])
+    (tmp_path / "chart.png").write_bytes(pictures.png())
+    with pytest.raises(DataError, match=r"test case 'fee' has images or files, .* run the suite with pytest"):
+        TestGeneration(suite="own_suite.json").run(made.work("test_generation", "topic_modeling"))
