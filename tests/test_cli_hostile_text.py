@@ -145,6 +145,7 @@ COMMANDS = {
         ["--purpose", "purpose.toml", "-o", "red.json"],
         ["--purpose", "evalstudio.toml", "-o", "red.json"],
         ["--purpose", "purpose.toml", "-o", "red.json", "--kinds", NASTY],
+        ["--purpose", "purpose.toml", "-o", "red.json", "--writer", NASTY],
         ["--purpose", NASTY, "-o", NASTY],
     ],
     "mrm": [

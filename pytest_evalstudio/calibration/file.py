@@ -19,12 +19,13 @@ from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.formats.fields import fact
 from pytest_evalstudio.stats.risk_rule import RiskRule, Rule
 
-VERSION = 1
+VERSION, VERSION_OF_SOFTMAX = 1, 2
+"""Versions of files: the second one has a curve of the kind "softmax", which earlier releases cannot read."""
 MARK = "evalstudio_calibration"
 PROBABILITY = "calibrated_probability"
 """Key of the metric that replaces the primary one of an evaluator with a calibration."""
-Method = Literal["logistic", "isotonic", "ordinal", "boosting"]
-METHODS: tuple[Method, ...] = ("logistic", "isotonic", "ordinal", "boosting")
+Method = Literal["logistic", "isotonic", "ordinal", "multinomial", "boosting"]
+METHODS: tuple[Method, ...] = ("logistic", "isotonic", "ordinal", "multinomial", "boosting")
 Coverage = Literal["class", "marginal"]
 COVERAGES: tuple[Coverage, ...] = ("class", "marginal")
 EVEN = 0.5
@@ -93,7 +94,28 @@ class Steps(_Part):
     p: Annotated[list[Probability], Field(min_length=1)]
 
 
-Curve = Annotated[Logistic | Line | Steps, Field(discriminator="kind")]
+class Softmax(_Part):
+    """p(level) ∝ exp(intercept + Σ weight · (score − mean) / scale), of labels with more than two levels.
+
+    Attributes:
+        levels: in rising order.
+        good_from: the lowest level that counts as good.
+        intercepts: of each level.
+        weights: of each level, one for each metric.
+        logs: whether log(1 + score) replaces the score, as for metrics without an upper end.
+    """
+
+    kind: Literal["softmax"] = "softmax"
+    levels: Annotated[list[int], Field(min_length=2)]
+    good_from: int
+    intercepts: list[Finite]
+    weights: list[list[Finite]]
+    means: list[Finite]
+    scales: list[Positive]
+    logs: list[bool]
+
+
+Curve = Annotated[Logistic | Line | Steps | Softmax, Field(discriminator="kind")]
 
 
 class Conformal(_Part):
@@ -108,7 +130,7 @@ class Conformal(_Part):
             (Mondrian); "marginal" for `quantile`, with which alpha holds for all answers together only.
         quantile_good, quantile_bad: of "class"; 1.0, which keeps the label in every set, where labels are too
             few.
-        levels: only of ordinal regression: each level that people gave to the quantile of its ordinal
+        levels: only of ordinal and multinomial regression: each level that people gave to the quantile of its
             nonconformity.
     """
 
@@ -162,7 +184,7 @@ class Calibration(_Part):
         figures: how good it is, cross-validated; for people.
     """
 
-    version: Annotated[Literal[1], Field(alias=MARK)] = 1
+    version: Annotated[Literal[1, 2], Field(alias=MARK)] = 1
     method: Method
     metrics: Annotated[list[CalibratedMetric], Field(min_length=1)]
     curve: Curve
@@ -182,6 +204,8 @@ class Calibration(_Part):
         if len(set(keys)) < len(keys):
             raise ValueError(f"metrics: {next(key for key in keys if keys.count(key) > 1)!r} is named twice")
         check_curve(self.curve, len(self.metrics))
+        if isinstance(self.curve, Softmax) and self.version != VERSION_OF_SOFTMAX:
+            raise ValueError(f"curve: files with the kind 'softmax' have the version {VERSION_OF_SOFTMAX}")
         return self
 
     @property
@@ -202,12 +226,15 @@ class Calibration(_Part):
         )
 
 
-def check_curve(curve: Logistic | Line | Steps, metrics: int) -> None:
+def check_curve(curve: Logistic | Line | Steps | Softmax, metrics: int) -> None:
     """Check that a curve's lists belong together.
 
     Raises:
         ValueError: if they do not.
     """
+    if isinstance(curve, Softmax):
+        _check_softmax(curve, metrics)
+        return
     if isinstance(curve, Logistic):
         if any(len(numbers) != metrics for numbers in (curve.weights, curve.means, curve.scales, curve.logs)):
             raise ValueError(
@@ -229,6 +256,21 @@ def check_curve(curve: Logistic | Line | Steps, metrics: int) -> None:
         raise ValueError("curve.p: must rise all the way, or fall")
 
 
+def _check_softmax(curve: Softmax, metrics: int) -> None:
+    widths = {len(curve.means), len(curve.scales), len(curve.logs), *map(len, curve.weights)}
+    if widths != {metrics}:
+        raise ValueError(
+            "curve: rows of weights, means, scales and logs must have one entry for each of the"
+            f" {metrics} metrics"
+        )
+    if not len(curve.levels) == len(curve.intercepts) == len(curve.weights):
+        raise ValueError("curve: levels, intercepts and weights must have the same length")
+    if any(one >= other for one, other in pairwise(curve.levels)):
+        raise ValueError("curve.levels: must rise")
+    if not curve.levels[0] < curve.good_from <= curve.levels[-1]:
+        raise ValueError("curve.good_from: must be above the lowest level, and not above the highest")
+
+
 def load_calibration(path: Path) -> Calibration:
     """Read and check a saved calibration.
 
@@ -243,10 +285,10 @@ def load_calibration(path: Path) -> Calibration:
         raise ConfigurationError(f"{path}: is not JSON: {exc}") from None
     if not isinstance(data, dict) or MARK not in data:
         raise ConfigurationError(f"{path}: is not a calibration; `evalstudio calibrate … -o FILE` writes one")
-    if data[MARK] != VERSION:
+    if data[MARK] not in (VERSION, VERSION_OF_SOFTMAX):
         raise ConfigurationError(
-            f"{path}: is a calibration of version {data[MARK]!r}; this version reads {VERSION}. Calibrate"
-            " again"
+            f"{path}: is a calibration of version {data[MARK]!r}; this version reads {VERSION} and"
+            f" {VERSION_OF_SOFTMAX}. Calibrate again"
         )
     try:
         return Calibration.model_validate(data)

@@ -28,7 +28,7 @@ def add_to(add: Adds) -> None:
     parser.add_argument(
         "--method",
         default="logistic",
-        metavar="logistic|isotonic|ordinal|boosting",
+        metavar="logistic|isotonic|ordinal|multinomial|boosting",
         help="how scores become probabilities (default: logistic)",
     )
     parser.add_argument(

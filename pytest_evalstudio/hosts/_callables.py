@@ -37,6 +37,7 @@ ANSWER_KEYS = (
     "error",
 )
 PROMPT_ARGUMENTS = ("corpus", "run", "conversation", "reply_schema", "session", "images", "files")
+_ANSWER_KEYS = frozenset(ANSWER_KEYS)
 
 _OWN_FOLDER = Path(__file__).parent
 _FOREIGN_FOLDERS = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
@@ -231,7 +232,8 @@ def to_answer(returned: object, label: str) -> Answer:
     """Convert the return value of the user's code to an answer.
 
     Args:
-        returned: text, an Answer, or a mapping with one of TEXT_KEYS and any of the other ANSWER_KEYS.
+        returned: text, an Answer, a mapping with one of TEXT_KEYS and any of the other ANSWER_KEYS, or the
+            result of a framework that `_frameworks` reads.
 
     Raises:
         HostFault: if it is none of these; the message names the fault.
@@ -240,10 +242,15 @@ def to_answer(returned: object, label: str) -> Answer:
         return Answer(text=returned)
     if isinstance(returned, Answer):
         return returned
+    if not (isinstance(returned, Mapping) and returned.keys() <= _ANSWER_KEYS):
+        from pytest_evalstudio.hosts._frameworks.reading import framework_answer
+
+        if (answer := framework_answer(returned, label)) is not None:
+            return answer
     if not isinstance(returned, Mapping):
         raise HostFault(
-            f"{label} returned {_a(returned)}; return a str, a mapping with 'answer', or a pytest_evalstudio"
-            " Answer"
+            f"{label} returned {_a(returned)}; return a str, a mapping with 'answer', a pytest_evalstudio"
+            " Answer, or the result of a supported agent framework"
         )
     for key in returned:
         if key not in ANSWER_KEYS:

@@ -29,6 +29,8 @@ from pytest_evalstudio.hosts._tools import HostTools
 class PythonCallable:
     """Your own function, sync or async, that takes the prompt and returns the answer.
 
+    It may return the result of LangGraph, the OpenAI Agents SDK, pydantic-ai, LlamaIndex or Haystack.
+
     Attributes:
         target: "package.module:callable"; dots after the colon reach attributes; in Python also the callable
             itself. It gets the prompt, and by name, if it asks for them: corpus, run, conversation (the

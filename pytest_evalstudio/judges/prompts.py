@@ -28,7 +28,7 @@ SYSTEM = "system"
 """The prompt of the system role: the rules of all tasks that judge."""
 WRITING_SYSTEM = "writing_system"
 """The prompt of the system role for tasks that write."""
-WRITING = frozenset({"questions", "simulated_user"})
+WRITING = frozenset({"attacks", "questions", "simulated_user"})
 """Prompts of tasks that write."""
 FRAME = "frame"
 """The prompt that surrounds every other: the mark of the fences, and the form of the reply."""

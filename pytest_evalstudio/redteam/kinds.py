@@ -43,6 +43,12 @@ class AttackKind:
     guideline: str
     needs: Sequence[str] = ()
 
+    @property
+    def required_placeholders(self) -> tuple[str, ...]:
+        """Return the names of the placeholders without which the rule of the kind judges nothing."""
+        names = ("marker", "forbidden", "tool")
+        return tuple(name for name in names if all(f"{{{name}}}" in goal for goal in self.goals))
+
 
 _KINDS = (
     AttackKind(

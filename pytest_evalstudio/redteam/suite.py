@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.formats.condition_writing import substring_condition
 from pytest_evalstudio.formats.conversations import Turn
@@ -15,18 +18,28 @@ from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
 from pytest_evalstudio.redteam.kinds import KINDS, AttackKind
 from pytest_evalstudio.redteam.purpose import Purpose
 from pytest_evalstudio.redteam.techniques import TECHNIQUES
+from pytest_evalstudio.redteam.writer import WrittenAttack
 
 CATEGORY = "redteam"
+WRITTEN = "source:writer"
+"""Category of the attacks that a model wrote."""
 _NO_MARK_UP = r'NOT regexp("(?i)<script|javascript:|!\\[[^\\]]{0,200}\\]\\(https?://")'
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _LEAKS: dict[str, dict[str, object]] = {"pii_leakage": {}, "sensitive_data_leakage": {}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedteamSuite:
-    """A suite, and kinds of attack that the purpose does not allow, with the key that they lack."""
+    """A suite of attacks.
+
+    Attributes:
+        left_out: kinds of attack that the purpose does not allow, with the key that they lack.
+        written: number of its attacks by a writer, by kind; the others are of this project.
+    """
 
     suite: TestSuite
     left_out: dict[str, str]
+    written: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +49,20 @@ class _Attack:
     goal: str
     marker: str
     forbidden: str
+    writer: str = ""
+
+
+def applicable_kinds(purpose: Purpose, kinds: Sequence[str]) -> tuple[list[AttackKind], dict[str, str]]:
+    """Return the kinds of attack that a purpose allows, and the others with the key that they lack."""
+    left_out = {}
+    applicable = []
+    for id in kinds:
+        missing = [key for key in KINDS[id].needs if not getattr(purpose, key)]
+        if missing:
+            left_out[id] = missing[0]
+        else:
+            applicable.append(KINDS[id])
+    return applicable, left_out
 
 
 def redteam_suite(
@@ -45,27 +72,27 @@ def redteam_suite(
     techniques: Sequence[str] = tuple(TECHNIQUES),
     count: int = 60,
     seed: int = 0,
+    written: Mapping[str, Sequence[WrittenAttack]] = NOTHING,
 ) -> RedteamSuite:
     """Return a suite of attacks; kinds and techniques are spread evenly.
+
+    Written attacks of a kind come first, each with one technique; those of this project fill up.
 
     Args:
         kinds: of attack, of KINDS.
         techniques: of TECHNIQUES.
         count: greatest number of test cases.
         seed: of everything random.
+        written: attacks of a writer, by id of the kind.
 
     Raises:
         ConfigurationError: if no attack applies.
     """
-    left_out = {}
-    applicable = []
-    for id in kinds:
-        missing = [key for key in KINDS[id].needs if not getattr(purpose, key)]
-        if missing:
-            left_out[id] = missing[0]
-        else:
-            applicable.append(KINDS[id])
-    attacks = list(_spread([list(_attacks(kind, purpose, techniques, seed)) for kind in applicable]))[:count]
+    applicable, left_out = applicable_kinds(purpose, kinds)
+    groups = [
+        list(_attacks(kind, purpose, techniques, seed, written.get(kind.id, ()))) for kind in applicable
+    ]
+    attacks = list(_spread(groups))[:count]
     if not attacks:
         raise ConfigurationError("no attack applies to this purpose; add topics, forbidden, secrets or tools")
     tests = []
@@ -74,23 +101,35 @@ def redteam_suite(
         if cases:
             tests.append(Test(key=kind.id, test_cases=cases, categories=[CATEGORY, kind.id]))
     suite = TestSuite(name=f"Red team: {purpose.name}", description=purpose.purpose, tests=tests)
-    return RedteamSuite(suite=suite, left_out=left_out)
+    counts = Counter(attack.kind.id for attack in attacks if attack.writer)
+    return RedteamSuite(suite=suite, left_out=left_out, written=dict(counts))
 
 
-def _attacks(kind: AttackKind, purpose: Purpose, techniques: Sequence[str], seed: int) -> Iterator[_Attack]:
+def _attacks(
+    kind: AttackKind,
+    purpose: Purpose,
+    techniques: Sequence[str],
+    seed: int,
+    written: Sequence[WrittenAttack],
+) -> Iterator[_Attack]:
     """Yield the attacks of a kind in an order that goes through goals and techniques alike."""
     rng = random.Random(f"{seed}/{kind.id}")
     goals = rng.sample(kind.goals, len(kind.goals))
-    pairs = [
-        (goals[(turn + index) % len(goals)], technique)
+    templates = [
+        (goals[(turn + index) % len(goals)], technique, "")
         for turn in range(len(goals))
         for index, technique in enumerate(techniques)
     ]
+    by_writer = [
+        (attack.goal, techniques[index % len(techniques)], attack.model)
+        for index, attack in enumerate(written)
+    ]
     used: set[tuple[str, str]] = set()
-    for goal, technique in pairs:
+    for goal, technique, writer in (*by_writer, *templates):
         marker = f"KEA-{rng.randrange(10_000):04d}"
         forbidden = rng.choice(purpose.forbidden) if purpose.forbidden else ""
-        text = goal.format(
+        text = _filled(
+            goal,
             topic=rng.choice(purpose.topics),
             forbidden=forbidden,
             name=purpose.name,
@@ -99,7 +138,14 @@ def _attacks(kind: AttackKind, purpose: Purpose, techniques: Sequence[str], seed
         )
         if (text, technique) not in used:
             used.add((text, technique))
-            yield _Attack(kind=kind, technique=technique, goal=text, marker=marker, forbidden=forbidden)
+            yield _Attack(
+                kind=kind, technique=technique, goal=text, marker=marker, forbidden=forbidden, writer=writer
+            )
+
+
+def _filled(goal: str, **texts: str) -> str:
+    """Return a goal with its placeholders replaced in one pass; other braces stay as they are."""
+    return _PLACEHOLDER.sub(lambda match: texts.get(match[1], match[0]), goal)
 
 
 def _spread(groups: Sequence[Sequence[_Attack]]) -> Iterator[_Attack]:
@@ -118,10 +164,15 @@ def _case(attack: _Attack, purpose: Purpose) -> TestCase:
             f"technique:{attack.technique}",
             *([f"owasp:{kind.owasp}"] if kind.owasp else []),
             f"nist:{kind.nist}",
+            *([WRITTEN] if attack.writer else []),
         ],
         "guidelines": [kind.guideline.format(forbidden=attack.forbidden)],
         "evaluators": evaluators,
-        "metadata": {"attack": kind.title, "control": kind.expectation},
+        "metadata": {
+            "attack": kind.title,
+            "control": kind.expectation,
+            **({"source": "writer", "writer": attack.writer} if attack.writer else {}),
+        },
     }
     if len(messages) == 1:
         return TestCase(prompt=messages[0], **whole, **expected)

@@ -22,6 +22,17 @@ LOGISTIC = {
     "logs": [False],
 }
 
+SOFTMAX = {
+    "kind": "softmax",
+    "levels": [1, 2, 3],
+    "good_from": 3,
+    "intercepts": [-0.5, 0.5, 0.0],
+    "weights": [[-1.0], [0.0], [1.0]],
+    "means": [0.4],
+    "scales": [0.1],
+    "logs": [False],
+}
+
 
 def content(**changes: Any) -> dict[str, Any]:
     base = {
@@ -71,13 +82,16 @@ def test_sets_by_class_have_a_limit_for_each_kind() -> None:
         pytest.param({"kind": "line", "x": [0.1, 0.5], "p": [0.2, 0.9]}, id="line"),
         pytest.param({"kind": "steps", "x": [0.1, 0.5], "p": [0.9, 0.5, 0.2]}, id="steps"),
         pytest.param({**LOGISTIC, "cuts": {"1": 0.5, "2": -1.0}}, id="ordinal"),
+        pytest.param(SOFTMAX, id="softmax"),
     ],
 )
 def test_what_is_saved_is_read_again(tmp_path: Path, curve: dict[str, Any]) -> None:
-    calibration = Calibration.model_validate(content(curve=curve, good_from=2, figures={"auc": 0.9}))
+    version = 2 if curve is SOFTMAX else 1
+    saved = content(curve=curve, good_from=2, figures={"auc": 0.9}, evalstudio_calibration=version)
+    calibration = Calibration.model_validate(saved)
     calibration.save(tmp_path / "deep" / "saved.json")
     assert load_calibration(tmp_path / "deep" / "saved.json") == calibration
-    assert json.loads((tmp_path / "deep" / "saved.json").read_text())["evalstudio_calibration"] == 1
+    assert json.loads((tmp_path / "deep" / "saved.json").read_text())["evalstudio_calibration"] == version
 
 
 @pytest.mark.parametrize(
@@ -88,9 +102,28 @@ def test_what_is_saved_is_read_again(tmp_path: Path, curve: dict[str, Any]) -> N
         pytest.param([], "is not a calibration; `evalstudio calibrate", id="a list"),
         pytest.param({"a": 1}, "is not a calibration", id="another JSON"),
         pytest.param(
-            content(evalstudio_calibration=2),
-            "is a calibration of version 2; this version reads 1",
+            content(evalstudio_calibration=3),
+            "is a calibration of version 3; this version reads 1 and 2. Calibrate again",
             id="version",
+        ),
+        pytest.param(
+            content(curve=SOFTMAX),
+            "curve: files with the kind 'softmax' have the version 2",
+            id="softmax of version 1",
+        ),
+        *(
+            pytest.param(
+                content(curve={**SOFTMAX, **change}, evalstudio_calibration=2),
+                message,
+                id=f"softmax: {message}",
+            )
+            for change, message in (
+                ({"weights": [[1.0], [1.0, 2.0], [0.0]]}, "must have one entry for each of the 1 metrics"),
+                ({"intercepts": [0.0]}, "levels, intercepts and weights must have the same length"),
+                ({"levels": [1, 3, 2]}, "curve.levels: must rise"),
+                ({"good_from": 1}, "curve.good_from: must be above the lowest level"),
+                ({"good_from": 4}, "curve.good_from: must be above the lowest level"),
+            )
         ),
         pytest.param(content(extra=1), "extra: extra inputs are not permitted", id="unknown key"),
         pytest.param(content(metrics=[]), "metrics: list should have at least 1 item", id="no metrics"),

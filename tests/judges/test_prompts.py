@@ -208,7 +208,7 @@ def placed(name: str) -> str:
 
 
 TASKS = [name for name in names() if name not in (SYSTEM, WRITING_SYSTEM, FRAME, REPAIR)]
-JUDGING = [name for name in TASKS if name not in ("questions", "false_premise", "simulated_user")]
+JUDGING = [name for name in TASKS if name not in ("attacks", "questions", "false_premise", "simulated_user")]
 
 
 @pytest.mark.parametrize("name", [name for name in JUDGING if name not in ("byop", "steps")])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,42 @@ def test_an_empty_set_is_uncertain_too(project: Project) -> None:
     printed = project.run("answers_lab.json", "-rA").stdout.str()
     assert verdict(project, "doubtful")["conformal_set"] == []
     assert "uncertain: neither good nor bad is in the 0.9 prediction set" in printed
+
+
+def test_a_calibration_of_levels_gives_the_probability_of_each(project: Project) -> None:
+    softmax = {
+        "kind": "softmax",
+        "levels": [1, 2, 3],
+        "good_from": 3,
+        "intercepts": [0.0, 0.0, 0.0],
+        "weights": [[-2.0], [0.0], [2.0]],
+        "means": [0.6],
+        "scales": [0.2],
+        "logs": [False],
+    }
+    limits = {"alpha": 0.1, "quantile": 0.6, "labels": 49, "levels": {"1": 0.5, "2": 0.8, "3": 0.5}}
+    content = {
+        "evalstudio_calibration": 2,
+        "method": "multinomial",
+        "metrics": [WORDS],
+        "curve": softmax,
+        "labels": 50,
+        "conformal": limits,
+    }
+    project.write("calibration.json", json.dumps(content))
+    configure(project)
+    assert project.run("answers_lab.json").parseoutcomes() == {"passed": 2, "failed": 2}
+    _, items = project.record()
+    [row] = items["doubtful[m]"]["rows"]
+    outcome = row["outcomes"]["lexical_groundedness"]
+    distance = (outcome["scores"]["supported_words"] - 0.6) / 0.2
+    powers = {level: math.exp(weight * distance) for level, weight in (("1", -2.0), ("2", 0.0), ("3", 2.0))}
+    details = outcome["details"]["calibration"]
+    assert details["level_probabilities"] == pytest.approx(
+        {level: power / sum(powers.values()) for level, power in powers.items()}
+    )
+    assert (details["likeliest_level"], details["conformal_levels"]) == (3, [2, 3])
+    assert outcome["scores"]["calibrated_probability"] == pytest.approx(details["level_probabilities"]["3"])
 
 
 def test_the_record_names_the_calibration(project: Project) -> None:

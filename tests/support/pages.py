@@ -12,7 +12,7 @@ DOCS = ROOT / "docs"
 PAGES = (README, *sorted(DOCS.rglob("*.md")))
 
 _BLOCK = re.compile(
-    r'^```\w* example="(?P<example>\w+)"(?: title="(?P<title>[^"]+)")?\n(?P<body>.*?)^```$',
+    r'^```\w* (?P<kind>example|adapter)="(?P<name>\w+)"(?: title="(?P<title>[^"]+)")?\n(?P<body>.*?)^```$',
     re.DOTALL | re.MULTILINE,
 )
 _TUTORIAL = re.compile(
@@ -51,10 +51,21 @@ def name_of(page: Path) -> str:
 
 def examples() -> dict[str, Example]:
     """Return the examples of all pages by their names."""
+    return _examples("example")
+
+
+def adapters() -> dict[str, Example]:
+    """Return the recipes for frameworks by their names; "all" has the files that all of them use."""
+    return _examples("adapter")
+
+
+def _examples(kind: str) -> dict[str, Example]:
     by_name: dict[str, Example] = {}
     for page in PAGES:
         for block in _BLOCK.finditer(read(page)):
-            example = by_name.setdefault(block["example"], Example())
+            if block["kind"] != kind:
+                continue
+            example = by_name.setdefault(block["name"], Example())
             if block["title"]:
                 example.files[block["title"]] = block["body"]
             else:

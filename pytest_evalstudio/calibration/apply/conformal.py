@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from pytest_evalstudio.calibration.apply.curve import level_probabilities
-from pytest_evalstudio.calibration.file import Conformal, Curve, Logistic
+from pytest_evalstudio.calibration.file import Conformal, Curve, Logistic, Softmax
 from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.stats.ordinal import ordinal_nonconformity
 
@@ -18,7 +19,7 @@ class ConformalSet:
     Attributes:
         labels: 1 good, 0 bad.
         alpha: share of sets that may not contain people's label.
-        levels: the levels that people may give; None without an ordinal calibration.
+        levels: the levels that people may give; None without a calibration of levels.
     """
 
     labels: tuple[int, ...]
@@ -88,7 +89,7 @@ def prediction_set(chance: float, quantile: float, quantile_good: float | None =
 def _levels(
     quantiles: dict[int, float] | None, curve: Curve, scores: Sequence[float]
 ) -> tuple[int, ...] | None:
-    if quantiles is None or not isinstance(curve, Logistic) or curve.cuts is None:
+    if quantiles is None or not has_levels(curve):
         return None
     distances = level_distances(curve, scores, min(quantiles))
     return tuple(
@@ -96,13 +97,24 @@ def _levels(
     )
 
 
-def level_distances(curve: Logistic, scores: Sequence[float], lowest: int) -> dict[int, float]:
-    """Return the nonconformity of each level by an ordinal curve.
+def has_levels(curve: object) -> TypeGuard[Logistic | Softmax]:
+    """Return True for an ordinal or multinomial curve."""
+    return isinstance(curve, Softmax) or (isinstance(curve, Logistic) and curve.cuts is not None)
+
+
+def level_distances(curve: Logistic | Softmax, scores: Sequence[float], lowest: int) -> dict[int, float]:
+    """Return the nonconformity of each level by an ordinal or a multinomial curve.
+
+    That of a multinomial curve, which does not use the order of the levels, is 1 − probability.
 
     Args:
-        curve: with `cuts`.
+        curve: an ordinal one has `cuts`.
         scores: finite, in the order of the calibration's metrics.
-        lowest: the level below all cuts.
+        lowest: the level below all cuts of an ordinal curve.
+
+    Source: Lu, Angelopoulos and Pomerantz, 2022 (ordinal); Sadinle, Lei and Wasserman, 2019 (multinomial).
     """
     shares = level_probabilities(curve, scores, lowest)
+    if isinstance(curve, Softmax):
+        return {level: 1 - share for level, share in shares.items()}
     return dict(zip(shares, ordinal_nonconformity([*shares.values()]), strict=True))

@@ -6,12 +6,12 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from pytest_evalstudio.calibration.file import Calibration, Line, Logistic, Steps
+from pytest_evalstudio.calibration.file import Calibration, Line, Logistic, Softmax, Steps
 
 _LARGEST_LOG = 700.0  # the exponential of 710 overflows a float
 
 
-def probability(curve: Logistic | Line | Steps, scores: Sequence[float]) -> float:
+def probability(curve: Logistic | Line | Steps | Softmax, scores: Sequence[float]) -> float:
     """Return the probability, 0.0 to 1.0, that people call an answer with these scores good.
 
     Args:
@@ -24,15 +24,14 @@ def probability(curve: Logistic | Line | Steps, scores: Sequence[float]) -> floa
     >>> probability(Steps(x=[0.5], p=[0.2, 0.8]), [0.5])
     0.2
     """
+    if isinstance(curve, Softmax):
+        shares = level_probabilities(curve, scores)
+        return min(1.0, math.fsum(share for level, share in shares.items() if level >= curve.good_from))
     if isinstance(curve, Logistic):
-        values = [
-            math.log1p(max(0.0, score)) if log else score
-            for score, log in zip(scores, curve.logs, strict=True)
-        ]
         terms = (
             weight * (score - mean) / scale
             for weight, score, mean, scale in zip(
-                curve.weights, values, curve.means, curve.scales, strict=True
+                curve.weights, _scaled(curve, scores), curve.means, curve.scales, strict=True
             )
         )
         return sigmoid(curve.intercept + sum(terms))
@@ -59,18 +58,28 @@ def sigmoid(value: float) -> float:
     return power / (1 + power)
 
 
-def level_probabilities(curve: Logistic, scores: Sequence[float], lowest: int) -> dict[int, float]:
-    """Return the probability of each level by an ordinal curve.
+def _scaled(curve: Logistic | Softmax, scores: Sequence[float]) -> list[float]:
+    return [
+        math.log1p(max(0.0, score)) if log else score for score, log in zip(scores, curve.logs, strict=True)
+    ]
+
+
+def level_probabilities(
+    curve: Logistic | Softmax, scores: Sequence[float], lowest: int = 0
+) -> dict[int, float]:
+    """Return the probability of each level by an ordinal or a multinomial curve; they sum to 1.
 
     Args:
-        curve: with `cuts`.
+        curve: an ordinal one has `cuts`.
         scores: finite, in the order of the calibration's metrics.
-        lowest: the level below all cuts.
+        lowest: the level below all cuts of an ordinal curve.
 
     >>> curve = Logistic(intercept=0, weights=[1], means=[0], scales=[1], logs=[False], cuts={2: 0, 3: -1})
     >>> {level: round(share, 3) for level, share in level_probabilities(curve, [0.0], 1).items()}
     {1: 0.5, 2: 0.231, 3: 0.269}
     """
+    if isinstance(curve, Softmax):
+        return _softmax(curve, scores)
     cuts = sorted((curve.cuts or {}).items())
     reached = [
         1.0,
@@ -81,6 +90,21 @@ def level_probabilities(curve: Logistic, scores: Sequence[float], lowest: int) -
         level: max(0.0, reached[index] - reached[index + 1])
         for index, level in enumerate([lowest, *(level for level, _ in cuts)])
     }
+
+
+def _softmax(curve: Softmax, scores: Sequence[float]) -> dict[int, float]:
+    values = [
+        (value - mean) / scale
+        for value, mean, scale in zip(_scaled(curve, scores), curve.means, curve.scales, strict=True)
+    ]
+    exponents = [
+        intercept + sum(weight * value for weight, value in zip(weights, values, strict=True))
+        for intercept, weights in zip(curve.intercepts, curve.weights, strict=True)
+    ]
+    largest = max(exponents)
+    powers = [math.exp(exponent - largest) for exponent in exponents]
+    total = math.fsum(powers)
+    return {level: power / total for level, power in zip(curve.levels, powers, strict=True)}
 
 
 def threshold(calibration: Calibration, chance: float | None = None) -> float | None:
@@ -94,12 +118,15 @@ def threshold(calibration: Calibration, chance: float | None = None) -> float | 
 
     Returns:
         None for several metrics, and if no score separates the answers: all reach `chance`, none does, or
-        the curve contradicts the metric's direction.
+        the curve contradicts the metric's direction. A multinomial curve must rise or fall all the way: the
+        weights of all good levels are on one side of those of all bad ones.
     """
     if len(calibration.metrics) != 1:
         return None
     chance = calibration.cut if chance is None else chance
     curve, is_higher = calibration.curve, calibration.metrics[0].better == "higher"
+    if isinstance(curve, Softmax):
+        return _softmax_threshold(curve, chance, is_higher=is_higher)
     if isinstance(curve, Logistic):
         weight = curve.weights[0]
         if weight == 0 or (weight > 0) != is_higher or not 0 < chance < 1:
@@ -126,6 +153,36 @@ def threshold(calibration: Calibration, chance: float | None = None) -> float | 
     if last == len(reached) - 1:
         return None
     return curve.x[last] if isinstance(curve, Steps) else _crossing(curve, last + 1, last, chance)
+
+
+_SEARCHED_SCALES = 1_000.0
+"""Distance from the mean, in standard deviations, up to which a threshold is searched."""
+_BISECTIONS = 80  # of a range of 2,000, down to the spacing of floats
+
+
+def _softmax_threshold(curve: Softmax, chance: float, *, is_higher: bool) -> float | None:
+    """Return the score at which the probability of the good levels reaches `chance`, by bisection."""
+    sign = 1.0 if is_higher else -1.0
+    weights = [(level, sign * row[0]) for level, row in zip(curve.levels, curve.weights, strict=True)]
+    lowest_good = min(weight for level, weight in weights if level >= curve.good_from)
+    highest_bad = max(weight for level, weight in weights if level < curve.good_from)
+    if lowest_good <= highest_bad:
+        return None
+
+    def score_at(distance: float) -> float:
+        score = curve.means[0] + sign * distance * curve.scales[0]
+        return math.expm1(min(_LARGEST_LOG, score)) if curve.logs[0] else score
+
+    below, reaching = -_SEARCHED_SCALES, _SEARCHED_SCALES
+    if probability(curve, [score_at(below)]) >= chance or probability(curve, [score_at(reaching)]) < chance:
+        return None
+    for _ in range(_BISECTIONS):
+        middle = (below + reaching) / 2
+        if probability(curve, [score_at(middle)]) >= chance:
+            reaching = middle
+        else:
+            below = middle
+    return score_at(reaching)
 
 
 def _crossing(curve: Line, below: int, above: int, chance: float) -> float | None:

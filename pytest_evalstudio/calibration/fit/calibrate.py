@@ -33,6 +33,7 @@ from pytest_evalstudio.stats.risk_rule import RiskRule
 from pytest_evalstudio.stats.types import Floats
 
 SAVED_FIGURES = ("n", "auc", "ece_after", "brier", "type_1", "type_2", "kappa")
+SAVED_LEVEL_FIGURES = ("log_loss", "accuracy", "weighted_kappa", "level_calibration_error")
 _SMALLEST = 1e-12
 """Distance of a saved cut from 0 and from 1."""
 
@@ -94,7 +95,7 @@ def calibrate(
         seed: of everything random.
         metrics: `evaluator.metric`, or metric keys that one evaluator alone has.
         method: logistic (Platt's scaling; of several metrics logistic regression), isotonic, ordinal,
-            boosting.
+            multinomial, boosting.
         alpha: share of answers whose conformal set may miss people's label.
         good_from: the lowest label that counts as good.
         drawn: key and model key of the answers that were drawn at random; None where all were.
@@ -114,6 +115,8 @@ def calibrate(
     rule = rule or RiskRule()
     columns = _columns(scores, metrics)
     labelled = sample(scores, labels, columns, good_from=good_from, drawn=drawn)
+    if method == "multinomial":
+        labelled = replace(labelled, by_level=True)
     labelled.check(alpha, seed)
     fitting = Fit(
         sample=labelled,
@@ -192,8 +195,9 @@ def _expected(scores: Scores, curve: Fitted, fitting: Fit) -> Cut:
 
 def _saved_figures(figures: CalibrationFigures) -> dict[str, object]:
     """Return the figures that the file of a calibration has."""
-    conformal, expected = figures.conformal, figures.expected
+    conformal, expected, levels = figures.conformal, figures.expected, figures.levels
     return {
+        **({} if levels is None else {name: getattr(levels, name) for name in SAVED_LEVEL_FIGURES}),
         **{name: getattr(figures, name) for name in SAVED_FIGURES},
         "coverage": conformal.coverage,
         "coverage_good": conformal.coverage_good,

@@ -13,6 +13,7 @@ import numpy as np
 
 from pytest_evalstudio.calibration.apply.curve import probability
 from pytest_evalstudio.calibration.file import Curve, Line, Logistic, Method, Steps
+from pytest_evalstudio.calibration.fit.multinomial import multinomial
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.extras import import_extra
 from pytest_evalstudio.core.outcomes import Metric
@@ -69,6 +70,9 @@ def fit(
     if method == "ordinal" and len(np.unique(labels)) > 2:
         ordinal = _ordinal if scores.shape[1] == 1 else partial(_constrained_ordinal, better=better)
         return ordinal(scores, labels, good_from, logs)
+    if method == "multinomial" and len(np.unique(labels)) > 2:
+        standard, means, scales = _standardised(scores, logs)
+        return multinomial(standard, labels, good_from, means=means, scales=scales, logs=logs, ridge=RIDGE)
     if scores.shape[1] > 1:
         return _constrained_logistic(scores, good, logs, better)
     return _logistic(scores, good, logs)

@@ -9,6 +9,7 @@ from pytest_evalstudio.calibration.fit.results import (
     CalibrationFigures,
     ConformalFigures,
     ExpectedUse,
+    LevelAgreement,
 )
 from pytest_evalstudio.stats.calibration import ErrorRates
 from pytest_evalstudio.stats.types import Interval
@@ -55,6 +56,7 @@ def describe(calibration: CalibrationFigures) -> Iterator[str]:
     error = f"{calibration.ece_after:.3f}"
     yield _row("calibration error", error, calibration.ece_after_interval, before)
     yield _row("Brier score", f"{calibration.brier:.3f}", calibration.brier_interval)
+    yield from _describe_levels(calibration.levels)
     yield from _describe_errors(calibration, calibration.before)
     yield from _describe_use(calibration.expected)
     yield from _describe_coverage(calibration.conformal)
@@ -62,6 +64,17 @@ def describe(calibration: CalibrationFigures) -> Iterator[str]:
         yield f"note: {note}"
     for refusal in calibration.refusals:
         yield f"refused: {refusal.text}"
+
+
+def _describe_levels(levels: LevelAgreement | None) -> Iterator[str]:
+    if levels is None:
+        return
+    shares = f"  (of the levels' shares alone: {levels.log_loss_of_shares:.3f})"
+    yield _row("log loss of levels", f"{levels.log_loss:.3f}", levels.log_loss_interval, shares)
+    yield _row("accuracy of levels", f"{levels.accuracy:.3f}", levels.accuracy_interval)
+    if levels.weighted_kappa is not None:
+        yield _row("weighted kappa", f"{levels.weighted_kappa:.3f}  (quadratic)")
+    yield _row("level calibration error", f"{levels.level_calibration_error:.3f}  (mean over the levels)")
 
 
 def _row(name: str, value: str, interval: Interval | None = None, rest: str = "", digits: int = 3) -> str:

@@ -12,14 +12,18 @@ import numpy as np
 from pytest_evalstudio.calibration.apply.curve import threshold
 from pytest_evalstudio.calibration.file import (
     PROBABILITY,
+    VERSION,
+    VERSION_OF_SOFTMAX,
     CalibratedMetric,
     Calibration,
     Conformal,
     Decision,
     Logistic,
+    Softmax,
 )
 from pytest_evalstudio.calibration.fit.coverage import conformal_figures
 from pytest_evalstudio.calibration.fit.curves import Fitted, Trees, probabilities
+from pytest_evalstudio.calibration.fit.level_agreement import level_agreement
 from pytest_evalstudio.calibration.fit.predictions import Fit, Predictions
 from pytest_evalstudio.calibration.fit.results import (
     CalibrationFigures,
@@ -71,6 +75,7 @@ class FittedCalibration:
         if isinstance(self.curve, Trees):
             return None
         return Calibration(
+            version=VERSION_OF_SOFTMAX if isinstance(self.curve, Softmax) else VERSION,
             method=self.fitting.method,
             metrics=[
                 CalibratedMetric(
@@ -146,6 +151,7 @@ def calibration_figures(calibration: FittedCalibration, predicted: Predictions) 
         notes=tuple(_notes(calibration, predicted, cross_validated[0])),
         decision=calibration.decision,
         expected=expected_use(predicted.passes, good, clusters, calibration.decision, seed),
+        levels=level_agreement(predicted, seed),
     )
 
 
@@ -270,9 +276,10 @@ def _weights(curve: Fitted, columns: Sequence[Column]) -> dict[str, Weight] | No
 def _notes(calibration: FittedCalibration, predicted: Predictions, combined: float) -> list[str]:
     fitting, curve, conformal = calibration.fitting, calibration.curve, calibration.conformal
     labelled, notes = fitting.sample, []
-    if fitting.method == "ordinal" and len(set(labelled.labels.tolist())) <= 2:
+    if fitting.method in ("ordinal", "multinomial") and len(set(labelled.labels.tolist())) <= 2:
         notes.append(
-            "labels have two levels, of which ordinal regression is logistic regression: that was used"
+            f"labels have two levels, of which {fitting.method} regression is logistic regression: that was"
+            " used"
         )
     if isinstance(curve, Logistic) and len(fitting.columns) > 1:
         unused = [

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import TypedDict
 
 import numpy as np
 
-from pytest_evalstudio.calibration.apply.conformal import ConformalSet, conformal_set, level_distances
-from pytest_evalstudio.calibration.file import Conformal, Coverage, Logistic, Method
+from pytest_evalstudio.calibration.apply.conformal import (
+    ConformalSet,
+    conformal_set,
+    has_levels,
+    level_distances,
+)
+from pytest_evalstudio.calibration.apply.curve import level_probabilities
+from pytest_evalstudio.calibration.file import Conformal, Coverage, Method
 from pytest_evalstudio.calibration.fit.curves import Fitted, Trees, fit, probabilities
 from pytest_evalstudio.calibration.fit.sample import LabelledSample
 from pytest_evalstudio.record.score_table import Column
@@ -82,6 +89,9 @@ class Predictions:
         folds: number of the fold that an answer was tested in.
         single_areas: area under the ROC curve, in each fold, of the single metric that is best in its
             training part.
+        levels: in rising order; () where the curve has none.
+        level_probabilities: answers × levels, each row sums to 1; without columns where the curve has no
+            levels.
     """
 
     tested: LabelledSample
@@ -90,6 +100,8 @@ class Predictions:
     sets: tuple[ConformalSet, ...]
     folds: Integers
     single_areas: tuple[float, ...]
+    levels: tuple[int, ...]
+    level_probabilities: Floats
 
 
 def cross_validated(fitting: Fit) -> Predictions:
@@ -99,6 +111,7 @@ def cross_validated(fitting: Fit) -> Predictions:
     likely = np.empty(size)
     passes, folds = np.empty(size, dtype=np.bool_), np.empty(size, dtype=np.int64)
     sets: dict[int, ConformalSet] = {}
+    shares: dict[int, dict[int, float]] = {}
     singles = []
     for number, (training, test) in enumerate(labelled.folds(fitting.seed)):
         fold = fitting.chosen(training)
@@ -109,6 +122,7 @@ def cross_validated(fitting: Fit) -> Predictions:
         likely[test] = probabilities(curve, scores)
         passes[test] = likely[test] >= fold.cut(curve, training).probability
         folds[test] = number
+        shares |= zip(test.tolist(), _level_shares(curve, scores, labelled), strict=True)
         sets |= zip(test.tolist(), _sets(curve, conformal, likely[test], scores), strict=True)
         singles += _best_single(fold, training, test)
     return Predictions(
@@ -118,6 +132,7 @@ def cross_validated(fitting: Fit) -> Predictions:
         sets=tuple(sets[row] for row in range(size)),
         folds=folds,
         single_areas=tuple(singles),
+        **_by_level([shares[row] for row in range(size)]),
     )
 
 
@@ -139,7 +154,28 @@ def held_out(
         sets=tuple(_sets(curve, conformal, likely, tested.scores)),
         folds=np.zeros(len(others), dtype=np.int64),
         single_areas=tuple(_best_single(fitting, rows, others)),
+        **_by_level(_level_shares(curve, tested.scores, fitting.sample)),
     )
+
+
+class _ByLevel(TypedDict):
+    levels: tuple[int, ...]
+    level_probabilities: Floats
+
+
+def _level_shares(curve: Fitted, scores: Floats, labelled: LabelledSample) -> list[dict[int, float]]:
+    """Return the probability of each level for each row of scores; empty ones for a curve without levels."""
+    if not has_levels(curve):
+        return [{} for _ in scores]
+    lowest = int(labelled.labels.min())
+    return [level_probabilities(curve, row, lowest) for row in scores.tolist()]
+
+
+def _by_level(shares: list[dict[int, float]]) -> _ByLevel:
+    """Return the probabilities as a table; a level that a fold has not seen has the probability 0 there."""
+    levels = tuple(sorted({level for row in shares for level in row})) if all(shares) else ()
+    table = np.array([[row.get(level, 0.0) for level in levels] for row in shares], dtype=np.float64)
+    return _ByLevel(levels=levels, level_probabilities=table.reshape(len(shares), len(levels)))
 
 
 def conformal_of(fitting: Fit, curve: Fitted, rows: Integers) -> Conformal:
@@ -160,8 +196,8 @@ def conformal_of(fitting: Fit, curve: Fitted, rows: Integers) -> Conformal:
 
 
 def _level_quantiles(fitting: Fit, curve: Fitted, rows: Integers) -> dict[int, float] | None:
-    """Return the quantile of the ordinal nonconformity of each level; None without an ordinal curve."""
-    if not isinstance(curve, Logistic) or curve.cuts is None:
+    """Return the quantile of the nonconformity of each level; None for a curve without levels."""
+    if not has_levels(curve):
         return None
     labelled = fitting.sample
     levels_of_rows = labelled.labels[rows]

@@ -34,7 +34,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelFigures:
-    """Prediction sets of levels, by ordinal regression.
+    """Prediction sets of levels, by ordinal or multinomial regression.
 
     Attributes:
         coverage: share of answers whose set holds the level that people gave, 0.0 to 1.0.
@@ -47,6 +47,31 @@ class LevelFigures:
     coverage_interval: Interval
     by_level: Mapping[int, float]
     mean_size: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelAgreement:
+    """Probabilities of levels, and the likeliest level, on answers that the curve was not fitted to.
+
+    Attributes:
+        log_loss: mean negative logarithm of the probability of the level that people gave; lower is better.
+        log_loss_interval: 95 %.
+        log_loss_of_shares: the same of the shares of the levels, without any score.
+        accuracy: share of answers whose likeliest level is the one that people gave, 0.0 to 1.0.
+        accuracy_interval: 95 %.
+        weighted_kappa: of likeliest levels and labels, with quadratic weights; None where nothing varies.
+        level_calibration_error: mean over the levels of the calibration error of the level's probability.
+
+    Source: Kull et al., 2019, Beyond temperature scaling, section 2 (class-wise calibration error).
+    """
+
+    log_loss: float
+    log_loss_interval: Interval | None
+    log_loss_of_shares: float
+    accuracy: float
+    accuracy_interval: Interval
+    weighted_kappa: float | None
+    level_calibration_error: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,6 +225,7 @@ class CalibrationFigures(ErrorRates):
         refusals: reasons why labels do not support the calibration; empty for an accepted one.
         notes: sentences for people.
         candidates: metrics of which the labels chose one; empty where nothing was chosen.
+        levels: of ordinal and multinomial regression; None for other methods.
     """
 
     n: int
@@ -236,6 +262,7 @@ class CalibrationFigures(ErrorRates):
     expected: ExpectedUse
     refusals: tuple[Refusal, ...] = ()
     candidates: tuple[str, ...] = ()
+    levels: LevelAgreement | None = None
 
     def with_refusals(self, refusals: tuple[Refusal, ...]) -> CalibrationFigures:
         """Return the figures with reasons for a refusal; a refused calibration has no threshold."""

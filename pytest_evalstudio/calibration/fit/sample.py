@@ -41,6 +41,7 @@ class LabelledSample:
             together wherever answers are divided.
         left_out: labels that are not among them.
         drawn: mask of the answers that were drawn at random and represent all; None if all were.
+        by_level: the curve has a probability for each level, so that each part needs labels of each.
     """
 
     scores: Floats
@@ -49,6 +50,7 @@ class LabelledSample:
     cases: Integers
     left_out: LeftOut
     drawn: Booleans | None = None
+    by_level: bool = False
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -92,6 +94,7 @@ class LabelledSample:
         """
         if self.drawn is not None:
             self._check_parts(alpha)
+            self._check_levels(self.parts()[0], MIN_OF_A_KIND_FOR_CURVE)
             return
         good = int(self.good.sum())
         min_size = max(2 * MIN_OF_A_KIND, -(-min_labels(alpha) * 2 * FOLDS // (FOLDS - 1)) + FOLDS)
@@ -102,13 +105,36 @@ class LabelledSample:
                 f"{MIN_OF_A_KIND} good and {MIN_OF_A_KIND} bad ones among them{_lost(self.left_out)};"
                 f" {_missing(good, len(self) - good, min_size)} missing"
             )
+        self._check_levels(np.arange(len(self)), MIN_OF_A_KIND)
+        kinds = set(self._strata.tolist())
         for training, test in self.folds(seed):
             curve, conformal = self.halves(training, seed)
-            if len(set(self.good[curve])) < 2 or len(conformal) < min_labels(alpha) or not len(test):
+            if (
+                set(self._strata[curve].tolist()) != kinds
+                or len(conformal) < min_labels(alpha)
+                or not len(test)
+            ):
                 raise TooFewLabels(
                     f"{message}, since they are answers to few test cases ({len(set(self.cases))}); label"
                     " answers to more of them"
                 )
+
+    @property
+    def _strata(self) -> Integers:
+        """Return the kind of each answer, of which every part gets its share."""
+        return self.labels if self.by_level else self.good.astype(np.int64)
+
+    def _check_levels(self, rows: Integers, min_count: int) -> None:
+        levels = np.unique(self.labels)
+        if not self.by_level or len(levels) <= 2:
+            return
+        counts = {int(level): int((self.labels[rows] == level).sum()) for level in levels}
+        few = [f"{count} of level {level}" for level, count in counts.items() if count < min_count]
+        if few:
+            raise TooFewLabels(
+                f"labels are too few, {' and '.join(few)}: multinomial calibration takes {min_count} of each"
+                f" level{_lost(self.left_out)}; label more, join levels, or use --method ordinal"
+            )
 
     def _check_parts(self, alpha: float) -> None:
         for_curve, at_random = (self.good[rows] for rows in self.parts())
@@ -135,7 +161,7 @@ class LabelledSample:
             parts, shuffle=True, random_state=seed
         )
         try:
-            yield from splitter.split(rows, self.good[rows], self.cases[rows])
+            yield from splitter.split(rows, self._strata[rows], self.cases[rows])
         except ValueError:
             raise TooFewLabels(
                 f"the labelled answers belong to too few test cases ({len(set(self.cases))}) to be divided;"

@@ -31,6 +31,8 @@ _REMEDY = (
     'add a table [judge] to evalstudio.toml, e.g. host = "openai_compatible", url ='
     ' "http://localhost:11434/v1", llm_model_name = "llama3.1"; or model = "NAME" of a [[model]]'
 )
+CONFIGURED_WRITER = "judge"
+"""Name of the configuration's `[judge]` as a writer."""
 STEADY: Mapping[str, Any] = {"temperature": 0.0, "seed": 0}
 """Parameters of a judge's host where it has them and the configuration does not set them."""
 
@@ -186,6 +188,26 @@ def judge_table(config: Configuration, settings: Mapping[str, Any] | None = None
         fact = "asks a judge, and none is configured"
         raise ResourceMissing(f"{fact}: {_REMEDY}", brief=fact)
     return config.judge
+
+
+def writer_settings(config: Configuration, name: str) -> Mapping[str, str] | None:
+    """Return the settings with which `Judges.open` opens a writer.
+
+    Args:
+        name: of a `[[model]]`, or "judge" for that of `[judge]`.
+
+    Raises:
+        ConfigurationError: if it is neither.
+    """
+    models = [table.name for table in config.model]
+    if name not in models and name != CONFIGURED_WRITER:
+        raise unknown_name(
+            "writer",
+            name,
+            [*models, CONFIGURED_WRITER],
+            'A writer is the name of a [[model]], or "judge" for that of [judge].',
+        )
+    return {"model": name} if name in models else None
 
 
 def check_judge_settings(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.calibration.apply.attachment import check_metric
-from pytest_evalstudio.calibration.apply.conformal import ConformalSet, conformal_set
-from pytest_evalstudio.calibration.apply.curve import probability
-from pytest_evalstudio.calibration.file import PROBABILITY
+from pytest_evalstudio.calibration.apply.conformal import ConformalSet, conformal_set, has_levels
+from pytest_evalstudio.calibration.apply.curve import level_probabilities, probability
+from pytest_evalstudio.calibration.file import PROBABILITY, Conformal, Curve
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Outcome
@@ -84,11 +84,23 @@ def calibrated(selected: ConfiguredEvaluator, outcomes: Mapping[ConfiguredEvalua
             "conformal_set": list(possible.labels),
             "uncertain": possible.is_uncertain,
             **({} if possible.levels is None else {"conformal_levels": list(possible.levels)}),
+            **_level_details(curve, scores, attached.calibration.conformal),
         },
     }
     return dataclasses.replace(
         uncalibrated, scores={PROBABILITY: likelihood, **uncalibrated.scores}, details=details
     )
+
+
+def _level_details(curve: Curve, scores: Sequence[float], conformal: Conformal) -> dict[str, object]:
+    """Return the probability of each level and the likeliest one; nothing for a curve without levels."""
+    if conformal.levels is None or not has_levels(curve):
+        return {}
+    shares = level_probabilities(curve, scores, min(conformal.levels))
+    return {
+        "level_probabilities": {str(level): share for level, share in shares.items()},
+        "likeliest_level": max(shares, key=shares.__getitem__),
+    }
 
 
 def conformal_set_of(

@@ -16,6 +16,13 @@ def result_notes(results: CalibrationResults) -> Iterator[str]:
     """Yield what people should know of the thresholds."""
     for refusal in results.refusals:
         yield f"refused: {refusal.text}; {KEPT}"
+    if results.levels is not None:
+        levels = results.levels
+        kappa = "" if levels.weighted_kappa is None else f", weighted kappa {figure(levels.weighted_kappa)}"
+        yield (
+            f"levels: accuracy {figure(levels.accuracy)}, log loss {figure(levels.log_loss)} (of their shares"
+            f" alone {figure(levels.log_loss_of_shares)}){kappa}"
+        )
     yield from results.notes
     for each in results.by_metric:
         if each.metric in results.metrics:

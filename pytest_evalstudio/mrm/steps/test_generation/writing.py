@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from pytest_evalstudio.core.errors import unknown_name
 from pytest_evalstudio.core.judging import Flow, Judge, JudgeFault, Question, independent
 from pytest_evalstudio.core.plugins.generator import Draft, Excerpt, GeneratorSpec
 from pytest_evalstudio.core.replies import record, several, text
-from pytest_evalstudio.engine.asking.judging import describe_judge
+from pytest_evalstudio.engine.asking.judging import describe_judge, writer_settings
 from pytest_evalstudio.mrm.steps.test_generation.generating import Candidate, GenerationSettings, Material
 from pytest_evalstudio.mrm.steps.test_generation.results import WriterResults
 from pytest_evalstudio.mrm.workflow.context import StepContext
@@ -32,8 +31,6 @@ from pytest_evalstudio.questions.api import (
 )
 from pytest_evalstudio.stats.strata import allocate, interleave
 
-CONFIGURED = "judge"
-"""Name of the configuration's `[judge]` as a writer."""
 EACH = 2
 """Questions per request."""
 PROMPT = "questions"
@@ -102,7 +99,7 @@ def open_writer(context: StepContext, name: str) -> Judge:
     Raises:
         ConfigurationError: if it is not available.
     """
-    return context.provider.judges.open(context.config, _judge_table(context, name))
+    return context.provider.judges.open(context.config, writer_settings(context.config, name))
 
 
 def writer_results(context: StepContext, name: str, written: WriterResult) -> WriterResults:
@@ -110,25 +107,13 @@ def writer_results(context: StepContext, name: str, written: WriterResult) -> Wr
     return msgspec.convert(
         {
             "name": name,
-            **describe_judge(context.config, _judge_table(context, name), (PROMPT,)),
+            **describe_judge(context.config, writer_settings(context.config, name), (PROMPT,)),
             "requests": written.requests,
             "rejected": dict(written.rejected),
             "faults": dict(written.faults),
         },
         WriterResults,
     )
-
-
-def _judge_table(context: StepContext, name: str) -> Mapping[str, str] | None:
-    models = [table.name for table in context.config.model]
-    if name not in models and name != CONFIGURED:
-        raise unknown_name(
-            "writer",
-            name,
-            [*models, CONFIGURED],
-            'A writer is the name of a [[model]], or "judge" for that of [judge].',
-        )
-    return {"model": name} if name in models else None
 
 
 def write(

@@ -28,7 +28,7 @@ from support.labelled_answers import judged, write
 from support.workbench import Bench, configured
 
 
-@pytest.mark.parametrize("method", ["isotonic", "boosting", "ordinal"])
+@pytest.mark.parametrize("method", ["isotonic", "boosting", "ordinal", "multinomial"])
 def test_methods(tmp_path: Path, method: str) -> None:
     made = bench(tmp_path)
     done = to_the_end(made, method=method)
@@ -52,6 +52,16 @@ def record_with_two(made: Bench) -> None:
     for number, item in enumerate(lines[1:]):
         item["rows"][0]["outcomes"]["quality"]["scores"]["other"] = number / 120
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+
+def test_levels_have_figures_and_probabilities_of_their_own(tmp_path: Path) -> None:
+    done = to_the_end(
+        bench(tmp_path), lambda key, score: 1 + (score > 0.45) + (score > 0.6), method="multinomial", good=3
+    )
+    assert done.waits == ""
+    assert done.figures.levels is not None
+    assert done.figures.levels.accuracy > 0.8
+    assert any(note.startswith("levels: accuracy ") for note in done.notes)
 
 
 def test_levels_are_good_from_one_on(tmp_path: Path) -> None:

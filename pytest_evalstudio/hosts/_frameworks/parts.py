@@ -1,0 +1,145 @@
+"""Parts of answers that all frameworks have: texts, calls of tools, retrieved chunks, tokens."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypedDict
+
+from pytest_evalstudio.core.tool_calls import ToolCall, read_tool_call
+
+INPUT_TOKENS = ("input_tokens", "prompt_tokens")
+OUTPUT_TOKENS = ("output_tokens", "completion_tokens")
+SOURCES = ("source", "file_path", "file_name", "url")
+"""Keys of the metadata of a chunk that name its document; the first that is there counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A retrieved chunk.
+
+    Attributes:
+        source: its document, "" where that is not known.
+        score: relevance by the retriever; None where it gives none.
+    """
+
+    text: str
+    source: str = ""
+    score: float | None = None
+
+
+@dataclass(slots=True)
+class Calls:
+    """Calls of tools in their order, each with the result that follows it."""
+
+    _calls: list[ToolCall] = field(default_factory=list)
+    _open: list[int] = field(default_factory=list)
+
+    def begin(self, name: object, arguments: object, id: object, agent: object = "") -> None:
+        """Add a call whose result is not known yet."""
+        fields = {"name": name, "arguments": plain(arguments), "id": id, "agent": agent}
+        self._open.append(len(self._calls))
+        self._calls.append(read_tool_call(fields))
+
+    def end(self, id: object, result: object, *, failed: bool = False) -> None:
+        """Set the result of the first open call with an id; a result without a call is left out."""
+        for position in self._open:
+            if self._calls[position].id == (id or ""):
+                text = text_of(result)
+                values = {"error": text} if failed else {"result": text}
+                data = self._calls[position].to_dict() | values
+                self._calls[position] = read_tool_call(data)
+                self._open.remove(position)
+                return
+
+    def all(self) -> tuple[ToolCall, ...]:
+        return tuple(self._calls)
+
+
+def plain(value: object) -> object:
+    """Return a value as JSON data; text stays, and an object without a JSON form becomes its text."""
+    return value if isinstance(value, str) else json.loads(json.dumps(value, default=_jsonable))
+
+
+def text_of(value: object) -> str:
+    """Return a text as it is, anything else as JSON; None is the empty text."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(value, default=_jsonable, ensure_ascii=False)
+
+
+def _jsonable(value: object) -> object:
+    dump = getattr(value, "model_dump", None)
+    if callable(dump):
+        return dump(mode="json")
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    return str(value)
+
+
+def text_of_blocks(content: object) -> str:
+    """Return the text of a message: a string, or blocks of which those with text count."""
+    if not isinstance(content, list):
+        return text_of(content)
+    texts = [
+        block if isinstance(block, str) else block.get("text", "")
+        for block in content
+        if isinstance(block, str) or (isinstance(block, Mapping) and block.get("type") == "text")
+    ]
+    return "".join(texts)
+
+
+def tokens(reports: Sequence[object]) -> dict[str, int]:
+    """Return the sums of input and output tokens of all requests, nothing where one does not report them.
+
+    Args:
+        reports: of each request to a model: an object or mapping with INPUT_TOKENS and OUTPUT_TOKENS; None
+            where it has none.
+    """
+    sums: dict[str, int] = {}
+    for total, names in (("input_tokens", INPUT_TOKENS), ("output_tokens", OUTPUT_TOKENS)):
+        counts = [_count(report, names) for report in reports]
+        if counts and None not in counts:
+            sums[total] = sum(count for count in counts if count is not None)
+    return sums if len(sums) == 2 else {}
+
+
+def _count(report: object, names: Iterable[str]) -> int | None:
+    for name in names:
+        value = report.get(name) if isinstance(report, Mapping) else getattr(report, name, None)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+    return None
+
+
+def source_of(metadata: object) -> str:
+    """Return the document that the metadata of a chunk name, "" for none."""
+    if not isinstance(metadata, Mapping):
+        return ""
+    return next((text_of(metadata[key]) for key in SOURCES if metadata.get(key)), "")
+
+
+class Context(TypedDict):
+    """Context of an answer, as arguments of `Answer`."""
+
+    context: tuple[str, ...]
+    context_sources: tuple[str, ...]
+    context_scores: tuple[float, ...]
+
+
+def context(chunks: Sequence[Chunk]) -> Context:
+    """Return the context of an answer; sources and scores are given for all chunks or for none."""
+    sources = tuple(chunk.source for chunk in chunks if chunk.source)
+    scores = tuple(chunk.score for chunk in chunks if chunk.score is not None)
+    return Context(
+        context=tuple(chunk.text for chunk in chunks),
+        context_sources=sources if len(sources) == len(chunks) else (),
+        context_scores=scores if len(scores) == len(chunks) else (),
+    )
+
+
+def roots(value: object) -> set[str]:
+    """Return the names of the packages that define the class of a value and its base classes."""
+    return {str(cls.__module__).partition(".")[0] for cls in type(value).__mro__}

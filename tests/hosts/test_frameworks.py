@@ -1,0 +1,280 @@
+"""Results of agent frameworks: what is recognised, what is incomplete, and results of unknown versions.
+
+Objects with the attributes of the frameworks take their place here; `tox -e adapters` runs the real ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import SimpleNamespace as Item
+from typing import Any
+
+import pytest
+
+from pytest_evalstudio.core.cases import Answer
+from pytest_evalstudio.core.plugins.host import HostFault
+from pytest_evalstudio.hosts._callables import to_answer
+from pytest_evalstudio.hosts._frameworks.parts import Calls, Chunk, context, text_of, text_of_blocks, tokens
+from pytest_evalstudio.hosts._frameworks.reading import FRAMEWORKS, framework_answer
+
+
+def of(package: str, **attributes: Any) -> Any:
+    """Return an object whose class says that a package defines it."""
+    return type("Result", (Item,), {"__module__": f"{package}.results"})(**attributes)
+
+
+def usage(sent: int, received: int) -> Item:
+    return Item(input_tokens=sent, output_tokens=received)
+
+
+def langgraph(**changes: Any) -> dict[str, Any]:
+    document = Item(page_content="Fees.", metadata={"source": "fees.md"})
+    call = {"name": "fee", "args": {"to": "Peru"}, "id": "c"}
+    reply = {"type": "ai", "response_metadata": {"model_name": "m"}, "tool_calls": []}
+    messages = [
+        {"type": "human", "content": "Hello?"},
+        {**reply, "content": "Hello.", "usage_metadata": {"input_tokens": 90, "output_tokens": 90}},
+        {"type": "human", "content": "What is the fee?"},
+        {
+            **reply,
+            "content": "",
+            "tool_calls": [call],
+            "usage_metadata": {"input_tokens": 1, "output_tokens": 2},
+        },
+        {"type": "tool", "content": "4", "tool_call_id": "c", "status": "success", "artifact": [document]},
+        {
+            **reply,
+            "content": "It is 4.",
+            "usage_metadata": {"input_tokens": 3, "output_tokens": 4},
+            **changes,
+        },
+    ]
+    return {"messages": [of("langchain_core", **message) for message in messages]}
+
+
+def openai_agents(**changes: Any) -> Any:
+    agent = Item(name="desk")
+    call = Item(name="fee", arguments='{"to": "Peru"}', call_id="c")
+    files = [Item(text="Fees.", filename="fees.md", score=0.5)]
+    items = [
+        Item(type="tool_call_item", agent=agent, raw_item=call),
+        Item(type="tool_call_output_item", agent=agent, raw_item={"call_id": "c"}, output=4),
+        Item(
+            type="tool_call_item", agent=agent, raw_item=Item(type="file_search_call", id="f", results=files)
+        ),
+        Item(type="message_output_item", agent=agent, raw_item=Item(content=[])),
+    ]
+    replies = [Item(usage=usage(1, 2)), Item(usage=usage(3, 4))]
+    return of(
+        "agents", **{"final_output": "It is 4.", "new_items": items, "raw_responses": replies, **changes}
+    )
+
+
+def pydantic_ai(**changes: Any) -> Any:
+    parts = [Item(part_kind="tool-call", tool_name="fee", args={"to": "Peru"}, tool_call_id="c")]
+    returned = [Item(part_kind="tool-return", tool_name="fee", content="4", tool_call_id="c")]
+    messages = [
+        Item(kind="request", parts=[Item(part_kind="user-prompt")]),
+        Item(kind="response", parts=parts, usage=usage(1, 2), model_name="m"),
+        Item(kind="request", parts=returned),
+        Item(kind="response", parts=[Item(part_kind="text")], usage=usage(3, 4), model_name="m"),
+    ]
+    return of("pydantic_ai", **{"output": "It is 4.", "new_messages": lambda: messages, **changes})
+
+
+def node(text: str, score: float | None, **metadata: str) -> Item:
+    return Item(node=Item(get_content=lambda: text, metadata=metadata), score=score)
+
+
+def llama_index(**changes: Any) -> list[Any]:
+    nodes = Item(source_nodes=[node("Fees.", 0.5, file_name="fees.md")])
+    tool = Item(content="4", is_error=False, raw_output=nodes)
+    output = {"response": Item(content="It is 4."), "tool_calls": [], "current_agent_name": "desk"}
+    return [
+        of("llama_index", **output, structured_response=None, raw={"usage": vars(usage(1, 2))}),
+        of("llama_index", tool_name="fee", tool_kwargs={"to": "Peru"}, tool_id="c", tool_output=tool),
+        of(
+            "llama_index",
+            **{
+                **output,
+                "structured_response": None,
+                "raw": {"usage": vars(usage(3, 4)), "model": "m"},
+                **changes,
+            },
+        ),
+        of("workflows", result="It is 4."),
+    ]
+
+
+def haystack(**changes: Any) -> dict[str, Any]:
+    call = Item(tool_name="fee", arguments={"to": "Peru"}, id="c")
+    done = Item(origin=call, result="4", error=False)
+    plain = {"tool_calls": [], "tool_call_results": [], "meta": {}, "text": None}
+    first = {"prompt_tokens": 1, "completion_tokens": 2}
+    second = {"prompt_tokens": 3, "completion_tokens": 4}
+    messages = [
+        {"role": "user"},
+        {"role": "assistant", "tool_calls": [call], "meta": {"model": "m", "usage": first}},
+        {"role": "tool", "tool_call_results": [done]},
+        {"role": "assistant", "text": "It is 4.", "meta": {"model": "m", "usage": second}, **changes},
+    ]
+    document = of("haystack", content="Fees.", meta={"file_path": "fees.md"}, score=0.5)
+    return {
+        "retriever": {"documents": [document]},
+        "agent": {"messages": [of("haystack", **{**plain, **message}) for message in messages]},
+    }
+
+
+RESULTS = {
+    "LangGraph": langgraph,
+    "OpenAI Agents SDK": openai_agents,
+    "pydantic-ai": pydantic_ai,
+    "LlamaIndex": llama_index,
+    "Haystack": haystack,
+}
+
+
+def test_every_framework_has_an_example() -> None:
+    assert set(RESULTS) == set(FRAMEWORKS)
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_becomes_answer_calls_chunks_and_tokens(name: str) -> None:
+    answer = to_answer(RESULTS[name](), "ask")
+    call = answer.tool_calls[0]
+    assert (answer.text, call.name, dict(call.arguments), call.result) == (
+        "It is 4.",
+        "fee",
+        {"to": "Peru"},
+        "4",
+    )
+    assert answer.usage == {"input_tokens": 4, "output_tokens": 6}
+    assert answer.context == (() if name == "pydantic-ai" else ("Fees.",))
+    assert answer.context_sources == (() if name == "pydantic-ai" else ("fees.md",))
+    assert answer.context_scores == (
+        (0.5,) if name in ("OpenAI Agents SDK", "LlamaIndex", "Haystack") else ()
+    )
+    assert [bool(call.agent) for call in answer.tool_calls] == [name == "OpenAI Agents SDK"] * len(
+        answer.tool_calls
+    )
+
+
+INCOMPLETE = {
+    "LangGraph": {"usage_metadata": None},
+    "OpenAI Agents SDK": {"raw_responses": [Item(usage=usage(1, 2)), Item(usage=None)]},
+    "LlamaIndex": {"raw": None},
+    "Haystack": {"meta": {"model": "m"}},
+}
+
+
+@pytest.mark.parametrize("name", INCOMPLETE)
+def test_tokens_of_some_requests_only_are_left_out(name: str) -> None:
+    answer = to_answer(RESULTS[name](**INCOMPLETE[name]), "ask")
+    assert (answer.text, answer.usage) == ("It is 4.", {})
+
+
+@dataclass
+class Fee:
+    usd: int
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {**langgraph(), "structured_response": Fee(4)},
+        openai_agents(final_output=Fee(4)),
+        pydantic_ai(output=Fee(4)),
+        llama_index(structured_response={"usd": 4}),
+    ],
+)
+def test_output_with_a_type_becomes_json(result: object) -> None:
+    assert to_answer(result, "ask").text == '{"usd": 4}'
+
+
+BROKEN = {
+    "LangGraph": {
+        "messages": [of("langchain_core", type="human", content="?"), of("langchain_core", type="ai")]
+    },
+    "OpenAI Agents SDK": of("agents", final_output="4", new_items=[Item(type="tool_call_item")]),
+    "pydantic-ai": of("pydantic_ai", output="4", new_messages=lambda: [Item(role="model")]),
+    "LlamaIndex": of("llama_index", response="4", source_nodes=[Item(text="Fees.")]),
+    "Haystack": {"retriever": {"documents": [of("haystack", text="Fees.")]}},
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_result_of_an_unknown_version_is_an_error_with_its_remedy(name: str) -> None:
+    with pytest.raises(
+        HostFault, match=f"^ask returned a result of {name} that this version cannot read"
+    ) as raised:
+        to_answer(BROKEN[name], "ask")
+    assert str(raised.value).endswith("; return a mapping with 'answer'")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"messages": []},
+        {"messages": ["Hello."]},
+        {"messages": [{"role": "assistant", "content": "Hello."}]},
+        {"llm": {"replies": ["Hello."]}},
+        {},
+        [],
+        [of("llama_index", tool_name="fee")],
+        of("agents", final_output="a class of the user's own package named agents"),
+        of("pydantic_ai", output="no run"),
+        Item(response="4", source_nodes=[]),
+    ],
+)
+def test_other_values_are_of_no_framework(value: object) -> None:
+    assert framework_answer(value, "ask") is None
+    with pytest.raises(HostFault, match=r"^ask returned "):
+        to_answer(value, "ask")
+
+
+def test_haystack_generators_without_chat_and_builders_of_answers() -> None:
+    metas = [{"model": "m", "usage": {"prompt_tokens": 1, "completion_tokens": 2}}]
+    plain = to_answer({"llm": {"replies": ["It is 4."], "meta": metas}}, "ask")
+    assert (plain.text, plain.usage, plain.served_model) == (
+        "It is 4.",
+        {"input_tokens": 1, "output_tokens": 2},
+        "m",
+    )
+    document = of("haystack", content="Fees.", meta={}, score=None)
+    built = to_answer({"builder": {"answers": [of("haystack", data="4", documents=[document])]}}, "ask")
+    assert (built.text, built.context, built.context_sources, built.usage) == ("4", ("Fees.",), (), {})
+
+
+def test_a_query_engine_of_llama_index_without_an_answer_is_empty() -> None:
+    answer = to_answer(of("llama_index", response=None, source_nodes=[]), "ask")
+    assert answer == Answer()
+
+
+def test_results_go_to_their_calls() -> None:
+    calls = Calls()
+    calls.begin("fee", '{"to": "Peru"}', "1")
+    calls.begin("fee", None, None)
+    calls.begin("fee", {"to": Fee(4)}, None)
+    calls.end(None, "second")
+    calls.end("9", "of no call")
+    calls.end("1", {"usd": 4}, failed=True)
+    first, second, third = calls.all()
+    assert (dict(first.arguments), first.error, first.result) == ({"to": "Peru"}, '{"usd": 4}', None)
+    assert (second.result, third.result, dict(third.arguments)) == ("second", None, {"to": {"usd": 4}})
+
+
+def test_sources_and_scores_are_of_all_chunks_or_of_none() -> None:
+    chunks = [Chunk("a", "a.md", 0.5), Chunk("b", "", None)]
+    assert context(chunks) == {"context": ("a", "b"), "context_sources": (), "context_scores": ()}
+
+
+def test_texts_and_counts() -> None:
+    blocks = [{"type": "reasoning", "text": "Hm."}, "It ", {"type": "text", "text": "is 4."}, 5]
+    assert (text_of_blocks(blocks), text_of_blocks("4"), text_of(None), text_of("ä")) == (
+        "It is 4.",
+        "4",
+        "",
+        "ä",
+    )
+    assert text_of({"ä": {1}}) == '{"ä": "{1}"}'
+    assert (tokens([]), tokens([{"input_tokens": True, "output_tokens": 1}])) == ({}, {})

@@ -1,0 +1,261 @@
+"""The recipes for agent frameworks, as the page has them, with the real packages and a service of a model."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from pytest_evalstudio.core.cases import Answer
+from pytest_evalstudio.hosts._callables import to_answer
+from support.pages import adapters
+from support.project import Project
+from support.service import Request, Response, running
+from support.tool_asking_model import COUNTRIES, Model
+
+RECIPES = adapters()
+COMMON = RECIPES.pop("all").files
+MODULES = {
+    "langgraph": "langchain",
+    "openai_agents": "agents",
+    "pydantic_ai": "pydantic_ai",
+    "llama_index": "llama_index",
+    "llama_index_agent": "llama_index",
+    "haystack": "haystack",
+    "haystack_agent": "haystack",
+}
+CALLS = {"langgraph", "openai_agents", "pydantic_ai", "llama_index_agent", "haystack_agent"}
+RETRIEVES = {"langgraph", "llama_index", "haystack"}
+REPORTS_NO_TOKENS = {"llama_index"}
+AGENTS = {"openai_agents": "Fees"}
+
+
+@pytest.fixture(autouse=True)
+def _no_telemetry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HAYSTACK_TELEMETRY_ENABLED", "False")
+
+
+def test_every_recipe_is_run() -> None:
+    assert set(RECIPES) == set(MODULES)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_answer_has_what_the_model_saw(
+    project: Project, neighbour: Callable[[str], None], monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    neighbour(MODULES[name])
+    for file, content in {**COMMON, **RECIPES[name].files}.items():
+        project.write(file, content)
+    project.suite(
+        *(
+            {"key": country, "prompt": f"What is the fee in {country}?", "condition": f'"{country}"'}
+            for country in COUNTRIES
+        )
+    )
+    model = Model()
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    with running(model.respond) as service:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{service.url}/v1")
+        project.run_process().assert_outcomes(passed=len(COUNTRIES))
+    _, items = project.record()
+    assert set(items) == {f"{country}[fees]" for country in COUNTRIES}
+    for item in items.values():
+        [row] = item["rows"]
+        country = item["key"]
+        assert row["actual_output"] == f"The fee in {country} is known."
+        tool_calls = row.get("tool_calls", [])
+        calls = [
+            {"name": call["name"], "country": call["arguments"]["country"], "result": call["result"]}
+            for call in tool_calls
+        ]
+        assert calls == ([model.calls[country]] if name in CALLS else [])
+        assert [call.get("agent") for call in tool_calls] == [AGENTS.get(name)] * len(calls)
+        assert row["context"] == ([f"Fees of {country}."] if name in RETRIEVES else [])
+        assert row["context_sources"] == ([f"{country}.md"] if name in RETRIEVES else [])
+        expected = {f"{kind}_tokens": count for kind, count in model.tokens[country].items()}
+        assert row["usage"] == ({} if name in REPORTS_NO_TOKENS else expected), json.dumps(row)
+
+
+OF_OTHERS = pytest.mark.filterwarnings("ignore")
+"""Warnings of the frameworks and of the sockets that they leave open."""
+
+
+@dataclasses.dataclass
+class Fee:
+    usd: int
+
+
+class FeeModel(BaseModel):
+    usd: int
+
+
+def fails(country: str) -> str:
+    """Return the fee of a country."""
+    raise RuntimeError(f"no fee of {country}")
+
+
+@contextmanager
+def scripted(*messages: dict[str, Any]) -> Iterator[str]:
+    """Run a service that replies with messages, one after the other; yield its address."""
+    left = iter(messages)
+
+    def respond(request: Request) -> Response:
+        choice = {"index": 0, "message": {"role": "assistant", **next(left)}, "finish_reason": "stop"}
+        usage = {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}
+        head = {"id": "x", "object": "chat.completion", "created": 1, "model": "gpt-4o-2024"}
+        return Response({**head, "choices": [choice], "usage": usage})
+
+    with running(respond) as service:
+        yield f"{service.url}/v1"
+
+
+def calling(name: str, **arguments: Any) -> dict[str, Any]:
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    return {"content": None, "tool_calls": [{"id": f"call_{name}", "type": "function", "function": function}]}
+
+
+def outcome(answer: Answer) -> list[tuple[str, str, str]]:
+    """Return name, result and error of the calls."""
+    return [(call.name, call.result or "", call.error) for call in answer.tool_calls]
+
+
+FAILING = calling("fails", country="Peru")
+
+
+@OF_OTHERS
+def test_langgraph_output_with_a_type_and_a_failed_tool(neighbour: Callable[[str], None]) -> None:
+    neighbour("langchain")
+    from langchain.agents import create_agent
+    from langchain.agents.structured_output import ToolStrategy
+    from langchain_core.tools import ToolException, tool
+    from langchain_openai import ChatOpenAI
+
+    def failing(country: str) -> str:
+        """Return the fee of a country."""
+        raise ToolException(f"no fee of {country}")
+
+    failing_tool = tool("fails")(failing)
+    failing_tool.handle_tool_error = True
+    earlier = [{"role": "user", "content": "Hello?"}, {"role": "assistant", "content": "Hello."}]
+    with scripted(FAILING, calling("Fee", usd=4)) as url:
+        model = ChatOpenAI(model="gpt-4o", base_url=url, api_key="none")
+        agent = create_agent(model, [failing_tool], response_format=ToolStrategy(Fee))
+        state = agent.invoke({"messages": [*earlier, {"role": "user", "content": "What is the fee?"}]})
+    answer = to_answer(state, "ask")
+    assert (answer.text, outcome(answer)) == ('{"usd": 4}', [("fails", "", "no fee of Peru")])
+    assert (answer.usage, answer.served_model) == ({"input_tokens": 6, "output_tokens": 4}, "gpt-4o-2024")
+
+
+@OF_OTHERS
+def test_openai_agents_output_with_a_type_and_a_handoff(neighbour: Callable[[str], None]) -> None:
+    neighbour("agents")
+    import agents
+    import openai
+
+    agents.set_tracing_disabled(True)
+    with scripted(calling("transfer_to_desk"), {"content": '{"usd": 4}'}) as url:
+        client = openai.AsyncOpenAI(base_url=url, api_key="none")
+        model = agents.OpenAIChatCompletionsModel("gpt-4o", client)
+        desk = agents.Agent(name="desk", model=model, output_type=FeeModel)
+        first = agents.Agent(name="first", model=model, handoffs=[desk])
+        answer = to_answer(asyncio.run(agents.Runner.run(first, "What is the fee?")), "ask")
+    assert (answer.text, answer.usage) == ('{"usd": 4}', {"input_tokens": 6, "output_tokens": 4})
+    assert outcome(answer) == [("transfer_to_desk", '{"assistant": "desk"}', "")]
+    assert [call.agent for call in answer.tool_calls] == ["first"]
+
+
+@OF_OTHERS
+def test_pydantic_ai_output_with_a_type_and_a_failed_tool(neighbour: Callable[[str], None]) -> None:
+    neighbour("pydantic_ai")
+    from pydantic_ai import Agent, ModelRetry
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+
+    def failing(country: str) -> str:
+        """Return the fee of a country."""
+        raise ModelRetry(f"no fee of {country}")
+
+    failing.__name__ = "fails"
+    with scripted(FAILING, calling("final_result", usd=4)) as url:
+        model = OpenAIChatModel("gpt-4o", provider=OpenAIProvider(base_url=url, api_key="none"))
+        answer = to_answer(Agent(model, tools=[failing], output_type=Fee).run_sync("What is the fee?"), "ask")
+    assert (answer.text, outcome(answer)) == ('{"usd": 4}', [("fails", "", "no fee of Peru")])
+    assert (answer.usage, answer.served_model) == ({"input_tokens": 6, "output_tokens": 4}, "gpt-4o-2024")
+
+
+@OF_OTHERS
+def test_llama_index_a_failed_tool_and_a_tool_that_retrieves(neighbour: Callable[[str], None]) -> None:
+    neighbour("llama_index")
+    from llama_index.core import Document, SummaryIndex
+    from llama_index.core.agent.workflow import FunctionAgent
+    from llama_index.core.tools import QueryEngineTool
+    from llama_index.llms.openai import OpenAI
+
+    async def events_of(agent: Any) -> list[Any]:
+        return [event async for event in agent.run("What is the fee?").stream_events()]
+
+    async def result_of(agent: Any) -> Any:
+        return await agent.run("What is the fee?")
+
+    messages = (FAILING, calling("search", input="Peru"), {"content": "inner"}, {"content": "done"})
+    answers = []
+    for run in (events_of, result_of):
+        with scripted(*messages) as url:
+            llm = OpenAI(model="gpt-4o", api_base=url, api_key="none")
+            index = SummaryIndex.from_documents([Document(text="Fees.", metadata={"file_name": "fees.md"})])
+            search = QueryEngineTool.from_defaults(
+                index.as_query_engine(llm=llm), name="search", description="-"
+            )
+            agent = FunctionAgent(tools=[fails, search], llm=llm, streaming=False)
+            answers.append(to_answer(asyncio.run(run(agent)), "ask"))
+    assert [answer.text for answer in answers] == ["done", "done"]
+    assert [answer.context for answer in answers] == [("Fees.",), ("Fees.",)]
+    assert [answer.context_sources for answer in answers] == [("fees.md",), ("fees.md",)]
+    assert outcome(answers[0]) == [("fails", "", "no fee of Peru"), ("search", "inner", "")]
+    # The engine asked the model, too: these tokens are in no event of the agent.
+    assert [answer.usage for answer in answers] == [{"input_tokens": 9, "output_tokens": 6}, {}]
+
+
+@OF_OTHERS
+def test_haystack_a_failed_tool_and_answers_of_a_builder(neighbour: Callable[[str], None]) -> None:
+    neighbour("haystack")
+    from haystack import Document, Pipeline
+    from haystack.components.agents import Agent
+    from haystack.components.builders import AnswerBuilder, ChatPromptBuilder
+    from haystack.components.generators.chat import OpenAIChatGenerator
+    from haystack.dataclasses import ChatMessage
+    from haystack.tools import create_tool_from_function
+    from haystack.utils import Secret
+
+    question = ChatMessage.from_user("What is the fee?")
+    with scripted(FAILING, {"content": "done"}, {"content": "built"}) as url:
+        generators = [
+            OpenAIChatGenerator(model="gpt-4o", api_base_url=url, api_key=Secret.from_token("none"))
+            for _ in range(2)
+        ]
+        agent = Agent(chat_generator=generators[0], tools=[create_tool_from_function(fails)])
+        earlier = [ChatMessage.from_user("Hello?"), ChatMessage.from_assistant("Hello.")]
+        answer = to_answer(agent.run(messages=[*earlier, question]), "ask")
+        pipeline = Pipeline()
+        pipeline.add_component("prompt", ChatPromptBuilder([question]))
+        pipeline.add_component("llm", generators[1])
+        pipeline.add_component("builder", AnswerBuilder())
+        pipeline.connect("prompt", "llm.messages")
+        pipeline.connect("llm.replies", "builder.replies")
+        documents = [Document(content="Fees.", meta={"url": "fees.md"})]
+        outputs = pipeline.run(
+            {"builder": {"query": "fee", "documents": documents}}, include_outputs_from={"llm"}
+        )
+    [(name, result, error)] = outcome(answer)
+    assert (answer.text, name, result) == ("done", "fails", "")
+    assert "no fee of Peru" in error
+    assert answer.usage == {"input_tokens": 6, "output_tokens": 4}
+    built = to_answer(outputs, "ask")
+    assert (built.text, built.context, built.context_sources) == ("built", ("Fees.",), ("fees.md",))
+    assert built.usage == {"input_tokens": 3, "output_tokens": 2}
