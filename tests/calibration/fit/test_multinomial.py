@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pytest_evalstudio.mrm.data.results import read_scores
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 from sklearn.metrics import accuracy_score, cohen_kappa_score, log_loss
@@ -25,6 +24,7 @@ from pytest_evalstudio.calibration.fit.results import LeftOut, RefusalCode
 from pytest_evalstudio.calibration.fit.sample import LabelledSample, TooFewLabels
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.formats.labels import read_labels
+from pytest_evalstudio.validation.stored_scores import read_scores
 from support.labelled import write_labels, write_record
 
 NONE_LEFT_OUT = LeftOut(without_answer=0, without_score={})
