@@ -1,0 +1,29 @@
+"""Imports of this package without pytest's rewriting of assertions."""
+
+from __future__ import annotations
+
+import sys
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
+from typing import Any
+
+PACKAGE = __name__.partition(".")[0] + "."
+
+
+class PlainImports:
+    """Finder of this package's modules that leaves their code as it is.
+
+    pytest rewrites the assertions of every package with a plugin. It parses and compiles each of its modules
+    again in the first session, and in all of them where it may not write bytecode files.
+    """
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: ModuleType | None = None) -> ModuleSpec | None:
+        """Return the spec of a module of this package, None for other modules."""
+        return PathFinder.find_spec(name, path, target) if name.startswith(PACKAGE) else None
+
+
+def import_plainly() -> None:
+    """Put the finder before that of pytest; without effect if it is there."""
+    if PlainImports not in sys.meta_path:
+        sys.meta_path.insert(0, PlainImports)
