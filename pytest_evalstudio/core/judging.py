@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeVar
+
+from msgspec import Struct, field
 
 from pytest_evalstudio.core.cases import NOTHING, Case
 from pytest_evalstudio.core.codes import OutcomeCode
@@ -38,8 +40,7 @@ def independent(reply: Mapping[str, Any]) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Question(Struct, frozen=True, kw_only=True):
     """Question for a judge.
 
     Attributes:
@@ -61,8 +62,7 @@ class Question:
     graded: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Example:
+class Example(Struct, frozen=True, kw_only=True):
     """Material that a person has judged, for the prompt of a judge.
 
     Attributes:
@@ -94,8 +94,7 @@ class JudgeFault(Exception):
         return self.code == OutcomeCode.JUDGE_UNREADABLE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class Reply(Struct, frozen=True, kw_only=True):
     """Reply of a judge to one question.
 
     Attributes:
@@ -152,8 +151,7 @@ class Judging:
         return Judging(**{name: getattr(self, name) + getattr(other, name) for name in self.__slots__})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
+class Judgement(Struct, frozen=True, kw_only=True):
     """Result of one judge for one case.
 
     Attributes:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from pytest_evalstudio.comparison.sentences import summary_of
 from pytest_evalstudio.core.figures import counted
@@ -25,8 +26,7 @@ COMMAND_CHARS = 120
 _LAST_FAILED = ("--lf", "--last-failed", "--ff", "--failed-first", "--sw", "--stepwise")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClosingLine:
+class ClosingLine(Struct, frozen=True, kw_only=True):
     """A line at the end of a run.
 
     Attributes:
@@ -41,8 +41,7 @@ class ClosingLine:
         return {self.colour: True} if self.colour else {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunEnd:
+class RunEnd(Struct, frozen=True, kw_only=True):
     """What the end of a run is written from.
 
     Attributes:

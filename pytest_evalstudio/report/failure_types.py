@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from msgspec import Struct
+
 from pytest_evalstudio.comparison.windows import Piece
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.figures import figure
@@ -14,16 +16,14 @@ from pytest_evalstudio.report.worddiff import Stretch
 Kind = Literal["failed", "error", "xfailed"]
 
 
-@dataclass(frozen=True, slots=True)
-class TermResult:
+class TermResult(Struct, frozen=True):
     """A term of a condition, as its text, and whether the answer meets it."""
 
     text: str
     met: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailedEvaluator:
+class FailedEvaluator(Struct, frozen=True, kw_only=True):
     """An evaluator that failed the item or could not judge it.
 
     Attributes:
@@ -74,8 +74,7 @@ class FailureTexts:
     left_out: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailedCopy:
+class FailedCopy(Struct, frozen=True, kw_only=True):
     """A perturbed copy that fails like its original.
 
     Attributes:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from pytest_evalstudio.arena.results import Ratings
 from pytest_evalstudio.comparison.results import Comparison
@@ -23,8 +24,7 @@ UNCOLLECTED = 5
 Outcome = Literal["passed", "failed", "error", "incomplete", "completed"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunVerdict:
+class RunVerdict(Struct, frozen=True, kw_only=True):
     """Verdict of a run.
 
     Attributes:

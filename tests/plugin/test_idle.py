@@ -55,7 +55,8 @@ pytest.register_assert_rewrite("pytest_evalstudio")  # as pytest does for the fi
 
 def pytest_unconfigure(config):
     hooked = type(config.pluginmanager.rewrite_hook).__name__
-    names = [name for name, module in sys.modules.items() if type(getattr(module, "__loader__", None)).__name__ == hooked]
+    loaders = {name: getattr(module, "__loader__", None) for name, module in sys.modules.items()}
+    names = [name for name, loader in loaders.items() if type(loader).__name__ == hooked]
     (config.rootpath / "modules.txt").write_text("\\n".join(names))
 """
 

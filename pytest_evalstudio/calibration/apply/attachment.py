@@ -6,14 +6,15 @@ import dataclasses
 import hashlib
 from pathlib import Path
 
+from msgspec import Struct
+
 from pytest_evalstudio.calibration.file import PROBABILITY, Calibration, load_calibration
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.plugins.evaluator import EvaluatorSpec
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Attached:
+class Attached(Struct, frozen=True, kw_only=True):
     """A calibration that an evaluator has.
 
     Attributes:

@@ -10,11 +10,12 @@ import hashlib
 import json
 import typing
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 from typing import cast
+
+from msgspec import Struct
 
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.judging import Judge
@@ -32,8 +33,7 @@ from pytest_evalstudio.engine.perturbing.written import WrittenPerturbator
 from pytest_evalstudio.formats.options import build, check_options
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PerturbationStep:
+class PerturbationStep(Struct, frozen=True, kw_only=True):
     """Perturbator of a chain, with its options and intensity."""
 
     spec: PerturbatorSpec

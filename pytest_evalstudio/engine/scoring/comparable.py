@@ -10,9 +10,9 @@ import functools
 import itertools
 import unicodedata
 from array import array
-from dataclasses import dataclass
 
 import regex
+from msgspec import Struct
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.outcomes import Fragment, Outcome
@@ -30,8 +30,7 @@ _ASKS_FOR_INVISIBLE = regex.compile(rf'["(][{INVISIBLE}]+[")]')
 _CACHED_TEXTS = 512  # evaluators of one chunk ask for the same texts one after another
 
 
-@dataclass(frozen=True, slots=True)
-class ComparableText:
+class ComparableText(Struct, frozen=True):
     """A text as it is compared.
 
     Attributes:
@@ -48,8 +47,7 @@ class ComparableText:
         return index if self.starts is None else self.starts[min(index, len(self.starts) - 1)]
 
 
-@dataclass(frozen=True, slots=True)
-class ComparableCase:
+class ComparableCase(Struct, frozen=True):
     """A case as it is compared.
 
     Attributes:

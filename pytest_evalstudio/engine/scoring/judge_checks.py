@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.evaluator import EvaluatorSpec
@@ -14,8 +15,7 @@ JUDGE_CHECK_OPTION = "judge_check"
 """Option of an evaluator that names the file."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttachedCheck:
+class AttachedCheck(Struct, frozen=True, kw_only=True):
     """A result of judge-check that an evaluator has.
 
     Attributes:

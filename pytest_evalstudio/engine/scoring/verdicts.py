@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct, field
 
 from pytest_evalstudio.calibration.apply.conformal import ConformalSet
 from pytest_evalstudio.core.cases import NOTHING, Case
@@ -27,8 +29,7 @@ Stopped = Literal["", "pass", "fail", "inconclusive"]
 """Decision of a sequential test, "" without one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Verdict(Struct, frozen=True, kw_only=True):
     """Verdict of one evaluator on one task, over all its repeats.
 
     Attributes:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import base64
 from array import array
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from pytest_evalstudio.comparison.results import Comparison
 from pytest_evalstudio.core.cases import NOTHING
@@ -29,8 +29,7 @@ ROWS = 150_000
 CASES_IN_BLOCK = 4_000
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """Block of data in the page.
 
     Attributes:

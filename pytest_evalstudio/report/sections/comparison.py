@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from pytest_evalstudio.comparison.calls import CallChange, ChangeKind, align
 from pytest_evalstudio.comparison.results import (
@@ -35,8 +36,7 @@ _IN_LINES: Mapping[ItemClass, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownCalls:
+class ShownCalls(Struct, frozen=True, kw_only=True):
     """A call of a tool that differs from the baseline, with the words that do."""
 
     kind: ChangeKind
@@ -44,8 +44,7 @@ class ShownCalls:
     new: Sequence[Stretch] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownChange:
+class ShownChange(Struct, frozen=True, kw_only=True):
     """A regressed item with the changes of its answer.
 
     Attributes:
@@ -63,8 +62,7 @@ class ShownChange:
     same_calls: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeList:
+class ChangeList(Struct, frozen=True, kw_only=True):
     """Items of one class, a line each.
 
     Attributes:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from pytest_evalstudio.comparison.windows import change_windows
 from pytest_evalstudio.report.content import Content
@@ -20,8 +21,7 @@ SURVIVORS_SHOWN = 6
 """Survivors of each kind of damage: enough to see what the suite misses."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SurvivorGroup:
+class SurvivorGroup(Struct, frozen=True, kw_only=True):
     """Damaged answers of one kind that pass.
 
     Attributes:
