@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from pytest_evalstudio.comparison.sentences import summary_of
 from pytest_evalstudio.core.figures import counted
 
 if TYPE_CHECKING:
@@ -107,6 +106,8 @@ def failing_answers(analysis: Analysis) -> str:
 
 def regressions(analysis: Analysis, comparison: Comparison) -> str:
     """Return the comparison in two sentences, and how many regressions were asked again."""
+    from pytest_evalstudio.comparison.sentences import summary_of
+
     return " ".join(filter(None, (str(summary_of(comparison)), analysis.confirmations.sentence)))
 
 

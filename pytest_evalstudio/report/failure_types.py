@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from pytest_evalstudio.comparison.windows import Piece
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.report.highlight import Segment
 from pytest_evalstudio.report.worddiff import Stretch
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.comparison.windows import Piece
 
 Kind = Literal["failed", "error", "xfailed"]
 

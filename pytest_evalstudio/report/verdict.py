@@ -9,7 +9,6 @@ from msgspec import Struct
 
 from pytest_evalstudio.arena.results import Ratings
 from pytest_evalstudio.comparison.results import Comparison
-from pytest_evalstudio.comparison.sentences import summary_of
 from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.engine.analysis.analyse import Analysis
@@ -159,6 +158,8 @@ def _error_facts(count: int, groups: Sequence[FailureGroup]) -> Iterator[str]:
 
 def _facts(analysis: Analysis, comparison: Comparison | None, outcome: Outcome) -> Iterator[str]:
     if comparison is not None:
+        from pytest_evalstudio.comparison.sentences import summary_of
+
         yield f"Since the baseline: {summary_of(comparison)}"
     if analysis.run.shards is not None:
         yield f"A part of a run: {analysis.run.shards}."

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.calibration.apply.attachment import check_metric
-from pytest_evalstudio.calibration.apply.conformal import ConformalSet, conformal_set
+from pytest_evalstudio.calibration.apply.conformal import conformal_set
 from pytest_evalstudio.calibration.apply.curve import probability
 from pytest_evalstudio.calibration.file import PROBABILITY
 from pytest_evalstudio.core.cases import NOTHING
@@ -89,13 +89,3 @@ def calibrated(selected: ConfiguredEvaluator, outcomes: Mapping[ConfiguredEvalua
     return dataclasses.replace(
         uncalibrated, scores={PROBABILITY: likelihood, **uncalibrated.scores}, details=details
     )
-
-
-def conformal_set_of(
-    selected: ConfiguredEvaluator, scores: Mapping[str, float | None]
-) -> ConformalSet | None:
-    """Return the conformal set of the calibrated probability among the scores, if any."""
-    likelihood = scores.get(PROBABILITY)
-    if selected.attached is None or likelihood is None:
-        return None
-    return conformal_set(selected.attached.calibration.conformal, likelihood)

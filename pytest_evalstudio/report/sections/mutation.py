@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from pytest_evalstudio.comparison.windows import change_windows
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import section
 
@@ -53,6 +52,8 @@ def mutation(content: Content) -> Mapping[str, object] | None:
 
 def _survivor_groups(result: MutationResult) -> list[SurvivorGroup]:
     """Return the survivors by kind of damage, most survivors first."""
+    from pytest_evalstudio.comparison.windows import change_windows
+
     by_kind: defaultdict[str, list[Survivor]] = defaultdict(list)
     for survivor in result.survivors:
         by_kind[survivor.kind].append(survivor)
