@@ -6,9 +6,10 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal
+
+from msgspec import Struct
 
 from pytest_evalstudio.core.figures import counted
 
@@ -27,8 +28,7 @@ _TOKEN = re.compile(r"\s+|\d+(?:[.,]\d+)+|\w+|[^\w\s]")
 _WORD = re.compile(r"\w")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class Piece(Struct, frozen=True, kw_only=True):
     """Stretch of two compared texts.
 
     Attributes:

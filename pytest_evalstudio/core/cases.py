@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
+from msgspec import Struct
+
 from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.conversations import ConversationPlan
 from pytest_evalstudio.core.states import ApplicationState, ExpectedState
@@ -115,8 +117,7 @@ class Answer:
     grades: Mapping[str, float] = field(default_factory=lambda: NOTHING)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
+class Exchange(Struct, frozen=True, kw_only=True):
     """Message of the user in a conversation, and the answer to it.
 
     Attributes:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import NOTHING, Case
@@ -39,8 +42,7 @@ def independent(reply: Mapping[str, Any]) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Question(Struct, frozen=True, kw_only=True):
     """Question for a judge.
 
     Attributes:
@@ -64,8 +66,7 @@ class Question:
     attachments: tuple[Attachment, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Example:
+class Example(Struct, frozen=True, kw_only=True):
     """Material that a person has judged, for the prompt of a judge.
 
     Attributes:
@@ -97,8 +98,7 @@ class JudgeFault(Exception):
         return self.code == OutcomeCode.JUDGE_UNREADABLE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class Reply(Struct, frozen=True, kw_only=True):
     """Reply of a judge to one question.
 
     Attributes:
@@ -155,8 +155,7 @@ class Judging:
         return Judging(**{name: getattr(self, name) + getattr(other, name) for name in self.__slots__})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
+class Judgement(Struct, frozen=True, kw_only=True):
     """Result of one judge for one case.
 
     Attributes:

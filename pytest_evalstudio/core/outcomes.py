@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from msgspec import Struct
+
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.judging import Judging
@@ -195,8 +197,7 @@ class Outcome:
         return cls(status="error", reason=reason, code=code)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnOutcome:
+class TurnOutcome(Struct, frozen=True, kw_only=True):
     """Outcome of one turn of a conversation.
 
     Attributes:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Self
+
+from msgspec import Struct
 
 MEAN = "mean"
 _WORDS = ("all", "any", MEAN)
 _SHARE = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
 
 
-@dataclass(frozen=True, slots=True)
-class PassPolicy:
+class PassPolicy(Struct, frozen=True):
     """Rule for the verdict on several repeats.
 
     Attributes:

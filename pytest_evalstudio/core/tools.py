@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from msgspec import Struct
+
 from pytest_evalstudio.core.judging import Judge
 
 if TYPE_CHECKING:
@@ -86,8 +88,7 @@ class TextClassifier(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
+class Passage(Struct, frozen=True, kw_only=True):
     """Text whose likelihood is computed, and the text that precedes it.
 
     Attributes:
@@ -100,8 +101,7 @@ class Passage:
     instruction: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Likelihood:
+class Likelihood(Struct, frozen=True, kw_only=True):
     """Likelihood of a passage under a language model.
 
     Attributes:
@@ -136,8 +136,7 @@ class TokenMatcher(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TokenMatch:
+class TokenMatch(Struct, frozen=True, kw_only=True):
     """Token of a text and its nearest token of a source.
 
     Attributes:

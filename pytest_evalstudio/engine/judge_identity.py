@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.record.judge_checks import JudgeCheckEntry, ShareEntry
@@ -13,8 +14,7 @@ from pytest_evalstudio.stats.clustered import ClusteredShare
 from pytest_evalstudio.stats.rogan_gladen import judge_errors
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeIdentity:
+class JudgeIdentity(Struct, frozen=True, kw_only=True):
     """The judge of an evaluator.
 
     Attributes:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from pytest_evalstudio.core.plugins.perturbator import Perturbator, PerturbatorSpec
 from pytest_evalstudio.core.plugins.registry import PluginRegistry, Registry
@@ -29,8 +30,7 @@ _MEANING_CHANGING = ("antonym", "contextual_misinformation", "encoding")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """Origin of a perturbed case.
 
     Attributes:

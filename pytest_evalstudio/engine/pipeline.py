@@ -16,7 +16,6 @@ from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.asking.dialogues import Dialogue, Request
 from pytest_evalstudio.engine.origins import SOURCE, origin
 from pytest_evalstudio.engine.scoring.answering import answered, requests_of, unpacked_case
-from pytest_evalstudio.engine.scoring.calibrated import calibrated
 from pytest_evalstudio.engine.scoring.confirmation import ConfirmationResult
 from pytest_evalstudio.engine.scoring.confirming import confirmation_of, further_repeats_of
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
@@ -416,7 +415,11 @@ class Pipeline:
             for (result, index), outcome in zip(batch, outcomes, strict=True):
                 result.outcomes[index][selected] = outcome
         calibrating = [selected for selected in batches if selected.attached is not None]
-        for result, index in positions if calibrating else ():
+        if not calibrating:
+            return
+        from pytest_evalstudio.engine.scoring.calibrated import calibrated
+
+        for result, index in positions:
             by_evaluator = result.outcomes[index]
             by_evaluator.update(
                 {

@@ -8,11 +8,11 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec import Struct
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.conversations import ConversationPlan
@@ -39,8 +39,7 @@ BROKEN = ("failed", "error")
 """Verdicts of attempts after which an item that passes is flaky."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ItemHead:
+class ItemHead(Struct, frozen=True, kw_only=True):
     """Properties of an item that do not come from its evaluation.
 
     Attributes:

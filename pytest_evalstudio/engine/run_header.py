@@ -19,7 +19,6 @@ import msgspec
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.plugins.parameters import parameter_specs
 from pytest_evalstudio.core.reading import file_sha256
-from pytest_evalstudio.engine.judge_identity import judge_check_entry
 from pytest_evalstudio.engine.revision import revision
 from pytest_evalstudio.engine.scoring.identifiers import safe_description, safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked
@@ -63,7 +62,7 @@ def evaluator_entry(selected: ConfiguredEvaluator) -> schema.EvaluatorEntry:
         ),
         embedder=selected.embedder,
         judge=dict(selected.judge),
-        judge_check=judge_check_entry(selected),
+        judge_check=_judge_check_entry(selected) if selected.check is not None else None,
         calibration=selected.attached.describe() if selected.attached is not None else {},
         metrics=tuple(
             schema.MetricEntry(
@@ -85,6 +84,12 @@ def evaluator_entry(selected: ConfiguredEvaluator) -> schema.EvaluatorEntry:
         min_test_cases=selected.reporting.min_test_cases,
         save_llm_result=selected.reporting.save_llm_result,
     )
+
+
+def _judge_check_entry(selected: ConfiguredEvaluator) -> schema.JudgeCheckEntry | None:
+    from pytest_evalstudio.engine.judge_identity import judge_check_entry
+
+    return judge_check_entry(selected)
 
 
 def model_entry(info: ModelInfo) -> schema.ModelEntry:

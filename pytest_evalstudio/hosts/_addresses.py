@@ -8,7 +8,8 @@ import socket
 import urllib.request
 from collections.abc import Collection
 from typing import Any
-from urllib.parse import urlsplit
+
+from pytest_evalstudio.core.addresses import host_of
 
 MAX_REDIRECTS = 5
 
@@ -34,20 +35,6 @@ def is_public(address: str) -> bool:
 
 
 _TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
-
-
-def host_of(url: str) -> str:
-    """Return host and port of a URL in lower case, "" where it has none.
-
-    >>> host_of("http://LOCALHOST:8000/x"), host_of("https://docs.example"), host_of("http://[/x")
-    ('localhost:8000', 'docs.example:443', '')
-    """
-    try:
-        parts = urlsplit(url)
-        port = parts.port or (443 if parts.scheme.lower() == "https" else 80)
-    except ValueError:
-        return ""
-    return f"{parts.hostname}:{port}" if parts.hostname else ""
 
 
 def opener(*, allow_private_hosts: bool, trusted_hosts: Collection[str]) -> urllib.request.OpenerDirector:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import codecs
 import hashlib
-import http.client
 import io
 import os
 import stat
 import threading
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -21,7 +18,6 @@ from urllib.parse import unquote, urlsplit
 
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.plugins.host import HostFault
-from pytest_evalstudio.hosts._addresses import PrivateAddress, opener
 from pytest_evalstudio.hosts._plain_text import lines, plain_html, plain_markdown, unwrap
 
 MAX_DOCUMENT_BYTES = 50_000_000
@@ -189,6 +185,12 @@ def download(
     Raises:
         HostFault: if it cannot be downloaded, is larger than allowed, or leads to a private address.
     """
+    import http.client
+    import urllib.error
+    import urllib.request
+
+    from pytest_evalstudio.hosts._addresses import PrivateAddress, opener
+
     stem = hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()[:20]
     for path in sorted(folder.glob(f"{stem}.*")):
         if path.suffix != ".part":

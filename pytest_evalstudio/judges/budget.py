@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeVar
+
+from msgspec import Struct, field
 
 WAIT_S = 0.02
 """Interval at which a call looks again whether the budget admits it."""
@@ -17,8 +18,7 @@ _ROUNDING = 1e-9  # sums of prices such as 0.1 + 0.2 must not exceed a limit of 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BudgetLimits:
+class BudgetLimits(Struct, frozen=True, kw_only=True):
     """Limits of a budget; None for no limit.
 
     Attributes:
@@ -46,8 +46,7 @@ class BudgetLimits:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BudgetNames:
+class BudgetNames(Struct, frozen=True, kw_only=True):
     """Names of the settings of a budget, for messages."""
 
     calls: str = "judge.max_calls"
@@ -55,8 +54,7 @@ class BudgetNames:
     tokens: str = "judge.max_tokens"
 
 
-@dataclass(slots=True, kw_only=True)
-class Amount:
+class Amount(Struct, kw_only=True):
     """Spending of US dollars or of tokens.
 
     Attributes:
@@ -88,8 +86,7 @@ class Amount:
         self.highest_per_char = max(self.highest_per_char, amount / max(1, chars))
 
 
-@dataclass(slots=True, kw_only=True)
-class Spending:
+class Spending(Struct, kw_only=True):
     """Spending of all processes that share one purse.
 
     Attributes:
@@ -111,8 +108,7 @@ class Purse(Protocol):
         ...
 
 
-@dataclass(slots=True)
-class LocalPurse:
+class LocalPurse(Struct):
     """The purse of one process."""
 
     spending: Spending = field(default_factory=Spending)
@@ -121,8 +117,7 @@ class LocalPurse:
         return change(self.spending)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Expected:
+class Expected(Struct, frozen=True, kw_only=True):
     """Amounts that a call takes at least, as far as they are known before it."""
 
     usd: float = 0.0
@@ -132,8 +127,7 @@ class Expected:
 NOTHING_EXPECTED = Expected()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grant:
+class Grant(Struct, frozen=True, kw_only=True):
     """Permission for one call; it is settled with `Budget.settle`.
 
     Attributes:
@@ -146,8 +140,7 @@ class Grant:
     chars: int
 
 
-@dataclass(slots=True, kw_only=True)
-class Budget:
+class Budget(Struct, kw_only=True):
     """Stops the asking when enough has been spent; stored answers cost nothing.
 
     Attributes:

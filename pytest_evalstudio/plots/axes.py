@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from pytest_evalstudio.plots.canvas import Canvas
 from pytest_evalstudio.plots.colours import QUIET
@@ -13,8 +14,7 @@ from pytest_evalstudio.plots.text import fitted
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+class Scale(Struct, frozen=True):
     """Map values to pixels along an axis.
 
     Attributes:

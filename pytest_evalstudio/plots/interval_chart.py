@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from pytest_evalstudio.core.outcomes import Metric
 
@@ -12,8 +13,7 @@ WIDTH = 400.0
 """Width of the plotting area, in the chart's own units."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mean:
+class Mean(Struct, frozen=True, kw_only=True):
     """The mean of a metric for one model.
 
     Attributes:
@@ -30,8 +30,7 @@ class Mean:
     passes: bool | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelLine:
+class ModelLine(Struct, frozen=True, kw_only=True):
     """A model's line: positions of its mean, the ends of its interval and its threshold.
 
     Attributes:
@@ -47,8 +46,7 @@ class ModelLine:
     threshold: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IntervalChart:
+class IntervalChart(Struct, frozen=True, kw_only=True):
     """A metric of all models on one axis.
 
     Attributes:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from pytest_evalstudio.core.outcomes import Metric
 
@@ -14,8 +15,7 @@ RADIUS = 120.0
 """Radius of the outermost ring, in the chart's own units."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spoke:
+class Spoke(Struct, frozen=True):
     """A metric: the end of its line, the position of its name, and the position of its threshold."""
 
     name: str
@@ -27,8 +27,7 @@ class Spoke:
     threshold: tuple[float, float] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """A model: its corners, None where a metric has no value."""
 
     name: str
@@ -41,8 +40,7 @@ class Shape:
         return f"M{'L'.join(points)}Z" if points else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Radar:
+class Radar(Struct, frozen=True):
     """Several models over several metrics.
 
     Attributes:

@@ -11,11 +11,13 @@ import pytest
 
 from pytest_evalstudio.plugin.keys import FROZEN
 from pytest_evalstudio.plugin.options import add_options
+from pytest_evalstudio.plugin.plain_imports import import_plainly
 from pytest_evalstudio.plugin.watch import Watch, eval_session
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the options; docs/reference/options.md says what each does."""
+    import_plainly()
     add_options(parser)
 
 

@@ -89,6 +89,8 @@ class ItemChunk:
         self._waiting.pop(item.planned, None)
         if not self._waiting:
             self._results.clear()
+            self._linked.clear()
+            self._requested.clear()
         elif item.planned not in self._linked:
             self._results.pop(item.planned, None)
 

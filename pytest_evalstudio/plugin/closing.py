@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.comparison.sentences import summary_of
+from msgspec import Struct
+
 from pytest_evalstudio.core.figures import counted
 
 if TYPE_CHECKING:
@@ -25,8 +25,7 @@ COMMAND_CHARS = 120
 _LAST_FAILED = ("--lf", "--last-failed", "--ff", "--failed-first", "--sw", "--stepwise")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClosingLine:
+class ClosingLine(Struct, frozen=True, kw_only=True):
     """A line at the end of a run.
 
     Attributes:
@@ -41,8 +40,7 @@ class ClosingLine:
         return {self.colour: True} if self.colour else {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunEnd:
+class RunEnd(Struct, frozen=True, kw_only=True):
     """What the end of a run is written from.
 
     Attributes:
@@ -108,6 +106,8 @@ def failing_answers(analysis: Analysis) -> str:
 
 def regressions(analysis: Analysis, comparison: Comparison) -> str:
     """Return the comparison in two sentences, and how many regressions were asked again."""
+    from pytest_evalstudio.comparison.sentences import summary_of
+
     return " ".join(filter(None, (str(summary_of(comparison)), analysis.confirmations.sentence)))
 
 

@@ -12,6 +12,7 @@ from pytest_evalstudio.core.display import printable, visible, visible_lines
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.plugin.private_api import (
     ExceptionChainRepr,
+    MessageRepr,
     ReprEntry,
     ReprEntryNative,
     ReprExceptionInfo,
@@ -88,6 +89,10 @@ def clean_failure(failure: object, mask: Mask = str) -> str | TerminalRepr:
         failure: text or representation of pytest, with the local variables of `--showlocals`.
         mask: removes the configured secrets, which no pattern recognises.
     """
+    if isinstance(failure, MessageRepr):
+        failure.text = "\n".join(shown(mask(line)) for line in failure.text.split("\n"))
+        failure.path = visible(failure.path)
+        return failure
     if isinstance(failure, ExceptionChainRepr):
         for traceback, crash, _ in failure.chain:
             _clean_traceback(traceback, crash, mask)

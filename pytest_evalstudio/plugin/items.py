@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
 from pytest_evalstudio.engine.asking.downloads import base_of
@@ -36,6 +37,9 @@ from pytest_evalstudio.record.schema import Attempt
 
 ATTEMPTS = pytest.StashKey[list[Attempt]]()
 """Earlier attempts at an item that a plugin runs again."""
+
+FINISHED = EvalTask(name="", model=ModelInfo(key="", label=""), case=Case(key="", question=""))
+"""Task of all items that have finished."""
 
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.chunked import ItemChunk
@@ -241,9 +245,12 @@ class EvalItem(FixtureItem):
     reports them as E and F.
 
     Attributes:
-        planned: the task as it was collected.
+        planned: the task as it was collected; FINISHED after the last attempt.
         task: the task of the current attempt.
+        reported: the report of the phase before, until the item has finished.
     """
+
+    __slots__ = ("_line", "chunk", "host_fixture", "planned", "reported", "task")
 
     chunk: ItemChunk
     expected_faults = (EvaluationError, ThresholdMissed, ConfigurationError)
@@ -251,6 +258,8 @@ class EvalItem(FixtureItem):
     def __init__(self, *, task: EvalTask, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.task = self.planned = task
+        self.reported: pytest.TestReport | None = None
+        self._line = max(0, task.case.line - 1)
         self.host_fixture = "" if task.answered else self.file.evals.models.fixture_of(task.model)
         if self.host_fixture:
             self.add_marker(pytest.mark.usefixtures(self.host_fixture))
@@ -272,6 +281,11 @@ class EvalItem(FixtureItem):
         return parent
 
     def setup(self) -> None:
+        if self.task is FINISHED:
+            raise EvaluationError(
+                "the test case has finished and its texts are released; plugins must run it again within"
+                " pytest_runtest_protocol"
+            )
         if self.host_fixture:
             value = self.fixture_value(self.host_fixture)
             self.file.evals.models.bind(self.task.model, value, self.fixture_closure)
@@ -308,4 +322,9 @@ class EvalItem(FixtureItem):
             self.add_report_section("call", "evalstudio", f"{line}\n")
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        return self.path, max(0, self.task.case.line - 1), self.name
+        return self.path, self._line, self.name
+
+    def finish(self) -> None:
+        """Release the texts of an item that is not run again; pytest keeps the item to the end."""
+        self.task = self.planned = FINISHED
+        self.reported = None

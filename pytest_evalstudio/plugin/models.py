@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from pydantic import ValidationError
 
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
@@ -38,8 +38,7 @@ DEFAULT = ModelTable(name="extractive", host="extractive")
 """The model of suites with documents where no model is configured: embedded, offline."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Configured:
+class _Configured(Struct, frozen=True, kw_only=True):
     """A model's table and the configuration that it belongs to."""
 
     config: Configuration

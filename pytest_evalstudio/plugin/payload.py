@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from pytest_evalstudio.record.codec import decode_line, encode_line
 from pytest_evalstudio.record.schema import Item, Tables
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PayloadLine:
+class PayloadLine(Struct, frozen=True, kw_only=True):
     """One encoded line of the record.
 
     Attributes:
@@ -24,8 +24,7 @@ class PayloadLine:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Payload:
+class Payload(Struct, frozen=True, kw_only=True):
     """The record's lines of one item.
 
     It travels as plain strings and numbers, which every plugin that serialises reports can handle.

@@ -27,6 +27,7 @@ from _pytest.junitxml import xml_key
 __all__ = [
     "ExceptionChainRepr",
     "FixtureItem",
+    "MessageRepr",
     "ReprEntry",
     "ReprEntryNative",
     "ReprExceptionInfo",
@@ -38,6 +39,44 @@ __all__ = [
     "fixture_is_visible",
     "terminal_encoding",
 ]
+
+
+class MessageRepr(ExceptionChainRepr):
+    """A failure shown by its message alone, as `excinfo.getrepr(style="value")` shows it.
+
+    pytest keeps all failures to the end, so that what it reads of them is made when it reads it.
+    """
+
+    __slots__ = ("_line", "_sections", "path", "text")
+
+    def __init__(self, text: str, path: str, line: int) -> None:
+        self.text = text
+        self.path = path
+        self._line = line
+        self._sections: list[tuple[str, str, str]] | None = None
+
+    @property
+    def chain(self) -> Any:  # type: ignore[override]
+        """The exceptions: this one alone."""
+        return [(self.reprtraceback, self.reprcrash, None)]
+
+    @property
+    def reprtraceback(self) -> Any:  # type: ignore[override]
+        """The message, without a traceback."""
+        entry = ReprEntry(self.text.split("\n"), None, None, None, "value")
+        return ReprTraceback([entry], None, style="value")
+
+    @property
+    def reprcrash(self) -> Any:  # type: ignore[override]
+        """The place of the item in its file, with the first line of the message."""
+        return ReprFileLocation(self.path, self._line, self.text.partition("\n")[0])
+
+    @property
+    def sections(self) -> Any:  # type: ignore[override]
+        """Texts that are shown below."""
+        if self._sections is None:
+            self._sections = []
+        return self._sections
 
 
 class FixtureItem(pytest.Item):
@@ -80,11 +119,7 @@ class FixtureItem(pytest.Item):
         """Return the text of a failure; used for errors of the set-up, too, and by `repr_failure`."""
         if not isinstance(excinfo.value, self.expected_faults):
             return super()._repr_failure_py(excinfo, style)
-        lines = str(excinfo.value).split("\n")
-        # As `excinfo.getrepr(style="value")`, which looks through the whole traceback first.
-        traceback = ReprTraceback([ReprEntry(lines, None, None, None, "value")], None, style="value")
-        crash = ReprFileLocation(str(self.path), (self.reportinfo()[1] or 0) + 1, lines[0])
-        return ExceptionChainRepr([(traceback, crash, None)])
+        return MessageRepr(str(excinfo.value), str(self.path), (self.reportinfo()[1] or 0) + 1)
 
 
 def fixture_is_visible(item: pytest.Item, name: str) -> bool:

@@ -42,6 +42,7 @@ def amend_report(item: pytest.Item, call: pytest.CallInfo[Any], report: pytest.T
     else:
         _shorten(call, report)
     if isinstance(item, EvalItem):
+        _share_values(item, report)
         _share_time(item, call, report)
         if report.when == "call":
             show_figures(report, item.config, _result(item))
@@ -73,6 +74,8 @@ def finish_item(item: pytest.Item) -> None:
         del item.stash[ATTEMPTS]
     if isinstance(item, EvalItem) and hasattr(item, "chunk"):
         item.chunk.release(item)
+    if isinstance(item, EvalItem):
+        item.finish()
 
 
 def _shorten(call: pytest.CallInfo[Any], report: pytest.TestReport) -> None:
@@ -90,6 +93,17 @@ def begin_attempt(item: pytest.Item) -> None:
     """Drop the checks of an earlier attempt at a test that a plugin runs again."""
     if CHECKS in item.stash:
         item.stash[CHECKS] = []
+
+
+def _share_values(item: EvalItem, report: pytest.TestReport) -> None:
+    """Let the reports of an item share equal values; pytest keeps all of them to the end."""
+    earlier, item.reported = item.reported, report
+    if earlier is None:
+        return
+    if report.keywords == earlier.keywords:
+        report.keywords = earlier.keywords
+    if report.when == "call" and report.user_properties == earlier.user_properties:
+        report.user_properties = earlier.user_properties
 
 
 def _share_time(item: EvalItem, call: pytest.CallInfo[Any], report: pytest.TestReport) -> None:

@@ -7,10 +7,10 @@ wrote.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.tool_calls import read_tool_calls
@@ -68,8 +68,7 @@ _EVALUATOR: Mapping[str, Any] = {
 _MODEL_KEYS = frozenset(entry.name for entry in msgspec.structs.fields(ModelEntry))
 
 
-@dataclass(frozen=True, slots=True)
-class OldRecord:
+class OldRecord(Struct, frozen=True):
     """Reads the lines of one old record.
 
     Args:

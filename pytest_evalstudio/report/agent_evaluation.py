@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 import msgspec
+from msgspec import Struct
 
 from pytest_evalstudio.core.replies import NO, YES
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
@@ -60,16 +61,14 @@ _ROW = (
 )
 
 
-@dataclass(slots=True)
-class _Aggregator:
+class _Aggregator(Struct):
     total: float = 0.0
     scored: int = 0
     errors: int = 0
     not_applicable: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class AgentAssessment:
+class AgentAssessment(Struct, frozen=True):
     """Evaluator of a run under its name in Agent Evaluation.
 
     Attributes:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from msgspec import Struct
 
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard, Standing
@@ -21,8 +21,7 @@ SAFETY = frozenset({"privacy", "security", "fairness"})
 STEPS = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Assessment:
+class Assessment(Struct, frozen=True, kw_only=True):
     """Assessment of a model on a metric.
 
     Attributes:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from pytest_evalstudio.arena.gates import arena_terms
 from pytest_evalstudio.arena.results import Ratings
 from pytest_evalstudio.comparison.history import History
@@ -195,8 +197,7 @@ def _folders(output: Path, run: Run, evaluators: Mapping[str, EvaluatorInfo]) ->
     }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Inputs:
+class _Inputs(Struct, frozen=True, kw_only=True):
     """Content and options of a report; the attributes are those of `build_report`."""
 
     record: Path

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.engine.analysis.analyse import Analysis, ModelFigures
@@ -24,8 +25,7 @@ FEW_CASES = 20
 """Below so many judged test cases a share of passes has an interval wider than 0.4."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoredCell:
+class ScoredCell(Struct, frozen=True, kw_only=True):
     """A model on the primary metric of one evaluator."""
 
     board: Leaderboard
@@ -34,8 +34,7 @@ class ScoredCell:
     n: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelConclusion:
+class ModelConclusion(Struct, frozen=True, kw_only=True):
     """Conclusion for one model.
 
     Attributes:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
+from msgspec import Struct, field
 
 from pytest_evalstudio.arena.results import Ratings
 from pytest_evalstudio.comparison.history import History
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from pytest_evalstudio.mutation.results import MutationResult
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
+class Content(Struct, frozen=True):
     """Content of a report: analysis, items as columns, worst failures with texts, and paths of exports.
 
     Attributes:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
+
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.engine.outputs import DESCRIPTOR, PRODUCER
@@ -34,8 +36,7 @@ from pytest_evalstudio.report.folders import (
 from pytest_evalstudio.report.results import open_text, write_json
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explainer:
+class Explainer(Struct, frozen=True, kw_only=True):
     """Content of an evaluator's folder."""
 
     folder: ExplainerFolder

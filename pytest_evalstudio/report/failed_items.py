@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.comparison.results import Comparison, ItemChange
-from pytest_evalstudio.comparison.windows import change_windows
 from pytest_evalstudio.core.codes import UNANSWERED, ItemCode, OutcomeCode
 from pytest_evalstudio.core.errors import EvalStudioError
 from pytest_evalstudio.core.text import is_blank
@@ -25,6 +24,7 @@ from pytest_evalstudio.report.highlight import Segment, segments, snippet
 from pytest_evalstudio.report.worddiff import Stretch, changed_words, shared_words
 
 if TYPE_CHECKING:
+    from pytest_evalstudio.comparison.windows import Piece
     from pytest_evalstudio.report.failing_copies import FailingCopies
 
 LIMITS: Mapping[Kind, int] = {"failed": 60, "error": 30, "xfailed": 40}
@@ -228,7 +228,6 @@ def _texts(
     marked = _marked(row, row.actual_output, misses, evaluators)
     if not row.expected_output or shared_words(actual) < _COMPARABLE:
         actual = [Stretch(answer)] if answer else []
-    has_changes = change is not None and change.base_answer and change.base_answer != change.answer
     return FailureTexts(
         question=_cut(row.input, TEXT_CHARS),
         expected=tuple(expected),
@@ -236,9 +235,18 @@ def _texts(
         actual=tuple(actual),
         segments=_marked(row, answer, misses, evaluators),
         snippet=tuple(snippet(marked)),
-        changes=change_windows(change.base_answer, change.answer) if change and has_changes else (),
+        changes=_changes(change) if change is not None else (),
         left_out=len(row.actual_output) - len(answer) if answer else 0,
     )
+
+
+def _changes(change: ItemChange) -> tuple[Piece, ...]:
+    """Return the changes of an answer since the baseline."""
+    if not change.base_answer or change.base_answer == change.answer:
+        return ()
+    from pytest_evalstudio.comparison.windows import change_windows
+
+    return change_windows(change.base_answer, change.answer)
 
 
 def _marked(

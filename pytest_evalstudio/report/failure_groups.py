@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
 from pytest_evalstudio.report.failure_types import FailedEvaluator, FailedItem, Kind
@@ -20,8 +21,7 @@ TITLES: Mapping[str, str] = {
 """Codes of failures that no evaluator decides or explains, and titles of their groups."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailureGroup:
+class FailureGroup(Struct, frozen=True, kw_only=True):
     """Items of one kind that fail by the same evaluator for the same kind of reason.
 
     Attributes:
@@ -43,8 +43,7 @@ def group_key(kind: Kind, misses: Sequence[FailedEvaluator], code: str) -> Group
     return kind, misses[0].evaluator, misses[0].metric, misses[0].fault
 
 
-@dataclass(slots=True)
-class _Group:
+class _Group(Struct):
     title: str
     evaluator: str
     total: int

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from pytest_evalstudio.comparison.windows import Piece
+from msgspec import Struct
+
 from pytest_evalstudio.core.codes import UNANSWERED, OutcomeCode
 from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.report.highlight import Segment
 from pytest_evalstudio.report.worddiff import Stretch
 
+if TYPE_CHECKING:
+    from pytest_evalstudio.comparison.windows import Piece
+
 Kind = Literal["failed", "error", "xfailed"]
 
 
-@dataclass(frozen=True, slots=True)
-class TermResult:
+class TermResult(Struct, frozen=True):
     """A term of a condition, as its text, and whether the answer meets it."""
 
     text: str
     met: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailedEvaluator:
+class FailedEvaluator(Struct, frozen=True, kw_only=True):
     """An evaluator that failed the item or could not judge it.
 
     Attributes:
@@ -74,8 +76,7 @@ class FailureTexts:
     left_out: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailedCopy:
+class FailedCopy(Struct, frozen=True, kw_only=True):
     """A perturbed copy that fails like its original.
 
     Attributes:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
@@ -18,8 +19,7 @@ TEXT_CHARS = 4_000
 CHUNKS = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Text:
+class Text(Struct, frozen=True, kw_only=True):
     """A text of a failure, cut to what a page can show.
 
     Attributes:
@@ -30,8 +30,7 @@ class Text:
     left_out: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailedCase:
+class FailedCase(Struct, frozen=True, kw_only=True):
     """Test case that an evaluator failed or could not score.
 
     Attributes:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import pairwise
 from typing import Literal
+
+from msgspec import Struct
 
 from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import Metric
@@ -20,8 +21,7 @@ _Covering = tuple[int, float, int, int, Mark]
 """Level, badness, position in the order of the starts, end, and the fragment."""
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(Struct, frozen=True):
     """A stretch of a text with its rating and note.
 
     Attributes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from pytest_evalstudio.comparison.markdown import comparison_details, windows_markdown
 from pytest_evalstudio.core.figures import counted, figure, percent
 from pytest_evalstudio.core.markdown import code, escaped
 from pytest_evalstudio.core.outcomes import Metric
@@ -50,6 +49,8 @@ def summary(content: Content) -> str:
     if content.findings:
         lines += _folded("Findings", _findings(content.findings))
     if content.comparison is not None:
+        from pytest_evalstudio.comparison.markdown import comparison_details
+
         lines += _folded("Comparison with the baseline", [comparison_details(content.comparison).rstrip()])
     met = [gate for gate in analysis.gates if gate.met]
     if met:
@@ -152,6 +153,8 @@ def _failure(item: FailedItem) -> Iterator[str]:
     if item.texts.expected:
         yield f"  - Expected: {_marked(item.texts.expected)}"
     if item.texts.changes:
+        from pytest_evalstudio.comparison.markdown import windows_markdown
+
         yield f"  - Since the baseline: {windows_markdown(item.texts.changes)}"
     elif item.texts.actual:
         yield f"  - Answer: {_marked(item.texts.actual)}"

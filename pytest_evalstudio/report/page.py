@@ -6,7 +6,6 @@ import base64
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from html import unescape
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
+from msgspec import Struct
 
 from pytest_evalstudio.core.figures import counted, figure, percent
 from pytest_evalstudio.core.outcomes import SEVERITIES, Severity
@@ -69,8 +69,7 @@ def page_pieces(
     return _environment().get_template("page.html").generate(_shared(content, scripts=True) | shared)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tab:
+class Tab(Struct, frozen=True, kw_only=True):
     """A tab of the page.
 
     Attributes:

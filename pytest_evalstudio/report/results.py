@@ -9,12 +9,12 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
 import msgspec
 import orjson
+from msgspec import Struct
 
 from pytest_evalstudio.core.attachments import IMAGE_TYPES
 from pytest_evalstudio.core.tool_calls import ToolCall
@@ -157,8 +157,7 @@ class ResultsWriter:
                     self._sheets[id].add(row, outcome, shared)
 
 
-@dataclass(frozen=True, slots=True)
-class _SharedCells:
+class _SharedCells(Struct, frozen=True):
     """Cells that the results of all evaluators have in common, encoded once.
 
     Attributes:

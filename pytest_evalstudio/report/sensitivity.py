@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
+
+from msgspec import Struct
 
 from pytest_evalstudio.core.plugins.perturbator import INTENSITIES
 from pytest_evalstudio.engine.analysis.flip_rates import Sensitivity
@@ -16,8 +17,7 @@ MODELS = 6
 _STEPS = (0.1, 0.2, 0.5, 1.0)
 
 
-@dataclass(frozen=True, slots=True)
-class CurvePoint:
+class CurvePoint(Struct, frozen=True):
     """Point of a curve: the coordinates of one intensity, and the ends of its interval."""
 
     x: float
@@ -27,8 +27,7 @@ class CurvePoint:
     title: str
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
+class Curve(Struct, frozen=True):
     """Curve of one model.
 
     Attributes:
@@ -40,8 +39,7 @@ class Curve:
     marks: tuple[CurvePoint, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Chart:
+class Chart(Struct, frozen=True):
     """Chart of one perturbator with the curves of all models.
 
     Attributes:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 PREFIXES: Mapping[str, str] = {"nist-ai-rmf-": "NIST AI RMF", "sr-11-7-": "SR 11-7"}
 """Prefixes of the keywords of standards."""
@@ -11,8 +12,7 @@ PREFIXES: Mapping[str, str] = {"nist-ai-rmf-": "NIST AI RMF", "sr-11-7-": "SR 11
 METHOD_PREFIX = "evaluation-method-"
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """Part of a standard, with its requirement."""
 
     keyword: str

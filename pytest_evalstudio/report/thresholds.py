@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.plugins.registry import Registry
@@ -16,8 +17,7 @@ from pytest_evalstudio.report.data.columns import Columns
 Source = Literal["default", "configuration", "human calibration", "not known"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ThresholdLine:
+class ThresholdLine(Struct, frozen=True, kw_only=True):
     """Threshold of a metric in this run.
 
     Attributes:

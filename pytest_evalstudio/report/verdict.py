@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from pytest_evalstudio.arena.results import Ratings
 from pytest_evalstudio.comparison.results import Comparison
-from pytest_evalstudio.comparison.sentences import summary_of
 from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.engine.analysis.analyse import Analysis
@@ -23,8 +23,7 @@ UNCOLLECTED = 5
 Outcome = Literal["passed", "failed", "error", "incomplete", "completed"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunVerdict:
+class RunVerdict(Struct, frozen=True, kw_only=True):
     """Verdict of a run.
 
     Attributes:
@@ -159,6 +158,8 @@ def _error_facts(count: int, groups: Sequence[FailureGroup]) -> Iterator[str]:
 
 def _facts(analysis: Analysis, comparison: Comparison | None, outcome: Outcome) -> Iterator[str]:
     if comparison is not None:
+        from pytest_evalstudio.comparison.sentences import summary_of
+
         yield f"Since the baseline: {summary_of(comparison)}"
     if analysis.run.shards is not None:
         yield f"A part of a run: {analysis.run.shards}."

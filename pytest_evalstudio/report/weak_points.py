@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.record.schema import Run
@@ -11,8 +11,7 @@ from pytest_evalstudio.report.data.columns import Columns
 SHOWN = 5
 
 
-@dataclass(frozen=True, slots=True)
-class WeakPoint:
+class WeakPoint(Struct, frozen=True):
     """Answer with a low score."""
 
     question: str

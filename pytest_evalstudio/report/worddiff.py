@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
+
+from msgspec import Struct
 
 _TOKEN = re.compile(r"\s+|\d+(?:[.,]\d+)+|\w+|[^\w\s]")
 _WORDS = 120
 """Words on each side for which the order counts; of longer texts, words are compared without their order."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(Struct, frozen=True):
     """A stretch of a text; together the stretches of a text are the text."""
 
     text: str

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from pytest_evalstudio.stats.intervals import wilson_interval
 from pytest_evalstudio.stats.types import LEVEL, Interval
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusteredShare:
+class ClusteredShare(Struct, frozen=True, kw_only=True):
     """Successes of trials that come in clusters.
 
     Attributes:

@@ -8,6 +8,8 @@ from functools import cached_property
 from math import lgamma
 from typing import Literal
 
+from msgspec import Struct
+
 Decision = Literal["confirmed", "not confirmed", "open"]
 MAX_RUNS = 50  # bounds what one case can cost
 FAMILY_LEVEL = 0.05
@@ -86,8 +88,7 @@ def log_ratio(passed: int, failed: int) -> float:
     return fallen - (_log_beta(a + passed, b + failed) - _log_beta(a, b))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfirmationRates:
+class ConfirmationRates(Struct, frozen=True, kw_only=True):
     """Behaviour of a test for cases of one pass rate whose first answer failed.
 
     Attributes:

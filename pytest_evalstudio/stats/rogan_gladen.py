@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from pytest_evalstudio.stats.clustered import ClusteredShare, clustered_share
 from pytest_evalstudio.stats.intervals import student_quantile
@@ -27,8 +28,7 @@ class Uncorrectable(StrEnum):
     """No share of good answers gives the observed share of passes with these errors."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeErrors:
+class JudgeErrors(Struct, frozen=True, kw_only=True):
     """Errors of a judge on labelled answers.
 
     Attributes:
@@ -42,8 +42,7 @@ class JudgeErrors:
     covariance: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Corrected:
+class Corrected(Struct, frozen=True, kw_only=True):
     """Corrected share.
 
     Attributes:

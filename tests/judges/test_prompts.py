@@ -6,10 +6,10 @@ import itertools
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.judging import Example, Question
@@ -74,7 +74,7 @@ def test_options_criteria_and_examples_can_be_shown_in_the_other_order() -> None
 def test_all_that_is_constant_comes_before_the_mark() -> None:
     """Services compute the beginning that prompts share once."""
     for _, asked in QUESTIONS:
-        other = replace(asked, texts={name: other_text(text) for name, text in asked.texts.items()})
+        other = structs.replace(asked, texts={name: other_text(text) for name, text in asked.texts.items()})
         prompts = [Prompts().render(each) for each in (asked, other)]
         shared = shared_beginning(*prompts)
         assert re.search(r"A fence opens with a line that begins with <<<\w*$", shared), asked.prompt

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import copy
+
 import pytest
 
 from pytest_evalstudio.plugin.packing import PACKED, pack, unpack
@@ -43,6 +45,20 @@ def test_a_report_is_restored_as_it_was_sent():
     assert set(data) == {"nodeid", "location", PACKED}
     unpack(data)
     assert data == FIELDS
+
+
+def test_a_traceback_that_ends_the_chain_travels_once():
+    traceback = {"reprentries": [{"data": {"lines": ["too low" * 50]}}], "style": "value"}
+    crash = {"path": "a_lab.json", "lineno": 1, "message": "too low"}
+    failure = {"reprtraceback": traceback, "reprcrash": crash, "sections": []}
+    data = {**FIELDS, "longrepr": {**failure, "chain": [[traceback, crash, None]]}}
+    sent = copy.deepcopy(data)
+    pack(data)
+    assert data[PACKED].count("too low" * 50) == 1
+    unpack(data)
+    assert data == sent
+    restored = data["longrepr"]
+    assert restored["reprtraceback"] is not restored["chain"][0][0]
 
 
 def test_the_reason_of_a_skip_stays_a_tuple():

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 
+from msgspec import Struct
+
+from pytest_evalstudio.calibration.apply.conformal import ConformalSet, conformal_set
+from pytest_evalstudio.calibration.apply.curve import threshold
 from pytest_evalstudio.calibration.file import PROBABILITY, Calibration, load_calibration
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.plugins.evaluator import EvaluatorSpec
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Attached:
+class Attached(Struct, frozen=True, kw_only=True):
     """A calibration that an evaluator has.
 
     Attributes:
@@ -44,6 +48,16 @@ class Attached:
             "cut": saved.cut,
             "figures": saved.figures,
         }
+
+    def conformal_set(self, scores: Mapping[str, float | None]) -> ConformalSet | None:
+        """Return the conformal set of the calibrated probability among the scores, if any."""
+        likelihood = scores.get(PROBABILITY)
+        return None if likelihood is None else conformal_set(self.calibration.conformal, likelihood)
+
+    def uncalibrated_thresholds(self, thresholds: Mapping[str, float]) -> dict[str, float]:
+        """Return the threshold of a single metric that corresponds to the one of the probability."""
+        limit = threshold(self.calibration, thresholds.get(PROBABILITY, self.calibration.cut))
+        return {} if limit is None else {self.calibration.metrics[0].metric: limit}
 
 
 def attach(

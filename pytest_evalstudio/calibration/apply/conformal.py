@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeGuard
+
+from msgspec import Struct
 
 from pytest_evalstudio.calibration.apply.curve import level_probabilities
 from pytest_evalstudio.calibration.file import Conformal, Curve, Logistic, Softmax
@@ -12,8 +13,7 @@ from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.stats.ordinal import ordinal_nonconformity
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConformalSet:
+class ConformalSet(Struct, frozen=True, kw_only=True):
     """The labels that people may give to an answer.
 
     Attributes:

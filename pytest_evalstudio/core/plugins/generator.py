@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, Protocol, TypeVar
 
+from msgspec import Struct
+
 from pytest_evalstudio.core.docstrings import summary_of
 from pytest_evalstudio.core.plugins.declaring import attach, check_id, check_known, has_method
 
@@ -66,8 +68,7 @@ class Draft:
     planted: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GeneratorSpec:
+class GeneratorSpec(Struct, frozen=True, kw_only=True):
     """The declaration of a generator class.
 
     Attributes:

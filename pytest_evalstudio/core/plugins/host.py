@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 
+from msgspec import Struct
+
 from pytest_evalstudio.core.attachments import MEDIA_TYPES, Attachment
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.docstrings import summary_of
@@ -17,8 +19,7 @@ HOST_KINDS: tuple[HostKind, ...] = ("llm", "rag", "both")
 T = TypeVar("T", bound=type)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostSpec:
+class HostSpec(Struct, frozen=True, kw_only=True):
     """The declaration of a host class.
 
     Attributes:

@@ -6,8 +6,9 @@ import dataclasses
 import inspect
 import re
 import typing
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from pytest_evalstudio.core.plugins.declaring import parameters
 
@@ -15,8 +16,7 @@ _ATTRIBUTES = re.compile(r"^Attributes:\n(?P<body>(?:[ \t]+.*\n?|\n)+)", re.MULT
 _ENTRY = re.compile(r"^    (?P<names>\w+(?:, \w+)*): (?P<text>.*(?:\n {5,}.*)*)", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParameterSpec:
+class ParameterSpec(Struct, frozen=True, kw_only=True):
     """Option of a plugin.
 
     Attributes:

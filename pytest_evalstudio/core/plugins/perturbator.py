@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar, cast, get_args
+
+from msgspec import Struct
 
 from pytest_evalstudio.core.docstrings import summary_of
 from pytest_evalstudio.core.plugins.declaring import (
@@ -55,8 +56,7 @@ class Change(NamedTuple):
         return cls(reason=reason)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PerturbatorSpec:
+class PerturbatorSpec(Struct, frozen=True, kw_only=True):
     """The declaration of a perturbator class.
 
     Attributes:

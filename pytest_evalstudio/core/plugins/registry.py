@@ -14,7 +14,7 @@ import os
 import pkgutil
 import sys
 from collections.abc import Iterable, Iterator
-from importlib.metadata import EntryPoints, entry_points
+from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -41,6 +41,9 @@ class Spec(Protocol):
     @property
     def description(self) -> str: ...
 
+
+_GROUPS = __name__.partition(".")[0] + "."
+"""Beginning of the names of the groups of entry points."""
 
 P = TypeVar("P")
 S = TypeVar("S", bound=Spec)
@@ -239,19 +242,21 @@ class Registry:
         self.sections.add(function)
 
 
-def _installed(group: str) -> EntryPoints:
-    return _entry_points(group, tuple((folder, _changed_at(folder)) for folder in sys.path))
+def _installed(group: str) -> list[EntryPoint]:
+    folders = tuple((folder, _changed_at(folder)) for folder in sys.path)
+    return _entry_points(folders).get(group, [])
 
 
-@functools.lru_cache(maxsize=16)
-def _entry_points(group: str, folders: tuple[tuple[str, int], ...]) -> EntryPoints:
-    """Return the entry points of a group in all installed packages; reading them takes 5 ms for 200 packages.
+@functools.lru_cache(maxsize=4)
+def _entry_points(folders: tuple[tuple[str, int], ...]) -> dict[str, list[EntryPoint]]:
+    """Return the entry points of installed packages in groups of ours; 200 packages take 10 ms to read.
 
     Args:
-        group: the name of the group.
         folders: the folders of the packages, each with the time of its last change; key of the cache only.
     """
-    return entry_points(group=group)
+    points = entry_points()
+    groups = (group for group in points.groups if group.startswith(_GROUPS))
+    return {group: list(points.select(group=group)) for group in groups}
 
 
 def _changed_at(folder: str) -> int:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
+
+from msgspec import Struct
 
 from pytest_evalstudio.core.docstrings import summary_of
 from pytest_evalstudio.core.plugins.declaring import attach, check_id
@@ -30,8 +31,7 @@ TABS = {
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SectionSpec:
+class SectionSpec(Struct, frozen=True, kw_only=True):
     """The declaration of a section.
 
     Attributes:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, cast
 
+from msgspec import Struct
+
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.docstrings import summary_of
 from pytest_evalstudio.core.plugins.declaring import attach, check_id, check_methods, has_method, names_in
@@ -20,8 +22,7 @@ KIND = "step"
 T = TypeVar("T", bound=type)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepSpec:
+class StepSpec(Struct, frozen=True, kw_only=True):
     """The declaration of a step.
 
     Attributes:

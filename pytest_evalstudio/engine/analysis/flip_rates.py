@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from msgspec import Struct
+
 from pytest_evalstudio.core.plugins.perturbator import INTENSITIES
 from pytest_evalstudio.engine.analysis.aggregators import Aggregator, Perturbed
 from pytest_evalstudio.stats.intervals import wilson_interval
@@ -89,8 +91,7 @@ class Sensitivity:
     noise: float | None
 
 
-@dataclass(slots=True)
-class _Count:
+class _Count(Struct):
     compared: int = 0
     pass_to_fail: int = 0
     fail_to_pass: int = 0

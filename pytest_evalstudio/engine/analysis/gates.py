@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from msgspec import Struct
+
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
 from pytest_evalstudio.core.figures import figure
@@ -23,8 +25,7 @@ from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 Function = Literal["mean", "pass_rate", "percentile", "named"]
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(Struct, frozen=True):
     """A term that names models.
 
     Attributes:
@@ -82,8 +83,7 @@ class Gate:
         return value is not None and _COMPARE[self.sign](value, self.limit)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateResult:
+class GateResult(Struct, frozen=True, kw_only=True):
     """Result of a gate for a run.
 
     Attributes:

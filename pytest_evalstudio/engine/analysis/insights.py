@@ -6,9 +6,9 @@ Only statements that the data supports are made.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from pytest_evalstudio.core.figures import counted, figure, percent
 from pytest_evalstudio.core.problems import INSIGHT_TYPES, Insight
@@ -338,8 +338,7 @@ def sensitive_to(rates: Sequence[FlipRate]) -> Iterator[Insight]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Model:
+class _Model(Struct, frozen=True):
     key: str
     name: str
     value: float

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
 
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.plugins.evaluator import Aggregates, ModelScore
@@ -23,8 +23,7 @@ from pytest_evalstudio.stats.types import Floats, Interval
 _ENTRIES_AT_ONCE = 4_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
+class Cell(Struct, frozen=True, kw_only=True):
     """Figure of one model on one metric.
 
     Attributes:
@@ -48,8 +47,7 @@ class Cell:
     passes: bool | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class Standing(Struct, frozen=True, kw_only=True):
     """Line of one model; rows count answers, verdicts count test cases (with all repeats).
 
     Attributes:
@@ -76,8 +74,7 @@ class Standing:
     corrected: CorrectedRate | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Leaderboard:
+class Leaderboard(Struct, frozen=True, kw_only=True):
     """Ranking of all models by one evaluator, the best on its primary metric first."""
 
     evaluator: EvaluatorInfo

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Population:
+class Population(Struct, frozen=True, kw_only=True):
     """Figures of the rows that a record is an excerpt of.
 
     Attributes:

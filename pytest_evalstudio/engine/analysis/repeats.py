@@ -5,10 +5,11 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from msgspec import Struct, field
 
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.record.schema import Item, ItemVerdict, Run, Stopping
@@ -124,8 +125,7 @@ class StoppingFigures:
     saved: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RepeatAnalysis:
+class RepeatAnalysis(Struct, frozen=True, kw_only=True):
     """Repeats of a run.
 
     Attributes:
@@ -142,8 +142,7 @@ class RepeatAnalysis:
 NO_REPEATS = RepeatAnalysis()
 
 
-@dataclass(slots=True)
-class _Repeats:
+class _Repeats(Struct):
     """Repeats of the items of one model and evaluator; one entry per item."""
 
     clusters: array[int] = field(default_factory=lambda: array("L"))

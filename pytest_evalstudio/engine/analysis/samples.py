@@ -6,8 +6,9 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct, field
 
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.text import excerpt
@@ -23,8 +24,7 @@ FaultKind = Literal["nan", "judge", "other"]
 _HIDDEN_CATEGORIES = ("perturbed", "encoding_perturbator:")
 
 
-@dataclass(slots=True)
-class Sample:
+class Sample(Struct):
     """Many of a kind: how often, and the first of them."""
 
     count: int = 0
@@ -39,8 +39,7 @@ class Sample:
             self.texts.append(short)
 
 
-@dataclass(slots=True)
-class ScoreAggregator:
+class ScoreAggregator(Struct):
     """Scores of one evaluator for one model's rows; a missing value is NaN.
 
     Attributes:
@@ -81,8 +80,7 @@ class ScoreAggregator:
         return (math.fsum(case_limits) + (rest * metric.threshold if rest else 0.0)) / self.verdicts
 
 
-@dataclass(slots=True)
-class ModelAggregator:
+class ModelAggregator(Struct):
     """Operation of one model, independent of its answers.
 
     Attributes:
@@ -115,8 +113,7 @@ class ModelAggregator:
     rag_stages: dict[RagStage, Sample] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class CaseBook:
+class CaseBook(Struct):
     """The distinct test cases, numbered as they come."""
 
     ids: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -142,8 +139,7 @@ class CaseBook:
         return case
 
 
-@dataclass(frozen=True, slots=True)
-class Perturbed:
+class Perturbed(Struct, frozen=True):
     """A perturbed case under one model, with what flipped."""
 
     case: int
@@ -156,8 +152,7 @@ class Perturbed:
     """Flip bits of an original that was scored in addition to the run and is not in the record."""
 
 
-@dataclass(slots=True)
-class CaseMarks:
+class CaseMarks(Struct):
     """Per case, over all models, of one evaluator: verdicts given, verdicts failed, sum of primary scores."""
 
     judged: array[int] = field(default_factory=lambda: array("L"))
@@ -174,8 +169,7 @@ class CaseMarks:
         self.score[case] += score
 
 
-@dataclass(frozen=True, slots=True)
-class Lowest:
+class Lowest(Struct, frozen=True):
     """The stretch of an answer with the lowest score that an evaluator gave."""
 
     score: float
@@ -184,8 +178,7 @@ class Lowest:
     model: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundProblem:
+class FoundProblem(Struct, frozen=True, kw_only=True):
     """A finding of an evaluator, and the item that it is about."""
 
     evaluator: str
@@ -196,8 +189,7 @@ class FoundProblem:
     finding: CaseFinding
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseFlip:
+class CaseFlip(Struct, frozen=True, kw_only=True):
     """A flip, and the perturbed item that it is about."""
 
     model: str

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.record.schema import Item, SmallestEdit
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
 MAX_LISTED = 100
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShrunkFlip:
+class ShrunkFlip(Struct, frozen=True, kw_only=True):
     """Flip whose smallest edit was searched.
 
     Attributes:
@@ -33,8 +33,7 @@ class ShrunkFlip:
     smallest: SmallestEdit
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShrunkFlips:
+class ShrunkFlips(Struct, frozen=True, kw_only=True):
     """Searches for the smallest edits of a run's flips.
 
     Attributes:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TracedAnswers:
+class TracedAnswers(Struct, frozen=True, kw_only=True):
     """Answers for which spans of the application were awaited.
 
     Attributes:

@@ -8,9 +8,11 @@ import os
 import time
 import uuid
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.reading import file_sha256
@@ -55,8 +57,7 @@ _NOT_STORED = ("not_supported", "not_asked", "access_refused", "stored_at", "tur
 """Turns of a conversation are stored one by one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredAnswer:
+class StoredAnswer(Struct, frozen=True, kw_only=True):
     """An answer and its origin.
 
     Attributes:

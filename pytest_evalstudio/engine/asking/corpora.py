@@ -9,8 +9,9 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from pytest_evalstudio.core.store import Store
 
@@ -44,8 +45,7 @@ def report_ingestion(what: str, done: int, total: int) -> None:
         sys.__stderr__.flush()
 
 
-@dataclass(frozen=True, slots=True)
-class _Turn:
+class _Turn(Struct, frozen=True):
     """Next action: use a collection, make one, or wait for another process that makes it."""
 
     collection: str = ""

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Protocol
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import Answer, EndOfConversation, Exchange, Prompt, Turn
@@ -60,8 +60,7 @@ class User(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class FixedTurns:
+class FixedTurns(Struct, frozen=True):
     """User whose messages are written down.
 
     Attributes:
@@ -84,8 +83,7 @@ class FixedTurns:
         return self.messages[len(exchanges)] if len(exchanges) < len(self.messages) else End.DONE
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptedUser:
+class ScriptedUser(Struct, frozen=True):
     """User that replies by conditions on the last answer."""
 
     asks_model: ClassVar[bool] = False

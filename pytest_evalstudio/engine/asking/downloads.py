@@ -8,11 +8,11 @@ import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from pytest_evalstudio.core.addresses import host_of
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.formats.source import SUFFIXES
-from pytest_evalstudio.hosts._addresses import host_of
 from pytest_evalstudio.hosts._documents import download
 
 MAX_SUITE_BYTES = 50_000_000

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from msgspec import Struct
+
 from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import ConfigurationError, ResourceMissing
@@ -213,8 +215,7 @@ def check_model(name: str, settings: Mapping[str, Any], registry: Registry, *, k
         build(Limits, options.limits, "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelIdentity:
+class ModelIdentity(Struct, frozen=True, kw_only=True):
     """The part of a model's session that is known before the model is opened.
 
     Attributes:

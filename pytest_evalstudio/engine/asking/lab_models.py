@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
@@ -14,8 +15,7 @@ from pytest_evalstudio.engine.asking.secrets import MASK
 _REFERENCE = re.compile(r"\$(?=\{)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabTrust:
+class LabTrust(Struct, frozen=True, kw_only=True):
     """State whether the user trusts the model descriptions of lab files.
 
     Attributes:
@@ -32,8 +32,7 @@ TRUSTED = LabTrust(is_trusted=True, option="trust=TRUSTED")
 UNTRUSTED = LabTrust(is_trusted=False, option="trust=TRUSTED")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabModel:
+class LabModel(Struct, frozen=True, kw_only=True):
     """Hold what a lab file says of one of its models.
 
     Attributes:

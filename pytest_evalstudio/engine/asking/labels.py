@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+
+from msgspec import Struct, field
 
 from pytest_evalstudio.core.cases import Answer
 from pytest_evalstudio.engine.asking.prices import Prices
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionLabels:
+class SessionLabels(Struct, frozen=True, kw_only=True):
     """Labels and prices of a model.
 
     Attributes:

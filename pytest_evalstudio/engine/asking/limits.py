@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
+
+from msgspec import Struct, field
 
 from pytest_evalstudio.core.cases import Answer
 from pytest_evalstudio.core.errors import ConfigurationError
@@ -128,8 +130,7 @@ class Spread:
         return {"n": self.n, "sum": self.total, "min": self.least, "max": self.most, "avg": mean}
 
 
-@dataclass(slots=True)
-class AnswerFigures:
+class AnswerFigures(Struct):
     """Statistics of answers.
 
     Attributes:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from msgspec import Struct
 from pydantic import ValidationError
 
 from pytest_evalstudio.core.cases import Answer, Prompt
@@ -65,8 +66,7 @@ def budget_of(table: Mapping[str, object]) -> Budget | None:
     return model_budget(limits, str(table["name"]))
 
 
-@dataclass(frozen=True, slots=True)
-class ExpectedPrices:
+class ExpectedPrices(Struct, frozen=True):
     """Prices and limits that are known before a request.
 
     Attributes:

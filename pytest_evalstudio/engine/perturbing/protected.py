@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
+
+from msgspec import Struct
 
 from pytest_evalstudio.core.plugins.perturbator import MARK, Protected
 from pytest_evalstudio.engine.perturbing.protected_words import (
@@ -48,8 +49,7 @@ _CURRENCY = "$€£¥₹₽₩"
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """Protected part of a text."""
 
     start: int
@@ -57,8 +57,7 @@ class Span:
     kind: Protected
 
 
-@dataclass(frozen=True, slots=True)
-class MaskedText:
+class MaskedText(Struct, frozen=True):
     """A text with one mark in place of each protected span.
 
     Attributes:

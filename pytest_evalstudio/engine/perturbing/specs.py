@@ -9,12 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 import typing
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
+
+from msgspec import Struct
 
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.judging import Judge
@@ -25,15 +26,17 @@ from pytest_evalstudio.core.plugins.perturbator import (
     Intensity,
     Perturbator,
     PerturbatorSpec,
+    Protected,
 )
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.perturbing.protected import mask
 from pytest_evalstudio.engine.perturbing.written import WrittenPerturbator
 from pytest_evalstudio.formats.options import build, check_options
 
+if TYPE_CHECKING:
+    from pytest_evalstudio.engine.perturbing.protected import MaskedText
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PerturbationStep:
+
+class PerturbationStep(Struct, frozen=True, kw_only=True):
     """Perturbator of a chain, with its options and intensity."""
 
     spec: PerturbatorSpec
@@ -89,7 +92,7 @@ def put_to(chain: Chain, text: str, seed: int) -> Change:
     edits = 0
     categories: list[str] = []
     for (protects, unprotected), steps in groupby(chain, lambda step: (step.protects, step.spec.unprotected)):
-        masked = mask(text, unprotected) if protects else None
+        masked = _masked(text, unprotected) if protects else None
         text = masked.text if masked else text
         for step in steps:
             change = step.edit(text, seed)
@@ -103,6 +106,13 @@ def put_to(chain: Chain, text: str, seed: int) -> Change:
             categories += change.categories
         text = masked.restore(text) if masked else text
     return Change(text, edits, categories=tuple(categories))
+
+
+def _masked(text: str, unprotected: Collection[Protected]) -> MaskedText:
+    """Return a text without its protected spans; few runs need the patterns that recognise them."""
+    from pytest_evalstudio.engine.perturbing.protected import mask
+
+    return mask(text, unprotected)
 
 
 def parse_perturbations(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+
+from msgspec import Struct, field
 
 from pytest_evalstudio.core.cases import Relationship
 from pytest_evalstudio.core.errors import ConfigurationError
@@ -42,8 +44,7 @@ class Variant:
         return list(dict.fromkeys((*categories, *self.categories)))
 
 
-@dataclass(slots=True)
-class Notes:
+class Notes(Struct):
     """Notes on cases that were not perturbed, by perturbator and reason."""
 
     keys: dict[tuple[str, str], list[str]] = field(default_factory=dict)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.calibration.apply.attachment import check_metric
-from pytest_evalstudio.calibration.apply.conformal import ConformalSet, conformal_set, has_levels
+from pytest_evalstudio.calibration.apply.conformal import conformal_set, has_levels
 from pytest_evalstudio.calibration.apply.curve import level_probabilities, probability
 from pytest_evalstudio.calibration.file import PROBABILITY, Conformal, Curve
 from pytest_evalstudio.core.cases import NOTHING
@@ -101,13 +101,3 @@ def _level_details(curve: Curve, scores: Sequence[float], conformal: Conformal) 
         "level_probabilities": {str(level): share for level, share in shares.items()},
         "likeliest_level": max(shares, key=shares.__getitem__),
     }
-
-
-def conformal_set_of(
-    selected: ConfiguredEvaluator, scores: Mapping[str, float | None]
-) -> ConformalSet | None:
-    """Return the conformal set of the calibrated probability among the scores, if any."""
-    likelihood = scores.get(PROBABILITY)
-    if selected.attached is None or likelihood is None:
-        return None
-    return conformal_set(selected.attached.calibration.conformal, likelihood)

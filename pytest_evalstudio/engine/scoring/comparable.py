@@ -8,14 +8,18 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
+import re
 import unicodedata
 from array import array
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import regex
+from msgspec import Struct
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.outcomes import Fragment, Outcome
+
+if TYPE_CHECKING:
+    import regex
 
 INVISIBLE = "\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
 """Soft hyphen, zero-width spaces and joiners, directional marks, byte order mark."""
@@ -24,14 +28,11 @@ MAX_MARKS = 30
 
 Normalising a run of marks takes time that grows with the square of its length.
 """
-_INVISIBLE = regex.compile(f"[{INVISIBLE}]")
-_SPECIAL = regex.compile(rf"(?P<invisible>[{INVISIBLE}]+)|[^\p{{M}}]?[\p{{M}}\u1160-\u11ff]+")
-_ASKS_FOR_INVISIBLE = regex.compile(rf'["(][{INVISIBLE}]+[")]')
+_ASKS_FOR_INVISIBLE = re.compile(rf'["(][{INVISIBLE}]+[")]')
 _CACHED_TEXTS = 512  # evaluators of one chunk ask for the same texts one after another
 
 
-@dataclass(frozen=True, slots=True)
-class ComparableText:
+class ComparableText(Struct, frozen=True):
     """A text as it is compared.
 
     Attributes:
@@ -48,8 +49,7 @@ class ComparableText:
         return index if self.starts is None else self.starts[min(index, len(self.starts) - 1)]
 
 
-@dataclass(frozen=True, slots=True)
-class ComparableCase:
+class ComparableCase(Struct, frozen=True):
     """A case as it is compared.
 
     Attributes:
@@ -125,9 +125,17 @@ def _may_differ(text: str) -> bool:
     return not text.isascii() and _has_special(text)
 
 
+@functools.cache
+def _special() -> regex.Pattern[str]:
+    """Return the pattern of what may be compared in another form; ASCII texts need no such pattern."""
+    import regex
+
+    return regex.compile(rf"(?P<invisible>[{INVISIBLE}]+)|[^\p{{M}}]?[\p{{M}}\u1160-\u11ff]+")
+
+
 @functools.lru_cache(maxsize=_CACHED_TEXTS)
 def _has_special(text: str) -> bool:
-    return _SPECIAL.search(text) is not None or not unicodedata.is_normalized("NFC", text)
+    return _special().search(text) is not None or not unicodedata.is_normalized("NFC", text)
 
 
 @functools.lru_cache(maxsize=_CACHED_TEXTS)
@@ -135,7 +143,7 @@ def _compared(text: str, keeps_invisible: bool) -> ComparableText:
     pieces: list[str] = []
     starts = array("L")
     end = 0
-    for match in _SPECIAL.finditer(text):
+    for match in _special().finditer(text):
         _add_plain(text[end : match.start()], end, pieces, starts)
         end = match.end()
         if match["invisible"] is None or keeps_invisible:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.stats.confirmation import FAMILY_LEVEL
@@ -24,8 +25,7 @@ class ConfirmationCode(enum.StrEnum):
     INTERRUPTED = "interrupted"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfirmationResult:
+class ConfirmationResult(Struct, frozen=True, kw_only=True):
     """Result of asking a regressed case again.
 
     Attributes:

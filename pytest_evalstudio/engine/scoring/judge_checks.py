@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.evaluator import EvaluatorSpec
 from pytest_evalstudio.formats.config import Configuration
-from pytest_evalstudio.formats.judge_checks import JudgeCheck, load_judge_check
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.formats.judge_checks import JudgeCheck
 
 JUDGE_CHECK_OPTION = "judge_check"
 """Option of an evaluator that names the file."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttachedCheck:
+class AttachedCheck(Struct, frozen=True, kw_only=True):
     """A result of judge-check that an evaluator has.
 
     Attributes:
@@ -48,6 +51,8 @@ def check_of(config: Configuration, name: str, spec: EvaluatorSpec, file: object
         raise ConfigurationError(
             f"{location}: expected the name of a file of `evalstudio judge-check -o FILE`, found {file!r}"
         )
+    from pytest_evalstudio.formats.judge_checks import load_judge_check
+
     path = config.folder / file
     try:
         check = load_judge_check(path)

@@ -5,11 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pytest_evalstudio.calibration.apply.attachment import Attached, attach
-from pytest_evalstudio.calibration.apply.curve import threshold
-from pytest_evalstudio.calibration.file import PROBABILITY
 from pytest_evalstudio.core.conversations import ConversationPlan
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
 from pytest_evalstudio.core.judging import JUDGE
@@ -17,7 +14,6 @@ from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.evaluator import Evaluator, EvaluatorSpec
 from pytest_evalstudio.core.plugins.perturbator import Perturbator, PerturbatorSpec
 from pytest_evalstudio.core.plugins.registry import PluginRegistry, Registry
-from pytest_evalstudio.engine.scoring.calibrated import check_together
 from pytest_evalstudio.engine.scoring.judge_checks import JUDGE_CHECK_OPTION, AttachedCheck, check_of
 from pytest_evalstudio.engine.scoring.model_tables import chosen_models
 from pytest_evalstudio.engine.scoring.reporting_options import ReportingOptions, names_for
@@ -25,6 +21,9 @@ from pytest_evalstudio.engine.scoring.step_selection import StepSelection, step_
 from pytest_evalstudio.engine.scoring.thresholds import by_evaluator, named_thresholds, thresholds_of
 from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, Configuration
 from pytest_evalstudio.formats.options import build, check_options
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.calibration.apply.attachment import Attached
 
 CALIBRATION_OPTION = "calibration"
 FLIPS_OPTION = "flips"
@@ -168,7 +167,7 @@ class Plan:
         for name in names:
             valid_names += self._several(name) if is_selector(name) else [name]
         configured = tuple(self.get(name) for name in dict.fromkeys(valid_names))
-        check_together(configured)
+        _check_calibrations(configured)
         return configured
 
     def get(self, name: str, options: Mapping[str, object] | None = None) -> ConfiguredEvaluator:
@@ -203,7 +202,7 @@ class Plan:
         for name in conversation.evaluators_of_turns if conversation is not None else ():
             if name not in ids:
                 raise unknown_name("evaluator", name, ids, f"The case has: {', '.join(ids)}.")
-        check_together(configured)
+        _check_calibrations(configured)
         return configured
 
     def _of_case(self, name: str, options: Mapping[str, object]) -> Mapping[str, object]:
@@ -239,7 +238,7 @@ class Plan:
             ConfigurationError: also if it has a calibration that needs scores of other evaluators.
         """
         configured = self.get(name, options)
-        check_together([configured])
+        _check_calibrations([configured])
         return configured
 
     def made(self) -> list[ConfiguredEvaluator]:
@@ -291,6 +290,8 @@ class Plan:
             attached = None
             file = self._config.evaluator.get(name, {}).get(CALIBRATION_OPTION)
             if file is not None:
+                from pytest_evalstudio.calibration.apply.attachment import attach
+
                 try:
                     attached, spec = attach(
                         name, spec, self._config.folder / file, file, self._config.embeddings.model
@@ -340,7 +341,7 @@ class Plan:
             spec=spec,
             evaluator=instance,
             thresholds={metric.key: metric.threshold for metric in spec.metrics}
-            | _calibrated_threshold(attached, thresholds)
+            | (attached.uncalibrated_thresholds(thresholds) if attached is not None else {})
             | thresholds,
             asserted=frozenset({spec.primary.key, *thresholds}),
             parameters={
@@ -435,9 +436,9 @@ def _check_given(
     return check_options(cls, options, location, also=common)
 
 
-def _calibrated_threshold(attached: Attached | None, thresholds: Mapping[str, float]) -> dict[str, float]:
-    """Return the threshold of a single calibrated metric that corresponds to the probability's threshold."""
-    if attached is None:
-        return {}
-    limit = threshold(attached.calibration, thresholds.get(PROBABILITY, attached.calibration.cut))
-    return {} if limit is None else {attached.calibration.metrics[0].metric: limit}
+def _check_calibrations(configured: Sequence[ConfiguredEvaluator]) -> None:
+    """Check that evaluators whose scores a calibration takes are configured together with it."""
+    if any(each.attached is not None for each in configured):
+        from pytest_evalstudio.engine.scoring.calibrated import check_together
+
+        check_together(configured)

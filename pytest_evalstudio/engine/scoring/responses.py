@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from pytest_evalstudio.core.cases import Case, EndOfConversation
 from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
@@ -19,8 +20,7 @@ Outcomes = Sequence[Mapping[ConfiguredEvaluator, Outcome]]
 """Per repeat: evaluator to outcome."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResponseVerdict:
+class ResponseVerdict(Struct, frozen=True, kw_only=True):
     """Verdict on the answers of one task.
 
     Attributes:

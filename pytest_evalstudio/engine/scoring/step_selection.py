@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Literal, cast, get_args
+
+from msgspec import Struct
 
 from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
@@ -24,8 +25,7 @@ _TEXTS = ("text", "content", "page_content", "snippet", "document")
 _EXAMPLE = '{kind = "retrieval"} or {kind = "tool", name = "search"}'
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepSelection:
+class StepSelection(Struct, frozen=True, kw_only=True):
     """Steps that an evaluator scores in place of the answer.
 
     Attributes:

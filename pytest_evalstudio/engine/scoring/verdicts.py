@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from pytest_evalstudio.calibration.apply.conformal import ConformalSet
+from msgspec import Struct, field
+
 from pytest_evalstudio.core.cases import NOTHING, Case
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import Metric, Outcome, Status
 from pytest_evalstudio.core.repeats import BY_MEAN, MEAN, PassPolicy
 from pytest_evalstudio.engine.origins import Origin
-from pytest_evalstudio.engine.scoring.calibrated import conformal_set_of
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.tasks import EvalTask
 from pytest_evalstudio.stats.sequential import Sprt
 
 if TYPE_CHECKING:
+    from pytest_evalstudio.calibration.apply.conformal import ConformalSet
     from pytest_evalstudio.engine.scoring.smallest import SmallestEdit
 
 Direction = Literal["pass_to_fail", "fail_to_pass"]
@@ -27,8 +28,7 @@ Stopped = Literal["", "pass", "fail", "inconclusive"]
 """Decision of a sequential test, "" without one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Verdict(Struct, frozen=True, kw_only=True):
     """Verdict of one evaluator on one task, over all its repeats.
 
     Attributes:
@@ -126,7 +126,7 @@ def verdict(
             missed=missed,
             code=scored[0].code,
             reason=scored[0].reason,
-            conformal_set=conformal_set_of(selected, scores),
+            conformal_set=selected.attached.conformal_set(scores) if selected.attached is not None else None,
         )
     scores = _means(scored)
     repeats = repeat_states(selected, outcomes)
@@ -151,7 +151,7 @@ def verdict(
         reason=_reason(outcomes, repeats, failed_by_repeats=by_repeats is False),
         least=_least(scored),
         pass_k=float(not any(_missed(selected, outcome.scores) for outcome in scored)),
-        conformal_set=conformal_set_of(selected, scores),
+        conformal_set=selected.attached.conformal_set(scores) if selected.attached is not None else None,
     )
 
 

@@ -6,7 +6,8 @@ import functools
 import re
 import string
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 RawSpan = tuple[int, int, str]
 """Start, end and kind of a span."""
@@ -55,8 +56,7 @@ def overlapping_matches(pattern: re.Pattern[str], text: str, start: int, end: in
         match = pattern.search(text, match.start() + 1, end)
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Hit:
+class Hit(Struct, frozen=True, order=True):
     """Sensitive span of a text.
 
     Attributes:

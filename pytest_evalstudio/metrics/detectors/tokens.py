@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from pytest_evalstudio.metrics.detectors.spans import RawSpans, lazy
 
@@ -18,8 +19,7 @@ _B, _E = r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9])"
 _UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+class _Token(Struct, frozen=True):
     """Form of a token.
 
     Attributes:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import base64
 from array import array
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from pytest_evalstudio.comparison.results import Comparison
 from pytest_evalstudio.core.cases import NOTHING
@@ -34,8 +34,7 @@ ROWS = 150_000
 CASES_IN_BLOCK = 4_000
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """Block of data in the page.
 
     Attributes:

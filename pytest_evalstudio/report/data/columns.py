@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct, field
 
 from pytest_evalstudio.comparison.results import Comparison, ItemClass
 from pytest_evalstudio.core.outcomes import Metric
@@ -41,8 +41,7 @@ Integers = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
 
 
-@dataclass(slots=True)
-class Judgements:
+class Judgements(Struct):
     """Verdicts and scores of one evaluator and the items it judged; a missing score is NaN.
 
     Attributes:
@@ -80,8 +79,7 @@ class Judgements:
         return self.metrics[metric].threshold if case_limit is None else case_limit
 
 
-@dataclass(frozen=True, slots=True)
-class CaseLine:
+class CaseLine(Struct, frozen=True):
     """A distinct test case: enough to list it and to look for it."""
 
     key: str

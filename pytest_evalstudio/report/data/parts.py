@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from pytest_evalstudio.record.schema import Row
 
@@ -14,8 +14,7 @@ TEXTS = ("input", "expected_output", "output_condition")
 LISTS = ("corpus", "categories", "relationships")
 
 
-@dataclass(frozen=True, slots=True)
-class DataColumn:
+class DataColumn(Struct, frozen=True):
     """Column of the data set.
 
     Attributes:

@@ -10,10 +10,10 @@ import zlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+from msgspec import Struct, field
 
 from pytest_evalstudio.comparison.calls import align
 from pytest_evalstudio.comparison.results import ItemChange
@@ -49,8 +49,7 @@ _GZIP = 31  # zlib's largest window, 15, and 16 for the header of gzip
 _WAITING = 2
 
 
-@dataclass(slots=True)
-class _BlockQueue:
+class _BlockQueue(Struct):
     """Blocks of one kind: those being filled, being compressed, and done as (number, offset, size)."""
 
     number: int = -1

@@ -5,11 +5,11 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct, field
 
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.record.schema import Item
@@ -40,8 +40,7 @@ _OF_LINES: Mapping[LineState, str] = {
 }
 
 
-@dataclass(slots=True)
-class ToolCounts:
+class ToolCounts(Struct):
     """Calls of a tool by a model.
 
     Attributes:
@@ -55,8 +54,7 @@ class ToolCounts:
     faults: Counter[str] = field(default_factory=Counter)
 
 
-@dataclass(slots=True)
-class _Tool:
+class _Tool(Struct):
     models: dict[str, ToolCounts] = field(default_factory=dict)
     items: array[int] = field(default_factory=lambda: array("L"))
     bits: array[int] = field(default_factory=lambda: array("B"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -40,8 +39,7 @@ class PlainCall(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False)
     result: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trajectory:
+class Trajectory(Struct, frozen=True, kw_only=True):
     """Calls of an answer, or of a turn, with what is wrong with them.
 
     Attributes:

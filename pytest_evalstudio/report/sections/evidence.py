@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.engine.analysis.analyse import Analysis
@@ -16,8 +17,7 @@ _FEW = 30
 _FIGURES = 14
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CalibrationLine:
+class CalibrationLine(Struct, frozen=True, kw_only=True):
     """Calibration of an evaluator by people's labels.
 
     Attributes:

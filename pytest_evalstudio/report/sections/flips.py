@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from pytest_evalstudio.engine.analysis.flip_rates import GROUPS
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import section
-from pytest_evalstudio.report.sensitivity import charts
 
 
 @section("flips", title="Robustness", order=10, tab="robustness")
@@ -19,6 +18,8 @@ def flips(content: Content) -> Mapping[str, object] | None:
     rates = content.analysis.flip_rates
     if not rates:
         return None
+    from pytest_evalstudio.report.sensitivity import charts
+
     preserving = [rate for rate in rates if rate.meaning_kept]
     return {
         "groups": [

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_evalstudio.report.content import Content
-from pytest_evalstudio.report.history import drawn_models, models_of, pictures
 from pytest_evalstudio.report.sections import section
 
 
@@ -15,6 +14,8 @@ def history(content: Content) -> Mapping[str, Any] | None:
     """Show pass rate, cost, seconds and metrics over the runs of the history; nothing for less than two."""
     if content.history is None or len(content.history.runs) < 2:
         return None
+    from pytest_evalstudio.report.history import drawn_models, models_of, pictures
+
     drawn = pictures(content.history)
     operations = {series.name for series in content.history.operations}
     return {

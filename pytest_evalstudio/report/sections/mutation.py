@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.comparison.windows import change_windows
+from msgspec import Struct
+
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import section
 
@@ -20,8 +20,7 @@ SURVIVORS_SHOWN = 6
 """Survivors of each kind of damage: enough to see what the suite misses."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SurvivorGroup:
+class SurvivorGroup(Struct, frozen=True, kw_only=True):
     """Damaged answers of one kind that pass.
 
     Attributes:
@@ -53,6 +52,8 @@ def mutation(content: Content) -> Mapping[str, object] | None:
 
 def _survivor_groups(result: MutationResult) -> list[SurvivorGroup]:
     """Return the survivors by kind of damage, most survivors first."""
+    from pytest_evalstudio.comparison.windows import change_windows
+
     by_kind: defaultdict[str, list[Survivor]] = defaultdict(list)
     for survivor in result.survivors:
         by_kind[survivor.kind].append(survivor)
