@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import argparse
 
     from pytest_evalstudio.cli.common import Adds
-    from pytest_evalstudio.validation.weaknesses.plot import Pictures
+    from pytest_evalstudio.validation.weaknesses.plot import WeaknessPictures
 
 
 def add_to(add: Adds) -> None:
@@ -118,7 +118,7 @@ def run(arguments: argparse.Namespace) -> int:
     return FINDINGS if any(weakness.weak for weakness in weaknesses) else FINE
 
 
-def _write_pictures(folder: Path, pictures: Pictures) -> None:
+def _write_pictures(folder: Path, pictures: WeaknessPictures) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, picture in pictures.files.items():

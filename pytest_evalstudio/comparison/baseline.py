@@ -15,7 +15,7 @@ from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.writing import replacing
 from pytest_evalstudio.record.codec import encode_line
 from pytest_evalstudio.record.reader import RecordReader, record_path
-from pytest_evalstudio.record.schema import Baseline, Item, Row, RowOutcome
+from pytest_evalstudio.record.schema import Baseline, Item, RecordRow, RowOutcome
 from pytest_evalstudio.record.writer import FILE
 
 BASELINE_FILE = "evalstudio-baseline.jsonl"
@@ -65,7 +65,7 @@ def _compact(item: Item, *, with_answers: bool) -> Item:
     return msgspec.structs.replace(item, rows=rows)
 
 
-def _row(row: Row, *, with_answers: bool) -> Row:
+def _row(row: RecordRow, *, with_answers: bool) -> RecordRow:
     outcomes = {id: _outcome(outcome) for id, outcome in row.outcomes.items()}
     if with_answers:
         return msgspec.structs.replace(row, outcomes=outcomes)

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from pytest_evalstudio.core.tool_calls import call_text
 from pytest_evalstudio.record.outline import RowOutline
-from pytest_evalstudio.record.schema import Row
+from pytest_evalstudio.record.schema import RecordRow
 
 CALLS_KEPT = 200
 """Calls of an answer that are compared; more than that, nobody reads."""
@@ -34,7 +34,7 @@ class CallChange(NamedTuple):
     new: str
 
 
-def packed_calls(row: Row | RowOutline) -> str:
+def packed_calls(row: RecordRow | RowOutline) -> str:
     """Return the calls of a row as one short string, for `unpacked_calls`; "" for none."""
     return _END_OF_CALL.join(
         f"{call.name}{_END_OF_NAME}{(call.arguments_text or _json(call.arguments))[:_ARGUMENTS_CHARS]}"

@@ -14,7 +14,7 @@ from pytest_evalstudio.core.codes import ItemCode
 from pytest_evalstudio.core.errors import unknown_name
 from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.record.outline import AnyItem, RowOutline, VerdictOutline
-from pytest_evalstudio.record.schema import ItemVerdict, Row, Run
+from pytest_evalstudio.record.schema import ItemVerdict, RecordRow, Run
 
 MAX_ANSWER_CHARS = 4_000
 """Characters of an answer that are kept for a word diff."""
@@ -220,7 +220,7 @@ class _Measures(NamedTuple):
     tool_calls: float | None = None
 
 
-def _measures(rows: Sequence[Row | RowOutline], *, has_texts: bool) -> _Measures:
+def _measures(rows: Sequence[RecordRow | RowOutline], *, has_texts: bool) -> _Measures:
     if len(rows) == 1:  # most items: no lists and tuples for one row
         (row,) = rows
         duration = None if row.error else row.actual_duration
@@ -252,14 +252,14 @@ def _measures(rows: Sequence[Row | RowOutline], *, has_texts: bool) -> _Measures
     )
 
 
-def _answer_digest(row: Row | RowOutline) -> int:
+def _answer_digest(row: RecordRow | RowOutline) -> int:
     """Return a digest of an answer's text, or of all messages of a conversation."""
     if not row.turns:
         return hash(row.actual_output)
     return hash(tuple((turn.prompt, turn.answer.actual_output) for turn in row.turns))
 
 
-def _calls_digest(row: Row | RowOutline) -> int:
+def _calls_digest(row: RecordRow | RowOutline) -> int:
     """Return a digest of the called tools and their arguments, in their order."""
     if not row.tool_calls:
         return 0
@@ -278,7 +278,7 @@ def _disagrees(verdict: ItemVerdict | VerdictOutline) -> bool:
     return verdict.passed is True or True in verdict.repeats
 
 
-def case_digest(row: Row | RowOutline | None) -> int:
+def case_digest(row: RecordRow | RowOutline | None) -> int:
     """Return a digest of a case's question and expectation, the same within a process; 0 without a row."""
     if row is None:
         return 0
@@ -301,7 +301,7 @@ def case_digest(row: Row | RowOutline | None) -> int:
     )
 
 
-def attachments_digest(row: Row | RowOutline | None) -> int:
+def attachments_digest(row: RecordRow | RowOutline | None) -> int:
     """Return a digest of the images and files of a case, the same within a process; 0 where it has none."""
     if row is None:
         return 0
@@ -320,7 +320,7 @@ def model_labels(run: Run) -> dict[str, str]:
     }
 
 
-def original_key(row: Row | RowOutline | None, key: str) -> str:
+def original_key(row: RecordRow | RowOutline | None, key: str) -> str:
     """Return the key of the case that a row is a perturbation of; `key` for an original."""
     for link in row.relationships if row else ():
         if link.type == PERTURBATION_SOURCE:
@@ -328,17 +328,17 @@ def original_key(row: Row | RowOutline | None, key: str) -> str:
     return key
 
 
-def _mean_duration(rows: Sequence[Row | RowOutline]) -> float | None:
+def _mean_duration(rows: Sequence[RecordRow | RowOutline]) -> float | None:
     values = [row.actual_duration for row in rows if not row.error]
     return sum(values) / len(values) if values else None
 
 
-def _mean_cost(rows: Sequence[Row | RowOutline]) -> float | None:
+def _mean_cost(rows: Sequence[RecordRow | RowOutline]) -> float | None:
     values = [row.cost for row in rows if row.cost is not None]
     return sum(values) / len(values) if values else None
 
 
-def _context_digests(row: Row | RowOutline) -> tuple[int, int]:
+def _context_digests(row: RecordRow | RowOutline) -> tuple[int, int]:
     """Return digests of the chunks of a row's context: in their order, and without it."""
     text = bytes(row.context) if type(row) is RowOutline else msgspec.json.encode(row.context)
     digest = hash(text)
@@ -347,7 +347,7 @@ def _context_digests(row: Row | RowOutline) -> tuple[int, int]:
     return digest, hash(tuple(sorted(text[2:-2].split(_BETWEEN_CHUNKS))))
 
 
-def _mean_tokens(rows: Sequence[Row | RowOutline]) -> float | None:
+def _mean_tokens(rows: Sequence[RecordRow | RowOutline]) -> float | None:
     values = [sum(row.usage.get(kind, 0) for kind in TOKENS) for row in rows if row.usage]
     return sum(values) / len(values) if values else None
 

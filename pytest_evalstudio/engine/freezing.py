@@ -9,11 +9,11 @@ from pytest_evalstudio.core.errors import DataError, nearest
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
 from pytest_evalstudio.engine.scoring.masking import masked_texts
 from pytest_evalstudio.formats.attachments import AttachedFile
-from pytest_evalstudio.formats.conversations import Turn
-from pytest_evalstudio.formats.fields import Turn as EarlierTurn
+from pytest_evalstudio.formats.conversations import ConversationTurn
+from pytest_evalstudio.formats.fields import EarlierTurn as EarlierTurn
 from pytest_evalstudio.formats.keys import Numbered
 from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
-from pytest_evalstudio.record.schema import Item, RecordedAttachment, Row
+from pytest_evalstudio.record.schema import Item, RecordedAttachment, RecordRow
 
 REVIEW = "to_review"
 """Category of a case whose expectations are observations that nobody has reviewed."""
@@ -56,7 +56,7 @@ def frozen_suite(
     return TestSuite(name=name, tests=[Test(key="frozen", test_cases=list(frozen.values()))])
 
 
-def _case(key: str, row: Row) -> TestCase:
+def _case(key: str, row: RecordRow) -> TestCase:
     case = TestCase(
         key=key,
         prompt=row.input,
@@ -75,7 +75,7 @@ def _case(key: str, row: Row) -> TestCase:
     if not row.turns:
         return case.model_copy(update={"expected_tool_calls": _expected(row.tool_calls)})
     turns = [
-        Turn(
+        ConversationTurn(
             prompt=turn.prompt,
             **_attached(turn.attachments),
             condition=turn.output_condition,

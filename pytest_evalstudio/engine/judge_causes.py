@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from pytest_evalstudio.engine.judge_bench import Verdicts
-from pytest_evalstudio.engine.judge_probes import CHUNK_ORDER, OPTION_ORDER, PADDING, REPEATS, Identity, Probe
+from pytest_evalstudio.engine.judge_probes import (
+    CHUNK_ORDER,
+    OPTION_ORDER,
+    PADDING,
+    REPEATS,
+    Identity,
+    JudgeProbe,
+)
 from pytest_evalstudio.formats.judge_checks import Cause, CauseCode
 from pytest_evalstudio.stats.intervals import wilson_interval
 from pytest_evalstudio.stats.sign_flip import sign_test
@@ -54,7 +61,7 @@ def is_low(kappa: float | None, agreement: float | None) -> bool:
 def causes(
     first: Verdicts,
     labels: Mapping[Identity, int],
-    probes: Mapping[str, Probe],
+    probes: Mapping[str, JudgeProbe],
     answers: int,
     *,
     is_agreement_low: bool,
@@ -105,7 +112,7 @@ def _of_steady(
         yield _cause(CauseCode.STRICT, fact, failing, wrong)
 
 
-def _of_probe(name: str, probe: Probe, repeats: Probe, wrong: set[Identity]) -> Cause | None:
+def _of_probe(name: str, probe: JudgeProbe, repeats: JudgeProbe, wrong: set[Identity]) -> Cause | None:
     """Return the cause that a probe shows: more flips than when the same is asked again."""
     compared, flipped = probe.compared, probe.flipped
     if not compared or wilson_interval(len(flipped), len(compared))[0] <= LEAST_FLIPS:
@@ -129,7 +136,7 @@ def _of_probe(name: str, probe: Probe, repeats: Probe, wrong: set[Identity]) -> 
     return _cause(_CODES[name], fact, explained, wrong)
 
 
-def _direction(name: str, probe: Probe) -> str:
+def _direction(name: str, probe: JudgeProbe) -> str:
     """Return which side the flips prefer, "" where they prefer none."""
     flipped = probe.flipped
     to_fail = sum(probe.first[identity] for identity in flipped)

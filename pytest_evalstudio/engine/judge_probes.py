@@ -23,7 +23,7 @@ PROBES: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Probe:
+class JudgeProbe:
     """Verdicts of the first round and of further ones under one change.
 
     Attributes:
@@ -51,9 +51,9 @@ class Probe:
         ]
 
     @property
-    def once(self) -> Probe:
+    def once(self) -> JudgeProbe:
         """Return the probe with its first further round only, to compare it with another probe."""
-        return Probe(first=self.first, rounds=self.rounds[:1])
+        return JudgeProbe(first=self.first, rounds=self.rounds[:1])
 
     def figures(self, clusters: Clusters) -> Flips:
         """Return the counts of the probe."""
@@ -70,7 +70,7 @@ class Probe:
         )
 
 
-def probes(bench: Bench, cases: Sequence[Case], first: Verdicts, repeats: int) -> dict[str, Probe]:
+def probes(bench: Bench, cases: Sequence[Case], first: Verdicts, repeats: int) -> dict[str, JudgeProbe]:
     """Judge cases again, in other orders and with padding.
 
     Args:
@@ -82,10 +82,10 @@ def probes(bench: Bench, cases: Sequence[Case], first: Verdicts, repeats: int) -
     again = [bench.verdicts(cases, bench.outcomes(cases, repeat=number)) for number in range(2, repeats + 2)]
     options = bench.verdicts(cases, bench.outcomes(cases, reverse_options=True))
     return {
-        REPEATS: Probe(first=first, rounds=again),
-        CHUNK_ORDER: Probe(first=first, rounds=[chunks]),
-        OPTION_ORDER: Probe(first=first, rounds=[options]),
-        PADDING: Probe(first=first, rounds=[padded]),
+        REPEATS: JudgeProbe(first=first, rounds=again),
+        CHUNK_ORDER: JudgeProbe(first=first, rounds=[chunks]),
+        OPTION_ORDER: JudgeProbe(first=first, rounds=[options]),
+        PADDING: JudgeProbe(first=first, rounds=[padded]),
     }
 
 

@@ -143,18 +143,18 @@ def item_scores(result: Result) -> dict[tuple[str, str], float | None]:
     }
 
 
-def _rows(result: Result) -> tuple[schema.Row, ...]:
+def _rows(result: Result) -> tuple[schema.RecordRow, ...]:
     # Answers of an item that was not run to its end were paid for, and are no basis of a verdict.
     scored = [{} for _ in result.answers] if result.not_run else result.outcomes
     return tuple(row_entry(case, outcomes) for case, outcomes in zip(result.answers, scored, strict=True))
 
 
-def row_entry(case: Case, outcomes: Mapping[ConfiguredEvaluator, Outcome]) -> schema.Row:
+def row_entry(case: Case, outcomes: Mapping[ConfiguredEvaluator, Outcome]) -> schema.RecordRow:
     """Return the entry of one answer to a case."""
     answer = recorded_answer(case.answer, case.folder)
     if case.plan is not None:
         answer = msgspec.structs.replace(answer, turns=_turns(case, answer.turns))
-    return schema.Row(
+    return schema.RecordRow(
         **msgspec.structs.asdict(answer),
         run=case.run,
         input=masked(case.question),
@@ -325,8 +325,8 @@ def _flip(flip: Flip) -> schema.ItemFlip:
     return schema.ItemFlip(**{**fields, "smallest": smallest})
 
 
-def _smallest(smallest: SmallestEdit) -> schema.SmallestEdit:
-    return schema.SmallestEdit(
+def _smallest(smallest: SmallestEdit) -> schema.RecordedEdit:
+    return schema.RecordedEdit(
         code=smallest.code.value,
         original=masked(smallest.original),
         question=masked(smallest.question),

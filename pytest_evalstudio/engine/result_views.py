@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pytest_evalstudio.engine.analysis.leaderboards import Cell, Leaderboard, Standing
     from pytest_evalstudio.plots.pictures import Pictures
-    from pytest_evalstudio.record.schema import Item, Row
+    from pytest_evalstudio.record.schema import Item, RecordRow
 
 _STYLES = {True: "color:#1b7f3b", False: "color:#b3261e;font-weight:600", None: ""}
 _HEAD = ("model", "evaluator", "metric", "value", "95 % interval", "threshold", "cases")
@@ -92,7 +92,7 @@ def item_frame(items: Sequence[Item], names: Mapping[str, str]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _calls_and_turns(row: Row) -> dict[str, object]:
+def _calls_and_turns(row: RecordRow) -> dict[str, object]:
     """Return the calls of an answer and the turns of a conversation as texts; {} where there are none."""
     cells: dict[str, object] = {}
     if row.tool_calls:

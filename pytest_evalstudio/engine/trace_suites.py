@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
 from pytest_evalstudio.engine.freezing import REVIEW, expected_call
 from pytest_evalstudio.engine.scoring.masking import masked
-from pytest_evalstudio.formats.conversations import Turn
+from pytest_evalstudio.formats.conversations import ConversationTurn
 from pytest_evalstudio.formats.dataset import Row
-from pytest_evalstudio.formats.fields import Turn as EarlierTurn
+from pytest_evalstudio.formats.fields import EarlierTurn as EarlierTurn
 from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
 from pytest_evalstudio.importers.common import Omissions
 from pytest_evalstudio.metrics.detectors import redact_identifier
@@ -81,7 +81,7 @@ def _case(row: Row, freeze_calls: bool) -> TestCase:
         conversation=[EarlierTurn(role=turn.role, content=masked(turn.content)) for turn in row.conversation],
         expected_tool_calls=None if row.turns else expected(row.tool_calls),
         turns=[
-            Turn(prompt=masked(turn.prompt), expected_tool_calls=expected(turn.tool_calls))
+            ConversationTurn(prompt=masked(turn.prompt), expected_tool_calls=expected(turn.tool_calls))
             for turn in row.turns
         ],
     )

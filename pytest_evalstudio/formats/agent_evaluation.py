@@ -31,11 +31,11 @@ from pytest_evalstudio.formats.agent_evaluation_export import (
 from pytest_evalstudio.formats.csv_text import read_csv
 from pytest_evalstudio.formats.dataset import LlmDataset, Row, complete_row_keys
 from pytest_evalstudio.formats.fields import (
+    EarlierTurn,
     FormatModel,
     Key,
     Text,
     Texts,
-    Turn,
     shown,
     validate,
 )
@@ -245,12 +245,12 @@ def _row(source: Source, at: tuple[object, ...], data: object, some_answered: bo
     return validate(Row, values, source, *at)
 
 
-def _asked(source: Source, at: tuple[object, ...], request: Any) -> tuple[str, list[Turn]]:
+def _asked(source: Source, at: tuple[object, ...], request: Any) -> tuple[str, list[EarlierTurn]]:
     """Return the question and the turns before it."""
-    turns: list[Turn] = []
+    turns: list[EarlierTurn] = []
     if isinstance(request, dict) and "messages" in request:
         location: tuple[object, ...] = (*at, "messages")
-        *turns, last = _turns(source, location, request["messages"]) or [Turn(role="user", content="")]
+        *turns, last = _turns(source, location, request["messages"]) or [EarlierTurn(role="user", content="")]
         if last.role != "user":
             raise source.error(
                 pointer(*location, len(turns), "role"),
@@ -281,10 +281,10 @@ def _asked(source: Source, at: tuple[object, ...], request: Any) -> tuple[str, l
     return question, turns
 
 
-def _turns(source: Source, at: tuple[object, ...], data: object) -> list[Turn]:
+def _turns(source: Source, at: tuple[object, ...], data: object) -> list[EarlierTurn]:
     if not isinstance(data, list):
         raise source.error(pointer(*at), f"expected a list of messages, found {shown(data)}")
-    return [validate(Turn, item, source, *at, index) for index, item in enumerate(data)]
+    return [validate(EarlierTurn, item, source, *at, index) for index, item in enumerate(data)]
 
 
 def _guidelines(source: Source, at: tuple[object, ...], data: Any) -> tuple[list[str], dict[str, object]]:

@@ -75,7 +75,7 @@ class _Strict(FormatModel):
         return data
 
 
-class Turn(_Strict):
+class ConversationTurn(_Strict):
     """Message of the user in a conversation that is run, with expectations of the answer to it.
 
     The expectations are those of `TestCase`. `evaluators` names those of the case's evaluators that score
@@ -150,7 +150,7 @@ class Turn(_Strict):
         )
 
 
-class Reply(_Strict):
+class UserReply(_Strict):
     """Reply of a simulated user: `say` is the message where an answer meets the condition `when`."""
 
     when: str
@@ -177,7 +177,7 @@ class User(_Strict):
     opening: Text = ""
     max_turns: Annotated[int, Field(ge=1, le=MAX_TURNS_LIMIT)] = MAX_TURNS
     stop_when: Text = ""
-    replies: Annotated[list[Reply], BeforeValidator(_listed)] = Field(default_factory=list)
+    replies: Annotated[list[UserReply], BeforeValidator(_listed)] = Field(default_factory=list)
     otherwise: Text = ""
 
     @field_validator("stop_when")
@@ -207,10 +207,10 @@ class User(_Strict):
         )
 
 
-class AnsweredTurn(Turn):
+class AnsweredTurn(ConversationTurn):
     """Turn of a conversation with its answer, in the keys of a row."""
 
-    optional_keys: ClassVar[frozenset[str]] = Turn.optional_keys | {
+    optional_keys: ClassVar[frozenset[str]] = ConversationTurn.optional_keys | {
         "context",
         "context_sources",
         "context_scores",
@@ -253,7 +253,7 @@ class AnsweredTurn(Turn):
         return with_steps(data)
 
 
-Turns = Annotated[list[Turn], BeforeValidator(_listed), Field(max_length=MAX_TURNS_LIMIT)]
+Turns = Annotated[list[ConversationTurn], BeforeValidator(_listed), Field(max_length=MAX_TURNS_LIMIT)]
 AnsweredTurns = Annotated[list[AnsweredTurn], BeforeValidator(_listed), Field(max_length=MAX_TURNS_LIMIT)]
 JudgedTurnsWord = Annotated[JudgedTurns | Literal[""], one_of("worst", "last")]
 OnFailureWord = Annotated[OnFailure | Literal[""], one_of("continue", "stop")]
@@ -261,7 +261,7 @@ EndedBy = Annotated[EndOfConversation, one_of("max_turns", "no_reply", "failed_t
 
 
 def plan_of(
-    turns: Sequence[Turn],
+    turns: Sequence[ConversationTurn],
     user: User | None,
     judge: str = "",
     on_failure: str = "",
@@ -309,7 +309,7 @@ def with_opening(data: object, key: str) -> object:
 
 def _opening(turns: object, user: object) -> str:
     first = turns[0] if isinstance(turns, list) and turns else None
-    if isinstance(first, Mapping | Turn):
+    if isinstance(first, Mapping | ConversationTurn):
         return str(first.get("prompt") or "?") if isinstance(first, Mapping) else first.prompt
     if isinstance(user, User):
         return user.opening or user.goal

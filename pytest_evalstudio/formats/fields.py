@@ -114,7 +114,7 @@ def _optional_defaults(model: type[FormatModel]) -> dict[str, Any]:
     }
 
 
-class Relationship(FormatModel):
+class RelationshipField(FormatModel):
     """A named link to another test case."""
 
     type: Text = ""
@@ -122,21 +122,21 @@ class Relationship(FormatModel):
     target_type: Text = "test_case"
 
 
-Relationships = Annotated[list[Relationship], BeforeValidator(_list)]
+Relationships = Annotated[list[RelationshipField], BeforeValidator(_list)]
 
 
-class Turn(FormatModel):
+class EarlierTurn(FormatModel):
     """Message of a conversation before the question."""
 
     role: Literal["system", "user", "assistant"]
     content: str
 
 
-Conversation = Annotated[list[Turn], BeforeValidator(_list)]
+Conversation = Annotated[list[EarlierTurn], BeforeValidator(_list)]
 """The turns before the question, the first one first."""
 
 
-def spoken(conversation: Iterable[Turn]) -> list[list[str]]:
+def spoken(conversation: Iterable[EarlierTurn]) -> list[list[str]]:
     """Return a conversation as JSON values for a derived key."""
     return [[turn.role, turn.content] for turn in conversation]
 

@@ -27,7 +27,7 @@ from pytest_evalstudio.mutation.results import (
     Survivor,
 )
 from pytest_evalstudio.mutation.subjects import Subject, SubjectGroup, Subjects
-from pytest_evalstudio.mutation.texts import HARMLESS, MUTATORS, Damage, Material, names_in
+from pytest_evalstudio.mutation.texts import HARMLESS, MUTATORS, Damage, MutationMaterial, names_in
 from pytest_evalstudio.stats.clustered import clustered_share
 
 KINDS = (*MUTATORS, *CALL_MUTATORS)
@@ -138,7 +138,9 @@ def _mutants(
         rng = random.Random(f"{seed}/{subject.file}/{row.key}/{subject.model}")
         sample = rng.sample(texts, min(len(texts), _MAX_OTHERS))
         others = tuple(text for text in sample if text != row.actual_output)
-        material = Material(question=row.input, expected=row.expected_output, others=others, names=names)
+        material = MutationMaterial(
+            question=row.input, expected=row.expected_output, others=others, names=names
+        )
         tables = [(MUTATORS, False), (HARMLESS, True)] if row.actual_output.strip() else []
         for table, is_harmless in tables:
             for kind, mutate in table.items():

@@ -160,7 +160,7 @@ class Damage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Material:
+class MutationMaterial:
     """Material for damage, beside the answer itself.
 
     Attributes:
@@ -181,7 +181,7 @@ class Material:
         return f"{self.expected} {self.question}"
 
 
-Mutator = Callable[[str, Material, random.Random], Damage | None]
+Mutator = Callable[[str, MutationMaterial, random.Random], Damage | None]
 
 
 def names_in(texts: Sequence[str]) -> list[str]:
@@ -199,7 +199,7 @@ def _replaced(text: str, match: re.Match[str], other: str) -> Damage:
     return Damage(text=f"{text[: match.start()]}{shown}{text[match.end() :]}", removed=match[0], added=shown)
 
 
-def _matches(pattern: re.Pattern[str], text: str, material: Material) -> list[re.Match[str]]:
+def _matches(pattern: re.Pattern[str], text: str, material: MutationMaterial) -> list[re.Match[str]]:
     """Return the matches in the sentence that answers the question, if there are any; else all.
 
     Damage to a sentence that is beside the question says nothing of a suite.
@@ -231,7 +231,7 @@ def _answering_sentence(text: str, asked: str) -> tuple[int, int]:
     return max(spans, key=weight, default=(0, len(text)))
 
 
-def _number(text: str, material: Material, rng: random.Random) -> Damage | None:
+def _number(text: str, material: MutationMaterial, rng: random.Random) -> Damage | None:
     """Change the first digit of a number, a near miss."""
     in_dates = {place for date in _DATE.finditer(text) for place in range(*date.span())}
     item_numbers = {match.start(1) for match in _ITEM_NUMBER.finditer(text)}
@@ -251,7 +251,7 @@ def _number(text: str, material: Material, rng: random.Random) -> Damage | None:
     return _replaced(text, match, f"{digit + step}{match[0][1:]}")
 
 
-def _date(text: str, material: Material, rng: random.Random) -> Damage | None:
+def _date(text: str, material: MutationMaterial, rng: random.Random) -> Damage | None:
     """Move a year or a month."""
     years = _matches(_YEAR, text, material)
     if years:
@@ -264,7 +264,7 @@ def _date(text: str, material: Material, rng: random.Random) -> Damage | None:
     return _replaced(text, match, _MONTHS[(_MONTHS.index(match[0]) + 2) % 12])
 
 
-def _unit(text: str, material: Material, rng: random.Random) -> Damage | None:
+def _unit(text: str, material: MutationMaterial, rng: random.Random) -> Damage | None:
     matches = _matches(_UNIT, text, material)
     if not matches:
         return None
@@ -272,7 +272,7 @@ def _unit(text: str, material: Material, rng: random.Random) -> Damage | None:
     return _replaced(text, match, _UNITS[match[0]])
 
 
-def _name(text: str, material: Material, rng: random.Random) -> Damage | None:
+def _name(text: str, material: MutationMaterial, rng: random.Random) -> Damage | None:
     names = [name for name in names_in([text]) if name not in material.question]
     others = [
         name for name in material.names if name not in text and not any(part in text for part in name.split())
@@ -284,7 +284,7 @@ def _name(text: str, material: Material, rng: random.Random) -> Damage | None:
     return Damage(text=text.replace(name, other), removed=name, added=other)
 
 
-def _negation(text: str, material: Material, rng: random.Random) -> Damage | None:
+def _negation(text: str, material: MutationMaterial, rng: random.Random) -> Damage | None:
     """Negate the first verb, or take a negation away."""
     matches = _matches(_NEGATION, text, material)
     if not matches:
@@ -293,7 +293,7 @@ def _negation(text: str, material: Material, rng: random.Random) -> Damage | Non
     return _replaced(text, match, dict(_NEGATED)[match[0].lower()])
 
 
-def _quantifier(text: str, material: Material, rng: random.Random) -> Damage | None:
+def _quantifier(text: str, material: MutationMaterial, rng: random.Random) -> Damage | None:
     matches = _matches(_QUANTIFIER, text, material)
     if not matches:
         return None
@@ -301,7 +301,7 @@ def _quantifier(text: str, material: Material, rng: random.Random) -> Damage | N
     return _replaced(text, match, _QUANTIFIERS[match[0].lower()])
 
 
-def _dropped_sentence(text: str, material: Material, rng: random.Random) -> Damage | None:
+def _dropped_sentence(text: str, material: MutationMaterial, rng: random.Random) -> Damage | None:
     """Drop the sentence that answers the question."""
     if len(split_sentences(text)) < 2:
         return None
@@ -309,13 +309,13 @@ def _dropped_sentence(text: str, material: Material, rng: random.Random) -> Dama
     return Damage(text=f"{text[:start]}{text[end:]}".strip(), removed=text[start:end])
 
 
-def _added_sentence(text: str, material: Material, rng: random.Random) -> Damage | None:
+def _added_sentence(text: str, material: MutationMaterial, rng: random.Random) -> Damage | None:
     sentence = rng.choice(_ADDED)
     end = "" if text.rstrip().endswith((".", "!", "?", "…", ":")) else "."
     return Damage(text=f"{text.rstrip()}{end} {sentence}", added=sentence)
 
 
-def _other_answer(text: str, material: Material, rng: random.Random) -> Damage | None:
+def _other_answer(text: str, material: MutationMaterial, rng: random.Random) -> Damage | None:
     """Take the answer to another question that has the fewest words in common."""
     words = _keys_of(text)
     candidates = [other for other in material.others if other.strip() and not words >= _keys_of(other)]
@@ -325,7 +325,7 @@ def _other_answer(text: str, material: Material, rng: random.Random) -> Damage |
     return Damage(text=other)
 
 
-def _truncated(text: str, material: Material, rng: random.Random) -> Damage | None:
+def _truncated(text: str, material: MutationMaterial, rng: random.Random) -> Damage | None:
     """Break off in the middle of the sentence that answers the question."""
     start, end = _answering_sentence(text, material.asked)
     words = list(re.finditer(r"\S+", text[start:end]))
@@ -335,17 +335,17 @@ def _truncated(text: str, material: Material, rng: random.Random) -> Damage | No
     return Damage(text=text[:cut], removed=text[cut:].strip())
 
 
-def _refusal(text: str, material: Material, rng: random.Random) -> Damage | None:
+def _refusal(text: str, material: MutationMaterial, rng: random.Random) -> Damage | None:
     return None if is_refusal(text) else Damage(text=_REFUSAL)
 
 
-def _language(text: str, material: Material, rng: random.Random) -> Damage | None:
+def _language(text: str, material: MutationMaterial, rng: random.Random) -> Damage | None:
     """Answer in German, with the numbers and names of the answer."""
     kept = [match[0] for match in _matches(_NUMBER, text, material)] + names_in([text])
     return Damage(text=f"{_GERMAN}: {', '.join(kept)}." if kept else f"{_GERMAN} wie beschrieben.")
 
 
-def _swapped(text: str, material: Material, rng: random.Random) -> Damage | None:
+def _swapped(text: str, material: MutationMaterial, rng: random.Random) -> Damage | None:
     """Swap two numbers, else two names."""
     numbers = _matches(_NUMBER, text, material)
     pairs = [
@@ -386,11 +386,11 @@ MUTATORS: Mapping[str, Mutator] = {
 """Kinds of damage to a text."""
 
 
-def _with_courtesy(text: str, material: Material, rng: random.Random) -> Damage | None:
+def _with_courtesy(text: str, material: MutationMaterial, rng: random.Random) -> Damage | None:
     return Damage(text=f"Thank you for your question. {text}", added="Thank you for your question.")
 
 
-def _with_mark_up(text: str, material: Material, rng: random.Random) -> Damage | None:
+def _with_mark_up(text: str, material: MutationMaterial, rng: random.Random) -> Damage | None:
     spans = split_sentences(text)
     if not spans or "*" in text:
         return None
@@ -398,7 +398,7 @@ def _with_mark_up(text: str, material: Material, rng: random.Random) -> Damage |
     return Damage(text=f"{text[:start]}**{text[start:end]}**{text[end:]}")
 
 
-def _with_blanks(text: str, material: Material, rng: random.Random) -> Damage | None:
+def _with_blanks(text: str, material: MutationMaterial, rng: random.Random) -> Damage | None:
     return Damage(text="\n\n".join(text[start:end] for start, end in split_sentences(text)) + "\n")
 
 

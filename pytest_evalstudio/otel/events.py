@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from pytest_evalstudio.core.tracing import trace_and_span
-from pytest_evalstudio.record.items import Item, Row, RowOutcome
+from pytest_evalstudio.record.items import Item, RecordRow, RowOutcome
 from pytest_evalstudio.record.schema import MetricEntry, Run
 
 EVENT = "gen_ai.evaluation.result"
@@ -151,7 +151,7 @@ def _label(metric: MetricEntry, score: float) -> str:
     return "pass" if meets else "fail"
 
 
-def _subject(run: Run, item: Item, row: Row) -> list[Attribute]:
+def _subject(run: Run, item: Item, row: RecordRow) -> list[Attribute]:
     """Return the attributes that name the answer."""
     named = {
         "gen_ai.response.id": row.request_id,

@@ -17,7 +17,7 @@ from pytest_evalstudio.plugin.continuing import question_count
 from pytest_evalstudio.plugin.payload import Payload, PayloadLine
 from pytest_evalstudio.plugin.reports import Announced, item_tables
 from pytest_evalstudio.record.codec import encode_line
-from pytest_evalstudio.record.schema import Item, ItemVerdict, Row, RowOutcome, Tables
+from pytest_evalstudio.record.schema import Item, ItemVerdict, RecordRow, RowOutcome, Tables
 
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.items import EvalItem
@@ -118,7 +118,7 @@ def plan_of(
 def crash_payload(nodeid: str, item: PlannedItem, header: str) -> Payload:
     """Return the record entry of an item whose worker died: an error of each of its evaluators."""
     code = OutcomeCode.NO_ANSWER.value
-    row = Row(
+    row = RecordRow(
         run=1,
         input=item.question,
         corpus=(),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pytest_evalstudio.engine.analysis.flip_rates import FlipRate
     from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard, Standing
     from pytest_evalstudio.report.build import Report
-    from pytest_evalstudio.report.findings import Finding
+    from pytest_evalstudio.report.findings import ReportFinding
 
 ROWS = 10
 FINDINGS = 3
@@ -197,7 +197,7 @@ def judging_lines(analysis: Analysis) -> Iterator[str]:
         yield f"judge: {not_asked:,} judgements were not asked for: {reasons}"
 
 
-def finding_lines(findings: Sequence[Finding]) -> Iterator[str]:
+def finding_lines(findings: Sequence[ReportFinding]) -> Iterator[str]:
     """Yield the number of findings by severity, and the most severe ones."""
     counts = Counter(finding.severity for finding in findings)
     numbers = [f"{counts[severity]} {severity}" for severity in SEVERITIES if counts[severity]]

@@ -220,7 +220,7 @@ class RecordedTurn(Struct, frozen=True, kw_only=True, omit_defaults=True):
     evaluators: tuple[str, ...] | None = None
 
 
-class Row(RecordedAnswer, frozen=True, kw_only=True, omit_defaults=True):
+class RecordRow(RecordedAnswer, frozen=True, kw_only=True, omit_defaults=True):
     """Answer of a model to a question: one repeat of an item.
 
     Attributes:
@@ -293,7 +293,7 @@ class ItemVerdict(Struct, frozen=True, kw_only=True, omit_defaults=True):
     thresholds: dict[str, float] = {}
 
 
-class SmallestEdit(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class RecordedEdit(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Smallest edit of a perturbed question under which the metric still flips.
 
     Attributes:
@@ -342,7 +342,7 @@ class ItemFlip(Struct, frozen=True, kw_only=True, omit_defaults=True):
     meaning_kept: bool
     fails: bool
     turn: int = 0
-    smallest: SmallestEdit | None = None
+    smallest: RecordedEdit | None = None
 
 
 class Perturbation(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -427,7 +427,7 @@ class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kin
     model_key: str
     code: str = ""
     reason: str
-    rows: tuple[Row, ...]
+    rows: tuple[RecordRow, ...]
     verdicts: dict[str, ItemVerdict]
     flips: tuple[ItemFlip, ...]
     perturbed: Perturbation | None = None

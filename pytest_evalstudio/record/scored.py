@@ -52,7 +52,7 @@ class PartEntry(Struct, frozen=True, kw_only=True):
     last_row: int
 
 
-class Stratum(Struct, frozen=True, kw_only=True):
+class ScoredStratum(Struct, frozen=True, kw_only=True):
     """A stratum: its values of the columns `Sampling.by`, its rows, and those that were scored."""
 
     values: tuple[str, ...]
@@ -71,7 +71,7 @@ class Sampling(Struct, frozen=True, kw_only=True):
     seed: int
     size: int
     by: tuple[str, ...]
-    strata: tuple[Stratum, ...]
+    strata: tuple[ScoredStratum, ...]
 
 
 class WorstRow(Struct, frozen=True):

@@ -13,7 +13,7 @@ from typing import Any
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.formats.condition_writing import substring_condition
-from pytest_evalstudio.formats.conversations import Turn
+from pytest_evalstudio.formats.conversations import ConversationTurn
 from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
 from pytest_evalstudio.redteam.kinds import KINDS, AttackKind
 from pytest_evalstudio.redteam.purpose import Purpose
@@ -176,7 +176,9 @@ def _case(attack: _Attack, purpose: Purpose) -> TestCase:
     }
     if len(messages) == 1:
         return TestCase(prompt=messages[0], **whole, **expected)
-    turns = [Turn(prompt=message) for message in messages[:-1]] + [Turn(prompt=messages[-1], **expected)]
+    turns = [ConversationTurn(prompt=message) for message in messages[:-1]] + [
+        ConversationTurn(prompt=messages[-1], **expected)
+    ]
     return TestCase(prompt=messages[0], turns=turns, judge="last", **whole)
 
 

@@ -23,7 +23,7 @@ from pytest_evalstudio.formats.agent_evaluation import evaluation_entry
 from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.record.codec import portable
 from pytest_evalstudio.record.schema import Item, JsonObject, RowOutcome, Run
-from pytest_evalstudio.record.schema import Row as RecordRow
+from pytest_evalstudio.record.schema import RecordRow as RecordRow
 from pytest_evalstudio.report.results import open_text, write_json
 
 FIGURES = "agent_evaluation.json"

@@ -42,7 +42,7 @@ from pytest_evalstudio.report.explainer import outputs_of, write_explainer
 from pytest_evalstudio.report.exports import interpretation
 from pytest_evalstudio.report.failed_items import FailedItems
 from pytest_evalstudio.report.failures import FailureBook
-from pytest_evalstudio.report.findings import Finding, grouped
+from pytest_evalstudio.report.findings import ReportFinding, grouped
 from pytest_evalstudio.report.folders import Archive, ExplainerFolder, tree
 from pytest_evalstudio.report.results import ResultsWriter, open_text, write_json
 from pytest_evalstudio.report.thresholds import thresholds_in_force
@@ -79,7 +79,7 @@ class Report:
     explainers: Mapping[str, Path]
     analysis: Analysis = field(repr=False)
     verdict: RunVerdict = field(repr=False)
-    findings: tuple[Finding, ...] = field(default=(), repr=False)
+    findings: tuple[ReportFinding, ...] = field(default=(), repr=False)
     warnings: tuple[str, ...] = ()
     ratings: Ratings | None = field(default=None, repr=False)
 

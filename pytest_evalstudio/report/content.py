@@ -18,7 +18,7 @@ from pytest_evalstudio.report.data.columns import Columns
 from pytest_evalstudio.report.data.tools import ToolTable
 from pytest_evalstudio.report.failed_items import FailedItems
 from pytest_evalstudio.report.failures import FailureBook
-from pytest_evalstudio.report.findings import Finding
+from pytest_evalstudio.report.findings import ReportFinding
 from pytest_evalstudio.report.folders import ExplainerFolder
 from pytest_evalstudio.report.thresholds import ThresholdLine
 from pytest_evalstudio.report.verdict import RunVerdict
@@ -50,7 +50,7 @@ class Content(Struct, frozen=True):
     analysis: Analysis
     verdict: RunVerdict
     conclusions: Sequence[ModelConclusion]
-    findings: Sequence[Finding]
+    findings: Sequence[ReportFinding]
     failed: FailedItems
     thresholds: Sequence[ThresholdLine]
     failures: FailureBook

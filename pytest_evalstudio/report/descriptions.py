@@ -9,7 +9,7 @@ import msgspec
 
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.engine.asking.limits import AnswerFigures
-from pytest_evalstudio.record.schema import JsonObject, ModelEntry, Row
+from pytest_evalstudio.record.schema import JsonObject, ModelEntry, RecordRow
 
 _MODEL_KEYS = tuple(
     name for name in (field.name for field in msgspec.structs.fields(ModelEntry)) if name != "stopping"
@@ -23,7 +23,7 @@ class ModelRequests:
         self._calls = self._answered = self._failed = self._retries = 0
         self._figures = AnswerFigures()
 
-    def add(self, row: Row) -> None:
+    def add(self, row: RecordRow) -> None:
         """Count one row."""
         self._calls += max(1, len(row.turns)) + row.retries
         self._retries += row.retries

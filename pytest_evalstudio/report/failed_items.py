@@ -15,7 +15,7 @@ from pytest_evalstudio.core.text import is_blank
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.condition_terms import And, Condition, Not, Or
-from pytest_evalstudio.record.schema import Item, ItemVerdict, Row, Run
+from pytest_evalstudio.record.schema import Item, ItemVerdict, RecordRow, Run
 from pytest_evalstudio.report.assessment import is_safety
 from pytest_evalstudio.report.failure_groups import TITLES, FailureGroup, GroupKey, group_key, grouped
 from pytest_evalstudio.report.failure_types import FailedEvaluator, FailedItem, FailureTexts, Kind, TermResult
@@ -208,7 +208,7 @@ def _fault(info: EvaluatorInfo, verdict: ItemVerdict) -> str:
 
 def _failing_row(
     item: Item, misses: Sequence[FailedEvaluator], evaluators: Mapping[str, EvaluatorInfo]
-) -> Row:
+) -> RecordRow:
     """Return the repeat that shows the failure: empty, with the worst score, or with an error."""
     if item.code == ItemCode.ANSWER_EMPTY:
         return next((row for row in item.rows if is_blank(row.actual_output)), item.rows[0])
@@ -218,7 +218,7 @@ def _failing_row(
 
 
 def _texts(
-    row: Row,
+    row: RecordRow,
     misses: tuple[FailedEvaluator, ...],
     evaluators: Mapping[str, EvaluatorInfo],
     change: ItemChange | None,
@@ -250,7 +250,7 @@ def _changes(change: ItemChange) -> tuple[Piece, ...]:
 
 
 def _marked(
-    row: Row, answer: str, misses: Iterable[FailedEvaluator], evaluators: Mapping[str, EvaluatorInfo]
+    row: RecordRow, answer: str, misses: Iterable[FailedEvaluator], evaluators: Mapping[str, EvaluatorInfo]
 ) -> tuple[Segment, ...]:
     """Return the answer with the stretches that the first evaluator with any marked as bad."""
     for miss in misses:
@@ -268,7 +268,7 @@ def _beginning(text: str) -> str:
     return shown or text[:TEXT_CHARS]
 
 
-def _is_judged(row: Row) -> bool:
+def _is_judged(row: RecordRow) -> bool:
     """Return True if the answer has a score, so that the terms of its condition say something."""
     is_scored = any(outcome.status == "score" for outcome in row.outcomes.values())
     return is_scored and row.condition_on != "context"

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
-from pytest_evalstudio.record.schema import Item, ItemVerdict, Mark, Row, Run
+from pytest_evalstudio.record.schema import Item, ItemVerdict, Mark, RecordRow, Run
 from pytest_evalstudio.report.highlight import Segment, segments
 
 ON_A_PAGE = 400
@@ -139,10 +139,10 @@ def _badness(metric: Metric, scores: Mapping[str, float | None]) -> float:
     return -score if metric.better == "higher" else score
 
 
-def worst_row(info: EvaluatorInfo, rows: Sequence[Row]) -> Row:
+def worst_row(info: EvaluatorInfo, rows: Sequence[RecordRow]) -> RecordRow:
     """Return the repeat with the worst score; an error comes before any score."""
 
-    def badness(row: Row) -> float:
+    def badness(row: RecordRow) -> float:
         outcome = row.outcomes.get(info.id)
         if outcome is None:
             return -math.inf

@@ -32,7 +32,7 @@ _SHOW: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class ReportFinding:
     """Problems of one kind.
 
     Attributes:
@@ -72,7 +72,7 @@ class Finding:
         return {"q": self.keys[0]} if self.answers == 1 and self.keys else {}
 
 
-def grouped(analysis: Analysis, columns: Columns) -> list[Finding]:
+def grouped(analysis: Analysis, columns: Columns) -> list[ReportFinding]:
     """Return the findings of a run, the most severe and the most frequent first."""
     groups: dict[tuple[object, ...], list[Problem]] = {}
     for problem in analysis.problems:
@@ -133,11 +133,11 @@ class _Group:
             names |= {line.name for line in self._standings if line.judged > line.passed}
         self._models = tuple(sorted(names, key=natural_key))
 
-    def finding(self) -> Finding:
+    def finding(self) -> ReportFinding:
         """Return the finding."""
         first = self._problems[0]
         answers, listed = self._answers()
-        return Finding(
+        return ReportFinding(
             title=self._title(answers),
             severity=min((problem.severity for problem in self._problems), key=SEVERITIES.index),
             problem_type=first.problem_type,

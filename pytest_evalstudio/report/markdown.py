@@ -15,7 +15,7 @@ from pytest_evalstudio.report.conclusions import ScoredCell
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.failed_items import FailedItems
 from pytest_evalstudio.report.failure_types import FailedItem, reason_of
-from pytest_evalstudio.report.findings import Finding
+from pytest_evalstudio.report.findings import ReportFinding
 from pytest_evalstudio.report.repeats import FLAKY_HEAD, HEAD, flaky_rows, repeat_rows, stopping_lines
 from pytest_evalstudio.report.verdict import run_name
 from pytest_evalstudio.report.worddiff import Stretch
@@ -230,7 +230,7 @@ def assessed(cell: ScoredCell) -> str:
     return f"{figure(verdict.value)}{mark}"
 
 
-def _findings(findings: Sequence[Finding]) -> Iterator[str]:
+def _findings(findings: Sequence[ReportFinding]) -> Iterator[str]:
     for finding in findings[:FINDINGS_SHOWN]:
         yield f"- **{finding.severity}** {escaped(finding.title)}. {escaped(finding.action)}"
     if len(findings) > FINDINGS_SHOWN:

@@ -30,7 +30,7 @@ from pytest_evalstudio.report.commands import pytest_command
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.contributed import built_sections
 from pytest_evalstudio.report.data.blocks import Block
-from pytest_evalstudio.report.findings import Finding
+from pytest_evalstudio.report.findings import ReportFinding
 from pytest_evalstudio.report.sections.evaluators import evaluator_part
 from pytest_evalstudio.report.verdict import run_name
 
@@ -282,7 +282,7 @@ def _whole_percent(value: float | None) -> str:
     return f"{max(1, shown) if value > 0 else shown} %"
 
 
-def _finding_filter(finding: Finding) -> str:
+def _finding_filter(finding: ReportFinding) -> str:
     """Return the address of the cases of a finding within the matrix."""
     return urlencode(finding.filters)
 

@@ -26,7 +26,7 @@ from pytest_evalstudio.record.schema import (
     JsonObject,
     ModelEntry,
     RecordedTurn,
-    Row,
+    RecordRow,
     RowOutcome,
 )
 from pytest_evalstudio.report import parquet
@@ -193,7 +193,7 @@ class _Sheet:
             )
             files.callback(self._parquet.close)
 
-    def add(self, row: Row, outcome: RowOutcome, shared: _SharedCells) -> None:
+    def add(self, row: RecordRow, outcome: RowOutcome, shared: _SharedCells) -> None:
         """Write one row."""
         values = [_portable(outcome.scores.get(key)) for key in self._keys]
         status, reason = outcome.status, outcome.reason
@@ -229,7 +229,7 @@ def _open_bytes(path: Path) -> IO[bytes]:
 _COLUMNS = (*KEYS, *PLACE, *ROW, *ROW_FIGURES, *AGENT)
 
 
-def _values(item: Item, row: Row) -> list[object]:
+def _values(item: Item, row: RecordRow) -> list[object]:
     """Return the cells of a row that are the same for all evaluators, in the order of the columns.
 
     Calls, steps and turns are JSON.
@@ -274,7 +274,7 @@ def _values(item: Item, row: Row) -> list[object]:
     ]
 
 
-def _shared_cells(item: Item, row: Row) -> _SharedCells:
+def _shared_cells(item: Item, row: RecordRow) -> _SharedCells:
     """Encode the cells of a row; calls, steps and turns, by far the longest, once for all files."""
     values = _values(item, row)
     nested = cast("list[bytes | None]", values[_NESTED])
@@ -347,7 +347,7 @@ def _metric_names(info: EvaluatorInfo) -> dict[str, str]:
     }
 
 
-def _sentences(info: EvaluatorInfo, row: Row, outcome: RowOutcome) -> list[dict[str, object]]:
+def _sentences(info: EvaluatorInfo, row: RecordRow, outcome: RowOutcome) -> list[dict[str, object]]:
     parts = segments(row.actual_output, outcome.fragments, info.sentence_metric)
     data = [
         {

@@ -11,15 +11,15 @@ from msgspec.structs import replace
 from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.importers.common import Omissions
 from pytest_evalstudio.traces.exchanges import last_question
-from pytest_evalstudio.traces.facts import Facts, Result
-from pytest_evalstudio.traces.parts import Part
+from pytest_evalstudio.traces.facts import Facts, ToolResult
+from pytest_evalstudio.traces.parts import TracePart
 
 CONTENT_REMEDY = (
     "texts are recorded only on request, e.g. by OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true"
 )
 
 
-def merged_calls(group: Sequence[Part], omissions: Omissions) -> tuple[list[ToolCall], dict[str, int]]:
+def merged_calls(group: Sequence[TracePart], omissions: Omissions) -> tuple[list[ToolCall], dict[str, int]]:
     """Return the calls of a row in the order of time, and the index of the call of each tool's span.
 
     A span belongs to the requested call with its id, else with its name and arguments, else with its name.
@@ -69,7 +69,7 @@ def matching_calls(requested: Sequence[ToolCall], executed: Sequence[ToolCall]) 
     return [open_calls.take(call) for call in executed]
 
 
-def _requested(speakers: Sequence[Part]) -> Iterator[tuple[float, ToolCall]]:
+def _requested(speakers: Sequence[TracePart]) -> Iterator[tuple[float, ToolCall]]:
     """Yield the calls that models requested, with the times; a call that several spans repeat once."""
     ids: set[str] = set()
     unnamed: set[str] = set()
@@ -93,7 +93,7 @@ def _requested(speakers: Sequence[Part]) -> Iterator[tuple[float, ToolCall]]:
                     ids.add(call.id)
 
 
-def _results(speakers: Sequence[Facts]) -> Mapping[str, Result]:
+def _results(speakers: Sequence[Facts]) -> Mapping[str, ToolResult]:
     return {
         result.call: result
         for facts in speakers

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_evalstudio.importers.common import ANSWER_KEYS, QUESTION_KEYS, Json
-from pytest_evalstudio.traces.facts import Facts, Message
+from pytest_evalstudio.traces.facts import Facts, TraceMessage
 from pytest_evalstudio.traces.messages import parsed, read_messages
 
 Earlier = tuple[dict[str, str], ...]
@@ -14,7 +14,7 @@ Earlier = tuple[dict[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class TraceExchange:
     """Question and answer; "" where the trace does not say them."""
 
     question: str
@@ -22,7 +22,7 @@ class Exchange:
     answer: str
 
 
-def exchange_of(root: Facts, models: Sequence[Facts]) -> Exchange:
+def exchange_of(root: Facts, models: Sequence[Facts]) -> TraceExchange:
     """Return question and answer: of the root span, else of the first and last call of a model."""
     first_question, first_earlier = split(models[0].inputs) if models else ("", ())
     question, earlier = split(root.inputs)
@@ -35,10 +35,10 @@ def exchange_of(root: Facts, models: Sequence[Facts]) -> Exchange:
     answer = said(root.outputs) or _answer_in(root.answer)
     if not answer and models:
         answer = said(models[-1].outputs)
-    return Exchange(question, earlier, answer or root.answer)
+    return TraceExchange(question, earlier, answer or root.answer)
 
 
-def last_question(messages: Sequence[Message]) -> int:
+def last_question(messages: Sequence[TraceMessage]) -> int:
     """Return the index of the user's last message; -1 where there is none."""
     for index in range(len(messages) - 1, -1, -1):
         if messages[index].role == "user" and messages[index].text.strip():
@@ -46,7 +46,7 @@ def last_question(messages: Sequence[Message]) -> int:
     return -1
 
 
-def split(messages: Sequence[Message]) -> tuple[str, Earlier]:
+def split(messages: Sequence[TraceMessage]) -> tuple[str, Earlier]:
     """Return the user's last message, and the turns before it."""
     index = last_question(messages)
     if index < 0:
@@ -59,7 +59,7 @@ def split(messages: Sequence[Message]) -> tuple[str, Earlier]:
     return messages[index].text, earlier
 
 
-def said(messages: Sequence[Message]) -> str:
+def said(messages: Sequence[TraceMessage]) -> str:
     """Return the text of the assistant's last message that has one."""
     return next(
         (message.text for message in reversed(messages) if message.role == "assistant" and message.text), ""

@@ -13,7 +13,7 @@ Kind = Literal["agent", "chain", "model", "tool", "retrieval", "handover", ""]
 """Operation of a span; "" for one that rows have no use for."""
 
 
-class Result(Struct, frozen=True):
+class ToolResult(Struct, frozen=True):
     """Result of a tool in a message: the id of the call, and the text."""
 
     call: str
@@ -21,7 +21,7 @@ class Result(Struct, frozen=True):
     error: str = ""
 
 
-class Message(Struct, frozen=True):
+class TraceMessage(Struct, frozen=True):
     """Message of a model call.
 
     Attributes:
@@ -31,7 +31,7 @@ class Message(Struct, frozen=True):
     role: str
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
-    results: tuple[Result, ...] = ()
+    results: tuple[ToolResult, ...] = ()
 
 
 class Document(Struct, frozen=True):
@@ -62,8 +62,8 @@ class Facts(Struct, frozen=True, kw_only=True):
 
     kind: Kind = ""
     name: str = ""
-    inputs: tuple[Message, ...] = ()
-    outputs: tuple[Message, ...] = ()
+    inputs: tuple[TraceMessage, ...] = ()
+    outputs: tuple[TraceMessage, ...] = ()
     question: str = ""
     answer: str = ""
     served_model: str = ""

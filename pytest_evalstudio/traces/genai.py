@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.importers.common import Json, mapping_of
-from pytest_evalstudio.traces.facts import NO_FACTS, Document, Facts, Kind, Message
+from pytest_evalstudio.traces.facts import NO_FACTS, Document, Facts, Kind, TraceMessage
 from pytest_evalstudio.traces.messages import (
     amount,
     call_of,
@@ -123,7 +123,7 @@ def _documents(values: Mapping[str, Json]) -> Iterator[Document]:
     return documents_of(values.get("gen_ai.retrieval.documents"))
 
 
-def _messages(span: Span) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
+def _messages(span: Span) -> tuple[tuple[TraceMessage, ...], tuple[TraceMessage, ...]]:
     """Return the messages of a span: of its attributes, else of its events and log records."""
     values = span.attributes
     inputs, outputs = _of_attributes(values)
@@ -139,9 +139,9 @@ def _has(values: Mapping[str, Json], names: Iterable[str]) -> bool:
     return any(name in values for name in names)
 
 
-def _of_attributes(values: Mapping[str, Json]) -> tuple[list[Message], list[Message]]:
-    inputs: list[Message] = []
-    outputs: list[Message] = []
+def _of_attributes(values: Mapping[str, Json]) -> tuple[list[TraceMessage], list[TraceMessage]]:
+    inputs: list[TraceMessage] = []
+    outputs: list[TraceMessage] = []
     if _SYSTEM in values:
         parts = parsed(values[_SYSTEM])
         system: Json = {"role": "system", "parts": parts} if isinstance(parts, list) else parts
@@ -158,7 +158,7 @@ def _of_attributes(values: Mapping[str, Json]) -> tuple[list[Message], list[Mess
     return inputs, outputs
 
 
-def _flattened(values: Mapping[str, Json], prefix: str, role: str) -> Iterator[Message]:
+def _flattened(values: Mapping[str, Json], prefix: str, role: str) -> Iterator[TraceMessage]:
     for item in unflattened(values, prefix):
         item["tool_calls"] = listed(item.get("tool_calls"))
         content = parsed(item.get("content"))
@@ -169,7 +169,7 @@ def _flattened(values: Mapping[str, Json], prefix: str, role: str) -> Iterator[M
             yield message
 
 
-def _of_event(event: Event) -> tuple[list[Message], list[Message]]:
+def _of_event(event: Event) -> tuple[list[TraceMessage], list[TraceMessage]]:
     """Return the messages of an event: input and output."""
     values = {**event.attributes, **mapping_of(event.body)}
     if event.name in _ROLE_EVENTS:

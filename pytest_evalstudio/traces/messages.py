@@ -14,7 +14,7 @@ from pytest_evalstudio.core.numbers import MAX_TOKENS
 from pytest_evalstudio.core.tool_calls import MAX_DEPTH, ToolCall, is_deep, read_tool_call
 from pytest_evalstudio.formats.messages import message_parts
 from pytest_evalstudio.importers.common import Json, mapping_of
-from pytest_evalstudio.traces.facts import Document, Message, Result
+from pytest_evalstudio.traces.facts import Document, ToolResult, TraceMessage
 
 ROLES: Mapping[str, str] = {
     "system": "system",
@@ -49,7 +49,7 @@ def text_of(value: Json) -> str:
     return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
-def read_messages(value: Json, role: str) -> Iterator[Message]:
+def read_messages(value: Json, role: str) -> Iterator[TraceMessage]:
     """Yield the messages of an attribute; what is no message is left out.
 
     Args:
@@ -67,7 +67,7 @@ def read_messages(value: Json, role: str) -> Iterator[Message]:
                 yield message
 
 
-def read_message(value: Mapping[str, Json], role: str = "") -> Message | None:
+def read_message(value: Mapping[str, Json], role: str = "") -> TraceMessage | None:
     """Read a message; None where it is none."""
     value = unwrapped(value)
     name = value.get("role", value.get("type"))
@@ -79,12 +79,12 @@ def read_message(value: Mapping[str, Json], role: str = "") -> Message | None:
         return _of_parts(known, parts)
     try:
         texts, calls, results = message_parts({**value, "role": known})
-        return Message(
+        return TraceMessage(
             known,
             "\n".join(texts),
             tuple(_plain_call(call) for call in calls),
             tuple(
-                Result(id, text_of(result.get("result")), text_of(result.get("error")))
+                ToolResult(id, text_of(result.get("result")), text_of(result.get("error")))
                 for id, result in results.items()
             ),
         )
@@ -106,10 +106,10 @@ def _plain_call(value: Mapping[str, Any]) -> ToolCall:
         return replace(call, arguments={}, arguments_text=json.dumps(call.arguments, default=str))
 
 
-def _of_parts(role: str, parts: Iterable[Json]) -> Message:
+def _of_parts(role: str, parts: Iterable[Json]) -> TraceMessage:
     texts: list[str] = []
     calls: list[ToolCall] = []
-    results: list[Result] = []
+    results: list[ToolResult] = []
     for part in map(mapping_of, parts):
         kind = part.get("type")
         if kind == "tool_call":
@@ -117,10 +117,10 @@ def _of_parts(role: str, parts: Iterable[Json]) -> Message:
             calls += [call] if call is not None else []
         elif kind == "tool_call_response":
             text = next((part[name] for name in _RESULTS if part.get(name) is not None), None)
-            results.append(Result(text_of(part.get("id")), text_of(text)))
+            results.append(ToolResult(text_of(part.get("id")), text_of(text)))
         elif kind == "text" and isinstance(content := part.get("content", part.get("text")), str):
             texts.append(content)
-    return Message(role, "\n".join(texts), tuple(calls), tuple(results))
+    return TraceMessage(role, "\n".join(texts), tuple(calls), tuple(results))
 
 
 def call_of(name: Json, arguments: Json, id: Json = None, result: Json = None) -> ToolCall | None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from pytest_evalstudio.importers.common import ANSWER_KEYS, QUESTION_KEYS, Json, mapping_of
 from pytest_evalstudio.traces.exchanges import text_in
-from pytest_evalstudio.traces.facts import NO_FACTS, Facts, Kind, Message
+from pytest_evalstudio.traces.facts import NO_FACTS, Facts, Kind, TraceMessage
 from pytest_evalstudio.traces.messages import (
     amount,
     call_of,
@@ -76,7 +76,7 @@ def read(span: Span) -> Facts:
     )
 
 
-def _messages(value: Json, role: str) -> Iterator[Message]:
+def _messages(value: Json, role: str) -> Iterator[TraceMessage]:
     """Yield the messages in a recorded request or reply: of chat completions, Anthropic, or bare ones."""
     data = mapping_of(value)
     if isinstance(choices := data.get("choices"), list):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.importers.common import Json, mapping_of
-from pytest_evalstudio.traces.facts import NO_FACTS, Document, Facts, Kind, Message
+from pytest_evalstudio.traces.facts import NO_FACTS, Document, Facts, Kind, TraceMessage
 from pytest_evalstudio.traces.messages import (
     amount,
     call_of,
@@ -89,7 +89,7 @@ def _call(span: Span) -> ToolCall | None:
     return call_of(_tool_name(span), arguments, id, result)
 
 
-def _messages(values: Mapping[str, Json], prefix: str, role: str) -> Iterator[Message]:
+def _messages(values: Mapping[str, Json], prefix: str, role: str) -> Iterator[TraceMessage]:
     for item in unflattened(values, prefix):
         message = dict(mapping_of(item.get("message")))
         contents = [mapping_of(part).get("message_content") for part in listed(message.get("contents"))]

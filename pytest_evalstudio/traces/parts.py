@@ -25,7 +25,7 @@ STEP_KINDS: Mapping[Kind, StepKind] = {
 
 
 @dataclass(slots=True)
-class Part:
+class TracePart:
     """Span with its facts and its position in the trace.
 
     Attributes:
@@ -60,13 +60,13 @@ def facts_of(span: Span) -> Facts:
     return genai.read(span) if genai.is_genai(span) else NO_FACTS
 
 
-def parts_of(trace: Trace) -> dict[str, Part]:
+def parts_of(trace: Trace) -> dict[str, TracePart]:
     """Return the parts of a trace by the ids of their spans; cycles of parents are cut."""
-    parts = {span.id: Part(span, facts_of(span)) for span in trace.spans}
+    parts = {span.id: TracePart(span, facts_of(span)) for span in trace.spans}
     orphans: dict[str, str] = {}
     connected: set[str] = set()
     for start in parts:
-        path: list[Part] = []
+        path: list[TracePart] = []
         seen: set[str] = set()
         id = start
         while id in parts and id not in connected and id not in seen:
@@ -81,7 +81,9 @@ def parts_of(trace: Trace) -> dict[str, Part]:
     return parts
 
 
-def _connect(part: Part, above: Part | None, parts: dict[str, Part], orphans: dict[str, str]) -> None:
+def _connect(
+    part: TracePart, above: TracePart | None, parts: dict[str, TracePart], orphans: dict[str, str]
+) -> None:
     """Set owner and agent of a part.
 
     Args:

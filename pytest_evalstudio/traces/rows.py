@@ -10,10 +10,10 @@ from pytest_evalstudio.core.steps import Step
 from pytest_evalstudio.core.tracing import traceparent
 from pytest_evalstudio.importers.common import Fields, Omissions
 from pytest_evalstudio.traces.calls import CONTENT_REMEDY, merged_calls
-from pytest_evalstudio.traces.exchanges import Exchange, exchange_of, last_question, said
+from pytest_evalstudio.traces.exchanges import TraceExchange, exchange_of, last_question, said
 from pytest_evalstudio.traces.facts import NO_FACTS, Document
 from pytest_evalstudio.traces.files import Trace
-from pytest_evalstudio.traces.parts import MAX_NAME_CHARS, ROOTS, STEP_KINDS, Part, parts_of
+from pytest_evalstudio.traces.parts import MAX_NAME_CHARS, ROOTS, STEP_KINDS, TracePart, parts_of
 
 QUESTION = "row without a question"
 UNSAID_REMEDY = "the trace does not say it, so it stays empty"
@@ -31,7 +31,7 @@ class TraceRow:
 def rows_of(trace: Trace, omissions: Omissions) -> Iterator[TraceRow]:
     """Yield the rows of a trace; what it does not say is missing, and counted."""
     parts = parts_of(trace)
-    groups: dict[str, list[Part]] = {}
+    groups: dict[str, list[TracePart]] = {}
     for part in parts.values():
         if _counts(part):
             groups.setdefault(part.owner, []).append(part)
@@ -71,7 +71,7 @@ def fields_of(trace: Trace, question: str, omissions: Omissions) -> Fields | Non
     root = roots[0] if len(roots) == 1 else group[0]
     span_id = root.span.id if len(roots) == 1 else ""
     return {
-        **_row(root, group, Exchange(question, (), ""), omissions),
+        **_row(root, group, TraceExchange(question, (), ""), omissions),
         "traceparent": traceparent(trace.id, span_id),
     }
 
@@ -85,11 +85,13 @@ def fields_fault(fields: Fields) -> str:
     return number_fault(usage=usage, cost_usd=cost_usd, duration_s=duration_s)
 
 
-def _counts(part: Part) -> bool:
+def _counts(part: TracePart) -> bool:
     return bool(part.facts.kind) and not (part.inside_model and part.facts.kind == "model")
 
 
-def _row(root: Part, group: Sequence[Part], exchange: Exchange, omissions: Omissions) -> Fields:
+def _row(
+    root: TracePart, group: Sequence[TracePart], exchange: TraceExchange, omissions: Omissions
+) -> Fields:
     models = [part for part in group if part.facts.kind == "model"]
     last = models[-1].facts if models else root.facts if root.facts.kind in ROOTS else NO_FACTS
     usage, cost_usd = _totals(models or [root])
@@ -136,7 +138,7 @@ def _count_unsaid(omissions: Omissions, **said: bool) -> None:
             omissions.add(f"{name} of a row", CONTENT_REMEDY if name == "answer" else UNSAID_REMEDY)
 
 
-def _totals(parts: Sequence[Part]) -> tuple[dict[str, int], float | None]:
+def _totals(parts: Sequence[TracePart]) -> tuple[dict[str, int], float | None]:
     """Return the tokens by kind and the cost of some spans; a cost that one of them lacks is unknown."""
     usage: dict[str, int] = {}
     costs = [part.facts.cost_usd for part in parts]
@@ -147,7 +149,7 @@ def _totals(parts: Sequence[Part]) -> tuple[dict[str, int], float | None]:
     return usage, sum(stated) if stated and len(stated) == len(costs) else None
 
 
-def _duration_s(root: Part, group: Sequence[Part]) -> float | None:
+def _duration_s(root: TracePart, group: Sequence[TracePart]) -> float | None:
     """Return the seconds of the root span; of all spans where they have no common root."""
     if root.facts.kind in ROOTS or root not in group or len(group) == 1:
         return root.span.duration_s
@@ -170,7 +172,7 @@ def _sources(documents: Sequence[Document]) -> Fields:
     return fields
 
 
-def _step(part: Part, call: int | None, question: str, positions: Mapping[Document, int]) -> Step:
+def _step(part: TracePart, call: int | None, question: str, positions: Mapping[Document, int]) -> Step:
     facts, span = part.facts, part.span
     speaks = facts.kind in ("model", "agent")
     index = last_question(facts.inputs) if speaks else -1

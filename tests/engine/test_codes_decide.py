@@ -15,7 +15,7 @@ from pytest_evalstudio.engine.analysis.analyse import Analysis, analyse
 from pytest_evalstudio.engine.evaluate import evaluate
 from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.record.reader import RecordReader
-from pytest_evalstudio.record.schema import Item, Row, RowOutcome
+from pytest_evalstudio.record.schema import Item, RecordRow, RowOutcome
 from pytest_evalstudio.record.writer import RecordWriter
 
 RECORD = Path(__file__).parents[1] / "record" / "data" / "record-0.1.0.jsonl"
@@ -45,7 +45,7 @@ def reworded(item: Item) -> Item:
     )
 
 
-def _row(row: Row) -> Row:
+def _row(row: RecordRow) -> RecordRow:
     outcomes = {id: _outcome(outcome) for id, outcome in row.outcomes.items()}
     return msgspec.structs.replace(row, error=OTHER if row.error else "", outcomes=outcomes)
 

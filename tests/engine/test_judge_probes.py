@@ -15,7 +15,7 @@ from pytest_evalstudio.engine.judge_causes import causes
 from pytest_evalstudio.engine.judge_check import check_judge
 from pytest_evalstudio.engine.judge_check_lines import check_lines
 from pytest_evalstudio.engine.judge_padding import is_english, pad
-from pytest_evalstudio.engine.judge_probes import PROBES, Probe
+from pytest_evalstudio.engine.judge_probes import PROBES, JudgeProbe
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.judge_checks import CauseCode, JudgeCheck
 from pytest_evalstudio.judges.parsing import read_reply
@@ -243,7 +243,8 @@ def test_a_noisy_judge_is_rarely_called_something_else() -> None:
         ]
         first = rounds[0]
         probes = {
-            name: Probe(first=first, rounds=[other]) for name, other in zip(PROBES, rounds[1:], strict=True)
+            name: JudgeProbe(first=first, rounds=[other])
+            for name, other in zip(PROBES, rounds[1:], strict=True)
         }
         results = [
             cause.code

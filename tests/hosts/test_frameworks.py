@@ -14,7 +14,14 @@ import pytest
 from pytest_evalstudio.core.cases import Answer
 from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.hosts._callables import to_answer
-from pytest_evalstudio.hosts._frameworks.parts import Calls, Chunk, context, text_of, text_of_blocks, tokens
+from pytest_evalstudio.hosts._frameworks.parts import (
+    Calls,
+    RetrievedChunk,
+    context,
+    text_of,
+    text_of_blocks,
+    tokens,
+)
 from pytest_evalstudio.hosts._frameworks.reading import FRAMEWORKS, framework_answer
 
 
@@ -264,7 +271,7 @@ def test_results_go_to_their_calls() -> None:
 
 
 def test_sources_and_scores_are_of_all_chunks_or_of_none() -> None:
-    chunks = [Chunk("a", "a.md", 0.5), Chunk("b", "", None)]
+    chunks = [RetrievedChunk("a", "a.md", 0.5), RetrievedChunk("b", "", None)]
     assert context(chunks) == {"context": ("a", "b"), "context_sources": (), "context_scores": ()}
 
 

@@ -6,16 +6,16 @@ from random import Random
 
 import pytest
 
-from pytest_evalstudio.mutation.texts import HARMLESS, MUTATORS, Material, names_in
+from pytest_evalstudio.mutation.texts import HARMLESS, MUTATORS, MutationMaterial, names_in
 
-MATERIAL = Material(
+MATERIAL = MutationMaterial(
     question="What does a transfer to Spain cost?",
     others=("Cards are blocked by phone.", "A transfer costs nothing."),
     names=("Ada Brown", "Lisbon"),
 )
 
 
-def damaged(kind: str, text: str, material: Material = MATERIAL, seed: int = 1) -> str | None:
+def damaged(kind: str, text: str, material: MutationMaterial = MATERIAL, seed: int = 1) -> str | None:
     damage = {**MUTATORS, **HARMLESS}[kind](text, material, Random(seed))
     return None if damage is None else damage.text
 

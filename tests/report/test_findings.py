@@ -9,7 +9,7 @@ import pytest
 from pytest_evalstudio.engine.analysis.analyse import analyse
 from pytest_evalstudio.report.assessment import assess
 from pytest_evalstudio.report.build import Report, build_report
-from pytest_evalstudio.report.findings import Finding
+from pytest_evalstudio.report.findings import ReportFinding
 from support.compared_runs import long_run
 from support.records import RecordBuilder, boolean_evaluator, flip, perturbed, score
 
@@ -18,7 +18,7 @@ def built(builder: RecordBuilder, folder: Path) -> Report:
     return build_report(builder.write(folder), folder / "report", {})
 
 
-def finding(report: Report, evaluator: str) -> Finding:
+def finding(report: Report, evaluator: str) -> ReportFinding:
     (only,) = [each for each in report.findings if each.evaluator == evaluator]
     return only
 

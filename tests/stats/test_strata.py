@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_evalstudio.batch.figures.estimates import mean_of, pass_share_of, percentile_of
-from pytest_evalstudio.record.scored import MetricAggregate, Sampling, Stratum, StratumMoments
+from pytest_evalstudio.record.scored import MetricAggregate, Sampling, ScoredStratum, StratumMoments
 from pytest_evalstudio.record.sketches import sketch_of
 from pytest_evalstudio.stats.intervals import student_quantile
 from pytest_evalstudio.stats.strata import SampledStratum, allocate, stratified_mean, weighted_quantiles
@@ -102,7 +102,7 @@ def test_intervals_cover_the_true_value_in_95_of_100_samples(
         size=sum(drawn),
         by=("s",),
         strata=tuple(
-            Stratum(values=(str(i),), population=size, sample=n)
+            ScoredStratum(values=(str(i),), population=size, sample=n)
             for i, (size, n) in enumerate(zip(SIZES, drawn, strict=True))
         ),
     )
@@ -145,7 +145,9 @@ def test_the_interval_of_a_percentile_covers_that_of_all_rows() -> None:
         seed=0,
         size=80,
         by=("part",),
-        strata=tuple(Stratum(values=(str(i),), population=len(s), sample=40) for i, s in enumerate(strata)),
+        strata=tuple(
+            ScoredStratum(values=(str(i),), population=len(s), sample=40) for i, s in enumerate(strata)
+        ),
     )
     covered = 0
     for _ in range(400):

@@ -167,9 +167,9 @@ def _labels(text: str) -> None:
 def _damages(text: str) -> None:
     from random import Random
 
-    from pytest_evalstudio.mutation.texts import HARMLESS, MUTATORS, Material, names_in
+    from pytest_evalstudio.mutation.texts import HARMLESS, MUTATORS, MutationMaterial, names_in
 
-    material = Material(question=text, others=(f"{text}.",), names=tuple(names_in([text])[:10]))
+    material = MutationMaterial(question=text, others=(f"{text}.",), names=tuple(names_in([text])[:10]))
     for mutate in (*MUTATORS.values(), *HARMLESS.values()):
         mutate(text, material, Random(1))
 

@@ -35,7 +35,7 @@ from pytest_evalstudio.formats.suite import TestCase
 from pytest_evalstudio.hosts._replies import POINTERS
 from pytest_evalstudio.plugin import watch
 from pytest_evalstudio.plugin.settings import DEFAULT_CACHE, DEFAULT_OUTPUT
-from pytest_evalstudio.record.items import ItemFlip, ItemVerdict, Row, RowOutcome
+from pytest_evalstudio.record.items import ItemFlip, ItemVerdict, RecordRow, RowOutcome
 from pytest_evalstudio.record.schema import EvaluatorEntry, Item, MetricEntry, ModelEntry, Run
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -361,7 +361,7 @@ def evaluator_details() -> Iterator[str]:
         yield from ("", f"Source: {source_line(cls)}", "", f"Agreement with people: {_agreement(id)}.")
 
 
-_RECORD = (Run, EvaluatorEntry, MetricEntry, ModelEntry, Item, Row, RowOutcome, ItemVerdict, ItemFlip)
+_RECORD = (Run, EvaluatorEntry, MetricEntry, ModelEntry, Item, RecordRow, RowOutcome, ItemVerdict, ItemFlip)
 
 
 def record() -> Iterator[str]:
@@ -372,7 +372,7 @@ def record() -> Iterator[str]:
         MetricEntry,
         ModelEntry,
         Item,
-        Row,
+        RecordRow,
         RowOutcome,
         ItemVerdict,
         ItemFlip,

@@ -12,7 +12,7 @@ from pytest_evalstudio.batch.input.fields import ANSWER, Wanted, array_of
 from pytest_evalstudio.batch.input.sources import SampledRows, TableSource
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, nearest
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
-from pytest_evalstudio.record.scored import Sampling, Stratum
+from pytest_evalstudio.record.scored import Sampling, ScoredStratum
 from pytest_evalstudio.stats.strata import allocate
 
 MIN_ROWS = 2
@@ -160,7 +160,7 @@ def _sample(
         rows.append(drawn)
         numbers.append(np.full(len(drawn), index, dtype=np.int32))
         values = tuple(safe_identifier(value) for value in name)
-        strata.append(Stratum(values=values, population=reservoirs[name].seen, sample=len(drawn)))
+        strata.append(ScoredStratum(values=values, population=reservoirs[name].seen, sample=len(drawn)))
     all_rows = np.concatenate(rows) if rows else np.empty(0, dtype=np.int64)
     all_numbers = np.concatenate(numbers) if numbers else np.empty(0, dtype=np.int32)
     order = np.argsort(all_rows)

@@ -24,7 +24,7 @@ from pytest_evalstudio.record.schema import (
     FileEntry,
     Item,
     ItemVerdict,
-    Row,
+    RecordRow,
     RowOutcome,
     Run,
     RunSettings,
@@ -258,9 +258,9 @@ def _reason(verdicts: Mapping[str, ItemVerdict]) -> str:
     return ""
 
 
-def _row(answer: AnswerRow | None, outcomes: dict[str, RowOutcome]) -> Row:
+def _row(answer: AnswerRow | None, outcomes: dict[str, RowOutcome]) -> RecordRow:
     groups = answer.groups if answer is not None else {}
-    return Row(
+    return RecordRow(
         run=1,
         input=answer.input if answer is not None else "",
         corpus=(),

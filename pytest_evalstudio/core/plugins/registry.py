@@ -26,7 +26,7 @@ from pytest_evalstudio.core.plugins.host import Host, HostSpec
 from pytest_evalstudio.core.plugins.index import MODULES
 from pytest_evalstudio.core.plugins.perturbator import Perturbator, PerturbatorSpec
 from pytest_evalstudio.core.plugins.section import Section, SectionSpec
-from pytest_evalstudio.core.plugins.step import Step, StepSpec
+from pytest_evalstudio.core.plugins.step import RunnableStep, StepSpec
 
 
 class Spec(Protocol):
@@ -199,7 +199,7 @@ class Registry:
         self.perturbators: PluginRegistry[type[Perturbator], PerturbatorSpec] = PluginRegistry(
             "perturbator", "pytest_evalstudio.perturbations", PerturbatorSpec
         )
-        self.steps: PluginRegistry[type[Step], StepSpec] = PluginRegistry(
+        self.steps: PluginRegistry[type[RunnableStep], StepSpec] = PluginRegistry(
             "step", "pytest_evalstudio.mrm.steps", StepSpec
         )
         self.generators: PluginRegistry[type[Generator], GeneratorSpec] = PluginRegistry(

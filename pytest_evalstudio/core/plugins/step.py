@@ -51,11 +51,11 @@ class StepSpec(Struct, frozen=True, kw_only=True):
     reads: bool = False
     editable: tuple[str, ...] = ()
 
-    def configured_of(self, step: Step) -> tuple[str, ...]:
+    def configured_of(self, step: RunnableStep) -> tuple[str, ...]:
         """Return the keys of the configuration that a step uses with its parameters."""
         return tuple(cast(Configured, step).configured) if self.dynamic_configured else self.configured
 
-    def files_of(self, step: Step, home: Path, base: Path) -> Sequence[Path]:
+    def files_of(self, step: RunnableStep, home: Path, base: Path) -> Sequence[Path]:
         """Return the files, other than artifacts, that a step depends on.
 
         Args:
@@ -65,7 +65,7 @@ class StepSpec(Struct, frozen=True, kw_only=True):
         return cast(Reads, step).reads(home, base) if self.reads else ()
 
 
-class Step(Protocol):
+class RunnableStep(Protocol):
     """A frozen dataclass whose fields are its parameters.
 
     `run` writes artifacts to `context.folder`; those of earlier steps are in `context.artifacts(ID)`. The

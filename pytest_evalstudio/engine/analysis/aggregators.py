@@ -36,7 +36,7 @@ from pytest_evalstudio.engine.analysis.spools import Spool
 from pytest_evalstudio.engine.origins import SOURCE, Origin, origin
 from pytest_evalstudio.engine.scoring.comparable import differs_in_form
 from pytest_evalstudio.formats.condition import parse_condition
-from pytest_evalstudio.record.schema import CaseFinding, Item, ItemVerdict, Row, RowOutcome, Run
+from pytest_evalstudio.record.schema import CaseFinding, Item, ItemVerdict, RecordRow, RowOutcome, Run
 
 if TYPE_CHECKING:
     from pytest_evalstudio.metrics.rag_stages import RagStage
@@ -185,7 +185,7 @@ class Aggregator:
                     self.cases.sources[case] = (item.file, link.target)
         return case
 
-    def _row(self, item: Item, row: Row, case: int, model: ModelAggregator) -> None:
+    def _row(self, item: Item, row: RecordRow, case: int, model: ModelAggregator) -> None:
         model.rows += 1
         if row.retries:
             model.retries += row.retries
@@ -202,7 +202,7 @@ class Aggregator:
             if id in self.evaluators:
                 self._outcome(self.evaluators[id], outcome, item, row, case)
 
-    def _answer(self, key: str, row: Row, model: ModelAggregator) -> None:
+    def _answer(self, key: str, row: RecordRow, model: ModelAggregator) -> None:
         model.answered += 1
         if row.stored:
             model.stored += 1
@@ -231,7 +231,9 @@ class Aggregator:
             if not any(chunk.strip() for chunk in row.context):
                 model.no_context.note(key)
 
-    def _outcome(self, info: EvaluatorInfo, outcome: RowOutcome, item: Item, row: Row, case: int) -> None:
+    def _outcome(
+        self, info: EvaluatorInfo, outcome: RowOutcome, item: Item, row: RecordRow, case: int
+    ) -> None:
         aggregator = self.model_scores(info.id, item.model_key)
         if outcome.code == OutcomeCode.NOTHING_ENCODED:
             aggregator.nothing_encoded.note(item.key, outcome.reason)
@@ -260,7 +262,7 @@ class Aggregator:
         aggregator: ScoreAggregator,
         outcome: RowOutcome,
         item: Item,
-        row: Row,
+        row: RecordRow,
         case: int,
     ) -> None:
         scores = outcome.scores
@@ -338,7 +340,7 @@ class Aggregator:
                 self.more_flips.setdefault((flip.evaluator, item.model_key), Sample()).note(item.key)
 
 
-def _rag_stage(row: Row) -> RagStage | None:
+def _rag_stage(row: RecordRow) -> RagStage | None:
     """Return the stage at which a failing answer went wrong; None for a model that does not retrieve."""
     if row.error or row.expects == "refusal" or not (row.is_rag or row.context):
         return None

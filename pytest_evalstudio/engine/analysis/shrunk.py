@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from pytest_evalstudio.core.figures import counted
-from pytest_evalstudio.record.schema import Item, SmallestEdit
+from pytest_evalstudio.record.schema import Item, RecordedEdit
 
 if TYPE_CHECKING:
     from pytest_evalstudio.engine.scoring.smallest import ShrinkCode
@@ -30,7 +30,7 @@ class ShrunkFlip(Struct, frozen=True, kw_only=True):
     evaluator: str
     metric: str
     direction: str
-    smallest: SmallestEdit
+    smallest: RecordedEdit
 
 
 class ShrunkFlips(Struct, frozen=True, kw_only=True):

@@ -37,7 +37,7 @@ class End(enum.Enum):
     NO_REPLY = "no_reply"
 
 
-class User(Protocol):
+class DialogueUser(Protocol):
     """Takes the part of the user.
 
     Attributes:
@@ -130,7 +130,7 @@ class Dialogue:
     """
 
     prompt: Prompt
-    user: User
+    user: DialogueUser
     key: str
     exchanges: tuple[Exchange, ...] = field(default=(), hash=False)
     max_turns: int | None = None

@@ -109,7 +109,7 @@ class Breaker:
 
 
 @dataclass(slots=True)
-class Spread:
+class RunningSummary:
     """Number, sum and limits of values that are added one by one."""
 
     n: int = 0
@@ -139,8 +139,8 @@ class AnswerFigures(Struct):
         usage: tokens by kind, added up.
     """
 
-    durations: Spread = field(default_factory=Spread)
-    first_tokens: Spread = field(default_factory=Spread)
+    durations: RunningSummary = field(default_factory=RunningSummary)
+    first_tokens: RunningSummary = field(default_factory=RunningSummary)
     usage: dict[str, int] = field(default_factory=dict)
 
     def add(self, duration_s: float | None, first_token_s: float | None, usage: Mapping[str, int]) -> None:

@@ -13,9 +13,9 @@ from pytest_evalstudio.core.numbers import DEFAULT_SEED
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
 from pytest_evalstudio.engine.perturbing.texts import Perturber, Variant
-from pytest_evalstudio.formats.conversations import AnsweredTurn, Turn
+from pytest_evalstudio.formats.conversations import AnsweredTurn, ConversationTurn
 from pytest_evalstudio.formats.dataset import LlmDataset, Row
-from pytest_evalstudio.formats.fields import FormatModel, Relationship
+from pytest_evalstudio.formats.fields import FormatModel, RelationshipField
 from pytest_evalstudio.formats.keys import Numbered
 from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite, complete_keys
@@ -43,7 +43,9 @@ def _defaults(model: type[FormatModel], names: Iterable[str]) -> dict[str, objec
     return {name: model.model_fields[name].get_default(call_default_factory=True) for name in names}
 
 
-_NO_ANSWER_IN_TURN = _defaults(AnsweredTurn, set(AnsweredTurn.model_fields) - set(Turn.model_fields))
+_NO_ANSWER_IN_TURN = _defaults(
+    AnsweredTurn, set(AnsweredTurn.model_fields) - set(ConversationTurn.model_fields)
+)
 _NO_ANSWER = _defaults(Row, (*_NO_ANSWER_IN_TURN, "ended_by"))
 
 
@@ -202,9 +204,9 @@ def _fill_lab(lab: TestLab, perturber: Perturber) -> int:
     return len(added)
 
 
-def _links(variant: Variant, original: str) -> list[Relationship]:
+def _links(variant: Variant, original: str) -> list[RelationshipField]:
     return [
-        Relationship(type=link.type, target=link.target, target_type=link.target_type)
+        RelationshipField(type=link.type, target=link.target, target_type=link.target_type)
         for link in variant.links(original)
     ]
 

@@ -49,7 +49,7 @@ _CURRENCY = "$€£¥₹₽₩"
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
-class Span(Struct, frozen=True):
+class ProtectedSpan(Struct, frozen=True):
     """Protected part of a text."""
 
     start: int
@@ -98,17 +98,17 @@ def mask(text: str, unprotected: Collection[Protected] = ()) -> MaskedText:
     return MaskedText("".join([*parts, text[end:]]), tuple(spans))
 
 
-def protected_spans(text: str, unprotected: Collection[Protected] = ()) -> list[Span]:
+def protected_spans(text: str, unprotected: Collection[Protected] = ()) -> list[ProtectedSpan]:
     """Return the protected spans of a text in their order, without overlaps.
 
     Overlapping spans are joined; the first one names the kind.
     """
     found = [span for span in _candidates(text) if span.kind not in unprotected]
-    merged: list[Span] = []
+    merged: list[ProtectedSpan] = []
     for span in sorted(found, key=lambda span: (span.start, -span.end)):
         if merged and span.start < merged[-1].end:
             if span.end > merged[-1].end:
-                merged[-1] = Span(merged[-1].start, span.end, merged[-1].kind)
+                merged[-1] = ProtectedSpan(merged[-1].start, span.end, merged[-1].kind)
         else:
             merged.append(span)
     return merged
@@ -118,7 +118,7 @@ def _mark(number: int) -> str:
     return chr(_FIRST_MARK + number % _MARKS)
 
 
-def _candidates(text: str) -> Iterator[Span]:
+def _candidates(text: str) -> Iterator[ProtectedSpan]:
     patterns: tuple[tuple[re.Pattern[str], Protected], ...] = (
         (_CODE, "code"),
         (_URL, "url"),
@@ -126,36 +126,36 @@ def _candidates(text: str) -> Iterator[Span]:
         (MARK, "identifier"),
     )
     for pattern, kind in patterns:
-        yield from (Span(*match.span(), kind) for match in pattern.finditer(text))
+        yield from (ProtectedSpan(*match.span(), kind) for match in pattern.finditer(text))
     yield from _tokens(text)
     yield from _amounts_in_words(text)
     yield from _names(text)
 
 
-def _tokens(text: str) -> Iterator[Span]:
+def _tokens(text: str) -> Iterator[ProtectedSpan]:
     """Yield tokens with digits, with the unit that follows, and tokens that are no words."""
     for match in _TOKEN.finditer(text):
         token = match[0].rstrip(_OUTER)
         start = match.start() + len(token) - len(token := token.lstrip(_OUTER))
         if any(map(str.isnumeric, token)):
             kind: Protected = "number" if _QUANTITY.fullmatch(token) else "identifier"
-            yield Span(start, _end_with_units(text, start + len(token)), kind)
+            yield ProtectedSpan(start, _end_with_units(text, start + len(token)), kind)
         elif (
             _IDENTIFIER.search(token) and any(map(str.isalpha, token)) and not _PLAIN_SLASHES.fullmatch(token)
         ) or any(char in _CURRENCY for char in token):
-            yield Span(start, start + len(token), "identifier")
+            yield ProtectedSpan(start, start + len(token), "identifier")
 
 
-def _amounts_in_words(text: str) -> Iterator[Span]:
+def _amounts_in_words(text: str) -> Iterator[ProtectedSpan]:
     """Yield numbers that are written as words, with the unit that follows, and days and months."""
     end = 0
     for match in _WORD.finditer(text):
         word = match[0].lower()
         if word in CALENDAR:
-            yield Span(*match.span(), "date")
+            yield ProtectedSpan(*match.span(), "date")
         elif match.start() >= end and not SPOKEN_NUMBERS.isdisjoint(word.split("-")):
             end = _end_with_units(text, match.end())
-            yield Span(match.start(), end, "number")
+            yield ProtectedSpan(match.start(), end, "number")
 
 
 def _end_with_units(text: str, end: int) -> int:
@@ -171,7 +171,7 @@ def _end_with_units(text: str, end: int) -> int:
 _NEXT_WORD = re.compile(r"[ \u00a0-]([^\W\d_]+(?:['’.-][^\W\d_]+)*)(?!\w)")
 
 
-def _names(text: str) -> Iterator[Span]:
+def _names(text: str) -> Iterator[ProtectedSpan]:
     """Yield capitalised words that do not begin a sentence, joined with what connects them.
 
     The first word of a sentence is a name if a name follows it directly, if it has an inner capital, or if it
@@ -195,13 +195,13 @@ def _names(text: str) -> Iterator[Span]:
         for number, (is_capital, is_initial) in enumerate(zip(capital, initial, strict=True))
     ]
     numbers = [number for number, is_name in enumerate(names) if is_name]
-    yield from (Span(*words[number][:2], "name") for number in numbers)
+    yield from (ProtectedSpan(*words[number][:2], "name") for number in numbers)
     for first, last in pairwise(numbers):
         between = words[first + 1 : last]
         if len(between) in (1, 2) and all(word in CONNECTORS for *_, word in between):
             start, end = words[first][0], words[last][1]
             if set(text[words[first][1] : words[last][0]]) <= _LETTERS_AND_BLANK:
-                yield Span(start, end, "name")
+                yield ProtectedSpan(start, end, "name")
 
 
 _LETTERS_AND_BLANK = frozenset("abcdefghijklmnopqrstuvwxyz ")

@@ -6,7 +6,13 @@ import dataclasses
 
 from pytest_evalstudio.core.cases import Answer, Case, Prompt
 from pytest_evalstudio.core.conversations import ConversationPlan
-from pytest_evalstudio.engine.asking.dialogues import Dialogue, FixedTurns, Request, ScriptedUser, User
+from pytest_evalstudio.engine.asking.dialogues import (
+    Dialogue,
+    DialogueUser,
+    FixedTurns,
+    Request,
+    ScriptedUser,
+)
 from pytest_evalstudio.engine.asking.model_user import ModelUser, OpenJudge
 from pytest_evalstudio.engine.asking.prompts import case_variables, prompt_of
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo, is_rag
@@ -69,7 +75,7 @@ def request_of(
     )
 
 
-def user_of(plan: ConversationPlan, open_model: OpenJudge | None = None) -> User:
+def user_of(plan: ConversationPlan, open_model: OpenJudge | None = None) -> DialogueUser:
     """Return who takes the part of the user in a conversation.
 
     Args:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pytest_evalstudio.record import schema
 
 
-E = TypeVar("E", "SmallestEdit", "schema.SmallestEdit")
+E = TypeVar("E", "SmallestEdit", "schema.RecordedEdit")
 
 
 class ShrinkCode(enum.StrEnum):
@@ -97,7 +97,7 @@ def equal_edits(edits: Iterable[E]) -> list[list[E]]:
     return list(groups.values())
 
 
-def wording(smallest: SmallestEdit | schema.SmallestEdit, number_of_calls: int | None = None) -> EditWording:
+def wording(smallest: SmallestEdit | schema.RecordedEdit, number_of_calls: int | None = None) -> EditWording:
     """Return a smallest edit in words, of a result or of a record.
 
     Args:
@@ -127,7 +127,7 @@ def wording(smallest: SmallestEdit | schema.SmallestEdit, number_of_calls: int |
     return EditWording(title=f"not shrunk: {reasons[ShrinkCode(smallest.code)]}", has_question=False)
 
 
-def describe(edits: Sequence[SmallestEdit] | Sequence[schema.SmallestEdit]) -> str:
+def describe(edits: Sequence[SmallestEdit] | Sequence[schema.RecordedEdit]) -> str:
     """Return equal smallest edits in words, with the differing words marked as `git diff --word-diff` does.
 
     Args:

@@ -35,7 +35,7 @@ _EXPECTATIONS = (
 )
 
 
-class Unit(Struct, frozen=True, kw_only=True):
+class TurnUnit(Struct, frozen=True, kw_only=True):
     """Part of a case that an evaluator scores by itself.
 
     Attributes:
@@ -48,7 +48,7 @@ class Unit(Struct, frozen=True, kw_only=True):
     place: str = ""
 
 
-def units_of(selected: ConfiguredEvaluator, case: Case) -> list[Unit]:
+def units_of(selected: ConfiguredEvaluator, case: Case) -> list[TurnUnit]:
     """Return what an evaluator scores of a case.
 
     A case without a conversation is one unit. Of a conversation it is each turn (the last one alone where
@@ -63,27 +63,27 @@ def units_of(selected: ConfiguredEvaluator, case: Case) -> list[Unit]:
     if selected.on is None or case.answer.error:
         return units
     return [
-        Unit(turn=unit.turn, case=step, place=place)
+        TurnUnit(turn=unit.turn, case=step, place=place)
         for unit in units
         if unit.turn != WHOLE or not case.answer.turns
         for place, step in step_cases(unit.case, selected.on)
     ]
 
 
-def _turns_of(selected: ConfiguredEvaluator, case: Case) -> list[Unit]:
+def _turns_of(selected: ConfiguredEvaluator, case: Case) -> list[TurnUnit]:
     if case.plan is None or not case.answer.turns:
-        return [Unit(turn=WHOLE, case=case)]
+        return [TurnUnit(turn=WHOLE, case=case)]
     numbers = range(1, len(case.answer.turns) + 1)
     judged = numbers if case.plan.judge == "worst" else numbers[-1:]
     units = [
-        Unit(turn=number, case=turn_case(case, number))
+        TurnUnit(turn=number, case=turn_case(case, number))
         for number in judged
         if scores_turn(selected, case, number)
     ]
     if selected.spec.judges_conversations or (
         _reads_expectations(selected) and any(getattr(case, name) for name in _EXPECTATIONS)
     ):
-        units.append(Unit(turn=WHOLE, case=_whole(case)))
+        units.append(TurnUnit(turn=WHOLE, case=_whole(case)))
     return units
 
 
@@ -121,7 +121,7 @@ def turn_case(case: Case, number: int) -> Case:
 
 
 def worst_outcome(
-    selected: ConfiguredEvaluator, units: Sequence[Unit], outcomes: Sequence[Outcome]
+    selected: ConfiguredEvaluator, units: Sequence[TurnUnit], outcomes: Sequence[Outcome]
 ) -> Outcome:
     """Return the outcome that decides a case: that of its worst turn.
 
@@ -163,8 +163,11 @@ def worst_outcome(
 
 
 def _deciding_steps(
-    selected: ConfiguredEvaluator, decides: DecidingStep, units: Sequence[Unit], outcomes: Sequence[Outcome]
-) -> tuple[list[Unit], list[Outcome]]:
+    selected: ConfiguredEvaluator,
+    decides: DecidingStep,
+    units: Sequence[TurnUnit],
+    outcomes: Sequence[Outcome],
+) -> tuple[list[TurnUnit], list[Outcome]]:
     """Return for each turn the outcome of the step that decides it; steps that cannot be scored do not."""
     by_turn: dict[int, list[int]] = {}
     for index, unit in enumerate(units):
@@ -177,7 +180,7 @@ def _deciding_steps(
         position = {"worst": ranked[0], "best": ranked[-1], "first": scored[0], "last": scored[-1]}[decides]
         outcome, place = outcomes[position], units[position].place
         named = f"{place}: {outcome.reason}" if outcome.reason and place else outcome.reason or place
-        turns.append(Unit(turn=turn, case=units[position].case))
+        turns.append(TurnUnit(turn=turn, case=units[position].case))
         deciding.append(
             dataclasses.replace(
                 outcome,

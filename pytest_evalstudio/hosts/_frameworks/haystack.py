@@ -6,7 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pytest_evalstudio.core.cases import Answer
-from pytest_evalstudio.hosts._frameworks.parts import Calls, Chunk, context, roots, source_of, text_of, tokens
+from pytest_evalstudio.hosts._frameworks.parts import (
+    Calls,
+    RetrievedChunk,
+    context,
+    roots,
+    source_of,
+    text_of,
+    tokens,
+)
 
 _KEYS = ("messages", "replies", "answers", "documents")
 
@@ -87,6 +95,6 @@ def _last_turn(messages: list[Any]) -> list[Any]:
     return messages[asked[-1] + 1 :] if asked else messages
 
 
-def _chunk(document: Any) -> Chunk:
+def _chunk(document: Any) -> RetrievedChunk:
     score = None if document.score is None else float(document.score)
-    return Chunk(document.content or "", source_of(document.meta), score)
+    return RetrievedChunk(document.content or "", source_of(document.meta), score)

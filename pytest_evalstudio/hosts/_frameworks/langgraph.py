@@ -8,7 +8,7 @@ from typing import Any
 from pytest_evalstudio.core.cases import Answer
 from pytest_evalstudio.hosts._frameworks.parts import (
     Calls,
-    Chunk,
+    RetrievedChunk,
     context,
     roots,
     source_of,
@@ -28,7 +28,7 @@ def recognises(value: object) -> bool:
 
 def read(state: Any) -> Answer:
     """Return the last turn of a state: what follows the last message of the user."""
-    calls, chunks, models = Calls(), list[Chunk](), list[Any]()
+    calls, chunks, models = Calls(), list[RetrievedChunk](), list[Any]()
     structured = state.get(STRUCTURED)
     # Output with a type may be a call of a tool that has the name of the type.
     output_tool = None if structured is None else type(structured).__name__
@@ -61,9 +61,9 @@ def _text(message: Any) -> str:
     return text_of_blocks(message.content) if message.type == "ai" else ""
 
 
-def _documents(artifact: object) -> Iterator[Chunk]:
+def _documents(artifact: object) -> Iterator[RetrievedChunk]:
     """Yield the documents that a retrieving tool returns as its artifact."""
     for document in artifact if isinstance(artifact, list | tuple) else ():
         text = getattr(document, "page_content", None)
         if isinstance(text, str):
-            yield Chunk(text, source_of(document.metadata))
+            yield RetrievedChunk(text, source_of(document.metadata))

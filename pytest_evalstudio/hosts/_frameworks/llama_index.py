@@ -8,7 +8,7 @@ from typing import Any
 from pytest_evalstudio.core.cases import Answer
 from pytest_evalstudio.hosts._frameworks.parts import (
     Calls,
-    Chunk,
+    RetrievedChunk,
     context,
     roots,
     source_of,
@@ -56,7 +56,7 @@ def _agent_result(output: Any) -> Answer:
 
 
 def _of_agent(output: Any, finished: Iterable[Any], *, usage: dict[str, int]) -> Answer:
-    calls, chunks = Calls(), list[Chunk]()
+    calls, chunks = Calls(), list[RetrievedChunk]()
     for call in finished:
         calls.begin(call.tool_name, call.tool_kwargs, call.tool_id)
         calls.end(call.tool_id, call.tool_output.content, failed=call.tool_output.is_error)
@@ -72,10 +72,10 @@ def _of_agent(output: Any, finished: Iterable[Any], *, usage: dict[str, int]) ->
     )
 
 
-def _chunks(nodes: Iterable[Any]) -> Iterator[Chunk]:
+def _chunks(nodes: Iterable[Any]) -> Iterator[RetrievedChunk]:
     for node in nodes:
         score = None if node.score is None else float(node.score)
-        yield Chunk(node.node.get_content(), source_of(node.node.metadata), score)
+        yield RetrievedChunk(node.node.get_content(), source_of(node.node.metadata), score)
 
 
 def _is_output(value: object) -> bool:

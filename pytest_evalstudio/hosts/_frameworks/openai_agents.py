@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pytest_evalstudio.core.cases import Answer
-from pytest_evalstudio.hosts._frameworks.parts import Calls, Chunk, context, roots, text_of, tokens
+from pytest_evalstudio.hosts._frameworks.parts import Calls, RetrievedChunk, context, roots, text_of, tokens
 
 _CALLS = ("tool_call_item", "handoff_call_item")
 _OUTPUTS = ("tool_call_output_item", "handoff_output_item")
@@ -19,7 +19,7 @@ def recognises(value: object) -> bool:
 
 def read(result: Any) -> Answer:
     """Return the answer of a run; handoffs are calls of the tools that the model called for them."""
-    calls, chunks = Calls(), list[Chunk]()
+    calls, chunks = Calls(), list[RetrievedChunk]()
     for item in result.new_items:
         raw = item.raw_item
         if item.type in _CALLS:
@@ -42,12 +42,12 @@ def read(result: Any) -> Answer:
     )
 
 
-def _found_files(results: object) -> Iterator[Chunk]:
+def _found_files(results: object) -> Iterator[RetrievedChunk]:
     """Yield the chunks of a file search, which the service returns where it is asked to include them."""
     for result in results if isinstance(results, list) else ():
         if isinstance(text := _field(result, "text"), str):
             score = _field(result, "score")
-            yield Chunk(
+            yield RetrievedChunk(
                 text, str(_field(result, "filename") or ""), score if isinstance(score, float) else None
             )
 

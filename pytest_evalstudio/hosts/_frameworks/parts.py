@@ -17,7 +17,7 @@ SOURCES = ("source", "file_path", "file_name", "url")
 
 
 @dataclass(frozen=True, slots=True)
-class Chunk:
+class RetrievedChunk:
     """A retrieved chunk.
 
     Attributes:
@@ -129,7 +129,7 @@ class Context(TypedDict):
     context_scores: tuple[float, ...]
 
 
-def context(chunks: Sequence[Chunk]) -> Context:
+def context(chunks: Sequence[RetrievedChunk]) -> Context:
     """Return the context of an answer; sources and scores are given for all chunks or for none."""
     sources = tuple(chunk.source for chunk in chunks if chunk.source)
     scores = tuple(chunk.score for chunk in chunks if chunk.score is not None)

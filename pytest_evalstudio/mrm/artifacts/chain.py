@@ -60,7 +60,7 @@ class SignOff:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class ChainLink:
     """A link of the chain.
 
     Attributes:
@@ -79,12 +79,12 @@ class Link:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _File:
     version: int
-    links: tuple[Link, ...]
+    links: tuple[ChainLink, ...]
 
 
-def link(previous: str, sign_off: SignOff, digests: Digests) -> Link:
+def link(previous: str, sign_off: SignOff, digests: Digests) -> ChainLink:
     """Return the link of a sign-off."""
-    return Link(
+    return ChainLink(
         previous=previous, sign_off=sign_off, digests=digests, head=head_of(previous, sign_off, digests)
     )
 
@@ -111,13 +111,13 @@ def _hashed(previous: str, name: str, content: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def encoded_links(links: Sequence[Link]) -> bytes:
+def encoded_links(links: Sequence[ChainLink]) -> bytes:
     """Return the file of a chain; equal links have equal bytes."""
     content = msgspec.to_builtins(_File(version=VERSION, links=tuple(links)))
     return (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-def read_links(path: Path) -> tuple[Link, ...]:
+def read_links(path: Path) -> tuple[ChainLink, ...]:
     """Return the links of a file, the oldest first; none without a file.
 
     Raises:
@@ -131,7 +131,7 @@ def read_links(path: Path) -> tuple[Link, ...]:
         raise DataError(f"cannot be read: {exc.strerror}", source=str(path)) from None
 
 
-def decoded_links(content: bytes, source: str) -> tuple[Link, ...]:
+def decoded_links(content: bytes, source: str) -> tuple[ChainLink, ...]:
     """Return the links of a file's content.
 
     Raises:
@@ -151,7 +151,7 @@ def decoded_links(content: bytes, source: str) -> tuple[Link, ...]:
         ) from None
 
 
-def broken_links(links: Sequence[Link]) -> Iterator[str]:
+def broken_links(links: Sequence[ChainLink]) -> Iterator[str]:
     """Yield the links whose content does not have their head, or that do not follow the one before."""
     previous = ""
     for item in links:

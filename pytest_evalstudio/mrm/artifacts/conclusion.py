@@ -17,7 +17,7 @@ from pytest_evalstudio.mrm.workflow.calibration import ID as CALIBRATION
 from pytest_evalstudio.mrm.workflow.calibration import calibration_outcome
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 from pytest_evalstudio.record.reader import RecordReader
-from pytest_evalstudio.record.schema import Item, Row
+from pytest_evalstudio.record.schema import Item, RecordRow
 from pytest_evalstudio.record.writer import FILE
 from pytest_evalstudio.stats.intervals import wilson_interval
 from pytest_evalstudio.stats.types import LEVEL, Interval
@@ -65,7 +65,7 @@ class EvidenceGap:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class ConclusionDecision:
     """Answers by the deciding metrics alone.
 
     Attributes:
@@ -97,7 +97,7 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class ConclusionFinding:
     """A problem as the conclusion counts it.
 
     Attributes:
@@ -124,7 +124,7 @@ class Conclusion:
     decided_by: tuple[str, ...]
     limits: tuple[str, ...]
     gaps: tuple[EvidenceGap, ...] = ()
-    decision: Decision | None = None
+    decision: ConclusionDecision | None = None
 
 
 def min_cases(min_share: float, level: float = LEVEL) -> int:
@@ -147,7 +147,7 @@ def min_cases(min_share: float, level: float = LEVEL) -> int:
     return math.ceil(z * z * min_share / (1 - min_share) - 1e-9)
 
 
-def decide(run: WorkflowRun) -> Decision | None:
+def decide(run: WorkflowRun) -> ConclusionDecision | None:
     """Return the result of the deciding metrics; None if the model is not evaluated."""
     evaluation = run.completed_results(EVALUATION, EvaluationResults)
     if evaluation is None:
@@ -174,7 +174,7 @@ def decide(run: WorkflowRun) -> Decision | None:
         passed += verdict
         unsupported += verdict and any(map(_is_unsupported, item.rows))
     is_calibrated = run.is_completed(CALIBRATION)
-    return Decision(
+    return ConclusionDecision(
         metrics=deciding,
         passed=passed,
         judged=judged,
@@ -206,7 +206,7 @@ def _response(item: Item) -> bool | None:
     return True if expects_refusal and item.verdict in ("passed", "xpassed") else None
 
 
-def _is_unsupported(row: Row) -> bool:
+def _is_unsupported(row: RecordRow) -> bool:
     """Report whether an answer invents a sentence; without context nothing tells."""
     sources = (*row.context, row.input, row.expected_output)
     return bool(row.context) and has_unsupported_sentence(row.actual_output, sources)
@@ -222,7 +222,7 @@ def _scores(item: Item) -> dict[str, float | None]:
 
 
 def concluded(
-    decision: Decision | None, findings: Sequence[Finding], incomplete: Mapping[str, str]
+    decision: ConclusionDecision | None, findings: Sequence[ConclusionFinding], incomplete: Mapping[str, str]
 ) -> Conclusion:
     """Return the conclusion.
 
@@ -266,13 +266,13 @@ def concluded(
     )
 
 
-def _uncontrolled(decision: Decision) -> dict[str, str]:
+def _uncontrolled(decision: ConclusionDecision) -> dict[str, str]:
     """Return the evaluators without controls that decide, to the reason."""
     ids = {metric.partition(".")[0] for metric in decision.deciding}
     return {id: why for id, why in decision.controls.not_controlled.items() if id in ids}
 
 
-def _gaps(decision: Decision, incomplete: Mapping[str, str]) -> Iterator[EvidenceGap]:
+def _gaps(decision: ConclusionDecision, incomplete: Mapping[str, str]) -> Iterator[EvidenceGap]:
     controls = decision.controls
     if not decision.metrics:
         yield EvidenceGap(
@@ -326,12 +326,12 @@ def _gaps(decision: Decision, incomplete: Mapping[str, str]) -> Iterator[Evidenc
         )
 
 
-def _is_wide(decision: Decision) -> bool:
+def _is_wide(decision: ConclusionDecision) -> bool:
     low, upper = decision.interval or (0.0, 1.0)
     return low < decision.min_share <= upper and upper - low > WIDE
 
 
-def _describe_share(decision: Decision) -> str:
+def _describe_share(decision: ConclusionDecision) -> str:
     low, upper = decision.interval or (0.0, 1.0)
     return (
         f"{decision.passed} of {decision.judged} answers pass the deciding metrics (95 % interval"
@@ -340,7 +340,7 @@ def _describe_share(decision: Decision) -> str:
     )
 
 
-def describe_decision(decision: Decision) -> Iterator[str]:
+def describe_decision(decision: ConclusionDecision) -> Iterator[str]:
     """Yield the result, what decides, and the metrics that wait for a threshold, in words."""
     yield f"{_describe_share(decision)}; a decision needs {decision.min_cases} or more answers"
     yield f"deciding: {'; '.join(metric.text for metric in decision.metrics) or 'no metric'}"

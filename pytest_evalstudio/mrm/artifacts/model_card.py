@@ -11,7 +11,7 @@ from pytest_evalstudio.core.figures import figure, percent
 from pytest_evalstudio.core.markdown import whole
 from pytest_evalstudio.engine.analysis.run_info import evaluators_of
 from pytest_evalstudio.engine.scoring.masking import masked
-from pytest_evalstudio.mrm.artifacts.conclusion import Conclusion, Decision, describe_decision
+from pytest_evalstudio.mrm.artifacts.conclusion import Conclusion, ConclusionDecision, describe_decision
 from pytest_evalstudio.mrm.artifacts.evidence import Evidence, evidence_rows
 from pytest_evalstudio.mrm.artifacts.mapping import SIGN_OFF, Mapped, mapping
 from pytest_evalstudio.mrm.artifacts.register import RegisterEntry, register_lines
@@ -180,7 +180,7 @@ def _inventory(run: WorkflowRun) -> Inventory:
     )
 
 
-def _metrics(run: WorkflowRun, decision: Decision | None) -> Iterator[CardMetric]:
+def _metrics(run: WorkflowRun, decision: ConclusionDecision | None) -> Iterator[CardMetric]:
     """Yield the metrics with a threshold, deciding ones first."""
     if decision is None:
         return
@@ -221,7 +221,7 @@ def _limitation(run: WorkflowRun, metric: str) -> str:
     return f"{measured}; published AUC: {published}" if published else f"{measured}; no published figure"
 
 
-def _reason(metric: str, decision: Decision) -> str:
+def _reason(metric: str, decision: ConclusionDecision) -> str:
     """Return the reason why a primary metric does not decide."""
     if metric in decision.controls.thresholds:
         return "controls contradict its threshold"
@@ -251,7 +251,7 @@ def _safety(summary: WorkflowSummary) -> Safety:
     )
 
 
-def _monitoring(decision: Decision | None, expected: ExpectedUse | None) -> Iterator[Trigger]:
+def _monitoring(decision: ConclusionDecision | None, expected: ExpectedUse | None) -> Iterator[Trigger]:
     """Yield the triggers that the results give."""
     for metric in decision.metrics if decision is not None else ():
         yield Trigger(

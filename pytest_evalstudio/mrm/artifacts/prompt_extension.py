@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pytest_evalstudio.record.schema import ProblemEntry
 
 
-class Rule(NamedTuple):
+class PromptRule(NamedTuple):
     """A rule against a kind of problem.
 
     Attributes:
@@ -24,7 +24,7 @@ class Rule(NamedTuple):
 class RuleProblems(NamedTuple):
     """A rule with the descriptions of the problems that it answers."""
 
-    rule: Rule
+    rule: PromptRule
     problems: tuple[str, ...]
 
 
@@ -36,8 +36,8 @@ _WORDING, _TRAPS, _KINDS, _ANSWERS = (
 )
 
 
-def _rule(group: str, title: str, text: str, *answers: str) -> Rule:
-    return Rule(group, title, text, frozenset(answers))
+def _rule(group: str, title: str, text: str, *answers: str) -> PromptRule:
+    return PromptRule(group, title, text, frozenset(answers))
 
 
 RULES = (
@@ -216,7 +216,7 @@ def choose_rules(problems: Iterable[ProblemEntry]) -> list[RuleProblems]:
 
     Problems of the data, or of the evaluators, have no rule.
     """
-    answered: dict[Rule, list[str]] = {}
+    answered: dict[PromptRule, list[str]] = {}
     for problem in problems:
         if problem.problem_type == "data_quality":
             continue

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
 from pytest_evalstudio.engine.scoring.masking import masked
-from pytest_evalstudio.mrm.artifacts.chain import Link, SignOff, StepException, broken_links, read_links
+from pytest_evalstudio.mrm.artifacts.chain import ChainLink, SignOff, StepException, broken_links, read_links
 from pytest_evalstudio.mrm.artifacts.evidence import (
     INPUTS,
     RESULTS,
@@ -190,7 +190,7 @@ def _rank(role: str, order: list[str]) -> int:
     return order.index(role) if role in order else len(order)
 
 
-def _status(item: Link, today: Digests, broken: tuple[str, ...]) -> SignOffStatus:
+def _status(item: ChainLink, today: Digests, broken: tuple[str, ...]) -> SignOffStatus:
     # The report shows the later sign-offs too, so that it differs: `verify` compares it with the last one.
     changed = changes(item.digests, today, (*INPUTS, *RESULTS))
     return SignOffStatus(sign_off=item.sign_off, void=(*broken, *map(masked, changed)))

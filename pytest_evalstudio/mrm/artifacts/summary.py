@@ -15,8 +15,8 @@ from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.mrm.artifacts.chain import SignOff
 from pytest_evalstudio.mrm.artifacts.conclusion import (
     Conclusion,
-    Decision,
-    Finding,
+    ConclusionDecision,
+    ConclusionFinding,
     concluded,
     decide,
     describe_decision,
@@ -97,7 +97,7 @@ class WorkflowSummary:
     seed: int
     completed: int
     quality: Quality | None
-    decision: Decision | None
+    decision: ConclusionDecision | None
     steps: tuple[StepSummary, ...]
     problems: tuple[StepProblem, ...]
     evidence: Evidence
@@ -209,14 +209,14 @@ def conclude(summary: WorkflowSummary) -> Conclusion:
     )
 
 
-def _finding(problem: StepProblem) -> Finding:
+def _finding(problem: StepProblem) -> ConclusionFinding:
     """Return a problem as the conclusion counts it.
 
     Clusters describe failures that the share of passes counts already, and faults of evaluators say nothing
     about the model: neither makes it unfit.
     """
     is_about_model = problem.problem_type != "runtime" and problem.code != "failure_cluster"
-    return Finding(
+    return ConclusionFinding(
         text=f"{problem.step}: {problem.description}",
         is_high=problem.severity == "high" and is_about_model,
         metrics=_metrics(problem.attributes),
@@ -264,7 +264,7 @@ def _files(run: WorkflowRun, id: str) -> tuple[str, ...]:
     return tuple(sorted(files))
 
 
-def _quality(run: WorkflowRun, decision: Decision | None) -> Quality | None:
+def _quality(run: WorkflowRun, decision: ConclusionDecision | None) -> Quality | None:
     """Return the share of answers that pass the deciding metrics, or all metrics if none decides.
 
     None if nothing is evaluated.

@@ -11,7 +11,7 @@ from pathlib import Path
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.reading import check_file, file_sha256, read_bytes
 from pytest_evalstudio.mrm.artifacts.chain import (
-    Link,
+    ChainLink,
     broken_links,
     decoded_links,
     encoded_links,
@@ -46,7 +46,7 @@ class Verification:
         signed: number of sign-offs with a good detached signature.
     """
 
-    links: tuple[Link, ...]
+    links: tuple[ChainLink, ...]
     faults: tuple[str, ...]
     unchecked: Mapping[str, str]
     signed: int
@@ -125,7 +125,7 @@ def verify_run(run: WorkflowRun, *, head: str = "", signers: Path | None = None)
     return Verification(links=links, faults=tuple(faults), unchecked={}, signed=signed)
 
 
-def _faults(links: tuple[Link, ...], content: bytes, head: str) -> Iterator[str]:
+def _faults(links: tuple[ChainLink, ...], content: bytes, head: str) -> Iterator[str]:
     """Yield the faults of the chain itself."""
     if not links:
         yield f"nobody has signed: there is no {SIGN_OFFS}"
@@ -141,7 +141,7 @@ def _faults(links: tuple[Link, ...], content: bytes, head: str) -> Iterator[str]
         yield f"the head is {heads[-1]}, not {expected}: {SIGN_OFFS} was replaced"
 
 
-def _signature_names(links: tuple[Link, ...]) -> dict[str, str]:
+def _signature_names(links: tuple[ChainLink, ...]) -> dict[str, str]:
     """Return the names of detached signatures to the heads that they sign."""
     return {
         SIGNATURE.format(number=number): item.head

@@ -16,7 +16,7 @@ from pytest_evalstudio.core.locking import locked
 from pytest_evalstudio.core.paths import path_below
 from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.core.plugins.step import Step, StepResult, StepSpec
+from pytest_evalstudio.core.plugins.step import RunnableStep, StepResult, StepSpec
 from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.engine.asking.answers import digest_of
 from pytest_evalstudio.engine.asking.runs import AskingRun
@@ -168,7 +168,7 @@ class WorkflowRun:
         state = self.status(id).state
         return read_results(id, state.figures, kind) if state is not None else None
 
-    def step(self, id: str) -> Step:
+    def step(self, id: str) -> RunnableStep:
         """Return a step with its parameters."""
         return self._steps[id]
 
@@ -281,7 +281,7 @@ class WorkflowRun:
     def _spec(self, id: str) -> StepSpec:
         return self.registry.steps.spec(id)
 
-    def _made(self, spec: StepSpec) -> Step:
+    def _made(self, spec: StepSpec) -> RunnableStep:
         cls = self.registry.steps.get(spec.id)
         try:
             return build(cls, check_options(cls, self.workflow.steps.get(spec.id, {}), ""), "")

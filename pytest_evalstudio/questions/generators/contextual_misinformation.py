@@ -29,7 +29,7 @@ FRAMES = (
     ),
 )
 @dataclass(frozen=True)
-class ContextualMisinformation:
+class MisinformationQuestions:
     """Put a statement of the documents with another date, amount or term before the question."""
 
     def drafts(self, excerpt: Excerpt, corpus: Corpus, rng: random.Random) -> Iterable[Draft]:

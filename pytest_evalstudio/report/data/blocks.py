@@ -26,7 +26,7 @@ from pytest_evalstudio.report.data.tools import ToolTable
 from pytest_evalstudio.report.data.trajectories import TrajectoryReader
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.report.data.pictures import Pictures
+    from pytest_evalstudio.report.data.pictures import EmbeddedPictures
 
 ROWS = 150_000
 """Items that a page lists at most; the others are in the files only."""
@@ -69,7 +69,7 @@ class PageData:
         root: Path | None = None,
     ) -> None:
         self._root = root
-        self._pictures: Pictures | None = None
+        self._pictures: EmbeddedPictures | None = None
         self.columns = columns
         self.tools = ToolTable(evaluators)
         self._trajectories = TrajectoryReader(evaluators)
@@ -102,11 +102,11 @@ class PageData:
         self._text_places.append(texts[0])
         self._context_places.append(texts[1])
 
-    def _picture_store(self, root: Path) -> Pictures:
-        from pytest_evalstudio.report.data.pictures import Pictures  # most runs have no image
+    def _picture_store(self, root: Path) -> EmbeddedPictures:
+        from pytest_evalstudio.report.data.pictures import EmbeddedPictures  # most runs have no image
 
         if self._pictures is None:
-            self._pictures = Pictures(root)
+            self._pictures = EmbeddedPictures(root)
         return self._pictures
 
     def blocks(self, analysis: Analysis) -> Iterator[Block]:

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from msgspec import Struct
 
-from pytest_evalstudio.record.schema import Row
+from pytest_evalstudio.record.schema import RecordRow
 
 TEXTS = ("input", "expected_output", "output_condition")
 LISTS = ("corpus", "categories", "relationships")
@@ -35,7 +35,7 @@ class PartAggregator:
         self._filled = dict.fromkeys(("key", *TEXTS, *LISTS), 0)
         self._hashes: dict[str, array[int]] = {name: array("q") for name in self._filled}
 
-    def add(self, key: str, row: Row | None) -> None:
+    def add(self, key: str, row: RecordRow | None) -> None:
         """Take one case.
 
         Args:

@@ -34,7 +34,7 @@ class Picture:
     data: str
 
 
-class Pictures:
+class EmbeddedPictures:
     """Gathers the images of cases, each once, within the limits of a page.
 
     An image is taken only if its content has the digest in the record: a record from elsewhere shows no other

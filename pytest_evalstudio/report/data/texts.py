@@ -25,7 +25,7 @@ from pytest_evalstudio.record.schema import (
     JsonObject,
     Mark,
     RecordedAttachment,
-    Row,
+    RecordRow,
 )
 from pytest_evalstudio.report.data.trajectories import Trajectory, trajectory_chars, trajectory_entry
 
@@ -242,7 +242,7 @@ def _smallest_edits(flips: Iterable[ItemFlip]) -> list[JsonObject]:
     return entries
 
 
-def _answer(row: Row, trajectories: Sequence[Trajectory]) -> JsonObject:
+def _answer(row: RecordRow, trajectories: Sequence[Trajectory]) -> JsonObject:
     answer: JsonObject = {
         "text": _cut(row.actual_output),
         "duration_s": row.actual_duration,
@@ -271,7 +271,7 @@ def _answer(row: Row, trajectories: Sequence[Trajectory]) -> JsonObject:
     return answer
 
 
-def _turn(row: Row, number: int, trajectory: Trajectory) -> JsonObject:
+def _turn(row: RecordRow, number: int, trajectory: Trajectory) -> JsonObject:
     """Return a turn of a conversation with its verdicts; texts are shorter than those of a single answer."""
     turn = row.turns[number - 1]
     states = {
@@ -317,7 +317,7 @@ def _mark(mark: Mark) -> JsonObject:
     return entry
 
 
-def _contexts(row: Row) -> JsonObject:
+def _contexts(row: RecordRow) -> JsonObject:
     return {
         "chunks": [_cut(chunk) for chunk in row.context[:CHUNKS]],
         "sources": row.context_sources[:CHUNKS],

@@ -12,7 +12,7 @@ from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.steps import Step
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall, json_text
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
-from pytest_evalstudio.record.schema import Item, JsonObject, RecordedAnswer, Row, RowOutcome
+from pytest_evalstudio.record.schema import Item, JsonObject, RecordedAnswer, RecordRow, RowOutcome
 
 if TYPE_CHECKING:
     from pytest_evalstudio.metrics.call_lines import CallLine, CallRules
@@ -71,7 +71,7 @@ class TrajectoryReader:
             for id, info in self._evaluators.items()
         }
 
-    def read(self, item: Item, row: Row) -> tuple[Trajectory, ...]:
+    def read(self, item: Item, row: RecordRow) -> tuple[Trajectory, ...]:
         """Return the trajectory of each turn of a row, or of its only answer; () without calls or steps.
 
         A conversation with expected calls of its own has one more, of all its turns.

@@ -13,7 +13,7 @@ from pytest_evalstudio.engine.analysis.aggregators import visible_categories
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of
 from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.record.reader import RecordReader
-from pytest_evalstudio.record.schema import Item, ItemVerdict, Row
+from pytest_evalstudio.record.schema import Item, ItemVerdict, RecordRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +112,7 @@ def _with(info: EvaluatorInfo, thresholds: Mapping[str, float]) -> EvaluatorInfo
 
 def _judged(
     item: Item,
-    row: Row,
+    row: RecordRow,
     evaluators: Mapping[str, EvaluatorInfo],
     metric_keys: Sequence[str],
     thresholds: Mapping[str, float],

@@ -28,7 +28,7 @@ MOST_DIMENSIONS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pictures:
+class WeaknessPictures:
     """SVG pictures.
 
     Attributes:
@@ -40,7 +40,9 @@ class Pictures:
     left_out: tuple[str, ...]
 
 
-def weakness_pictures(scores: Scores, weaknesses: Sequence[MetricWeaknesses], name: str = "") -> Pictures:
+def weakness_pictures(
+    scores: Scores, weaknesses: Sequence[MetricWeaknesses], name: str = ""
+) -> WeaknessPictures:
     """Draw the distributions of all metrics, and the violins, means and grid of up to four metrics.
 
     Metrics with the most weak cells come first, then those with the most failures. The grid shows the first
@@ -73,7 +75,7 @@ def weakness_pictures(scores: Scores, weaknesses: Sequence[MetricWeaknesses], na
             for kind, picture in _of_metric(weak, axes[weak.metric], cases[weak.metric], of).items():
                 files[f"{stem}_{kind}.svg"] = picture
     left_out = tuple(weak.metric for weak in weaknesses if weak.metric not in metrics)
-    return Pictures(files=files, left_out=left_out)
+    return WeaknessPictures(files=files, left_out=left_out)
 
 
 def _of_metric(

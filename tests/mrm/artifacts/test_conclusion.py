@@ -6,7 +6,13 @@ from typing import Any
 
 import pytest
 
-from pytest_evalstudio.mrm.artifacts.conclusion import Conclusion, Decision, Finding, concluded, min_cases
+from pytest_evalstudio.mrm.artifacts.conclusion import (
+    Conclusion,
+    ConclusionDecision,
+    ConclusionFinding,
+    concluded,
+    min_cases,
+)
 from pytest_evalstudio.stats.intervals import wilson_interval
 from pytest_evalstudio.validation.controls.deciding import DecidingMetric
 from pytest_evalstudio.validation.controls.results import ControlCount, ControlResults
@@ -14,15 +20,15 @@ from pytest_evalstudio.validation.controls.results import ControlCount, ControlR
 METRIC = DecidingMetric(metric="match.passes", better="higher", threshold=0.5, basis="yes_or_no")
 COUNT = ControlCount(control="expected_answer", must_pass=True, tested=100, contradicted=0)
 CONTROLS = ControlResults(counts=(COUNT,), tested=100)
-LOW = Finding(text="a", is_high=False, metrics=("match.passes",))
-HIGH = Finding(text="b", is_high=True, metrics=("match.passes",))
-OTHER = Finding(text="c", is_high=True, metrics=("rouge.rouge_2",))
-LEAK = Finding(text="d", is_high=True, metrics=("match",))
-WRITTEN = Finding(text="e", is_high=True, metrics=())
+LOW = ConclusionFinding(text="a", is_high=False, metrics=("match.passes",))
+HIGH = ConclusionFinding(text="b", is_high=True, metrics=("match.passes",))
+OTHER = ConclusionFinding(text="c", is_high=True, metrics=("rouge.rouge_2",))
+LEAK = ConclusionFinding(text="d", is_high=True, metrics=("match",))
+WRITTEN = ConclusionFinding(text="e", is_high=True, metrics=())
 
 
-def decision(passed: int, judged: int, **changes: Any) -> Decision:
-    return Decision(
+def decision(passed: int, judged: int, **changes: Any) -> ConclusionDecision:
+    return ConclusionDecision(
         **{
             "metrics": (METRIC,),
             "passed": passed,
@@ -67,7 +73,7 @@ def test_from_the_minimum_number_on_a_faultless_result_reaches_the_required_shar
     ],
 )
 def test_share_and_findings_make_the_conclusion(
-    passed: int, judged: int, findings: list[Finding], fitness: str
+    passed: int, judged: int, findings: list[ConclusionFinding], fitness: str
 ) -> None:
     assert concluded(decision(passed, judged), findings, {}).fitness == fitness
 

@@ -30,7 +30,7 @@ _SPACES = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
+class CoveredStatement:
     """A part of the documents that a test case may test.
 
     Attributes:
@@ -45,7 +45,7 @@ class Statement:
     tested: bool
 
 
-def statements(suite: TestSuite, chunks: Sequence[Chunk]) -> Iterator[Statement]:
+def statements(suite: TestSuite, chunks: Sequence[Chunk]) -> Iterator[CoveredStatement]:
     """Yield the passages, sentences with a quantity or a rule, and rows of tables, tested or not.
 
     A sentence is tested if it is the evidence of a case, and a row if the question of a case on its table
@@ -66,14 +66,14 @@ def statements(suite: TestSuite, chunks: Sequence[Chunk]) -> Iterator[Statement]
         questions.setdefault(_plain(str(extra.get("evidence", ""))), []).append(_plain(prompt))
     for chunk in chunks:
         base = {"document": chunk.document, "chunk": chunk.id}
-        yield Statement(kind="passages", text=chunk.text[:80], tested=chunk.id in used, **base)
+        yield CoveredStatement(kind="passages", text=chunk.text[:80], tested=chunk.id in used, **base)
         for sentence in chunk.sentences:
             text = _plain(sentence)
             if text.startswith("|"):
                 asked = questions.get(text, [])
                 for row in _rows(text):
                     name = row.split("|")[1].strip().casefold()
-                    yield Statement(
+                    yield CoveredStatement(
                         kind="tables",
                         text=row,
                         tested=any(name in question.casefold() for question in asked),
@@ -86,10 +86,10 @@ def statements(suite: TestSuite, chunks: Sequence[Chunk]) -> Iterator[Statement]
                 _is_evidence(text, evidence) or any(answer in text for answer in answers.get(chunk.id, ()))
             )
             for kind in kinds:
-                yield Statement(kind=kind, text=text, tested=tested, **base)
+                yield CoveredStatement(kind=kind, text=text, tested=tested, **base)
 
 
-def figures(found: Iterable[Statement]) -> Coverage:
+def figures(found: Iterable[CoveredStatement]) -> Coverage:
     """Return the numbers of tested and of all statements by kind."""
     counts = {kind: [0, 0] for kind in KINDS}
     for statement in found:
