@@ -75,7 +75,7 @@ def spans(text: str, lower: str = "") -> list[RawSpan]:
         result.extend(_authorizations(text))
     if ">{" in text:
         result.extend(_element_secrets(text))
-    if any(command in lower for command in _COMMANDS):
+    if "curl" in lower or "docker" in lower or "wget" in lower:
         result.extend(_command_passwords(text))
     if len(lower) != len(text):
         lower = text.translate(_ASCII_LOWER)
@@ -95,7 +95,6 @@ _AUTHORIZATION = lazy(
     r"key)\s{1,3}(?P<token>[A-Za-z0-9._~+/=-]{8,2000})",
     re.IGNORECASE,
 )
-_COMMANDS = ("curl", "docker", "wget")
 _COMMAND_PASSWORD = lazy(
     r"\bcurl\b[^\n|;]{0,300}?\s(?:-u|--user|--proxy-user)(?:\s{1,3}|=)?[\"']?[^\s:\"']{1,100}:(?P<curl>[^\s\"'<>]{3,200})"
     r"|\bdocker\s{1,3}login\b[^\n|;]{0,300}?\s(?:-p|--password)(?:\s{1,3}|=)[\"']?(?P<docker>[^\s\"']{3,200})"
