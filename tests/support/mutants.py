@@ -16,6 +16,7 @@ import contextlib
 import importlib
 import os
 import random
+import resource
 import signal
 import sys
 import time
@@ -34,7 +35,11 @@ from cosmic_ray.plugins import get_operator, operator_names
 ROOT = Path(__file__).parents[2]
 PACKAGE = "pytest_evalstudio"
 PRELOADED = ("numpy", "scipy.stats", "scipy.optimize", "scipy.special", "msgspec", "pydantic")
-TIMEOUT_S = 180
+LIMIT_FACTOR = 5
+"""Multiple of the processor time without a mutant after which a mutant counts as one that hangs."""
+MIN_LIMIT_S = 60
+TIMEOUT_S = 3600
+"""Wall time of a mutant that waits; long, since the machine may be shared."""
 BROKEN = "broken module"
 """Control: no test may pass with it."""
 
@@ -113,16 +118,16 @@ def one_each(candidates: Sequence[Mutant], rng: random.Random) -> list[Mutant]:
     return [rng.choice(group) for group in by_position.values()]
 
 
-def survives(mutant: Mutant, tests: Path) -> bool:
+def survives(mutant: Mutant, tests: Path, limit_s: int) -> bool:
     """Run the tests of the module, then those of the package; a mutant that hangs does not survive."""
-    own = tests / f"test_{mutant.path.stem}.py"
-    first = [mutant.path, own] if own.is_file() else [mutant.path]
-    return _passes(mutant, first) and _passes(mutant, [tests])
+    first = [mutant.path, *tests.rglob(f"test_{mutant.path.stem}.py")]
+    return _passes(mutant, first, limit_s) and _passes(mutant, [tests], limit_s)
 
 
-def _passes(mutant: Mutant | None, tests: Sequence[Path]) -> bool:
+def _passes(mutant: Mutant | None, tests: Sequence[Path], limit_s: int = resource.RLIM_INFINITY) -> bool:
     process = os.fork()
     if process == 0:
+        resource.setrlimit(resource.RLIMIT_CPU, (limit_s, limit_s))
         _run(mutant, tests)
     deadline = time.monotonic() + TIMEOUT_S
     while time.monotonic() < deadline:
@@ -177,11 +182,13 @@ def main() -> None:
     tests = ROOT / "tests" / options.package
     if not _passes(None, [tests]):
         sys.exit(f"{tests}: the tests fail without a mutant; mend them first")
-    if survives(replace(sample[0], operator=BROKEN), tests):
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    limit_s = max(MIN_LIMIT_S, int(LIMIT_FACTOR * (usage.ru_utime + usage.ru_stime)))
+    if survives(replace(sample[0], operator=BROKEN), tests, limit_s):
         sys.exit(f"{sample[0].path}: the tests pass with a broken module: mutants are not imported")
     counts: Counter[str] = Counter()
     for mutant in sample:
-        survivor = survives(mutant, tests)
+        survivor = survives(mutant, tests, limit_s)
         counts["survived" if survivor else "killed"] += 1
         if survivor:
             sys.stdout.write(f"{mutant}\n")
