@@ -386,6 +386,7 @@ def test_names_of_toxicity_models_are_those_of_detoxify(installed: set[str], tmp
     assert installed
     said = refusal({}, tmp_path, "toxicity")
     assert "toxicity_model.model = 'original' is not available" in said
+    assert "(1) by detoxify, once, from GitHub and the hub" in said
     model_folder(tmp_path / "model")
     settings = configuration({"toxicity_model": {"model": "model"}}, folder=tmp_path)
     plan, provider = Plan(Registry(), settings), ModelProvider()

@@ -12,8 +12,10 @@ from pytest_evalstudio.engine.scoring.tasks import (
     family_root,
     item_name,
     resolved,
+    row_case,
     tasks,
 )
+from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.formats.files import read
 from pytest_evalstudio.formats.source import parse
 
@@ -292,6 +294,23 @@ def test_a_case_has_the_line_of_its_file_and_zero_where_that_is_not_known():
     assert [first.case.position, second.case.position] == [1, 2]
     [unknown, _] = tasks(dataclasses.replace(file, lines={}), Path("/suites"), MODELS[:1])
     assert unknown.case.line == 0
+
+
+def test_rows_of_a_model_have_the_position_of_their_question():
+    rows = [
+        {"key": "a", "run": 1},
+        {"key": "b", "model_key": "n"},
+        {"key": "a", "run": 2},
+        {"key": "c"},
+    ]
+    result = of(lab(*rows, models=({"key": "m"}, {"key": "n"})))
+    positions = {task.name: [case.position for case in task.answers] for task in result}
+    assert positions == {"a[m]": [1, 1], "c[m]": [2], "b[n]": [1]}
+
+
+def test_a_row_of_no_file_has_neither_position_nor_line():
+    case = row_case(Row(key="k", input="q"), MODELS[0], "/suites")
+    assert (case.position, case.line, case.run) == (0, 0, 1)
 
 
 def test_a_case_is_not_related_to_itself_and_the_first_target_of_a_type_counts():

@@ -13,7 +13,7 @@ from pytest_evalstudio.core.repeats import PassPolicy
 from pytest_evalstudio.engine.origins import origin
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo
-from pytest_evalstudio.engine.scoring.verdicts import flips, missed_lines, verdict
+from pytest_evalstudio.engine.scoring.verdicts import Verdict, flips, missed_lines, verdict
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.stats.sequential import Sprt
 from support.toys import toy_registry
@@ -367,3 +367,15 @@ def test_an_evaluator_with_other_options_is_not_the_same():
     assert flips(perturbed(), {twice: verdict(twice, [scored(0.1)])}, before, origin([]), strict=True) == []
     others = {PLAN.get("answered"): verdict(reading(), [scored(0.1)])}
     assert flips(perturbed(), others, before, origin([]), strict=True) == []
+
+
+def test_a_metric_or_an_evaluator_without_a_score_hides_no_other_flip():
+    [flip] = flips_of(reading(), scored(None, size=1.0), scored(None, size=99.0))
+    assert flip.metric == "size"
+    [flip] = flips_of(reading(), scored(0.9, size=1.0), scored(0.8, size=99.0))
+    assert flip.metric == "size"
+    other = PLAN.get("answered")
+    after = {other: Verdict(status="error"), reading(): verdict(reading(), [scored(0.1)])}
+    before = {other: Verdict(status="error"), reading(): verdict(reading(), [scored(0.9)])}
+    [flip] = flips(perturbed(), after, before, origin([]), strict=True)
+    assert (flip.evaluator, flip.metric) == ("reading", "value")
