@@ -398,3 +398,16 @@ def test_a_folder_may_have_a_name_with_a_revision_sign(tmp_path: Path) -> None:
     model_folder(tmp_path / "gpt2@home")
     settings = configuration({"evaluator": {"perplexity": {"model": "gpt2@home"}}}, folder=tmp_path)
     assert ModelProvider().lacks(settings, Plan(Registry(), settings).get("perplexity")) == ""
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_model_that_an_option_names_is_opened_once(tmp_path: Path) -> None:
+    model_folder(tmp_path / "model")
+    tools = ModelProvider().tools(configuration({}, folder=tmp_path))
+    first, second = (tools.language_model("model").read.__self__ for _ in range(2))
+    assert first is second
+    assert type(first).__name__ == "TextReader"
+    matchers = [tools.token_matcher("model", layers).match.__self__ for layers in (5, 6, 5)]
+    assert matchers[0] is matchers[2]
+    assert matchers[0] is not matchers[1]
+    assert {type(matcher).__name__ for matcher in matchers} == {"BertMatcher"}
