@@ -173,6 +173,12 @@ def test_the_change_is_since_the_run_before_that_has_the_metric(runs: Path) -> N
     assert "quality.score of one: █▁· 0.25 [0.04559, 0.6994], -0.5 since the run before" in lines
 
 
+def test_a_rise_since_the_run_before_has_its_sign(runs: Path) -> None:
+    record(runs / "c", 3, 1.0, 1.0, 0.0, 0.0)
+    lines = list(history_lines(history([runs / "a", runs / "b", runs / "c"])))
+    assert lines[-1].endswith(", +0.25 since the run before")
+
+
 def test_ranges_of_figures_begin_at_zero(runs: Path) -> None:
     builder = RecordBuilder(evaluator("quality"))
     builder.add("k", "one", {"outcomes": {"quality": score(1.0)}, "cost": 0.5, "actual_duration": 2.0})
