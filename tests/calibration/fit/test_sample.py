@@ -37,8 +37,8 @@ def labels(*values: int) -> dict[tuple[str, str], int]:
     return {(f"k{number}", "m"): value for number, value in enumerate(values)}
 
 
-def of(scores: Scores, known: dict[tuple[str, str], int], **options: Any) -> LabelledSample:
-    return sample(scores, known, [COLUMN], **options)
+def of(scores: Scores, label_of: dict[tuple[str, str], int], **options: Any) -> LabelledSample:
+    return sample(scores, label_of, [COLUMN], **options)
 
 
 def test_labels_without_an_answer_or_a_score_are_counted() -> None:
@@ -125,9 +125,9 @@ def test_too_few_labels_are_named_by_kind() -> None:
 
 def test_answers_to_few_questions_cannot_be_divided() -> None:
     scores = table(0.1, 0.2)
-    known = labels(0, 1)
+    label_of = labels(0, 1)
     for number in range(2, 40):
         add(scores, f"k{number}", number / 40, source=f"k{number % 2}")
-        known[f"k{number}", "m"] = number % 2
+        label_of[f"k{number}", "m"] = number % 2
     with pytest.raises(TooFewLabels, match=r"test cases \(2\)"):
-        of(scores, known).check(0.1, 0)
+        of(scores, label_of).check(0.1, 0)

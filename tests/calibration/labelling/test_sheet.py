@@ -80,8 +80,8 @@ def test_labels_in_a_sheet_are_new_unless_somebody_gave_them(tmp_path: Path) -> 
     path = tmp_path / "labels.csv"
     assert new_labels(path, [], levels=False) == 0
     path.write_text("key,model_key,label,rater\na,m,1,al\nb,m,0,al\nc,m,,al\n", encoding="utf-8")
-    known = [Label(key="a", model_key="m", label=1, rater="bo")]
-    assert new_labels(path, known, levels=False) == 1
-    assert new_labels(path, [replace(known[0], label=0)], levels=False) == 2
+    existing = [Label(key="a", model_key="m", label=1, rater="bo")]
+    assert new_labels(path, existing, levels=False) == 1
+    assert new_labels(path, [replace(existing[0], label=0)], levels=False) == 2
     path.write_text("nothing\n", encoding="utf-8")
     assert new_labels(path, [], levels=False) == 1
