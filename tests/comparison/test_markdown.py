@@ -19,17 +19,17 @@ BASE = RunLabel(run_id="4f0f77", created="2026-11-20T10:00:00", commit="abc12345
 
 
 def change(key: str, **fields: Any) -> ItemChange:
-    known: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "item_class": "regressed",
         "nodeid": f"s.json::{key}",
         "file": "s.json",
         "model": "m",
     }
-    return ItemChange(key=key, **{**known, **fields})
+    return ItemChange(key=key, **{**defaults, **fields})
 
 
 def metric(**fields: Any) -> MetricComparison:
-    known: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "evaluator": "rouge",
         "metric": "rouge_l",
         "model": "m",
@@ -45,13 +45,13 @@ def metric(**fields: Any) -> MetricComparison:
         "smallest_detectable": None,
         "verdict": "worse",
     }
-    return MetricComparison(**{**known, **fields})
+    return MetricComparison(**{**defaults, **fields})
 
 
 def comparison(**fields: Any) -> Comparison:
     counts = dict.fromkeys(ITEM_CLASSES, 0) | fields.pop("items", {})
-    known: dict[str, Any] = {"verdict": "worse", "base": BASE, "new": BASE, "matched": 40, "metrics": ()}
-    return Comparison(items=counts, **{**known, **fields})
+    defaults: dict[str, Any] = {"verdict": "worse", "base": BASE, "new": BASE, "matched": 40, "metrics": ()}
+    return Comparison(items=counts, **{**defaults, **fields})
 
 
 def test_a_comparison_has_summary_regressed_items_counts_and_metrics() -> None:

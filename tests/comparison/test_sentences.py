@@ -43,7 +43,7 @@ BASE = RunLabel(run_id="4f0f77", created="2026-11-20T10:00:00", commit="", items
 
 
 def metric(**fields: Any) -> MetricComparison:
-    known: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "evaluator": "rouge",
         "metric": "rouge_l",
         "model": "m",
@@ -59,13 +59,13 @@ def metric(**fields: Any) -> MetricComparison:
         "smallest_detectable": None,
         "verdict": "inconclusive",
     }
-    return MetricComparison(**{**known, **fields})
+    return MetricComparison(**{**defaults, **fields})
 
 
 def summary(*metrics: MetricComparison, verdict: str = "inconclusive", **fields: Any) -> str:
     counts = dict.fromkeys(ITEM_CLASSES, 0) | fields.pop("items", {})
-    known: dict[str, Any] = {"verdict": verdict, "base": BASE, "new": BASE, "matched": 1_200}
-    return str(summary_of(Comparison(items=counts, metrics=metrics, **{**known, **fields})))
+    defaults: dict[str, Any] = {"verdict": verdict, "base": BASE, "new": BASE, "matched": 1_200}
+    return str(summary_of(Comparison(items=counts, metrics=metrics, **{**defaults, **fields})))
 
 
 def test_a_run_without_any_change_is_one_sentence() -> None:

@@ -21,7 +21,7 @@ from pytest_evalstudio.comparison.text import changed_lines, comparison_lines, m
 
 
 def compared(**fields: Any) -> MetricComparison:
-    known: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "evaluator": "rouge",
         "metric": "rouge_l",
         "model": "m",
@@ -36,7 +36,7 @@ def compared(**fields: Any) -> MetricComparison:
         "p_adjusted": 0.2,
         "smallest_detectable": None,
     }
-    return MetricComparison(**{**known, **fields})
+    return MetricComparison(**{**defaults, **fields})
 
 
 @pytest.mark.parametrize(
@@ -77,28 +77,28 @@ BASE = RunLabel(run_id="4f0f77", created="2026-11-20T10:00:00", commit="", items
 
 def comparison(**fields: Any) -> Comparison:
     counts = dict.fromkeys(ITEM_CLASSES, 0) | fields.pop("items", {})
-    known: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "verdict": "inconclusive",
         "base": BASE,
         "new": BASE,
         "matched": 40,
         "metrics": (),
     }
-    return Comparison(items=counts, **{**known, **fields})
+    return Comparison(items=counts, **{**defaults, **fields})
 
 
 def regressed(key: str, **fields: Any) -> ItemChange:
-    known: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "item_class": "regressed",
         "nodeid": f"s.json::{key}",
         "file": "s.json",
         "model": "m",
     }
-    return ItemChange(key=key, **{**known, **fields})
+    return ItemChange(key=key, **{**defaults, **fields})
 
 
 def operation(**fields: Any) -> OperationComparison:
-    known: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "quantity": "duration_s",
         "model": "m",
         "n": 40,
@@ -109,7 +109,7 @@ def operation(**fields: Any) -> OperationComparison:
         "low": 0.25,
         "high": 0.75,
     }
-    return OperationComparison(**{**known, **fields})
+    return OperationComparison(**{**defaults, **fields})
 
 
 def test_regressed_items_have_their_scores_and_the_change_of_their_answer() -> None:
