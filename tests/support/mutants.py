@@ -118,13 +118,22 @@ def one_each(candidates: Sequence[Mutant], rng: random.Random) -> list[Mutant]:
     return [rng.choice(group) for group in by_position.values()]
 
 
-def survives(mutant: Mutant, tests: Path, limit_s: int) -> bool:
-    """Run the tests of the module, then those of the package; a mutant that hangs does not survive."""
+def survives(mutant: Mutant, tests: Path, limit_s: int, selection: Sequence[str] = ()) -> bool:
+    """Run the tests of the module, then those of the package; a mutant that hangs does not survive.
+
+    Args:
+        mutant: the mutant.
+        tests: folder of the package's tests.
+        limit_s: seconds of processor time after which a mutant hangs.
+        selection: options of pytest that select tests.
+    """
     first = [mutant.path, *tests.rglob(f"test_{mutant.path.stem}.py")]
-    return _passes(mutant, first, limit_s) and _passes(mutant, [tests], limit_s)
+    return _passes(mutant, [*selection, *first], limit_s) and _passes(mutant, [*selection, tests], limit_s)
 
 
-def _passes(mutant: Mutant | None, tests: Sequence[Path], limit_s: int = resource.RLIM_INFINITY) -> bool:
+def _passes(
+    mutant: Mutant | None, tests: Sequence[Path | str], limit_s: int = resource.RLIM_INFINITY
+) -> bool:
     process = os.fork()
     if process == 0:
         resource.setrlimit(resource.RLIMIT_CPU, (limit_s, limit_s))
@@ -133,14 +142,18 @@ def _passes(mutant: Mutant | None, tests: Sequence[Path], limit_s: int = resourc
     while time.monotonic() < deadline:
         finished, status = os.waitpid(process, os.WNOHANG)
         if finished:
-            return os.waitstatus_to_exitcode(status) == 0
+            # A module may have no doctest and no tests of its own; those of the package decide then.
+            return os.waitstatus_to_exitcode(status) in (
+                pytest.ExitCode.OK,
+                pytest.ExitCode.NO_TESTS_COLLECTED,
+            )
         time.sleep(0.02)
     os.kill(process, signal.SIGKILL)
     os.waitpid(process, 0)
     return False
 
 
-def _run(mutant: Mutant | None, tests: Sequence[Path]) -> None:
+def _run(mutant: Mutant | None, tests: Sequence[Path | str]) -> None:
     with open(os.devnull, "w") as nowhere:
         os.dup2(nowhere.fileno(), 1)
         os.dup2(nowhere.fileno(), 2)
@@ -171,7 +184,9 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=400, help="mutants, at most one of each position")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--module", help="only this module")
+    parser.add_argument("--fast", action="store_true", help="without the tests that are marked slow")
     options = parser.parse_args()
+    selection = ("-m", "not slow") if options.fast else ()
     os.chdir(ROOT)
     for name in PRELOADED:
         importlib.import_module(name)
@@ -180,15 +195,15 @@ def main() -> None:
     population = one_each([mutant for path in paths for mutant in mutants(path)], rng)
     sample = rng.sample(population, min(options.sample, len(population)))
     tests = ROOT / "tests" / options.package
-    if not _passes(None, [tests]):
+    if not _passes(None, [*selection, tests]):
         sys.exit(f"{tests}: the tests fail without a mutant; mend them first")
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     limit_s = max(MIN_LIMIT_S, int(LIMIT_FACTOR * (usage.ru_utime + usage.ru_stime)))
-    if survives(replace(sample[0], operator=BROKEN), tests, limit_s):
+    if survives(replace(sample[0], operator=BROKEN), tests, limit_s, selection):
         sys.exit(f"{sample[0].path}: the tests pass with a broken module: mutants are not imported")
     counts: Counter[str] = Counter()
     for mutant in sample:
-        survivor = survives(mutant, tests, limit_s)
+        survivor = survives(mutant, tests, limit_s, selection)
         counts["survived" if survivor else "killed"] += 1
         if survivor:
             sys.stdout.write(f"{mutant}\n")
