@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
 
-from pytest_evalstudio.comparison.history import history, history_of, record_files
+from pytest_evalstudio.comparison.history import history, history_lines, history_of, record_files
 from pytest_evalstudio.comparison.sides import read_side
 from pytest_evalstudio.core.errors import ConfigurationError
 from support.command import evalstudio
@@ -146,3 +147,45 @@ def test_each_run_adds_itself_to_the_folder_and_shows_the_history(
     result.stdout.fnmatch_lines(["*= history =*", "text_matching.model_passes of app: ▄▄ 1*"])
     page = (project.folder / "evalstudio-report" / "interpretation.html").read_text(encoding="utf-8")
     assert 'id="history"' in page
+
+
+def test_a_run_that_is_there_twice_counts_once(runs: Path) -> None:
+    content = history([runs / "a", runs / "b", runs / "a"])
+    assert [run.created[8:10] for run in content.runs] == ["01", "02"]
+
+
+def test_a_run_is_a_line_with_its_commit_and_branch(tmp_path: Path) -> None:
+    record(tmp_path / "a", 1, 0.5, branch="main")
+    lines = list(history_lines(history([tmp_path / "a"])))
+    assert lines == [
+        "1. 2026-11-01T10:00:00+00:00, commit 1abcdef (main): 1 item, run 00000001",
+        "pass_rate of one: ▄ 1 [0.2065, 1]",
+        "quality.score of one: ▄ 0.5",
+    ]
+
+
+def test_the_change_is_since_the_run_before_that_has_the_metric(runs: Path) -> None:
+    builder = RecordBuilder(evaluator("other"), created="2026-11-03T10:00:00+00:00", run_id="3" * 8)
+    builder.add("k", "one", {"outcomes": {"other": score(0.5)}})
+    (runs / "c").mkdir()
+    builder.write(runs / "c")
+    lines = list(history_lines(history([runs / "a", runs / "b", runs / "c"])))
+    assert "quality.score of one: █▁· 0.25 [0.04559, 0.6994], -0.5 since the run before" in lines
+
+
+def test_a_rise_since_the_run_before_has_its_sign(runs: Path) -> None:
+    record(runs / "c", 3, 1.0, 1.0, 0.0, 0.0)
+    lines = list(history_lines(history([runs / "a", runs / "b", runs / "c"])))
+    assert lines[-1].endswith(", +0.25 since the run before")
+
+
+def test_ranges_of_figures_begin_at_zero(runs: Path) -> None:
+    builder = RecordBuilder(evaluator("quality"))
+    builder.add("k", "one", {"outcomes": {"quality": score(1.0)}, "cost": 0.5, "actual_duration": 2.0})
+    content = history_of([read_side(builder.run, builder.typed_items)])
+    ranges = {series.metric: (series.better, *series.range) for series in content.operations}
+    assert ranges == {
+        "pass_rate": ("higher", 0.0, 1.0),
+        "cost_usd": ("lower", 0.0, math.inf),
+        "duration_s": ("lower", 0.0, math.inf),
+    }

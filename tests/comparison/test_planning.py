@@ -173,3 +173,41 @@ def test_a_run_in_which_nothing_was_scored_is_refused(tmp_path: Path) -> None:
     builder.add("k", "one", verdict="not_run")
     builder.write(tmp_path)
     assert "pass rate: the run has no scores; give another run" in plan(tmp_path, "--drop", "0.1").stderr
+
+
+def test_only_a_pilot_without_repeats_has_a_bound_for_answers_that_vary(tmp_path: Path) -> None:
+    pilot(tmp_path, *["++"] * 8, *["--"] * 2)
+    result = json.loads(plan(tmp_path, "--drop", "0.1", "--json").stdout)[0]
+    assert result["varying_cases"] is None
+
+
+def test_a_pilot_that_sees_the_drop_is_enough(tmp_path: Path) -> None:
+    pilot(tmp_path, *["+"] * 100)
+    done = plan(tmp_path, "--drop", "0.2")
+    lines = done.stdout.splitlines()
+    assert lines[0] == "pass rate of one: 1 over 100 cases, 1 answer each"
+    assert lines[2] == (
+        "a drop of 0.2 (some cases break) is seen with 80 % power by a paired test at 0.05; each of the two"
+        " runs has"
+    )
+    # 5 falls of 33 cases are 80 % likely at 20 % each; an answer costs 0.5 USD and takes 2 s.
+    assert lines[3] == "  33 cases with 1 answer each: 16.5 USD, 66 s of answering"
+    assert lines[-1] == "enough: the pilot's cases and repeats see the drop"
+
+
+def test_perturbations_are_counted_apart_from_cases(tmp_path: Path) -> None:
+    builder = RecordBuilder(evaluator("quality"))
+    for number in range(10):
+        add(builder, f"k{number}", "++")
+        add(builder, f"p{number}", "++", **perturbed(f"k{number}", "comma:HIGH"))
+    builder.write(tmp_path)
+    done = plan(tmp_path, "--drop", "0.2", "--even")
+    assert "pass rate of one: 1 over 10 cases (20 items with perturbations), 2 answers each" in done.stdout
+    assert "(every case loses the same share)" in done.stdout
+
+
+def test_the_variance_is_split_into_shares(tmp_path: Path) -> None:
+    """Each case passes once in two repeats: the variance is that of the repeats alone, 0.5."""
+    pilot(tmp_path, *["+-"] * 30)
+    done = plan(tmp_path, "--drop", "0.2")
+    assert "variance of one answer: cases 0 (0 %), repeats 0.5 (100 %)" in done.stdout

@@ -202,3 +202,29 @@ def test_runs_without_cases_and_foreign_suites_are_refused(tmp_path: Path) -> No
     suite.save(tmp_path / "other_suite.json")
     done = selected(tmp_path, "--suite", "other_suite.json", "-o", "small.json")
     assert "has none of the selected cases; give the suite of the runs" in done.stderr
+
+
+def test_a_case_that_was_never_run_counts_as_the_hardest() -> None:
+    verdicts = np.asarray([[np.nan, np.nan], [1.0, 1.0], [0.5, 0.5], [0.0, 1.0]])
+    assert list(select(verdicts, [frozenset()] * 4, np.zeros(4, dtype=bool), 4)) == [1, 2, 3, 0]
+
+
+def test_blocks_of_unequal_size_differ_by_one_case() -> None:
+    verdicts = np.linspace(1.0, 0.0, 11)[:, None]
+    sizes = select(verdicts, [frozenset()] * 11, np.zeros(11, dtype=bool), 4)
+    assert list(sizes.values()) == [2, 3, 3, 3]
+    assert sum(sizes.values()) == 11
+
+
+def test_cases_of_few_models_have_no_discrimination(tmp_path: Path) -> None:
+    folder = record(tmp_path, {"a": "+-", "b": "-+"}, names=("one", "two"))
+    assert [case["discrimination"] for case in figures(folder).values()] == [None, None]
+    alone = record(tmp_path / "alone", {"a": "+-+"}, names=("one", "two", "three"))
+    assert figures(alone)["a"]["discrimination"] is None
+
+
+def test_six_keys_of_a_kind_are_shown_as_five(tmp_path: Path) -> None:
+    verdicts = {f"k{number}": "+++" for number in range(6)} | {f"f{number}": "---" for number in range(5)}
+    lines = selected(record(tmp_path, verdicts, names=("one", "two", "three"))).stdout.splitlines()
+    assert "always passes: 6 cases: k0, k1, k2, k3, k4 …" in lines
+    assert "always fails: 5 cases: f0, f1, f2, f3, f4" in lines

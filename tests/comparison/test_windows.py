@@ -99,3 +99,39 @@ def test_a_long_change_shows_its_first_words_and_how_many_follow():
     assert len(added[0].text.split()) + gaps[0].words == 200
     assert gaps[0].note == f"… {gaps[0].words} more words …"
     assert "more words …" in word_diff(pieces)
+
+
+def test_changes_with_only_white_space_between_are_one_change():
+    pieces = change_windows("the old red door", "the new blue door")
+    assert [(piece.kind, piece.text) for piece in pieces] == [
+        ("same", "the "),
+        ("removed", "old red"),
+        ("added", "new blue"),
+        ("same", " door"),
+    ]
+
+
+def test_few_unchanged_words_between_windows_are_shown():
+    """A window has 10 characters on each side; of the middle, seven words would be left out."""
+    middle = " ".join(["aaa"] * 5 + ["word"] * 7 + ["bbb"] * 5)
+    base, new = f"x {middle} y", f"X {middle} Y"
+    kinds = [piece.kind for piece in change_windows(base, new, chars=20)]
+    assert "gap" in kinds
+    assert "gap" not in [piece.kind for piece in change_windows("x a b c y", "X a b c Y", chars=2)]
+
+
+def test_a_change_of_one_long_word_is_cut_nowhere():
+    pieces = change_windows("a", "b" * 1_000)
+    assert [piece.text for piece in pieces if piece.kind == "added"] == ["b" * 1_000]
+
+
+def test_texts_without_a_common_word_are_replaced_as_a_whole():
+    base, new = " ".join(["a", "b"] * 100), " ".join(["c", "d"] * 100)
+    pieces = change_windows(base, new, chars=0)
+    assert [(piece.kind, piece.text) for piece in pieces] == [("removed", base), ("added", new)]
+
+
+def test_numbers_and_marks_are_words_of_their_own():
+    assert word_diff(change_windows("1,000.50 EUR (a)", "1,000.75 EUR [a]")) == (
+        "[-1,000.50-]{+1,000.75+} EUR [-(-]{+[+}a[-)-]{+]+}"
+    )

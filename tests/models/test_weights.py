@@ -95,3 +95,16 @@ def test_a_revision_belongs_to_its_model() -> None:
 def test_an_unknown_key_of_a_table_is_named_with_the_nearest(table: str) -> None:
     with pytest.raises(ConfigurationError, match=rf"{table}\.modle: unknown key\. Did you mean 'model'\?"):
         configuration({table: {"modle": "x"}})
+
+
+def test_the_identity_of_a_folder_is_its_content(tmp_path: Path, installed: set[str]) -> None:
+    assert installed
+    values = []
+    for name, content in (("a", b"one"), ("b", b"one"), ("c", b"two")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text("{}")
+        (tmp_path / name / "model.safetensors").write_bytes(content)
+        values.append(
+            find_weights(name, revision=None, table="embeddings", start=tmp_path, fetch=False).identity
+        )
+    assert values[0] == values[1] != values[2]

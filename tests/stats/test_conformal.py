@@ -151,3 +151,8 @@ def test_quantiles_by_class_cover_good_and_bad_answers_where_one_quantile_does_n
     assert by_class[truth].mean() == pytest.approx(0.9, abs=0.015)
     assert by_class[~truth].mean() == pytest.approx(0.9, abs=0.03)
     assert (distances <= marginal[:, None])[~truth].mean() < 0.7
+
+
+def test_too_few_scores_have_a_quantile_of_one_in_each_row() -> None:
+    assert conformal_quantile([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]], 0.1).tolist() == [1.0, 1.0]
+    assert conformal_quantile([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]], 0.5).tolist() == [0.2, 0.5]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from pytest_evalstudio.stats.bootstrap import cluster_bootstrap_interval, cluster_bootstrap_intervals
-from pytest_evalstudio.stats.intervals import wilson_interval
+from pytest_evalstudio.stats.intervals import student_quantile, wilson_interval
 from pytest_evalstudio.stats.ranking import percentile, ranks
 
 
@@ -147,3 +147,11 @@ def test_ranks_agree_with_scipy(values):
         stats.rankdata([-value for value in values], method="min").astype(int).tolist() if values else []
     )
     assert ranks([float(value) for value in values]) == reference
+
+
+@pytest.mark.parametrize(
+    ("degrees", "error"), [(1, 1e-9), (2, 1e-9), (4, 1e-3), (5, 4e-4), (8, 3e-5), (30, 1e-7)]
+)
+@pytest.mark.parametrize("share", [0.6, 0.9, 0.975])
+def test_students_quantile_is_scipys(degrees, error, share):
+    assert student_quantile(share, degrees) == pytest.approx(stats.t.ppf(share, degrees), abs=error)

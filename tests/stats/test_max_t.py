@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -87,3 +88,14 @@ def test_a_pool_raises_no_more_false_alarms(columns: str) -> None:
 def test_the_variance_of_few_pools_is_that_of_a_sample() -> None:
     """1 and 3 have the sample variance 2, of which a noise of 1 explains half."""
     assert _shrinkage(np.array([1.0, 3.0]), np.array([1.0, 1.0])) == pytest.approx(0.5)
+
+
+def test_a_pool_has_no_effect_on_the_columns_of_another() -> None:
+    """The numbers of pools are names: exchanged, they give the same result."""
+    scores = np.random.default_rng(2).normal(size=(120, 4)) * [1.0, 1.2, 3.0, 5.0]
+    units = columns_of(scores)
+    first = lower_cells(replace(units, pools=np.array([0, 0, 1, 1])), seed=1, draws=199)
+    second = lower_cells(replace(units, pools=np.array([1, 1, 0, 0])), seed=1, draws=199)
+    together = lower_cells(units, seed=1, draws=199)
+    assert first == second
+    assert first[1] != together[1]

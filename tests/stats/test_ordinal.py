@@ -39,3 +39,8 @@ def test_sets_cover_each_level_and_have_no_gaps_with_one_quantile() -> None:
     means = {level: float(np.mean(shares)) for level, shares in covered.items()}
     assert min(means.values()) >= 0.79
     assert means[1] == pytest.approx(0.8, abs=0.02)
+
+
+def test_the_last_level_may_be_the_likeliest() -> None:
+    assert ordinal_nonconformity([0.1, 0.2, 0.7]) == pytest.approx([1.0, 0.9, 0.7])
+    assert ordinal_nonconformity([0.7, 0.2, 0.1]) == pytest.approx([0.7, 0.9, 1.0])

@@ -76,3 +76,9 @@ def test_a_model_that_flickers_gives_few_false_alarms(noise: float) -> None:
         draws = rng.random((20, 4)) < chance[:, None]
         alarms += matched_failures([(bool(row[0]), row[1:].tolist()) for row in draws]) <= 0.05
     assert alarms / 600 <= 0.05 + 2 * (0.05 * 0.95 / 600) ** 0.5
+
+
+def test_p_is_at_most_1_where_the_shares_sum_to_more_by_rounding() -> None:
+    for controls in range(1, 6):
+        for count in range(1, 40):
+            assert matched_failures([(False, [True] + [False] * (controls - 1))] * count) <= 1.0

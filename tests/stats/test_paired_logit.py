@@ -64,7 +64,7 @@ def test_exchanged_sides_with_equal_verdicts_show_no_effect() -> None:
         players,
     )
     assert effect is not None
-    assert (effect.log_odds, effect.p) == (0.0, 1.0)
+    assert (effect.log_odds, effect.low, effect.high, effect.p) == (0.0, 0.0, 0.0, 1.0)
 
 
 def test_an_effect_without_any_spread_between_prompts_is_not_told_apart() -> None:

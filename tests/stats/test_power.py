@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from pytest_evalstudio.stats.power import Pilot, PlannedTest, cases_for, components, power_curve
+from pytest_evalstudio.stats.sign_flip import sign_flip_drop
 
 
 def yes_no(*passes: int, repeats: int) -> list[list[np.ndarray]]:
@@ -74,3 +75,54 @@ def test_large_suites_have_the_normal_approximation() -> None:
 def test_a_level_that_few_changes_cannot_reach_is_never_reached() -> None:
     pilot = Pilot([[np.full(3, 0.8)]] * 4)
     assert not power_curve(pilot, PlannedTest(drop=0.8, level=0.01), 3, 6).any()
+
+
+def exact_power(cases: int, fall: float, rise: float) -> float:
+    """Power of McNemar's exact test at 5 %, summed over all numbers of changes."""
+    power = 0.0
+    for changes in range(1, cases + 1):
+        falls = np.arange(changes + 1)
+        rejected = falls[stats.binom.sf(falls - 1, changes, 0.5) <= 0.05]
+        if rejected.size:
+            power += stats.binom.pmf(changes, cases, fall + rise) * stats.binom.sf(
+                rejected[0] - 1, changes, fall / (fall + rise)
+            )
+    return power
+
+
+def test_falls_and_rises_have_the_power_of_mcnemars_exact_test() -> None:
+    """Half of the answers pass by chance; half of the cases break: 3 of 8 cases fall and 1 of 8 rises."""
+    pilot = Pilot([[np.ones(1)], [np.zeros(1)]] * 5, noise="all")
+    curve = power_curve(pilot, PlannedTest(drop=0.25), 1, 40)
+    expected = [exact_power(cases, 0.375, 0.125) for cases in range(1, 41)]
+    assert curve == pytest.approx(expected, abs=0.025)
+
+
+@pytest.mark.parametrize(("repeats", "cases"), [(1, 600), (2, 20)])
+def test_without_a_drop_the_test_keeps_its_level(repeats: int, cases: int) -> None:
+    """600 cases have more changes than the critical values of the exact test."""
+    pilot = Pilot([[np.ones(1)], [np.zeros(1)]] * 5, noise="all")
+    power = power_curve(pilot, PlannedTest(drop=1e-6), repeats, cases)[-1]
+    assert 0.02 <= power <= 0.05
+
+
+def test_repeats_have_the_power_of_the_test_itself() -> None:
+    pilot = Pilot([[np.ones(1)], [np.zeros(1)]] * 5, noise="all")
+    share, cases = 0.3, 20
+    sums = pilot.differences(np.random.default_rng(9), (1_500, cases), repeats=2, share=share, even=True)
+    rejected = np.mean([sign_flip_drop(row) <= 0.05 for row in sums])
+    planned = power_curve(pilot, PlannedTest(drop=share * pilot.mean, even=True), 2, cases)[-1]
+    assert planned == pytest.approx(rejected, abs=0.04)
+
+
+def test_one_case_may_be_enough() -> None:
+    assert cases_for(Pilot([[np.ones(1)]] * 20), PlannedTest(drop=1.0, level=0.5), 1) == 1
+
+
+def test_few_repeats_of_answers_that_mostly_fail_do_not_hide_their_noise() -> None:
+    passes = np.random.default_rng(5).binomial(2, 0.3, 2_000)
+    needed = cases_for(Pilot(yes_no(*passes, repeats=2)), PlannedTest(drop=0.1), 1)
+    # A third of the cases break: 0.3 to 0.2 on average; variances of both runs.
+    noise = 0.3 * 0.7 + 0.2 * 0.8
+    estimate = ((stats.norm.isf(0.05) + stats.norm.isf(0.2)) / 0.1) ** 2 * noise
+    assert needed == pytest.approx(estimate, rel=0.12)

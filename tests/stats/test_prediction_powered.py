@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.prediction_powered import Setting, answers, labelled, simulate
+from pytest_evalstudio.stats.clustered import clustered_share
 from pytest_evalstudio.stats.intervals import wilson_interval
 from pytest_evalstudio.stats.prediction_powered import PredictionPowered
 from pytest_evalstudio.stats.types import Floats
@@ -124,3 +125,32 @@ def test_differences_cover_and_are_narrower_than_those_of_labels_alone() -> None
     figures = simulate(setting, simulations=300, seed=3)
     assert figures.difference.share >= 0.94 - 2 * 0.0137
     assert figures.difference.width < 0.95 * figures.difference_alone.width
+
+
+def test_a_rate_is_not_below_zero() -> None:
+    """The corrected mean of these rows is -0.1: both labels are bad, with high predictions."""
+    predictions = np.array([0.1, 0.1, 0.9, 0.6, 0.5, 0.2, 0.7, 0.3, 0.7, 0.5, 0.5, 0.8])
+    labels = np.array([0, 0, 1, np.nan, 0, np.nan, 0, np.nan, np.nan, 0, np.nan, np.nan])
+    strata = np.array([1, 1, 0, 0, 1, 1, 0, 1, 1, 1, 0, 0])
+    rows = np.array([0, 0, 0, 1, 0, 1, 1, 1, 0, 1, 1, 1], dtype=bool)
+    estimate = PredictionPowered(predictions, labels, strata, np.arange(12)).rate(rows)
+    assert estimate is not None
+    assert estimate.value == 0.0
+    low, high = estimate.interval
+    assert 0.0 <= low < high <= 1.0
+
+
+def test_labels_of_one_question_are_worth_what_clusters_are() -> None:
+    """Constant predictions, all labelled: the interval is that of the clustered share."""
+    good = [3, 0, 3, 2, 3, 1, 3, 3, 0, 3, 3, 2]
+    labels = np.concatenate([np.repeat([1.0, 0.0], [count, 3 - count]) for count in good])
+    powered = PredictionPowered(
+        np.ones(36), labels, np.zeros(36, dtype=np.int64), np.repeat(np.arange(12), 3)
+    )
+    estimate = powered.rate(np.ones(36, dtype=bool))
+    share = clustered_share(good, [3] * 12)
+    assert estimate is not None
+    assert estimate.value == pytest.approx(26 / 36)
+    assert estimate.interval == pytest.approx(
+        wilson_interval(26 / 36 * share.effective, share.effective, degrees=11)
+    )

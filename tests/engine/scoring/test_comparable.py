@@ -91,3 +91,11 @@ def test_time_is_linear(unit: str) -> None:
     seconds(1_000)
     small, large = (min(seconds(size) for _ in range(1)) for size in (50_001, 400_008))
     assert large < 8 * 1.6 * small + 0.2
+
+
+def test_a_place_beyond_the_text_is_the_end_of_the_original() -> None:
+    """Four characters of the original are two in the compared text."""
+    compared = comparable_text("e\u0301\u200bx")
+    assert compared.text == "\u00e9x"
+    assert [compared.place(index) for index in (0, 1, 2, 9)] == [0, 3, 4, 4]
+    assert comparable_text("ex").place(1) == 1

@@ -7,14 +7,23 @@ from typing import Any
 
 import pytest
 
+from pytest_evalstudio.core.cases import Answer, EndOfConversation, Exchange
 from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
+from pytest_evalstudio.core.conversations import ConversationPlan, PlannedTurn
 from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.core.repeats import BY_MEAN
 from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.engine.builders import make_case
 from pytest_evalstudio.engine.evaluate import verdict_word
 from pytest_evalstudio.engine.pipeline import Pipeline
 from pytest_evalstudio.engine.scoring.messages import explain, headline
 from pytest_evalstudio.engine.scoring.plan import Plan
+from pytest_evalstudio.engine.scoring.responses import (
+    UNDECIDED,
+    response_verdict,
+    unexpected_refusal,
+    with_responses,
+)
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.score import judges_content
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo
@@ -301,3 +310,86 @@ def test_which_evaluators_judge_content(id: str) -> None:
     plan = Plan(REGISTRY, configuration({"evaluators": []}))
     selected = plan.get(id, {name: texts[name] for name in options})
     assert judges_content(selected) == (id not in CONTENT_BLIND)
+
+
+def test_empty_repeats_and_answers_in_place_of_a_refusal_are_counted_apart() -> None:
+    """Of 5 repeats, 1 refuses, 2 are empty and 2 answer."""
+    result = result_of(REFUSAL, "", ANSWER, "", ANSWER, condition="", expects="refusal")
+    assert result.response.code == ItemCode.ANSWER_EMPTY
+    assert result.response.reason == (
+        "no answer in 2 of 5 repeats: the model returned an empty text; no refusal in 2 of 5 repeats: the"
+        " case expects one, and the model answered"
+    )
+
+
+def test_an_empty_text_of_a_conversation_names_its_first_empty_turn() -> None:
+    silent = Answer(
+        text="", turns=tuple(Exchange(prompt="q", answer=Answer(text=text)) for text in ("a", "", ""))
+    )
+    plan = ConversationPlan(turns=(PlannedTurn(prompt="q"),) * 3)
+    result = result_of("", turns=silent.turns, plan=plan)
+    assert result.response.reason == "no answer: the model returned an empty text in turn 2"
+
+
+def test_a_turn_that_calls_a_tool_is_not_the_empty_one() -> None:
+    calling = Answer(tool_calls=(ToolCall(name="search"),))
+    turns = tuple(Exchange(prompt="q", answer=answer) for answer in (calling, Answer()))
+    plan = ConversationPlan(turns=(PlannedTurn(prompt="q"),) * 2)
+    assert result_of("", turns=turns, plan=plan).response.reason.endswith(" in turn 2")
+
+
+@pytest.mark.parametrize(
+    ("ends", "reason"),
+    [
+        (("max_turns",), "the conversation did not end: no answer meets stop_when within max_turns"),
+        (
+            ("no_reply", "no_reply"),
+            (
+                "the conversation did not end in 2 of 2 repeats: no answer meets stop_when, and the user has"
+                " no reply to the last one"
+            ),
+        ),
+        (
+            ("max_turns", "no_reply", ""),
+            "the conversation did not end in 2 of 3 repeats: no answer meets stop_when",
+        ),
+        (
+            ("max_turns", "failed_turn", ""),
+            "the conversation did not end in 1 of 3 repeats: no answer meets stop_when within max_turns",
+        ),
+    ],
+)
+def test_a_conversation_without_an_end_fails(ends: tuple[EndOfConversation, ...], reason: str) -> None:
+    answers = [make_case("q", "a", ended_by=end) for end in ends]
+    verdict = response_verdict(answers, [{}] * len(ends), [], BY_MEAN, None, None)
+    assert (verdict.code, verdict.reason) == (ItemCode.CONVERSATION_NOT_ENDED, reason)
+    assert verdict.fails
+
+
+def test_a_conversation_in_error_has_no_missing_end() -> None:
+    answers = [make_case("q", error="down", ended_by="max_turns")]
+    assert response_verdict(answers, [{}], [], BY_MEAN, None, None) == UNDECIDED
+
+
+def test_repeats_of_an_unexpected_refusal_are_counted_without_those_in_error() -> None:
+    answers = [make_case("q", REFUSAL), make_case("q", error=REFUSAL), make_case("q", ANSWER)]
+    is_refusal = REFUSAL.__eq__
+    verdict = unexpected_refusal(answers, lambda case: is_refusal(case.actual_output or case.error))
+    assert verdict.reason.startswith("unexpected refusal in 1 of 3 repeats: the model did not answer; ")
+    assert (verdict.passed, verdict.fails) == (None, False)
+    assert unexpected_refusal(answers[1:], lambda case: case.actual_output == REFUSAL) == UNDECIDED
+
+
+@pytest.mark.parametrize(
+    ("states", "responses", "combined"),
+    [
+        ((True, True, None), (True, False, False), [True, False, False]),
+        ((True, None), (), (True, None)),
+        ((None, None), (True, False), (None, None)),
+        ((False, None), (True, True), [False, None]),
+    ],
+)
+def test_a_repeat_without_the_expected_response_passes_no_evaluator_that_applies(
+    states: tuple[bool | None, ...], responses: tuple[bool, ...], combined: Sequence[bool | None]
+) -> None:
+    assert with_responses(states, responses) == combined

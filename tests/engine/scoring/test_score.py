@@ -8,9 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pytest_evalstudio.core.cases import Answer, Case
+from pytest_evalstudio.core.cases import Answer, Case, Relationship
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.builders import make_case
@@ -221,3 +222,65 @@ def test_a_metric_that_is_not_declared_is_an_error():
 
 def test_a_score_that_is_not_a_number_is_an_error():
     assert words(outcomes("reading", "nan", "0.5")) == ["error: metric 'value' is not a number", 0.5]
+
+
+COMPARED = Plan(Registry(), configuration({"evaluators": []}))
+
+
+def compared(evaluator, counterpart, **fields):
+    case = make_case("q", "a", counterpart=counterpart, **fields)
+    [outcome] = score(COMPARED.get(evaluator), [case], Tools(split_sentences=split_sentences))
+    return outcome
+
+
+def link(kind):
+    return (Relationship(type=kind, target="original"),)
+
+
+def test_a_comparison_needs_a_counterpart():
+    alone = compared("counterfactual_bias", None)
+    assert (alone.status, alone.code) == ("not_applicable", OutcomeCode.NO_COUNTERPART)
+    assert alone.reason == "it has no counterfactual_source"
+    missing = compared("counterfactual_bias", None, relationships=link("counterfactual_source"))
+    assert (missing.status, missing.code) == ("not_applicable", OutcomeCode.NO_COUNTERPART)
+    assert missing.reason == (
+        "the answer to 'original', its counterfactual_source, is missing or not comparable"
+    )
+
+
+def test_a_counterpart_in_error_is_an_error():
+    outcome = compared("counterfactual_bias", make_case("p", key="original", error="down"))
+    assert (outcome.status, outcome.code) == ("error", OutcomeCode.COUNTERPART_FAILED)
+    assert outcome.reason == "'original', with which it is compared, was not answered: down"
+
+
+def test_a_counterpart_without_text_is_compared_only_by_evaluators_of_calls():
+    calling = make_case("p", key="original", tool_calls=({"name": "search", "arguments": {}},))
+    outcome = compared("counterfactual_bias", calling)
+    assert (outcome.status, outcome.code) == ("not_applicable", OutcomeCode.NO_COUNTERPART)
+    assert outcome.reason == "the answer to 'original', with which it is compared, is empty"
+    by_calls = compared("tool_consistency", calling, tool_calls=({"name": "search", "arguments": {}},))
+    assert (by_calls.status, by_calls.scores["tools_unchanged"]) == ("score", 1.0)
+    empty = compared(
+        "tool_consistency", make_case("p", key="original"), tool_calls=({"name": "search", "arguments": {}},)
+    )
+    assert (empty.status, empty.code) == ("not_applicable", OutcomeCode.NO_COUNTERPART)
+
+
+def test_earlier_turns_count_towards_the_longest_text():
+    turns = ({"role": "user", "content": "e" * 6}, {"role": "assistant", "content": "e" * 5})
+    [outcome] = outcomes("reading", make_case("q", "1", conversation=turns), limit=10)
+    assert outcome.code == OutcomeCode.TEXT_TOO_LONG
+    [outcome] = outcomes("reading", make_case("q", "1", conversation=turns), limit=11)
+    assert outcome.status == "score"
+
+
+def test_without_the_models_of_an_evaluator_only_cases_that_reach_it_are_errors():
+    tools = Tools(split_sentences=split_sentences, missing="no embedder")
+    answered, empty = score(PLAN.get("reading"), [make_case("q", "1"), make_case("q", "")], tools)
+    assert (answered.status, answered.code, answered.reason) == (
+        "error",
+        OutcomeCode.RESOURCE_MISSING,
+        "no embedder",
+    )
+    assert empty.status == "not_applicable"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.score import score
-from pytest_evalstudio.engine.scoring.step_selection import step_cases, step_selection
+from pytest_evalstudio.engine.scoring.step_selection import step_cases, step_selection, texts_of_result
 from pytest_evalstudio.engine.scoring.turns import units_of, worst_outcome
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.models.sentences import split_sentences
@@ -178,3 +179,66 @@ def test_each_turn_of_a_conversation_has_its_own_steps() -> None:
 def test_evaluators_of_whole_answers_refuse_it(id: str) -> None:
     with pytest.raises(ConfigurationError, match="scores whole answers only"):
         Plan(Registry(), configuration({"evaluators": [], "evaluator": {id: {"on": {"kind": "model"}}}}))
+
+
+def test_a_wrong_kind_is_answered_with_all_kinds() -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        step_selection({"kind": "span"}, "evaluator toxicity.on")
+    assert str(caught.value) == (
+        "evaluator toxicity.on: expected kind = model, tool, retrieval, handover, agent or message, found"
+        " 'span'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("result", "texts"),
+    [
+        ("[1] see the notes", ["[1] see the notes"]),
+        ("[" * 100_000, ["[" * 100_000]),
+        ("[]", ["[]"]),
+        ('{"hits": [{"snippet": "a"}, {"id": 1}], "items": ["b"]}', ["a", '{"id": 1}']),
+        ('{"items": "none", "matches": ["é", 2]}', ["é", "2"]),
+        ('{"text": "a", "content": "b"}', ["a"]),
+        ('{"text": 1, "content": "b"}', ["b"]),
+        ('{"fee": "5 €"}', ['{"fee": "5 €"}']),
+    ],
+    ids=lambda value: repr(value)[:20],
+)
+def test_the_texts_of_a_result_are_those_of_its_list_or_the_result(result: str, texts: list[str]) -> None:
+    assert texts_of_result(result) == texts
+
+
+def test_a_message_has_its_text_and_the_question_of_the_case() -> None:
+    steps = (Step(kind="message", name="bot", text="One moment."), Step(kind="message", text=" "))
+    case = Case(key="k", question="q", answer=Answer(text="a", steps=steps))
+    [(place, message)] = step_cases(case, step_selection({"kind": "message"}, ""))
+    assert (place, message.question, message.actual_output) == ("step 1, bot", "q", "One moment.")
+
+
+def test_a_step_without_a_name_is_named_by_its_kind() -> None:
+    answer = Answer(text="a", steps=(Step(kind="agent", output="b"),))
+    [(place, _)] = step_cases(
+        Case(key="k", question="q", answer=answer), step_selection({"kind": "agent"}, "")
+    )
+    assert place == "step 1, agent"
+
+
+def test_a_step_has_no_calls_steps_or_conversation_of_its_answer() -> None:
+    plan = ConversationPlan(turns=(PlannedTurn(prompt="a"),))
+    case = dataclasses.replace(CASE, plan=plan, condition='"USD"', condition_on="answer")
+    retrieval = step_cases(case, step_selection({"kind": "retrieval"}, ""))[0][1]
+    model = step_cases(case, step_selection({"kind": "model"}, ""))[0][1]
+    for step in (retrieval, model):
+        assert (step.answer.tool_calls, step.answer.steps, step.answer.turns, step.plan) == ((), (), (), None)
+    assert (retrieval.condition_on, model.condition_on) == ("context", "answer")
+    assert (retrieval.is_rag, model.is_rag) == (True, False)
+    both = dataclasses.replace(case, condition_on="both")
+    assert step_cases(both, step_selection({"kind": "retrieval"}, ""))[0][1].condition_on == "both"
+
+
+def test_a_selection_is_written_as_it_is_configured() -> None:
+    brief = step_selection({"kind": "tool"}, "")
+    assert (str(brief), brief.to_dict()) == ("tool", {"kind": "tool"})
+    full = {"kind": "tool", "name": "search_*", "agent": "bot", "decides": "last"}
+    selection = step_selection(full, "")
+    assert (str(selection), selection.to_dict()) == ("tool 'search_*' of agent 'bot'", full)

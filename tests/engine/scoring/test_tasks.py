@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -11,8 +12,10 @@ from pytest_evalstudio.engine.scoring.tasks import (
     family_root,
     item_name,
     resolved,
+    row_case,
     tasks,
 )
+from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.formats.files import read
 from pytest_evalstudio.formats.source import parse
 
@@ -279,3 +282,46 @@ def test_earlier_turns_reach_the_case(make):
         )
     )
     assert task.case.conversation == (Turn(role="user", content="Hello"),)
+
+
+def test_a_case_has_the_line_of_its_file_and_zero_where_that_is_not_known():
+    text = json.dumps(suite({"key": "a", "prompt": "p"}, {"key": "b", "prompt": "q"}), indent=1)
+    file = read(parse(text, "f.json"))
+    lines = text.splitlines()
+    expected = [lines.index(line) for key in "ab" for line in lines if line.strip() == f'"key": "{key}",']
+    [first, second] = tasks(file, Path("/suites"), MODELS[:1])
+    assert [first.case.line, second.case.line] == expected
+    assert [first.case.position, second.case.position] == [1, 2]
+    [unknown, _] = tasks(dataclasses.replace(file, lines={}), Path("/suites"), MODELS[:1])
+    assert unknown.case.line == 0
+
+
+def test_rows_of_a_model_have_the_position_of_their_question():
+    rows = [
+        {"key": "a", "run": 1},
+        {"key": "b", "model_key": "n"},
+        {"key": "a", "run": 2},
+        {"key": "c"},
+    ]
+    result = of(lab(*rows, models=({"key": "m"}, {"key": "n"})))
+    positions = {task.name: [case.position for case in task.answers] for task in result}
+    assert positions == {"a[m]": [1, 1], "c[m]": [2], "b[n]": [1]}
+
+
+def test_a_row_of_no_file_has_neither_position_nor_line():
+    case = row_case(Row(key="k", input="q"), MODELS[0], "/suites")
+    assert (case.position, case.line, case.run) == (0, 0, 1)
+
+
+def test_a_case_is_not_related_to_itself_and_the_first_target_of_a_type_counts():
+    rows = [
+        {"key": "a"},
+        {"key": "b"},
+        linked("self", "self"),
+        linked("c", "gone", "b", "a", kind="counterfactual_source"),
+    ]
+    by_key = {task.key: task for task in of(lab(*rows))}
+    assert by_key["self"].source is None
+    assert by_key["c"].source is None
+    assert dict(by_key["c"].related) == {"counterfactual_source": by_key["b"]}
+    assert dict(by_key["a"].related) == {}

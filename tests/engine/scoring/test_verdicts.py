@@ -1,16 +1,19 @@
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import pytest
 
 from pytest_evalstudio.core.cases import Case, Relationship
+from pytest_evalstudio.core.codes import OutcomeCode
+from pytest_evalstudio.core.conversations import ConversationPlan, PlannedTurn
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.repeats import PassPolicy
 from pytest_evalstudio.engine.origins import origin
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo
-from pytest_evalstudio.engine.scoring.verdicts import flips, missed_lines, verdict
+from pytest_evalstudio.engine.scoring.verdicts import Verdict, flips, missed_lines, verdict
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.stats.sequential import Sprt
 from support.toys import toy_registry
@@ -252,3 +255,127 @@ def test_an_undecided_test_falls_back_to_the_policy():
     assert (kept.stopped, kept.passed) == ("inconclusive", True)
     failed = verdict(reading(), [scored(0.0)] * 3, PassPolicy.parse("any"), design)
     assert (failed.stopped, failed.passed) == ("fail", False)
+
+
+def test_one_score_among_repeats_that_do_not_apply_is_a_verdict_on_repeats():
+    outcomes = [Outcome.not_applicable("x"), scored(0.75, reason="so")]
+    result = verdict(reading(), outcomes)
+    assert (result.repeats, result.passed, result.pass_k) == ((None, True), True, 1.0)
+    assert result.least == {"value": 0.75, "size": 1.0, "free": 1.0}
+    assert verdict(reading(), [scored(0.75)]).repeats == ()
+
+
+def test_repeats_that_fail_for_one_code_have_it():
+    empty, other = OutcomeCode.ANSWER_WORDLESS, OutcomeCode.NOTHING_ENCODED
+
+    def code(*repeats):
+        return verdict(reading(), [scored(value, code=code) for value, code in repeats]).code
+
+    assert code((0.1, empty), (0.2, empty), (0.9, other)) == empty
+    assert code((0.1, empty), (0.2, other)) == OutcomeCode.NONE
+    assert code((0.9, OutcomeCode.NONE), (0.9, other), (0.8, empty)) == other
+    assert code((0.9, OutcomeCode.NONE), (0.9, OutcomeCode.NONE)) == OutcomeCode.NONE
+
+
+def test_the_reason_of_a_mean_is_the_first_one_of_a_score():
+    outcomes = [
+        Outcome.not_applicable("x"),
+        scored(0.9),
+        scored(0.9, reason="fine"),
+        scored(0.0, reason="low"),
+    ]
+    assert verdict(reading(), outcomes).reason == "fine"
+    assert verdict(reading(), outcomes, PassPolicy.parse("all")).reason == "low"
+    assert verdict(reading(), outcomes, PassPolicy.parse("any")).reason == "fine"
+
+
+def test_metrics_pass_by_their_repeats_only_where_repeats_are_counted():
+    outcomes = [scored(0.9, size=11.0), scored(0.4, size=1.0), scored(None, size=11.0)]
+    assert dict(verdict(reading(), outcomes).metric_passes) == {}
+    by_any = verdict(reading(), outcomes, PassPolicy.parse("any"))
+    assert dict(by_any.metric_passes) == {"value": True, "size": True}
+    by_all = verdict(reading(), outcomes, PassPolicy.parse("all"))
+    assert dict(by_all.metric_passes) == {"value": False, "size": False}
+
+
+def test_metrics_pass_by_a_sequential_test_once_it_has_decided():
+    design = Sprt(max_runs=20, p0=0.9, p1=0.7, alpha=0.05, beta=0.1)
+    failing = [scored(0.0, size=1.0)] * 3
+    assert dict(verdict(reading(), failing, stopping=design).metric_passes) == {"value": False}
+    assert dict(verdict(reading(), [scored(0.9)] * 9, stopping=design).metric_passes) == {
+        "value": True,
+        "size": True,
+    }
+
+
+def test_counted_repeats_name_every_metric_that_one_of_them_misses():
+    outcomes = [scored(0.9, size=11.0), scored(0.1, size=1.0), scored(0.9, size=2.0)]
+    selected = reading(size=10.0)
+    result = verdict(selected, outcomes, PassPolicy.parse("all"))
+    assert result.missed == ("value", "size")
+    [line] = missed_lines(selected, result)
+    assert line == (
+        'reading: 1 of 3 repeats pass (pass = "all"; value mean 0.6333, least 0.1, threshold 0.5, size mean'
+        " 4.667, least 1, threshold 10)"
+    )
+
+
+def test_a_sequential_test_that_fails_is_named_in_place_of_the_policy():
+    design = Sprt(max_runs=20, p0=0.9, p1=0.7, alpha=0.05, beta=0.1)
+    outcomes = [*[scored(0.0)] * 3, Outcome.not_applicable("x")]
+    [line] = missed_lines(reading(), verdict(reading(), outcomes, stopping=design))
+    assert line == "reading: 0 of 3 repeats pass (sequential test; value mean 0, least 0, threshold 0.5)"
+
+
+def test_a_threshold_of_a_lower_metric_is_missed_from_above():
+    selected = reading(size=2.0)
+    [line] = missed_lines(selected, verdict(selected, [scored(0.9, 2.5), scored(0.9, 3.5)]))
+    assert line == "reading: size 3 > 2 (mean; least 2.5)"
+
+
+def conversation(*messages):
+    return ConversationPlan(turns=tuple(PlannedTurn(prompt=message) for message in messages))
+
+
+@pytest.mark.parametrize(
+    ("original", "perturbed_plan", "turn"),
+    [
+        (conversation("a", "b", "c"), conversation("a", "b!", "c!"), 2),
+        (conversation("a", "b"), conversation("a!", "b"), 1),
+        (conversation("a", "b"), conversation("a", "b"), 0),
+        (None, conversation("a"), 0),
+        (conversation("a"), None, 0),
+    ],
+)
+def test_a_flip_has_the_first_turn_that_differs(original, perturbed_plan, turn):
+    task = perturbed()
+    task.source.case = dataclasses.replace(task.source.case, plan=original)
+    task.case = dataclasses.replace(task.case, plan=perturbed_plan)
+    [flip] = flips(
+        task,
+        {reading(): verdict(reading(), [scored(0.1)])},
+        {reading(): verdict(reading(), [scored(0.9)])},
+        origin([]),
+        strict=True,
+    )
+    assert flip.turn == turn
+
+
+def test_an_evaluator_with_other_options_is_not_the_same():
+    twice = PLAN.get("reading", {"times": 2})
+    before = {reading(): verdict(reading(), [scored(0.9)])}
+    assert flips(perturbed(), {twice: verdict(twice, [scored(0.1)])}, before, origin([]), strict=True) == []
+    others = {PLAN.get("answered"): verdict(reading(), [scored(0.1)])}
+    assert flips(perturbed(), others, before, origin([]), strict=True) == []
+
+
+def test_a_metric_or_an_evaluator_without_a_score_hides_no_other_flip():
+    [flip] = flips_of(reading(), scored(None, size=1.0), scored(None, size=99.0))
+    assert flip.metric == "size"
+    [flip] = flips_of(reading(), scored(0.9, size=1.0), scored(0.8, size=99.0))
+    assert flip.metric == "size"
+    other = PLAN.get("answered")
+    after = {other: Verdict(status="error"), reading(): verdict(reading(), [scored(0.1)])}
+    before = {other: Verdict(status="error"), reading(): verdict(reading(), [scored(0.9)])}
+    [flip] = flips(perturbed(), after, before, origin([]), strict=True)
+    assert (flip.evaluator, flip.metric) == ("reading", "value")

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
-import subprocess
-import sys
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.plugins.host import host
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.evaluate import evaluate
 from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
@@ -20,7 +20,6 @@ from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.models import weights
-from support.workers import WORKERS
 
 PRESENT = {"torch", "sentence_transformers"}
 WAYS = (
@@ -109,21 +108,6 @@ def test_a_package_with_other_weights_is_not_loaded(tmp_path: Path, monkeypatch:
     )
 
 
-def test_the_identity_of_a_folder_is_its_content(tmp_path: Path, installed: set[str]) -> None:
-    assert installed
-    values = []
-    for name, content in (("a", b"one"), ("b", b"one"), ("c", b"two")):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "config.json").write_text("{}")
-        (tmp_path / name / "model.safetensors").write_bytes(content)
-        values.append(
-            weights.find_weights(
-                name, revision=None, table="embeddings", start=tmp_path, fetch=False
-            ).identity
-        )
-    assert values[0] == values[1] != values[2]
-
-
 def test_all_leaves_out_what_cannot_be_had_and_says_so(installed: set[str], tmp_path: Path) -> None:
     installed.clear()
     dataset = LlmDataset()
@@ -173,31 +157,6 @@ def test_a_missing_module_is_named_with_its_extra(
         said
         == "evaluator hcat_completeness: there is no module 'ot': `pip install \"pytest-evalstudio[models]\"`"
     )
-
-
-SUITE = (
-    '{"inputs": [{"key": "k", "input": "Why?", "actual_output": "Since it is so.", "context": ["It is so."],'
-    ' "corpus": []}]}'
-)
-
-
-@pytest.mark.parametrize("options", WORKERS)
-def test_a_model_that_is_not_available_is_an_error_of_its_cases(
-    tmp_path: Path, options: tuple[str, ...]
-) -> None:
-    (tmp_path / "data.json").write_text(SUITE)
-    (tmp_path / "evalstudio.toml").write_text(
-        'evaluators = ["groundedness"]\nembeddings.model = "./no-such-folder"\n'
-    )
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "data.json"]
-    run = subprocess.run([*command, *options], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert run.returncode == 1, run.stdout + run.stderr
-    assert "error: groundedness: embeddings.model = './no-such-folder' is not available" in run.stdout
-    assert "1 error" in run.stdout
-    listed = subprocess.run(
-        [*command, "--collect-only"], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert listed.returncode == 0, listed.stdout + listed.stderr
 
 
 @pytest.mark.usefixtures("installed")
@@ -272,3 +231,183 @@ def test_a_requirement_that_nobody_knows_is_told(tmp_path: Path) -> None:
         .lacks(settings, chosen)
         .startswith("requires 'soothsayer:delphi', which is not known; known: embedder, ")
     )
+
+
+def test_each_missing_option_of_an_evaluator_is_named(tmp_path: Path) -> None:
+    judge = {"judge": {"host": "python", "target": lambda prompt: "{}"}}
+    assert refusal(judge, tmp_path, "rubric_judge") == (
+        "evaluator rubric_judge: needs its option criterion: give it in [evaluator.rubric_judge]\n"
+        "evaluator rubric_judge: needs its option grades: give it in [evaluator.rubric_judge]"
+    )
+    options = {"evaluator": {"tool_rules": {"rules": [{"tool": "*", "at_most": 2}]}}}
+    settings = configuration(options, folder=tmp_path)
+    assert ModelProvider().lacks(settings, Plan(Registry(), settings).get("tool_rules")) == ""
+
+
+def test_a_missing_module_without_an_extra_is_installed_by_its_name(tmp_path: Path) -> None:
+    settings = configuration({}, folder=tmp_path)
+    rouge = Plan(Registry(), settings).get("rouge")
+    selected = replace(rouge, spec=replace(rouge.spec, requires=("module:no_such_module", "module:json")))
+    assert ModelProvider().lacks(settings, selected) == (
+        "there is no module 'no_such_module': install no_such_module"
+    )
+
+
+def test_a_run_without_a_judge_is_refused_although_models_may_be_missing(
+    installed: set[str], tmp_path: Path
+) -> None:
+    installed.clear()
+    settings = configuration({}, folder=tmp_path)
+    plan = Plan(Registry(), settings)
+    provider = ModelProvider()
+    embedding, judging, both = map(plan.get, ("groundedness", "correctness_judge", "answer_correctness"))
+    provider.open_available(settings, [embedding])
+    assert "embeddings.model = " in provider.tools_of(settings, embedding).missing
+    assert not provider.tools_of(settings, plan.get("rouge")).missing
+    with pytest.raises(ConfigurationError) as caught:
+        provider.open_available(settings, [embedding, judging, both])
+    assert str(caught.value).startswith(
+        "evaluator correctness_judge, answer_correctness: asks a judge, and none is configured: "
+    )
+    assert "embeddings" not in str(caught.value)
+
+
+@host("yes", name="Yes", kind="llm")
+@dataclass(kw_only=True)
+class Yes:
+    """Agrees."""
+
+    async def prepare(self, corpus: tuple[str, ...]) -> None:
+        """Nothing to prepare."""
+
+    async def answer(self, prompt: Prompt) -> Answer:
+        return Answer(text='{"reason": "so", "verdict": true}')
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+
+def test_a_judge_may_be_asked_by_a_host_of_the_session(tmp_path: Path) -> None:
+    registry = Registry()
+    registry.add_host(Yes)
+    settings = configuration({"judge": {"host": "yes"}}, folder=tmp_path)
+    selected = Plan(registry, settings).get("correctness_judge")
+    assert "no host named 'yes'" in ModelProvider().lacks(settings, selected)
+    provider = ModelProvider(registry=registry)
+    assert provider.lacks(settings, selected) == ""
+    provider.close()
+
+
+def test_only_an_evaluator_that_asks_a_judge_gets_it(tmp_path: Path) -> None:
+    judge = {"judge": {"host": "python", "target": lambda prompt: "{}"}}
+    settings = configuration(judge, folder=tmp_path)
+    plan, provider = Plan(Registry(), settings), ModelProvider()
+    assert provider.spent() == {}
+    assert provider.warnings() == []
+    assert provider.tools_of(settings, plan.get("rouge")).judge is None
+    assert provider.tools_of(settings, plan.get("correctness_judge")).judge is not None
+    assert provider.spent() == {"calls": 0, "cost_usd": 0, "input_tokens": 0, "output_tokens": 0}
+    provider.close()
+
+
+def test_secrets_of_open_judges_are_masked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUDGE_KEY", "correct-horse-battery")
+    table = {"host": "openai_compatible", "url": "http://127.0.0.1:1/v1", "llm_model_name": "m"}
+    settings = configuration({"judge": {**table, "api_key": "${JUDGE_KEY}"}}, folder=tmp_path)
+    provider = ModelProvider()
+    text = "the key is correct-horse-battery"
+    assert provider.mask(text) == text
+    provider.tools_of(settings, Plan(Registry(), settings).get("correctness_judge"))
+    assert "correct-horse-battery" not in provider.mask(text)
+    provider.close()
+
+
+def test_sentiment_is_rated_by_a_word_list_unless_a_model_is_configured(tmp_path: Path) -> None:
+    provider = ModelProvider()
+    assert provider.tools(configuration({}, folder=tmp_path)).sentiment_model is None
+    model = provider.tools(
+        configuration({"sentiment_model": {"model": "org/a-model"}}, folder=tmp_path)
+    ).sentiment_model
+    assert model is not None
+    assert model.name == "org/a-model"
+
+
+def test_an_evaluator_gets_a_model_that_it_can_do_without_only_if_it_is_configured(tmp_path: Path) -> None:
+    settings = configuration({"nli": {"model": "org/nli"}}, folder=tmp_path)
+    tools = ModelProvider().tools_of(settings, Plan(Registry(), settings).get("groundedness_signals"))
+    assert tools.nli is not None
+    assert tools.nli.name == "org/nli"
+    assert (tools.embedder, tools.word_aligner) == (None, None)
+
+
+def model_folder(folder: Path) -> Path:
+    folder.mkdir()
+    (folder / "config.json").write_text("{}")
+    (folder / "model.safetensors").write_bytes(b"weights")
+    return folder
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize(
+    ("read_only", "is_cached", "stored"),
+    [(False, True, True), (True, True, False), (False, False, False)],
+    ids=["default", "read only", "without a cache of vectors"],
+)
+def test_digests_of_weights_are_kept_between_runs(
+    tmp_path: Path, read_only: bool, is_cached: bool, stored: bool
+) -> None:
+    model_folder(tmp_path / "model")
+    settings = configuration({"embeddings": {"model": "model", "cache": is_cached}}, folder=tmp_path)
+    cache = tmp_path / "cache"
+    options = {"read_only": True} if read_only else {}
+    provider = ModelProvider(cache=cache, **options)
+    provider.open(settings, [Plan(Registry(), settings).get("groundedness")])
+    provider.close()
+    assert (cache.is_dir() and any(cache.iterdir())) is stored
+
+
+@pytest.mark.usefixtures("installed")
+def test_models_of_equal_settings_are_opened_once(tmp_path: Path) -> None:
+    model_folder(tmp_path / "model")
+    settings = configuration(
+        {"nli": {"model": "model"}, "cross_encoder": {"model": "model"}}, folder=tmp_path
+    )
+    provider = ModelProvider()
+    first, second = provider.tools(settings), provider.tools(settings)
+    assert first.nli is not None
+    assert second.nli is not None
+    assert first.cross_encoder is not None
+    assert first.nli.judge.__self__ is second.nli.judge.__self__
+    assert type(first.nli.judge.__self__).__name__ == "EntailmentJudge"
+    assert type(first.cross_encoder.score.__self__).__name__ == "PairScorer"
+
+
+def test_names_of_toxicity_models_are_those_of_detoxify(installed: set[str], tmp_path: Path) -> None:
+    assert installed
+    said = refusal({}, tmp_path, "toxicity")
+    assert "toxicity_model.model = 'original' is not available" in said
+    assert "(1) by detoxify, once, from GitHub and the hub" in said
+    model_folder(tmp_path / "model")
+    settings = configuration({"toxicity_model": {"model": "model"}}, folder=tmp_path)
+    plan, provider = Plan(Registry(), settings), ModelProvider()
+    assert provider.lacks(settings, plan.get("toxicity")) == ""
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_folder_may_have_a_name_with_a_revision_sign(tmp_path: Path) -> None:
+    model_folder(tmp_path / "gpt2@home")
+    settings = configuration({"evaluator": {"perplexity": {"model": "gpt2@home"}}}, folder=tmp_path)
+    assert ModelProvider().lacks(settings, Plan(Registry(), settings).get("perplexity")) == ""
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_model_that_an_option_names_is_opened_once(tmp_path: Path) -> None:
+    model_folder(tmp_path / "model")
+    tools = ModelProvider().tools(configuration({}, folder=tmp_path))
+    first, second = (tools.language_model("model").read.__self__ for _ in range(2))
+    assert first is second
+    assert type(first).__name__ == "TextReader"
+    matchers = [tools.token_matcher("model", layers).match.__self__ for layers in (5, 6, 5)]
+    assert matchers[0] is matchers[2]
+    assert matchers[0] is not matchers[1]
+    assert {type(matcher).__name__ for matcher in matchers} == {"BertMatcher"}
