@@ -108,7 +108,8 @@ def facts_of(path: str | os.PathLike[str]) -> FileFacts:
             sentence.
     """
     state = os.stat(path)
-    identity = (os.path.realpath(path), state.st_size, state.st_mtime_ns)
+    # The time of modification can be set back; the time of change cannot.
+    identity = (os.path.realpath(path), state.st_size, state.st_mtime_ns, state.st_ctime_ns)
     facts = _FACTS.get(identity)
     if facts is None:
         content = _read(path)
@@ -168,32 +169,61 @@ def content_of(attachment: Attachment) -> bytes:
     Raises:
         EvaluationError: if the file is not available, or its content is not the one of the digest.
     """
+    _check_location(attachment)
     with _LOCK:
         content = _CONTENTS.pop(attachment.sha256, None)
         if content is not None:
             _CONTENTS[attachment.sha256] = content  # the latest one comes last
             return content
-    if not attachment.location:
-        raise EvaluationError(
-            f"{attachment.name}: the file is missing or has changed; put it back below the folder of the test"
-            " case"
-        )
     try:
         content = _read(attachment.location)
     except (OSError, ValueError) as exc:
-        reason = getattr(exc, "strerror", None) or exc
-        raise EvaluationError(
-            f"{attachment.name}: cannot be read: {reason}; put the file back and run again"
-        ) from None
+        raise _unreadable(attachment, exc) from None
     if hashlib.sha256(content).hexdigest() != attachment.sha256:
-        raise EvaluationError(
-            f"{attachment.name}: the file has another content than the test case was read with; run again"
-        )
+        raise _changed(attachment)
     with _LOCK:
         _CONTENTS[attachment.sha256] = content
         while len(_CONTENTS) > 1 and sum(map(len, _CONTENTS.values())) > MAX_CACHED_BYTES:
             del _CONTENTS[next(iter(_CONTENTS))]
     return content
+
+
+def path_of(attachment: Attachment) -> str:
+    """Return the absolute path of an attachment, for code that reads the file itself.
+
+    Raises:
+        EvaluationError: if the file is not available, or its content on the disk is not the one of the
+            digest, although it may be in memory.
+    """
+    _check_location(attachment)
+    try:
+        facts = facts_of(attachment.location)
+    except OSError as exc:
+        raise _unreadable(attachment, exc) from None
+    except ValueError:  # empty, too large or of another type: none of these is the content of the digest
+        raise _changed(attachment) from None
+    if facts.sha256 != attachment.sha256:
+        raise _changed(attachment)
+    return attachment.location
+
+
+def _check_location(attachment: Attachment) -> None:
+    if not attachment.location:
+        raise EvaluationError(
+            f"{attachment.name}: the file is missing or has changed; put it back below the folder of the test"
+            " case"
+        )
+
+
+def _unreadable(attachment: Attachment, exc: OSError | ValueError) -> EvaluationError:
+    reason = getattr(exc, "strerror", None) or exc
+    return EvaluationError(f"{attachment.name}: cannot be read: {reason}; put the file back and run again")
+
+
+def _changed(attachment: Attachment) -> EvaluationError:
+    return EvaluationError(
+        f"{attachment.name}: the file has another content than the test case was read with; run again"
+    )
 
 
 def _read(path: str | os.PathLike[str]) -> bytes:
@@ -206,6 +236,6 @@ def _read(path: str | os.PathLike[str]) -> bytes:
     return content
 
 
-_FACTS: dict[tuple[str, int, int], FileFacts] = {}
+_FACTS: dict[tuple[str, int, int, int], FileFacts] = {}
 _CONTENTS: dict[str, bytes] = {}
 _LOCK = Lock()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args
 
 from pytest_evalstudio.core.cases import Answer, Case, ConditionPart, Expectation, Turn
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
+from pytest_evalstudio.core.numbers import number_fault
 from pytest_evalstudio.core.tool_calls import read_tool_calls
 from pytest_evalstudio.formats.attachments import local_attachments
 from pytest_evalstudio.formats.keys import derived_key
@@ -104,7 +105,7 @@ def make_case(question: str = "", actual_output: str = "", **fields: Unpack[Case
             model retrieves is seen from the context unless `is_rag` says.
 
     Raises:
-        ConfigurationError: for a field that a case does not have.
+        ConfigurationError: for a field that a case does not have, and for a number that cannot be true.
 
     >>> make_case("2 + 2?", "4", expected_output="4").key
     '2-2-0958482c'
@@ -137,6 +138,14 @@ def make_case(question: str = "", actual_output: str = "", **fields: Unpack[Case
     answer = Answer(
         text=actual_output, **{name: values.pop(name) for name in answer_fields if name in values}
     )
+    if fault := number_fault(
+        usage=answer.usage,
+        cost_usd=answer.cost_usd,
+        duration_s=answer.duration_s,
+        first_token_s=answer.first_token_s,
+        context_scores=answer.context_scores,
+    ):
+        raise ConfigurationError(f"eval_case: {fault}")
     return Case(question=question, answer=answer, **values)
 
 

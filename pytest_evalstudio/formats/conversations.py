@@ -232,7 +232,9 @@ class AnsweredTurn(ConversationTurn):
     actual_output: Text = ""
     context: Texts = Field(default_factory=list)
     context_sources: Texts = Field(default_factory=list)
-    context_scores: Annotated[list[float], BeforeValidator(_listed)] = Field(default_factory=list)
+    context_scores: Annotated[
+        list[Annotated[float, Field(allow_inf_nan=False)]], BeforeValidator(_listed)
+    ] = Field(default_factory=list)
     actual_duration: Seconds = 0.0
     cost: Cost = None
     usage: Annotated[dict[str, Tokens], BeforeValidator(_mapping)] = Field(default_factory=dict)

@@ -155,7 +155,9 @@ class Row(FormatModel):
         Field(default_factory=dict)
     )
     error: Text = ""
-    context_scores: Annotated[list[float], BeforeValidator(_listed)] = Field(default_factory=list)
+    context_scores: Annotated[
+        list[Annotated[float, Field(allow_inf_nan=False)]], BeforeValidator(_listed)
+    ] = Field(default_factory=list)
     first_token_s: Annotated[float | None, Field(ge=0, allow_inf_nan=False)] = None
     served_model: Text = ""
     request_id: Text = ""

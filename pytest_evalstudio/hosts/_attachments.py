@@ -17,6 +17,7 @@ from pytest_evalstudio.core.attachments import (
     TEXT_TYPES,
     Attachment,
     content_of,
+    path_of,
 )
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.plugins.host import HostFault
@@ -194,8 +195,7 @@ def local_paths(attachments: Iterable[Attachment]) -> list[str]:
     Raises:
         HostFault: if a file is missing or has changed.
     """
-    paths = []
-    for each in attachments:
-        bytes_of(each)
-        paths.append(each.location)
-    return paths
+    try:
+        return [path_of(each) for each in attachments]
+    except EvaluationError as exc:
+        raise HostFault(str(exc)) from None

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pytest_evalstudio.core import attachments
-from pytest_evalstudio.core.attachments import MAX_ATTACHMENT_BYTES, Attachment, facts_of, media_type_of
+from pytest_evalstudio.core.attachments import (
+    MAX_ATTACHMENT_BYTES,
+    Attachment,
+    content_of,
+    facts_of,
+    media_type_of,
+    path_of,
+)
 from pytest_evalstudio.core.errors import EvaluationError
 from support import pictures
 
@@ -123,3 +131,31 @@ def test_a_file_that_changes_after_it_was_collected_is_not_sent(tmp_path: Path) 
     path.unlink()
     with pytest.raises(EvaluationError, match=r"chart\.png: cannot be read: No such file"):
         chart.read()
+
+
+@pytest.mark.parametrize("change", ["written", "same size and time", "emptied", "deleted"])
+def test_code_gets_the_path_of_the_collected_content_only(tmp_path: Path, change: str) -> None:
+    path = tmp_path / "terms.txt"
+    path.write_bytes(b"The fee is 12 EUR.")
+    terms, times = attachment(path), path.stat()
+    terms.read()  # the content stays in memory
+    assert path_of(terms) == str(path)
+    if change == "deleted":
+        path.unlink()
+    else:
+        path.write_bytes({"written": b"The fee rises.", "emptied": b""}.get(change, b"The fee is 13 EUR."))
+    if change == "same size and time":
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    fact = "cannot be read: No such file" if change == "deleted" else "the file has another content"
+    with pytest.raises(EvaluationError, match=rf"terms\.txt: {fact}"):
+        path_of(terms)
+
+
+def test_the_content_of_another_file_does_not_replace_a_missing_one(tmp_path: Path) -> None:
+    path = tmp_path / "chart.png"
+    path.write_bytes(pictures.png())
+    chart = attachment(path)
+    chart.read()
+    for of in (content_of, path_of):
+        with pytest.raises(EvaluationError, match="the file is missing or has changed"):
+            of(replace(chart, location=""))

@@ -245,6 +245,15 @@ def test_a_callable_gets_the_images_of_earlier_turns(model, chart):
     assert second == {"role": "assistant", "content": "Ok."}
 
 
+def test_a_callable_gets_no_path_of_an_image_that_changed_after_an_earlier_question(model, attach):
+    chart = attach("sales.png", pictures.png((9, 9, 9)))
+    session = model("python", target=lambda prompt, images: Path(images[0]).read_bytes()[1:4].decode())
+    assert session.ask([Prompt(text="First?", attachments=(chart,))])[0].text == "PNG"
+    Path(chart.location).write_bytes(pictures.JPEG)
+    [answer] = session.ask([Prompt(text="Second?", attachments=(chart,))])
+    assert "files/sales.png: the file has another content" in answer.error
+
+
 def test_a_callable_that_does_not_ask_for_images_is_not_called(model, chart):
     called = []
     [answer] = model("python", target=called.append).ask([Prompt(text=QUESTION, attachments=(chart,))])

@@ -5,6 +5,8 @@ Objects with the attributes of the frameworks take their place here; `tox -e ada
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import SimpleNamespace as Item
 from typing import Any
@@ -219,6 +221,29 @@ def test_a_result_of_an_unknown_version_is_an_error_with_its_remedy(name: str) -
 
 
 @pytest.mark.parametrize(
+    ("name", "package", "attributes"),
+    [
+        ("OpenAI Agents SDK", "agents", ("new_items", "final_output")),
+        ("pydantic-ai", "pydantic_ai", ("output", "new_messages")),
+        ("LlamaIndex", "llama_index", ("source_nodes", "response")),
+    ],
+)
+def test_a_result_whose_attributes_fail_is_an_error_with_its_remedy(
+    name: str, package: str, attributes: tuple[str, ...]
+) -> None:
+    def fail(result: object) -> None:
+        raise RuntimeError("the stream is closed")
+
+    failing = type(of(package))()
+    for attribute in attributes:
+        setattr(type(failing), attribute, property(fail))
+    with pytest.raises(
+        HostFault, match=f"^ask returned a result of {name} .*RuntimeError: the stream is closed"
+    ):
+        to_answer(failing, "ask")
+
+
+@pytest.mark.parametrize(
     "value",
     [
         {"messages": []},
@@ -273,6 +298,29 @@ def test_results_go_to_their_calls() -> None:
 def test_sources_and_scores_are_of_all_chunks_or_of_none() -> None:
     chunks = [RetrievedChunk("a", "a.md", 0.5), RetrievedChunk("b", "", None)]
     assert context(chunks) == {"context": ("a", "b"), "context_sources": (), "context_scores": ()}
+
+
+@pytest.mark.parametrize("score", [float("nan"), float("inf")])
+def test_a_score_that_is_no_number_is_none(score: float) -> None:
+    answer = to_answer(
+        of("llama_index", response="4", source_nodes=[node("Fees.", score, source="fees.md")]), "ask"
+    )
+    assert (answer.context, answer.context_sources, answer.context_scores) == (("Fees.",), ("fees.md",), ())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ids", [lambda n: range(n, 2 * n), lambda n: reversed(range(n))])
+def test_results_are_found_in_linear_time(ids: Callable[[int], Iterable[int]]) -> None:
+    def seconds(count: int) -> float:
+        calls = Calls()
+        for number in range(count):
+            calls.begin("fee", {}, str(number))
+        started = time.process_time()
+        for number in ids(count):
+            calls.end(str(number), "4")
+        return time.process_time() - started
+
+    assert min(seconds(16_000) for _ in range(3)) < 24 * min(seconds(2_000) for _ in range(3)) + 0.02
 
 
 def test_texts_and_counts() -> None:

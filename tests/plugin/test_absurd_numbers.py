@@ -43,6 +43,7 @@ GOOD = {"key": "good", "input": "2+2?", "output_condition": '"4"', "actual_outpu
         ("cost", "1e308", "/dataset/inputs/1/cost: input should be less than or equal to 1000000000"),
         ("cost", '"inf"', "/dataset/inputs/1/cost: expected a finite number"),
         ("cost", "1" + "0" * 400, "/dataset/inputs/1/cost: *"),
+        ("context_scores", "[1e999]", "/dataset/inputs/1/context_scores/0: expected a finite number"),
     ],
     ids=lambda value: str(value)[:40],
 )
@@ -76,6 +77,9 @@ def test_an_absurd_number_in_a_file_is_a_data_error_of_its_row(
         ("duration_s=-1.0", "duration_s must be a number"),
         ("duration_s=float('inf')", "duration_s must be a number"),
         ("duration_s=10**400", "duration_s must be a number"),
+        ("first_token_s=float('nan')", "first_token_s must be a number"),
+        ("context=('a',), context_scores=(float('nan'),)", "context_scores?0? must be a finite number"),
+        ("context=('a',), context_scores=('1',)", "context_scores?0? must be a finite number"),
     ],
 )
 def test_an_absurd_number_of_a_host_is_an_error_of_its_item(project: Project, fields: str, fact: str) -> None:
@@ -93,6 +97,21 @@ def test_an_absurd_number_of_a_host_is_an_error_of_its_item(project: Project, fi
 
     result.assert_outcomes(passed=1, errors=1)
     result.stdout.fnmatch_lines([f"*gave an Answer whose {fact}*"])
+    assert (project.folder / "evalstudio-report" / "evalstudio-report.zip").is_file()
+
+
+def test_an_absurd_number_in_a_python_test_fails_that_test(project: Project) -> None:
+    project.write(
+        "test_answers.py",
+        "def test_absurd(eval_case, eval_text_matching):\n    eval_case('2+2?', '4', context=['4'],"
+        " context_scores=[float('nan')])\n\n\ndef test_good(eval_case, eval_text_matching):\n"
+        "    eval_text_matching.check(eval_case('2+2?', '4', condition='\"4\"', context_scores=[0.5]))\n",
+    )
+
+    result = project.run("test_answers.py")
+
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*eval_case: context_scores?0? must be a finite number*"])
     assert (project.folder / "evalstudio-report" / "evalstudio-report.zip").is_file()
 
 

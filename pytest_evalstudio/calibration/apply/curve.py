@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 from pytest_evalstudio.calibration.file import Calibration, Line, Logistic, Softmax, Steps
 
+# A sum with infinite terms of both signs would be NaN, which no probability is.
+_LARGEST_VALUE, _LARGEST_TERM = 1e100, 1e300
 _LARGEST_LOG = 700.0  # the exponential of 710 overflows a float
 
 
@@ -94,17 +96,22 @@ def level_probabilities(
 
 def _softmax(curve: Softmax, scores: Sequence[float]) -> dict[int, float]:
     values = [
-        (value - mean) / scale
+        _limited((value - mean) / scale, _LARGEST_VALUE)
         for value, mean, scale in zip(_scaled(curve, scores), curve.means, curve.scales, strict=True)
     ]
     exponents = [
-        intercept + sum(weight * value for weight, value in zip(weights, values, strict=True))
+        _limited(intercept, _LARGEST_TERM)
+        + sum(_limited(weight * value, _LARGEST_TERM) for weight, value in zip(weights, values, strict=True))
         for intercept, weights in zip(curve.intercepts, curve.weights, strict=True)
     ]
     largest = max(exponents)
     powers = [math.exp(exponent - largest) for exponent in exponents]
     total = math.fsum(powers)
     return {level: power / total for level, power in zip(curve.levels, powers, strict=True)}
+
+
+def _limited(value: float, limit: float) -> float:
+    return max(-limit, min(limit, value))
 
 
 def threshold(calibration: Calibration, chance: float | None = None) -> float | None:

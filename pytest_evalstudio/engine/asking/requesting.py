@@ -66,7 +66,13 @@ class HostRequests:
             raise HostFault(f"host {self._spec.id!r} gave a {type(answer).__name__} instead of an Answer")
         if not all(isinstance(text, str) for text in (answer.text, *answer.context, *answer.context_sources)):
             raise HostFault(f"host {self._spec.id!r} gave an Answer whose text or context is not a text")
-        if fault := number_fault(usage=answer.usage, cost_usd=answer.cost_usd, duration_s=answer.duration_s):
+        if fault := number_fault(
+            usage=answer.usage,
+            cost_usd=answer.cost_usd,
+            duration_s=answer.duration_s,
+            first_token_s=answer.first_token_s,
+            context_scores=answer.context_scores,
+        ):
             raise HostFault(f"host {self._spec.id!r} gave an Answer whose {fault}")
         self._check_length(answer)
         return answer if answer.duration_s else replace(answer, duration_s=time.perf_counter() - start)

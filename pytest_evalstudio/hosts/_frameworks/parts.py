@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypedDict
@@ -35,24 +37,25 @@ class Calls:
     """Calls of tools in their order, each with the result that follows it."""
 
     _calls: list[ToolCall] = field(default_factory=list)
-    _open: list[int] = field(default_factory=list)
+    _open: dict[str, deque[int]] = field(default_factory=dict)
+    """Positions of the calls without a result, by their ids."""
 
     def begin(self, name: object, arguments: object, id: object, agent: object = "") -> None:
         """Add a call whose result is not known yet."""
         fields = {"name": name, "arguments": plain(arguments), "id": id, "agent": agent}
-        self._open.append(len(self._calls))
-        self._calls.append(read_tool_call(fields))
+        call = read_tool_call(fields)
+        self._open.setdefault(call.id, deque()).append(len(self._calls))
+        self._calls.append(call)
 
     def end(self, id: object, result: object, *, failed: bool = False) -> None:
         """Set the result of the first open call with an id; a result without a call is left out."""
-        for position in self._open:
-            if self._calls[position].id == (id or ""):
-                text = text_of(result)
-                values = {"error": text} if failed else {"result": text}
-                data = self._calls[position].to_dict() | values
-                self._calls[position] = read_tool_call(data)
-                self._open.remove(position)
-                return
+        positions = self._open.get(text_of(id))
+        if not positions:
+            return
+        position = positions.popleft()
+        text = text_of(result)
+        values = {"error": text} if failed else {"result": text}
+        self._calls[position] = read_tool_call(self._calls[position].to_dict() | values)
 
     def all(self) -> tuple[ToolCall, ...]:
         return tuple(self._calls)
@@ -130,9 +133,12 @@ class Context(TypedDict):
 
 
 def context(chunks: Sequence[RetrievedChunk]) -> Context:
-    """Return the context of an answer; sources and scores are given for all chunks or for none."""
+    """Return the context of an answer; sources and scores are given for all chunks or for none.
+
+    A retriever that compares an empty vector has NaN as its score, which is none.
+    """
     sources = tuple(chunk.source for chunk in chunks if chunk.source)
-    scores = tuple(chunk.score for chunk in chunks if chunk.score is not None)
+    scores = tuple(chunk.score for chunk in chunks if chunk.score is not None and math.isfinite(chunk.score))
     return Context(
         context=tuple(chunk.text for chunk in chunks),
         context_sources=sources if len(sources) == len(chunks) else (),

@@ -34,12 +34,12 @@ def framework_answer(result: object, label: str) -> Answer | None:
         HostFault: if the result lacks what the framework's results have.
     """
     for name, framework in FRAMEWORKS.items():
-        if framework.recognises(result):
-            try:
+        try:
+            if framework.recognises(result):
                 return framework.read(result)
-            except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as exc:
-                raise HostFault(
-                    f"{label} returned a result of {name} that this version cannot read"
-                    f" ({type(exc).__name__}: {exc}); return a mapping with 'answer'"
-                ) from exc
+        except Exception as exc:  # properties of the framework's objects run its code
+            raise HostFault(
+                f"{label} returned a result of {name} that this version cannot read"
+                f" ({type(exc).__name__}: {exc}); return a mapping with 'answer'"
+            ) from exc
     return None

@@ -94,7 +94,9 @@ def _is_name(text: str, at: int, match: re.Match[str]) -> bool:
     return begins_word
 
 
-_PUBLIC = lazy(r"(?:public|csrf|xsrf)[ _.-]?$", re.IGNORECASE)
+_PAGE = r"next|page|pagination|tinuation|sync"
+"""Words before the token of the next part of a list, "continuation" cut to the length of the prefix."""
+_PUBLIC = lazy(rf"(?:public|csrf|xsrf|{_PAGE})[ _.-]?$", re.IGNORECASE)
 _OTHER_KEY = lazy(
     r"(?:primary|foreign|unique|public|sort|partition|hash|cache|object|row|idempotency|lookup|message|metric"
     r"|group|turn|mon|don|tur|hot|wild|short|pub|host|index|composite|natural|join|routing|translation|i18n"
@@ -158,15 +160,17 @@ def _looks_secret(value: str, match: re.Match[str]) -> bool:
     digit = any(char.isdigit() for char in value)
     letter = any(char.isalpha() for char in value)
     symbol = any(not char.isalnum() and char not in "'’-_." for char in value)
-    if (match["password"] or "").lower() == "pass" and quoted and not (digit and letter):
+    operator = (match["operator"] or "").strip()
+    is_number = not letter and "=" not in operator
+    if (match["password"] or "").lower() == "pass" and not (digit and letter) and (quoted or is_number):
         return False  # a verdict such as "pass": "8/10"
-    if (match["operator"] or "").strip() in (",", ">") and not (digit and letter):
-        return False  # a list of names, or the text of an element
+    if operator in (",", ">") and (" " in value or not (digit and letter)):
+        return False  # a list of names or texts, or the text of an element
     if match["password"]:
         mixed = (digit and letter) or (symbol and (digit or letter))
         if match["verb"]:
             return len(value) >= _MIN_PASSWORD and (mixed and (digit or quoted)) and " " not in value
-        certain = "=" in match["operator"] or (quoted and " " not in value)
+        certain = "=" in operator or (quoted and " " not in value)
         return (
             len(value) >= _MIN_PASSWORD
             and (certain or mixed or (digit and len(value) > _MIN_PASSWORD))
@@ -182,7 +186,8 @@ _QUOTED = lazy(rf"[=:] ?(?P<quote>[\"'`])(?P<value>[A-Za-z0-9_-]{{{_MIN_QUOTED},
 _NAME_BEFORE = lazy(r"[A-Za-z0-9_.-]{1,40}(?=[\"'`]? {0,3}:?$)")
 _NAME_CHARS = 48
 _PUBLIC_NAME = lazy(
-    r"^(?:public|csrf|xsrf).*|^value$|(?:id|ids|key|hash|sha[0-9]*|md5|digest|checksum|integrity|etag|cursor|nonce|signature|uu?id|guid|ur[il]|src|href|path|file|name"
+    rf"^(?:public|csrf|xsrf).*|^value$|(?:{_PAGE})[_.-]?token$|"
+    r"(?:id|ids|key|hash|sha[0-9]*|md5|digest|checksum|integrity|etag|cursor|nonce|signature|uu?id|guid|ur[il]|src|href|path|file|name"
     r"|version|commit|rev|revision|slug|seed|answer|output|text|class|title|label|anchor|ref|auth)[0-9]*$",
     re.IGNORECASE,
 )

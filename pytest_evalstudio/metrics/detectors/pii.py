@@ -179,6 +179,8 @@ _DOMAIN_BEFORE_HYPHEN = lazy(rf"{_LABELS}{_TLD}(?!\w)")
 _RESERVED_DOMAIN = lazy(
     r"(?:^|\.)(?:example\.(?:com|org|net|edu)|example|test|invalid|localhost|local)$", re.IGNORECASE
 )
+_DOMAIN_OF_FILE = lazy(rf"(?=[^\W\d_]){_LABELS}[^\W\d_]{{2,24}}(?=\.[^\W_]{{2,4}}(?!\w))")
+"""Used for redaction of a name such as `jane@bank.com.png`; that of an image, `icon@2x.png`, is none."""
 _FILE_ENDINGS = frozenset(
     {"png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "css", "js", "ts", "py", "java", "html"}
 )
@@ -191,7 +193,9 @@ def _emails(text: str, reserved: bool) -> RawSpans:
     at = text.find("@")
     while at >= 0:
         domain = pattern.match(text, at + 1)
-        if domain and domain["tld"].lower() not in _FILE_ENDINGS:
+        if domain and domain["tld"].lower() in _FILE_ENDINGS:
+            domain = _DOMAIN_OF_FILE().match(text, at + 1) if reserved else None
+        if domain:
             start = _start_of_local_part(text, at)
             local = text[start:at]
             if (

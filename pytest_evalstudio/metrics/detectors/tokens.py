@@ -162,7 +162,8 @@ _TOKENS = (
         r"(?:(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}|A3T[A-Z0-9]{17})",
     ),
     _token("AWS key", "amzn.mws. ABSK", rf"(?:amzn\.mws\.{_UUID}|ABSK[A-Za-z0-9+/]{{100,270}}={{0,2}})"),
-    _token("Azure storage key", "==", r"[A-Za-z0-9+/]{86}=="),
+    # The digest of a package (`sha512-...==`) has the same form.
+    _token("Azure storage key", "==", r"(?<!sha512-)[A-Za-z0-9+/]{86}=="),
     _token(
         "Azure client secret", "Q~", r"(?<![~_.-])[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}(?![~_-])"
     ),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from pytest_evalstudio.calibration.apply.curve import probability, sigmoid, threshold
+from pytest_evalstudio.calibration.apply.curve import level_probabilities, probability, sigmoid, threshold
 from pytest_evalstudio.calibration.file import (
     CalibratedMetric,
     Calibration,
@@ -18,6 +18,7 @@ from pytest_evalstudio.calibration.file import (
     Curve,
     Line,
     Logistic,
+    Softmax,
     Steps,
 )
 
@@ -63,6 +64,22 @@ def test_scores_of_any_size_give_a_probability() -> None:
     )
     assert probability(curve, [1e308, -5.0]) == 1.0
     assert probability(curve, [-1e308, 1e308]) == 0.0
+
+
+@pytest.mark.parametrize("score", [1e9, 1e307, 1.7e308])
+def test_scores_of_any_size_give_probabilities_of_levels(score: float) -> None:
+    curve = Softmax(
+        levels=[1, 2, 3],
+        good_from=2,
+        intercepts=[0.1, 0.0, -0.1],
+        weights=[[-3.0, 0.0], [1.0, 0.0], [2.0, 0.0]],
+        means=[0.5, 0.0],
+        scales=[0.1, 1e-5],
+        logs=[False, False],
+    )
+    assert level_probabilities(curve, [score, score]) == {1: 0.0, 2: 0.0, 3: 1.0}
+    assert level_probabilities(curve, [-score, score]) == {1: 1.0, 2: 0.0, 3: 0.0}
+    assert (probability(curve, [score, -score]), probability(curve, [-score, -score])) == (1.0, 0.0)
 
 
 @pytest.mark.parametrize(

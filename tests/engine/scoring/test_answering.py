@@ -53,7 +53,8 @@ def test_a_conversation_pauses_after_each_turn_only_where_a_failing_one_stops_it
         [first, _] = requests_of(task("Fee?", "Fee?", ConversationPlan(turns=turns, on_failure=on_failure)))
         assert isinstance(first, Dialogue)
         assert (first.key, first.max_turns, first.prompt.sample) == ("t p", max_turns, "")
-        assert first.user == FixedTurns(("Fee?", "Sure?"))
+        assert isinstance(first.user, FixedTurns)
+        assert first.user.messages == ("Fee?", "Sure?")
 
 
 def test_a_simulated_user_is_played_by_its_script_else_by_a_model() -> None:

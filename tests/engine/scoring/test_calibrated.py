@@ -10,7 +10,7 @@ import pytest
 from pytest_evalstudio.calibration.file import CalibratedMetric, Calibration, Conformal, Decision, Logistic
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Outcome
-from pytest_evalstudio.engine.scoring.calibrated import calibrated, conformal_set_of
+from pytest_evalstudio.engine.scoring.calibrated import calibrated
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.formats.config import configuration
 from support.toys import toy_registry
@@ -55,11 +55,12 @@ def test_the_probability_is_the_first_score_with_its_conformal_set(tmp_path: Pat
     sure = calibrated(reading, {reading: scored(0.9)})
     assert sure.scores["calibrated_probability"] == pytest.approx(0.982, abs=1e-3)
     assert sure.details["calibration"] == {"conformal_set": [1], "uncertain": False}
-    possible = conformal_set_of(reading, {"calibrated_probability": 0.5})
+    assert reading.attached is not None
+    possible = reading.attached.conformal_set({"calibrated_probability": 0.5})
     assert possible is not None
     assert possible.labels == (0, 1)
-    assert conformal_set_of(reading, {"value": 0.5}) is None
-    assert conformal_set_of(picky, {"calibrated_probability": 0.5}) is None
+    assert reading.attached.conformal_set({"value": 0.5}) is None
+    assert picky.attached is None
 
 
 def test_the_cut_and_its_score_are_thresholds(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from pytest_evalstudio.calibration.apply.conformal import ConformalSet
 from pytest_evalstudio.core.cases import Answer, Case, Exchange, Turn
@@ -175,8 +176,8 @@ def test_equal_failures_have_equal_signatures_whatever_their_words() -> None:
 
 
 def test_an_uncertain_verdict_has_a_line_although_it_passes() -> None:
-    uncertain = dataclasses.replace(scored(0.625), conformal_set=ConformalSet(labels=(0, 1), alpha=0.1))
-    certain = dataclasses.replace(scored(0.625), conformal_set=ConformalSet(labels=(1,), alpha=0.1))
+    uncertain = structs.replace(scored(0.625), conformal_set=ConformalSet(labels=(0, 1), alpha=0.1))
+    certain = structs.replace(scored(0.625), conformal_set=ConformalSet(labels=(1,), alpha=0.1))
     assert doubts(result(verdicts={READING: uncertain, ANSWERED: certain, TEXT: no("no")})) == [
         "reading: value 0.625 (uncertain: both good and bad are in the 0.9 prediction set)"
     ]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_evalstudio.metrics.detectors import find_pii, find_secrets, redact
+from pytest_evalstudio.metrics.detectors import find_pii, find_secrets, redact, redact_identifier
 from pytest_evalstudio.metrics.detectors.spans import merge_spans
 
 MILLION = 1_000_000
@@ -118,3 +118,17 @@ def _seconds(text: str) -> float:
 
 def test_an_address_joined_to_a_date_is_masked() -> None:
     assert redact("jane.doe@bank.com-2024-01-15") == "****.***@****.***-2024-01-15"
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("scans/jane.doe@bank.com.png", "scans/****.***@****.***.png"),
+        ("jane@bank.co.uk.jpeg", "****@****.**.**.jpeg"),
+        ("icon@2x.png", "icon@2x.png"),
+        ("icon@2x.min.js", "icon@2x.min.js"),
+        ("lodash@4.17.21.min.js", "lodash@4.17.21.min.js"),
+    ],
+)
+def test_an_address_in_the_name_of_an_image_is_masked(name: str, shown: str) -> None:
+    assert redact(name) == redact_identifier(name) == shown

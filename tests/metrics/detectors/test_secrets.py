@@ -142,6 +142,13 @@ CLEAN = [
         "https://host.com:8080/path@x",
         "123e4567-e89b-12d3-a456-426614174000",
         "",
+        '"sha512-v2kDEe57lecTulaDIuNTPy3Ry4gLGJ6Z1O3vE1krgXZNrsQ+LFTGHVxVjcXPs17LhbZVGedAJv8XZ1tvj5FvSg=="',
+        "Pass: 8/10 tests.",
+        "pass: 1250",
+        '{"nextToken": "page-3-of-12", "continuationToken": "offset-00000200-x"}',
+        "next_page_token=AaBb3cD4eF5gH6iJ7kL8mN9oP0",
+        "syncToken: 'CPDAlvWDx70CEPDAlvWDx70CGAU8'",
+        '`"password.label": "Password"`, `"token.expired_v2": "Your token has expired"`.',
     )
 ]
 
@@ -157,6 +164,20 @@ def test_secrets_are_found(kind: str, text: str) -> None:
 )
 def test_they_are_found_beside_punctuation(kind: str, text: str, before: str, after: str) -> None:
     assert [hit.kind for hit in find_secrets(before + text + after)] == [kind]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "key v2kDEe57lecTulaDIuNTPy3Ry4gLGJ6Z1O3vE1krgXZNrsQ+LFTGHVxVjcXPs17LhbZVGedAJv8XZ1tvj5FvSg==",
+        "user=root pass=8842",
+        "pass: hunter!a",
+        'sessionToken = "AaBb3cD4eF5gH6iJ7kL8mN9oP0"',
+        'login("password", "Tr0ub4dor3x")',
+    ],
+)
+def test_secrets_that_resemble_public_values_are_found(text: str) -> None:
+    assert len(find_secrets(text)) == 1
 
 
 @pytest.mark.parametrize("text", CLEAN)
