@@ -193,9 +193,10 @@ def local_attachments(images: object, files: object) -> tuple[Attachment, ...]:
     for name, paths in (("images", images), ("files", files)):
         for path in [paths] if isinstance(paths, str | Path) else _path_list(paths, name):
             location = Path(path)
-            item = AttachedFile.model_construct(path=location.name)
+            target = Path(os.path.realpath(location))  # Python code may follow links to any folder
+            item = AttachedFile.model_construct(path=target.name)
             try:
-                attachment = attachment_of(item, location.absolute().parent, is_image=name == "images")
+                attachment = attachment_of(item, target.parent, is_image=name == "images")
             except ValueError as exc:
                 raise ConfigurationError(f"{name}: {path}: {exc}") from None
             attachments.append(

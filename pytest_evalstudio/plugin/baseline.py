@@ -16,7 +16,7 @@ from pytest_evalstudio.comparison.files import moved_files, with_paths
 from pytest_evalstudio.comparison.matching import class_of, score_changes
 from pytest_evalstudio.comparison.metrics import ComparisonLimits
 from pytest_evalstudio.comparison.results import Comparison, ItemChange
-from pytest_evalstudio.comparison.sides import Side, SideItem, case_digest, read_side
+from pytest_evalstudio.comparison.sides import Side, SideItem, attachments_digest, case_digest, read_side
 from pytest_evalstudio.comparison.text import regression_headline
 from pytest_evalstudio.comparison.windows import change_windows, word_diff
 from pytest_evalstudio.core.errors import (
@@ -140,6 +140,9 @@ class SessionBaseline:
             scores=tuple(score_changes(earlier.scores, item_scores(result), entries)),
         )
         lines = [regression_headline(change, self._label)]
+        row = row_entry(result.answers[0], {}) if result.answers else None
+        if attachments_digest(row) != earlier.attachments:
+            lines.append("the images or files of the case are not those of the baseline")
         if result.confirmation is not None:
             lines.append(result.confirmation.sentence)
         if earlier.answer and answer and earlier.answer != answer:

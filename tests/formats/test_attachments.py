@@ -179,6 +179,18 @@ def test_the_derived_key_of_a_case_follows_its_images() -> None:
     assert len({suite.tests[0].test_cases[0].key for suite in suites}) == 3
 
 
+def test_python_code_follows_links_to_other_folders(folder: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    store.mkdir()
+    (store / "a3f5").write_bytes(pictures.png())
+    (folder / "linked.png").symlink_to(store / "a3f5")
+    [image] = make_case("?", "red", images=folder / "linked.png").attachments
+    assert (image.name, image.media_type, image.read()) == ("linked.png", "image/png", pictures.png())
+    (folder / "loop.png").symlink_to("loop.png")
+    with pytest.raises(ConfigurationError, match=r"loop\.png.* cannot be read"):
+        make_case("?", "red", images=folder / "loop.png")
+
+
 def test_python_code_names_images_by_any_path(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     case = make_case("?", "red", images="images/chart.png", files=[folder / "terms.pdf"])

@@ -153,9 +153,26 @@ def test_a_changed_image_is_another_question_and_said_by_the_comparison(project:
     project.write("charts/chart.png", BLUE)
     result = project.run("sums_suite.json", "--evalstudio-baseline", "base.jsonl.gz")
     result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "regressed since baseline*",
+            "the images or files of the case are not those of the baseline",
+        ]
+    )
     assert "stored" not in project.record()[1]["colour[app]"]["rows"][0]
     compared = project.run_command("compare", "base.jsonl.gz", "evalstudio-report")
     compared.stdout.fnmatch_lines(["changed: images or files, answer*", "*images or files: colour"])
+
+
+def test_the_same_image_is_not_reported_as_changed_beside_a_regression(project: Project) -> None:
+    project.suite(COLOUR, TALK)
+    project.run("sums_suite.json").assert_outcomes(passed=2)
+    project.run_command("baseline", "save", "evalstudio-report", "-o", "base.jsonl.gz")
+    configured(project, "blind")
+    result = project.run("sums_suite.json", "--evalstudio-baseline", "base.jsonl.gz")
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(["regressed since baseline*"])
+    result.stdout.no_fnmatch_line("*not those of the baseline*")
 
 
 def test_perturbed_cases_keep_their_images(project: Project) -> None:

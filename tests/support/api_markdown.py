@@ -124,12 +124,25 @@ def _plain(annotation: Any) -> Any:
     if annotation is inspect.Parameter.empty:
         return annotation
     text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
-    text = re.sub(
-        r"Annotated\[(.+?), (?:BeforeValidator|Field|WrapValidator|AfterValidator|FieldInfo).*\]$",
-        r"\1",
-        text,
-    )
-    return re.sub(r"\b(?:\w+\.)+(?=\w)", "", text)
+    return re.sub(r"\b(?:\w+\.)+(?=\w)", "", _without_metadata(text))
+
+
+def _without_metadata(annotation: str) -> str:
+    """Return an annotation with the type alone of each `Annotated[...]`, also of nested ones."""
+    while (start := annotation.rfind("Annotated[")) >= 0:
+        depth, comma, end = 0, 0, len(annotation)
+        for position in range(start, len(annotation)):
+            char = annotation[position]
+            depth += (char in "[(") - (char in ")]")
+            if char == "," and depth == 1 and not comma:
+                comma = position
+            if char == "]" and depth == 0:
+                end = position
+                break
+        prefix = annotation[:start].rstrip("abcdefghijklmnopqrstuvwxyz_.")
+        type_alone = annotation[start + len("Annotated[") : comma or end]
+        annotation = f"{prefix}{type_alone}{annotation[end + 1 :]}"
+    return annotation
 
 
 def _docstring(text: str) -> Iterator[str]:

@@ -152,6 +152,10 @@ def _value_span(text: str, match: re.Match[str]) -> tuple[int, int]:
     return start, end
 
 
+_FIELD_NAME = lazy(r"[a-z]{1,20}(?:_[a-z]{1,20}){1,4}_?[0-9]{1,2}")
+"""Numbered name in a list of names, e.g. `"password", "address_line_1"`."""
+
+
 def _looks_secret(value: str, match: re.Match[str]) -> bool:
     # A key that ends with an ellipsis is cut; a password may end a sentence.
     if is_placeholder(value) or is_dummy(value if match["password"] else match[match.lastgroup or "bare"]):
@@ -164,6 +168,8 @@ def _looks_secret(value: str, match: re.Match[str]) -> bool:
     is_number = not letter and "=" not in operator
     if (match["password"] or "").lower() == "pass" and not (digit and letter) and (quoted or is_number):
         return False  # a verdict such as "pass": "8/10"
+    if operator == "," and _FIELD_NAME().fullmatch(value):
+        return False
     if operator in (",", ">") and (" " in value or not (digit and letter)):
         return False  # a list of names or texts, or the text of an element
     if match["password"]:
@@ -188,7 +194,7 @@ _NAME_CHARS = 48
 _PUBLIC_NAME = lazy(
     rf"^(?:public|csrf|xsrf).*|^value$|(?:{_PAGE})[_.-]?token$|"
     r"(?:id|ids|key|hash|sha[0-9]*|md5|digest|checksum|integrity|etag|cursor|nonce|signature|uu?id|guid|ur[il]|src|href|path|file|name"
-    r"|version|commit|rev|revision|slug|seed|answer|output|text|class|title|label|anchor|ref|auth)[0-9]*$",
+    r"|conversation|thread|message|request|version|commit|rev|revision|slug|seed|answer|output|text|class|title|label|anchor|ref|auth)[0-9]*$",
     re.IGNORECASE,
 )
 _MIN_VALUE_DISTINCT = 14

@@ -144,6 +144,8 @@ CLEAN = [
         "",
         '"sha512-v2kDEe57lecTulaDIuNTPy3Ry4gLGJ6Z1O3vE1krgXZNrsQ+LFTGHVxVjcXPs17LhbZVGedAJv8XZ1tvj5FvSg=="',
         "Pass: 8/10 tests.",
+        'FIELDS = ("username", "password", "address_line_1")',
+        '{"conversation": "conv_01HZX3K9V5N8Q2R7T4W6Y0B1C3"}',
         "pass: 1250",
         '{"nextToken": "page-3-of-12", "continuationToken": "offset-00000200-x"}',
         "next_page_token=AaBb3cD4eF5gH6iJ7kL8mN9oP0",
@@ -174,6 +176,8 @@ def test_they_are_found_beside_punctuation(kind: str, text: str, before: str, af
         "pass: hunter!a",
         'sessionToken = "AaBb3cD4eF5gH6iJ7kL8mN9oP0"',
         'login("password", "Tr0ub4dor3x")',
+        'login("password", "hunter2")',
+        "<password>correcthorsebattery9</password>",
     ],
 )
 def test_secrets_that_resemble_public_values_are_found(text: str) -> None:
