@@ -124,7 +124,10 @@ def attachment_of(item: AttachedFile, folder: Path | None, *, is_image: bool) ->
     from pytest_evalstudio.core.paths import path_below  # most suites name no file
 
     try:
-        path = None if folder is None else path_below(folder, item.path)
+        path = None
+        if folder is not None:
+            path = path_below(folder, item.path)
+            _check_visible(item, path, folder)
         if path is not None and (os.path.exists(path) or not item.is_recorded):
             return _checked(item, path, is_image=is_image)
     except OSError as exc:
@@ -141,6 +144,16 @@ def attachment_of(item: AttachedFile, folder: Path | None, *, is_image: bool) ->
         sha256=item.sha256,
         detail=item.detail,
     )
+
+
+def _check_visible(item: AttachedFile, path: Path, folder: Path) -> None:
+    """Refuse hidden files: a suite of others must not send `.env` or `.git` to a model."""
+    below = os.path.relpath(os.path.realpath(path), os.path.realpath(folder))
+    if any(part.startswith(".") for part in below.split(os.sep)):
+        raise ValueError(
+            f"{_shown(item.path)} is hidden, or in a hidden folder, whose files are not sent; move it to a"
+            " name without a leading dot"
+        )
 
 
 _REMEDY = "correct the path, or add the file"

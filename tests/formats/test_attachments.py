@@ -28,6 +28,10 @@ def folder(tmp_path: Path) -> Path:
     (suites / "empty.png").write_bytes(b"")
     (suites / "program.png").write_bytes(b"MZ\x90\x00")
     (suites / "drawing.svg").write_text("<svg/>", encoding="utf-8")
+    (suites / ".env").write_text("API_KEY=1", encoding="utf-8")
+    (suites / "seen.txt").symlink_to(".env")
+    (suites / ".cache").mkdir()
+    (suites / ".cache" / "chart.png").write_bytes(pictures.png())
     (tmp_path / "secret.png").write_bytes(pictures.png())
     return suites
 
@@ -79,6 +83,9 @@ def test_the_detail_of_an_image_and_its_pinned_digest_are_kept(folder: Path) -> 
         ({"images": ["terms.pdf"]}, "images/0", "name it under `files`"),
         ({"files": ["images/chart.png"]}, "files/0", "name it under `images`"),
         ({"images": ["../secret.png"]}, "images/0", "leads out of the folder"),
+        ({"files": [".env"]}, "files/0", "is hidden"),
+        ({"files": ["seen.txt"]}, "files/0", "is hidden"),
+        ({"images": [".cache/chart.png"]}, "images/0", "is hidden"),
         ({"images": ["/etc/hosts"]}, "images/0", "leads out of the folder"),
         ({"images": ["C:\\chart.png"]}, "images/0", "leads out of the folder"),
         ({"images": ["a\x00b.png"]}, "images/0", "is not a path"),
