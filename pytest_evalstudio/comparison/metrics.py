@@ -29,6 +29,7 @@ from pytest_evalstudio.stats.types import Floats, Integers, Interval
 
 _MANY_VALUES = 2_000
 """Values from which on samples of them say no more than the normal interval."""
+_ROUNDING = 1e-9  # 1.0 - 0.7 is more than 0.3 in floating point
 
 ModelPairs = Mapping[str, Sequence[tuple[SideItem, SideItem]]]
 """By model, the items that both runs have: base and new."""
@@ -267,7 +268,7 @@ def _compared(
 def _verdict(
     gain: float, interval: Interval | None, p: float, *, unit: float, limits: ComparisonLimits
 ) -> Verdict:
-    if p <= ALPHA and -gain > limits.allowed_drop * unit:
+    if p <= ALPHA and -gain > (limits.allowed_drop + _ROUNDING) * unit:
         return "worse"
     if interval is not None and interval[0] > -limits.tolerance * unit:
         return "not worse"
