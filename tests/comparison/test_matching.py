@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from pytest_evalstudio.comparison.matching import Matched, class_of, match
-from pytest_evalstudio.comparison.results import ChangedItems
+from pytest_evalstudio.comparison.results import (
+    ITEM_CLASSES,
+    ChangedItems,
+    Comparison,
+    ItemChange,
+    RunLabel,
+    as_json,
+)
 from pytest_evalstudio.comparison.sides import Side, read_side
 from support.records import RecordBuilder, evaluator, metric, score
 
@@ -130,3 +138,37 @@ def test_an_item_of_one_run_has_the_texts_of_that_run() -> None:
     assert (gone.key, gone.base_answer, gone.answer, gone.scores) == ("a", "5 USD", "", ())
     assert (new.key, new.base_answer, new.answer, new.calls) == ("b", "", "5 USD", ())
     assert (gone.question, gone.nodeid) == ("What about a?", "suite.json::a[one]")
+
+
+def test_a_change_is_named_by_its_question_else_by_its_item() -> None:
+    def change(**fields: Any) -> ItemChange:
+        return ItemChange(
+            item_class="regressed", nodeid="s.json::k[m]", file="s.json", key="k", **{"model": "m", **fields}
+        )
+
+    asked = change(question="Fee?")
+    assert (asked.title, asked.label, asked.source) == ("Fee?", "Fee? (m, k)", "m, k")
+    assert (change().title, change().label) == ("s.json::k[m]", "s.json::k[m]")
+    assert change(model="").source == "k"
+
+
+def test_a_run_is_named_by_its_id_day_and_commit() -> None:
+    label = RunLabel(run_id="4f0f77", created="2026-11-20T10:00:00", commit="", items=1, has_answers=True)
+    assert str(label) == "run 4f0f (2026-11-20)"
+
+
+def test_why_no_metric_decides() -> None:
+    def comparison(**fields: Any) -> Comparison:
+        label = RunLabel(run_id="4f0f77", created="2026-11-20", commit="", items=1, has_answers=True)
+        counts = dict.fromkeys(ITEM_CLASSES, 0) | fields.pop("items", {})
+        defaults: dict[str, Any] = {"verdict": "inconclusive", "metrics": (), **fields}
+        return Comparison(base=label, new=label, items=counts, **defaults)
+
+    assert comparison().why_no_metric == "no primary or asserted metric has a score in both runs"
+    assert comparison(shared_evaluators=0).why_no_metric == "the runs have no evaluator in common"
+    assert not comparison().is_worse
+    assert comparison(verdict="worse").is_worse
+    assert comparison(items={"regressed": 1}).is_worse
+    assert not comparison(items={"error_now": 1}).is_worse
+    content = json.loads(as_json(comparison(items={"regressed": 1})))
+    assert (content["items"]["regressed"], content["verdict"]) == (1, "inconclusive")
