@@ -147,3 +147,11 @@ def test_many_answers_have_the_normal_interval() -> None:
     assert (result.low, result.high) == pytest.approx(
         (costs.mean() - 1.959964 * error, costs.mean() + 1.959964 * error), abs=1e-6
     )
+
+
+def test_scores_are_yes_or_no_only_if_both_runs_say_so() -> None:
+    """A score of 1 less a billionth is graded: the drop that can be detected is nearly the same."""
+    new = [1.0] * 16 + [0.5] * 4
+    graded, nearly = compared([1.0] * 20, new), compared([1.0 - 1e-9] * 20, new)
+    assert graded.smallest_detectable is not None
+    assert graded.smallest_detectable == pytest.approx(nearly.smallest_detectable, abs=1e-6)
