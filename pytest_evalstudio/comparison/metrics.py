@@ -29,6 +29,8 @@ from pytest_evalstudio.stats.types import Floats, Integers, Interval
 
 _MANY_VALUES = 2_000
 """Values from which on samples of them say no more than the normal interval."""
+ROUNDING = 1e-9
+"""Excess over an allowed drop, as a share of the range, that is none: 1.0 - 0.7 > 0.3 in floating point."""
 
 ModelPairs = Mapping[str, Sequence[tuple[SideItem, SideItem]]]
 """By model, the items that both runs have: base and new."""
@@ -45,6 +47,10 @@ class ComparisonLimits:
 
     allowed_drop: float = 0.0
     tolerance: float = 0.05
+
+    def are_exceeded(self, drop: float, unit: float) -> bool:
+        """Return True if a drop is greater than the allowed one, in the unit of the metric."""
+        return drop > (self.allowed_drop + ROUNDING) * unit
 
 
 class _Column(msgspec.Struct, frozen=True, kw_only=True):
@@ -267,7 +273,7 @@ def _compared(
 def _verdict(
     gain: float, interval: Interval | None, p: float, *, unit: float, limits: ComparisonLimits
 ) -> Verdict:
-    if p <= ALPHA and -gain > limits.allowed_drop * unit:
+    if p <= ALPHA and limits.are_exceeded(-gain, unit):
         return "worse"
     if interval is not None and interval[0] > -limits.tolerance * unit:
         return "not worse"

@@ -339,7 +339,7 @@ class _Change(NamedTuple):
         )
 
     def _verdict(self, interval: Interval | None, p: float, limits: ComparisonLimits) -> Verdict:
-        if p <= ALPHA and -self._sign * self.difference > limits.allowed_drop * self._unit:
+        if p <= ALPHA and limits.are_exceeded(-self._sign * self.difference, self._unit):
             return "worse"
         if interval is not None and interval[0] > -limits.tolerance * self._unit:
             return "not worse"

@@ -10,6 +10,7 @@ from pathlib import Path
 from pytest_evalstudio.batch.figures.estimates import Figure, mean_of, pass_share_of, percentile_of
 from pytest_evalstudio.batch.gates.access import NO_ACCESS, TableAccess
 from pytest_evalstudio.batch.table.reader import ScoredTable
+from pytest_evalstudio.comparison.metrics import ROUNDING
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, unknown_name
 from pytest_evalstudio.engine.analysis.gates import Gate, check_gate, parse_gate
 from pytest_evalstudio.formats.scores import ScoresBaseline, ScoresFile
@@ -284,7 +285,7 @@ def _is_worse(change: BaselineChange | None, better: str, allowed_drop: float) -
     if change is None:
         return True
     low, high = change.interval or (change.difference, change.difference)
-    return -high > allowed_drop if better == "higher" else low > allowed_drop
+    return (-high if better == "higher" else low) > allowed_drop + ROUNDING
 
 
 def _term(text: str) -> Gate:

@@ -131,3 +131,10 @@ def test_a_record_is_masked() -> None:
         Answer(text="jane@bank.com", context=("jane@bank.com",), tool_calls=(call,)), ""
     )
     assert "jane@bank.com" not in repr(recorded)
+
+
+def test_personal_data_in_the_name_of_a_tool_is_masked_in_a_record() -> None:
+    calls = (ToolCall(name="jane.roe@bank-mail.net"), ToolCall(name="search", arguments={"query": "fee"}))
+    masked, plain = recorded_answer(Answer(text="a", tool_calls=calls), "/").tool_calls
+    assert "jane" not in masked.name
+    assert plain == calls[1]
