@@ -26,6 +26,7 @@ from pytest_evalstudio.comparison.results import (
 )
 from pytest_evalstudio.comparison.sides import Side, SideItem, model_labels
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.record.schema import EvaluatorEntry, ModelEntry, Run
 
 
@@ -231,7 +232,8 @@ def _notes(base: Side, new: Side, not_run: int) -> Iterable[str]:
             yield from _threshold_notes(id, base.run.evaluators[id], entry)
     if not_run:
         reason = "a budget was used up or a service refused access"
-        yield f"{not_run:,} items were not run in one of the runs, since {reason}: not compared"
+        items = counted(not_run, "item was", "items were")
+        yield f"{items} not run in one of the runs, since {reason}: not compared"
     for name, run in (("base", base.run), ("new", new.run)):
         if run.shards is not None:
             yield f"the {name} run is {run.shards}: items of other shards are not in it"

@@ -10,6 +10,7 @@ import numpy as np
 from pytest_evalstudio.calibration.fit.results import LeftOut
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.extras import import_extra
+from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.formats.labels import Labels
 from pytest_evalstudio.record.score_table import Column, Identity, Scores, TableAnswer, originals
 from pytest_evalstudio.stats.conformal import min_labels
@@ -186,7 +187,9 @@ def _missing(good: int, bad: int, size: int) -> str:
 
 def _lost(left_out: LeftOut) -> str:
     parts = (
-        [f"{left_out.without_answer} labels are of answers that are not in the results"]
+        [
+            f"{counted(left_out.without_answer, 'label is', 'labels are')} of answers that are not in the results"
+        ]
         if left_out.without_answer
         else []
     )

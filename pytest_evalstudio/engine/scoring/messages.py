@@ -9,7 +9,7 @@ from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import UNANSWERED, OutcomeCode
 from pytest_evalstudio.core.display import visible, visible_lines
-from pytest_evalstudio.core.figures import figure
+from pytest_evalstudio.core.figures import counted, figure
 from pytest_evalstudio.core.tool_calls import call_text
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked
@@ -189,7 +189,7 @@ def _case_lines(case: Case) -> list[str]:
         )
         lines.append(f"context {index + 1}{source}: {short(chunk, CONTEXT_CHARS)}")
     if len(case.context) > CONTEXT_CHUNKS:
-        lines.append(f"... and {len(case.context) - CONTEXT_CHUNKS} more chunks")
+        lines.append(f"... and {counted(len(case.context) - CONTEXT_CHUNKS, 'more chunk')}")
     return lines
 
 
@@ -203,7 +203,7 @@ def _turn_lines(case: Case) -> Iterator[str]:
             text = call_text(call.name, call.arguments, call.arguments_text)
             yield f"turn {position}, call:   {short(text, TURN_CHARS)}"
         if len(turn.answer.tool_calls) > TURN_CALLS:
-            yield f"turn {position}, ... and {len(turn.answer.tool_calls) - TURN_CALLS} more calls"
+            yield f"turn {position}, ... and {counted(len(turn.answer.tool_calls) - TURN_CALLS, 'more call')}"
         if not turn.answer.error:
             yield f"turn {position}, answer: {short(turn.answer.text, TURN_CHARS) or '(no text)'}"
 

@@ -39,14 +39,14 @@ def progress_summary(labelling: Labelling) -> str:
     why = f" ({labelling.population.chosen_by})" if labelling.population.chosen_by else ""
     parts = [f"{labelling.done} of {labelling.wanted} answers labelled for {', '.join(names)}{why}"]
     if labelling.outdated:
-        parts.append(f"{labelling.outdated} labels are of answers that have changed since")
+        parts.append(f"{_labels(labelling.outdated)} of answers that have changed since")
     if labelling.beyond:
         parts.append(
-            f"{labelling.beyond} labels are of answers that are not drawn and do not count; a greater"
+            f"{_labels(labelling.beyond)} of answers that are not drawn and do not count; a greater"
             " sample_size may draw them"
         )
     if labelling.unknown:
-        parts.append(f"{labelling.unknown} labels are of answers that are not in the evaluation")
+        parts.append(f"{_labels(labelling.unknown)} of answers that are not in the evaluation")
     if labelling.divided:
         parts.append(f"raters are divided on {len(labelling.divided)}, which do not count")
     return "; ".join(parts)
@@ -104,3 +104,7 @@ def _quality(results: CalibrationResults) -> str:
         " type II"
         f" {figure(results.type_2)}{kappa}"
     )
+
+
+def _labels(count: int) -> str:
+    return counted(count, "label is", "labels are")

@@ -123,7 +123,7 @@ def test_labels_of_answers_that_are_not_drawn_are_counted(tmp_path: Path) -> Non
         "those of the half for the curve count, as they were not chosen by their labels"
     )
     assert f"{beyond} labels are of answers that are not drawn and do not count" in done.summary
-    assert "1 labels are of answers that are not in the evaluation" in done.summary
+    assert "1 label is of answers that are not in the evaluation" in done.summary
 
 
 def test_an_evaluation_that_is_too_small_is_told_before_anybody_labels_it(tmp_path: Path) -> None:
