@@ -186,18 +186,13 @@ def _missing(good: int, bad: int, size: int) -> str:
 
 
 def _lost(left_out: LeftOut) -> str:
-    parts = (
-        [
-            f"{counted(left_out.without_answer, 'label is', 'labels are')} of answers that are not in the results"
-        ]
-        if left_out.without_answer
-        else []
-    )
-    parts += [
-        f"{count} answers have no score by {metric}"
-        for metric, count in left_out.without_score.items()
-        if count
-    ]
+    parts = []
+    if left_out.without_answer:
+        labels = counted(left_out.without_answer, "label is", "labels are")
+        parts.append(f"{labels} of answers that are not in the results")
+    for metric, count in left_out.without_score.items():
+        if count:
+            parts.append(f"{counted(count, 'answer has', 'answers have')} no score by {metric}")
     return f" ({'; '.join(parts)})" if parts else ""
 
 
