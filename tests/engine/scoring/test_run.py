@@ -256,7 +256,7 @@ def test_an_explanation_shows_what_a_person_needs_shortened():
         "context 1: first chunk",
         "context 2: 2",
         "context 3: 3",
-        "... and 1 more chunks",
+        "... and 1 more chunk",
         "(the first of 2 repeats is shown)",
     ]
 

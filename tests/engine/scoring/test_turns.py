@@ -15,7 +15,7 @@ from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.turns import (
     WHOLE,
-    Unit,
+    TurnUnit,
     refusing_turns,
     turn_case,
     units_of,
@@ -69,7 +69,7 @@ def test_only_the_last_turn_is_scored_where_it_decides() -> None:
 
 def test_a_case_without_turns_is_one_unit() -> None:
     for case in (replace(conversation(), plan=None), replace(conversation(), answer=Answer(error="down"))):
-        assert units_of(READING, case) == [Unit(turn=WHOLE, case=case)]
+        assert units_of(READING, case) == [TurnUnit(turn=WHOLE, case=case)]
 
 
 def test_turns_that_expect_a_refusal_are_those_that_were_reached() -> None:
@@ -97,7 +97,7 @@ def scored(value: float | None, **fields: Any) -> Outcome:
 
 def worst(*outcomes: Outcome, turns: tuple[int, ...] = (1, 2, 3)) -> Outcome:
     case = Case(key="k", question="q")
-    units = [Unit(turn=turn, case=case) for turn, _ in zip(turns, outcomes, strict=False)]
+    units = [TurnUnit(turn=turn, case=case) for turn, _ in zip(turns, outcomes, strict=False)]
     return worst_outcome(READING, units, outcomes)
 
 
@@ -124,7 +124,7 @@ def test_a_metric_of_which_less_is_better_is_worst_where_it_is_most() -> None:
     selected = PLAN.get("perplexity")
     assert selected.spec.primary.better == "lower"
     case = Case(key="k", question="q")
-    units = [Unit(turn=turn, case=case) for turn in (1, 2)]
+    units = [TurnUnit(turn=turn, case=case) for turn in (1, 2)]
     outcomes = [Outcome.score({"perplexity": value}) for value in (10.0, 20.0)]
     assert worst_outcome(selected, units, outcomes).turn == 2
 
