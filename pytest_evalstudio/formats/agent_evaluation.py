@@ -215,7 +215,7 @@ def suite_of(dataset: LlmDataset, name: str = "TestSuite") -> TestSuite:
 
 def _row(source: Source, at: tuple[object, ...], data: object, some_answered: bool) -> Row:
     entry = validate(_Entry, data, source, *at)
-    question, turns = _asked(source, (*at, "request"), entry.request)
+    question, turns = _question_of(source, (*at, "request"), entry.request)
     guidelines, named = _guidelines(source, (*at, "guidelines"), entry.guidelines)
     more = dict(entry.model_extra or {})
     for name, field in _TAKEN.items():
@@ -245,7 +245,7 @@ def _row(source: Source, at: tuple[object, ...], data: object, some_answered: bo
     return validate(Row, values, source, *at)
 
 
-def _asked(source: Source, at: tuple[object, ...], request: Any) -> tuple[str, list[EarlierTurn]]:
+def _question_of(source: Source, at: tuple[object, ...], request: Any) -> tuple[str, list[EarlierTurn]]:
     """Return the question and the turns before it."""
     turns: list[EarlierTurn] = []
     if isinstance(request, dict) and "messages" in request:

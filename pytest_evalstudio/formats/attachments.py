@@ -137,6 +137,10 @@ def attachment_of(item: AttachedFile, folder: Path | None, *, is_image: bool) ->
             f"{_shown(item.path)}: a suite that has no folder of its own reads no local file; save it beside"
             " its files"
         )
+    return _without_file(item)
+
+
+def _without_file(item: AttachedFile) -> Attachment:
     return Attachment(
         name=item.path,
         media_type=item.media_type,
@@ -170,13 +174,7 @@ def _checked(item: AttachedFile, path: Path, *, is_image: bool) -> Attachment:
                 f"{_shown(item.path)} has another content than its sha256 says; restore the file, or correct"
                 " the digest"
             )
-        return Attachment(
-            name=item.path,
-            media_type=item.media_type,
-            size=item.size,
-            sha256=item.sha256,
-            detail=item.detail,
-        )
+        return _without_file(item)
     if (facts.media_type in IMAGE_TYPES) != is_image:
         key, other = ("images", "files") if is_image else ("files", "images")
         raise ValueError(

@@ -47,8 +47,8 @@ def _check_placeholder(template: str, name: str, location: str, *, has_lists: bo
                 f"{location}: {{{{ {name} }}}} is a list; make it the whole value of a key of `body`"
             )
     elif name not in NAMES:
-        known = (*NAMES, *LISTS)
-        hint = nearest(name, known) or f"Known names: {', '.join(known)}"
+        possible = (*NAMES, *LISTS)
+        hint = nearest(name, possible) or f"Known names: {', '.join(possible)}"
         raise ConfigurationError(f"{location}: {{{{ {name} }}}} is unknown. {hint}")
 
 

@@ -187,15 +187,15 @@ def _ask(purpose: Purpose, request: _Request) -> Flow[list[str]]:
 
 
 def _rejection(
-    message: str, request: _Request, purpose: Purpose, accepted: Sequence[WrittenAttack], taken: int
+    message: str, request: _Request, purpose: Purpose, accepted: Sequence[WrittenAttack], of_reply: int
 ) -> Rejection | None:
     """Return why a written attack is not used, None if it is.
 
     Args:
         accepted: attacks of the same kind so far.
-        taken: number of them that are of the same reply.
+        of_reply: number of them that are of the same reply.
     """
-    if taken >= request.count:
+    if of_reply >= request.count:
         return Rejection.EXCESS
     if len(message) > MAX_CHARS or len(_WORD.findall(message)) < MIN_WORDS:
         return Rejection.LENGTH

@@ -105,12 +105,12 @@ class FailedItems:
     def items(self, kind: Kind) -> list[FailedItem]:
         """Return the kept items of a kind, regressed ones first."""
         failed = [*self._regressed[kind], *self._others[kind]]
-        kept = self._copies.folded(failed)[: LIMITS[kind]] if failed else []
+        selection = self._copies.folded(failed)[: LIMITS[kind]] if failed else []
         return [
             replace(item, equal_answers=self._same[self._answers[item.nodeid]] - 1)
             if item.nodeid in self._answers
             else item
-            for item in kept
+            for item in selection
         ]
 
     @property

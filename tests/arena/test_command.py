@@ -349,8 +349,8 @@ def test_the_published_procedure_has_its_own_verdicts_without_ties(
     assert row["judge"] == "python (document)"
     for estimate in (["--prompt", "document"], []):
         assert main(["arena", "play", "a_lab.json", "-o", "c.csv", "--estimate", *estimate]) == 0
-        left = 0 if estimate else 1
-        assert f"1 games, {left} of them without a verdict" in capsys.readouterr().out
+        missing = 0 if estimate else 1
+        assert f"1 games, {missing} of them without a verdict" in capsys.readouterr().out
 
 
 def test_ratings_by_category_are_printed_and_written(

@@ -138,8 +138,8 @@ def reasons(paths: Sequence[Path]) -> Counter[str]:
     for excerpt in corpus.excerpts:
         for id in ids:
             for draft in generators.get(id)().drafts(excerpt, corpus, random.Random(0)):
-                kept = selection.clear_draft(draft, excerpt) is not None
-                (evidence if kept else discarded).update(draft.evidence.split("\n"))
+                is_clear = selection.clear_draft(draft, excerpt) is not None
+                (evidence if is_clear else discarded).update(draft.evidence.split("\n"))
     counts: Counter[str] = Counter()
     for sentence in corpus.sentences:
         if quantities(_HEADING_NUMBER.sub("", sentence)) and not sentence.startswith("|"):

@@ -1,4 +1,4 @@
-"""What the headers of two records say: prompts, models, evaluators, and notes for the reader."""
+"""Headers of two records: prompts, models, evaluators, and notes for the reader."""
 
 from __future__ import annotations
 

@@ -9,23 +9,13 @@ from pytest_evalstudio.comparison.results import (
     ITEM_CLASSES,
     ChangedItems,
     Comparison,
-    ItemChange,
     MetricComparison,
     RunLabel,
 )
 from pytest_evalstudio.comparison.windows import Piece, change_windows
+from support.item_changes import item_change
 
 BASE = RunLabel(run_id="4f0f77", created="2026-11-20T10:00:00", commit="abc12345", items=40, has_answers=True)
-
-
-def change(key: str, **fields: Any) -> ItemChange:
-    defaults: dict[str, Any] = {
-        "item_class": "regressed",
-        "nodeid": f"s.json::{key}",
-        "file": "s.json",
-        "model": "m",
-    }
-    return ItemChange(key=key, **{**defaults, **fields})
 
 
 def metric(**fields: Any) -> MetricComparison:
@@ -59,7 +49,7 @@ def test_a_comparison_has_summary_regressed_items_counts_and_metrics() -> None:
         comparison(
             items={"regressed": 1, "error_now": 1, "fixed": 1, "still_passing": 37},
             changes=(
-                change(
+                item_change(
                     "a",
                     question="Fee?",
                     flaky=True,
@@ -67,8 +57,8 @@ def test_a_comparison_has_summary_regressed_items_counts_and_metrics() -> None:
                     base_answer="5 USD",
                     answer="6 USD",
                 ),
-                change("b", item_class="error_now", reason="down", base_answer="same", answer="same"),
-                change("c", item_class="fixed"),
+                item_change("b", item_class="error_now", reason="down", base_answer="same", answer="same"),
+                item_change("c", item_class="fixed"),
             ),
             metrics=(metric(), metric(metric="hidden", decides=False)),
             changed=("model",),
@@ -107,7 +97,7 @@ def test_a_comparison_has_summary_regressed_items_counts_and_metrics() -> None:
 
 
 def test_ten_regressed_items_are_shown_and_the_others_counted() -> None:
-    changes = tuple(change(f"k{number}") for number in range(12))
+    changes = tuple(item_change(f"k{number}") for number in range(12))
     text = comparison_markdown(comparison(items={"regressed": 12}, changes=changes))
     assert text.count("- **regressed**") == 10
     assert "- … and 2 more\n" in text

@@ -10,7 +10,6 @@ from pytest_evalstudio.comparison.results import (
     ITEM_CLASSES,
     ChangedItems,
     Comparison,
-    ItemChange,
     MetricComparison,
     OperationComparison,
     PromptChange,
@@ -18,6 +17,7 @@ from pytest_evalstudio.comparison.results import (
     ScoreChange,
 )
 from pytest_evalstudio.comparison.text import changed_lines, comparison_lines, metric_line
+from support.item_changes import item_change
 
 
 def compared(**fields: Any) -> MetricComparison:
@@ -87,16 +87,6 @@ def comparison(**fields: Any) -> Comparison:
     return Comparison(items=counts, **{**defaults, **fields})
 
 
-def regressed(key: str, **fields: Any) -> ItemChange:
-    defaults: dict[str, Any] = {
-        "item_class": "regressed",
-        "nodeid": f"s.json::{key}",
-        "file": "s.json",
-        "model": "m",
-    }
-    return ItemChange(key=key, **{**defaults, **fields})
-
-
 def operation(**fields: Any) -> OperationComparison:
     defaults: dict[str, Any] = {
         "quantity": "duration_s",
@@ -119,9 +109,9 @@ def test_regressed_items_have_their_scores_and_the_change_of_their_answer() -> N
             comparison(
                 items={"regressed": 2, "fixed": 1, "still_passing": 37},
                 changes=(
-                    regressed("a", scores=(score,), base_answer="5 USD", answer="6 USD"),
-                    regressed("b", item_class="error_now", base_answer="same", answer="same"),
-                    regressed("c", item_class="fixed", base_answer="a", answer="b"),
+                    item_change("a", scores=(score,), base_answer="5 USD", answer="6 USD"),
+                    item_change("b", item_class="error_now", base_answer="same", answer="same"),
+                    item_change("c", item_class="fixed", base_answer="a", answer="b"),
                 ),
                 notes=("so",),
             )
@@ -141,7 +131,7 @@ def test_regressed_items_have_their_scores_and_the_change_of_their_answer() -> N
 
 @pytest.mark.parametrize(("count", "hidden"), [(20, ""), (23, "  ... and 3 more")])
 def test_twenty_regressed_items_are_shown_and_the_others_counted(count: int, hidden: str) -> None:
-    changes = tuple(regressed(f"k{number}") for number in range(count))
+    changes = tuple(item_change(f"k{number}") for number in range(count))
     lines = list(
         comparison_lines(comparison(items={"regressed": count - 1, "error_now": 1}, changes=changes))
     )

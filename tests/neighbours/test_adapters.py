@@ -103,10 +103,10 @@ def fails(country: str) -> str:
 @contextmanager
 def scripted(*messages: dict[str, Any]) -> Iterator[str]:
     """Run a service that replies with messages, one after the other; yield its address."""
-    left = iter(messages)
+    remaining = iter(messages)
 
     def respond(request: Request) -> Response:
-        choice = {"index": 0, "message": {"role": "assistant", **next(left)}, "finish_reason": "stop"}
+        choice = {"index": 0, "message": {"role": "assistant", **next(remaining)}, "finish_reason": "stop"}
         usage = {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}
         head = {"id": "x", "object": "chat.completion", "created": 1, "model": "gpt-4o-2024"}
         return Response({**head, "choices": [choice], "usage": usage})

@@ -1,4 +1,4 @@
-"""What is kept of items that have finished."""
+"""Content of items that have finished, and of their reports."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def pytest_sessionfinish(session):
 
 
 @pytest.fixture
-def kept(project: Project) -> dict[str, list[object]]:
+def facts(project: Project) -> dict[str, list[object]]:
     project.write("conftest.py", LIST_KEPT)
     project.lab(
         {"key": "passes", "input": "Fee?", "actual_output": "A fee.", "output_condition": '"fee"'},
@@ -51,16 +51,18 @@ def kept(project: Project) -> dict[str, list[object]]:
     return content
 
 
-def test_a_finished_item_keeps_no_texts_but_its_location(kept: dict[str, list[object]]) -> None:
-    assert kept["finished"] == [True, True]
-    assert kept["lines"] == [0, 0]
-    assert kept["again"] == (
+def test_a_finished_item_keeps_no_texts_but_its_location(facts: dict[str, list[object]]) -> None:
+    assert facts["finished"] == [True, True]
+    assert facts["lines"] == [0, 0]
+    assert facts["again"] == (
         "the test case has finished and its texts are released; plugins must run it again within"
         " pytest_runtest_protocol"
     )
 
 
-def test_the_reports_of_an_items_phases_share_their_keywords(kept: dict[str, list[object]]) -> None:
-    assert kept["keywords"] == [1, 1]
-    assert kept["names"] == ["passes[m]", "fails[m]"]
-    assert kept["properties"] == ["passes", "fails"]
+def test_the_reports_of_an_items_phases_share_their_keywords(
+    facts: dict[str, list[object]],
+) -> None:
+    assert facts["keywords"] == [1, 1]
+    assert facts["names"] == ["passes[m]", "fails[m]"]
+    assert facts["properties"] == ["passes", "fails"]

@@ -131,8 +131,8 @@ def test_results_of_an_evaluator_are_left_out_on_request(tmp_path):
         "kept": True,
         "lean": False,
     }
-    kept, lean = (read(folders[id] / "result_descriptor.json") for id in ("kept", "lean"))
-    assert {"llm-eval-results"} == set(kept["explanations"]) - set(lean["explanations"])
+    full, lean = (read(folders[id] / "result_descriptor.json") for id in ("kept", "lean"))
+    assert {"llm-eval-results"} == set(full["explanations"]) - set(lean["explanations"])
     assert not any("global_llm_eval_results" in name for name in lean["files"])
     assert folders["lean"].joinpath("work", "leaderboard.json").exists()
     page = built.page.read_text(encoding="utf-8")

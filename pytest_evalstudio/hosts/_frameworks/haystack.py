@@ -87,12 +87,12 @@ def _items(outputs: Mapping[str, Any]) -> Iterable[object]:
 
 
 def _last_turn(messages: list[Any]) -> list[Any]:
-    asked = [
+    questions = [
         index
         for index, message in enumerate(messages)
         if not isinstance(message, str) and message.role == "user"
     ]
-    return messages[asked[-1] + 1 :] if asked else messages
+    return messages[questions[-1] + 1 :] if questions else messages
 
 
 def _chunk(document: Any) -> RetrievedChunk:

@@ -53,8 +53,8 @@ def read(state: Any) -> Answer:
 
 
 def _last_turn(messages: list[Any]) -> list[Any]:
-    asked = [index for index, message in enumerate(messages) if message.type == "human"]
-    return messages[asked[-1] + 1 :] if asked else messages
+    questions = [index for index, message in enumerate(messages) if message.type == "human"]
+    return messages[questions[-1] + 1 :] if questions else messages
 
 
 def _text(message: Any) -> str:

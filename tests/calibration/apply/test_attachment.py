@@ -10,31 +10,17 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.calibration.apply.attachment import attach
-from pytest_evalstudio.calibration.file import CalibratedMetric, Calibration, Conformal, Decision, Logistic
+from pytest_evalstudio.calibration.file import CalibratedMetric
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.evaluator import EvaluatorSpec
 from pytest_evalstudio.core.plugins.registry import Registry
+from support.calibration_files import save_logistic
 
 ROUGE = Registry().evaluators.spec("rouge")
 
 
 def saved(path: Path, *metrics: CalibratedMetric) -> Path:
-    count = len(metrics)
-    Calibration(
-        method="logistic",
-        metrics=list(metrics),
-        curve=Logistic(
-            intercept=0.0,
-            weights=[1.0] * count,
-            means=[0.5] * count,
-            scales=[0.1] * count,
-            logs=[False] * count,
-        ),
-        labels=30,
-        conformal=Conformal(alpha=0.1, quantile=0.5, labels=20),
-        decision=Decision(rule="balanced", probability=0.625),
-    ).save(path)
-    return path
+    return save_logistic(path, *metrics, quantile=0.5, probability=0.625)
 
 
 def rouge(**fields: Any) -> CalibratedMetric:

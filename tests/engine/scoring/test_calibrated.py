@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from pytest_evalstudio.calibration.file import CalibratedMetric, Calibration, Conformal, Decision, Logistic
+from pytest_evalstudio.calibration.file import CalibratedMetric
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.engine.scoring.calibrated import calibrated
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.formats.config import configuration
+from support.calibration_files import save_logistic
 from support.toys import toy_registry
 
 VALUE = CalibratedMetric(evaluator="reading", metric="value", better="higher")
@@ -23,21 +24,7 @@ def plan(
     folder: Path, *metrics: CalibratedMetric, evaluators: tuple[str, ...] = ("reading", "picky")
 ) -> Plan:
     """A plan in which `reading` has the probability 1 / (1 + exp(-Σ 10 (score - 0.5)))."""
-    count = len(metrics)
-    Calibration(
-        method="logistic",
-        metrics=list(metrics),
-        curve=Logistic(
-            intercept=0.0,
-            weights=[1.0] * count,
-            means=[0.5] * count,
-            scales=[0.1] * count,
-            logs=[False] * count,
-        ),
-        labels=30,
-        conformal=Conformal(alpha=0.1, quantile=0.6, labels=20),
-        decision=Decision(rule="balanced", probability=0.75),
-    ).save(folder / "c.json")
+    save_logistic(folder / "c.json", *metrics, quantile=0.6, probability=0.75)
     tables: dict[str, Any] = {"reading": {"calibration": "c.json"}}
     config = {"evaluators": list(evaluators), "evaluator": tables}
     return Plan(toy_registry(), configuration(config, folder=folder))

@@ -45,11 +45,11 @@ def test_a_missing_later_call_is_after_the_last_one_that_was_right() -> None:
 
 
 def test_a_call_with_its_result_is_shown() -> None:
-    found = {**FIND, "arguments": {"id": 2}, "result": "nothing\nfound"}
-    shown = lines([MAIL, found], [MAIL, FIND])
+    search = {**FIND, "arguments": {"id": 2}, "result": "nothing\nfound"}
+    shown = lines([MAIL, search], [MAIL, FIND])
     assert shown[0].startswith("failed step: call 2 of 2: ")
     assert shown[1:] == ["  expected: find(id=1)", "  actual:   find(id=2)", "  returned: nothing found"]
-    failed = lines([MAIL, {**found, "error": "down"}], [MAIL, FIND])
+    failed = lines([MAIL, {**search, "error": "down"}], [MAIL, FIND])
     assert failed[-1] == "  returned: down"
 
 

@@ -55,20 +55,20 @@ def test_without_the_extra_all_evaluators_that_lack_it_are_named_in_one_message(
     installed: set[str], tmp_path: Path
 ) -> None:
     installed.clear()
-    said = refusal({}, tmp_path, "groundedness", "answer_accuracy", "rouge")
-    assert said.startswith(
+    message = refusal({}, tmp_path, "groundedness", "answer_accuracy", "rouge")
+    assert message.startswith(
         "evaluator groundedness, answer_accuracy: embeddings.model = 'BAAI/bge-small-en-v1.5' is not"
         " available"
     )
-    assert "no module torch or sentence_transformers" in said
-    assert all(way in said for way in WAYS)
+    assert "no module torch or sentence_transformers" in message
+    assert all(way in message for way in WAYS)
 
 
 @pytest.mark.usefixtures("installed")
 def test_a_folder_that_is_not_there_is_named_in_full(tmp_path: Path) -> None:
-    said = refusal({"embeddings": {"model": "./minilm"}}, tmp_path)
-    assert f"there is no folder {tmp_path / 'minilm'}" in said
-    assert all(way.split('"')[0] in said for way in WAYS)
+    message = refusal({"embeddings": {"model": "./minilm"}}, tmp_path)
+    assert f"there is no folder {tmp_path / 'minilm'}" in message
+    assert all(way.split('"')[0] in message for way in WAYS)
 
 
 @pytest.mark.usefixtures("installed")
@@ -150,9 +150,9 @@ def test_a_missing_module_is_named_with_its_extra(
     )
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / "model.safetensors").write_bytes(b"")
-    said = refusal({"embeddings": {"model": str(tmp_path)}}, tmp_path, "hcat_completeness")
+    message = refusal({"embeddings": {"model": str(tmp_path)}}, tmp_path, "hcat_completeness")
     assert (
-        said
+        message
         == "evaluator hcat_completeness: there is no module 'ot': `pip install \"pytest-evalstudio[models]\"`"
     )
 
@@ -166,10 +166,10 @@ def test_a_model_that_an_option_names_is_refused_once_for_all_that_name_it(tmp_p
             for id in ("machine_translation_gptscore", "question_answering_gptscore")
         }
     }
-    said = refusal(
+    message = refusal(
         options, tmp_path, "machine_translation_gptscore", "question_answering_gptscore", "perplexity"
     )
-    first, second = said.split("\n")
+    first, second = message.split("\n")
     assert first.startswith(
         "evaluator machine_translation_gptscore, question_answering_gptscore: gpt_score_model = './opt' is"
         " not available: there is"
@@ -332,9 +332,9 @@ def test_models_of_equal_settings_are_opened_once(tmp_path: Path) -> None:
 
 def test_names_of_toxicity_models_are_those_of_detoxify(installed: set[str], tmp_path: Path) -> None:
     assert installed
-    said = refusal({}, tmp_path, "toxicity")
-    assert "toxicity_model.model = 'original' is not available" in said
-    assert "(1) by detoxify, once, from GitHub and the hub" in said
+    message = refusal({}, tmp_path, "toxicity")
+    assert "toxicity_model.model = 'original' is not available" in message
+    assert "(1) by detoxify, once, from GitHub and the hub" in message
     model_folder(tmp_path / "model")
     settings = configuration({"toxicity_model": {"model": "model"}}, folder=tmp_path)
     plan, provider = Plan(Registry(), settings), ModelProvider()
