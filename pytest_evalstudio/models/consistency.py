@@ -46,7 +46,7 @@ class ConsistencyScorer:
             )
         readings = Readings(self._classifier.opened.tokenizer, self._classifier.room(pair=True))
         clean = [(plain(premise), plain(hypothesis)) for premise, hypothesis in pairs]
-        plans = {pair: readings.of(pair) for pair in dict.fromkeys(clean)}
+        plans = readings.plans(clean)
         parts = list(dict.fromkeys(part for plan in plans.values() for row in plan for part in row))
         scores = dict(zip(parts, sigmoid(self._classifier.logits(parts))[:, 0].tolist(), strict=True))
         whole = {pair: min(max(scores[part] for part in row) for row in plan) for pair, plan in plans.items()}

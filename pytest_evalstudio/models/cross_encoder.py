@@ -14,6 +14,9 @@ from pytest_evalstudio.models.loading import load
 from pytest_evalstudio.models.weights import Weights
 from pytest_evalstudio.models.windows import token_counts, windows
 
+Pair = tuple[str, str]
+Plan = list[tuple[list[Pair], int]]
+"""For each window of the first text: the pairs to read, and the window's tokens."""
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
@@ -32,7 +35,7 @@ class PairScorer:
         self._settings = settings
         self._workers = workers
 
-    def score(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+    def score(self, pairs: Sequence[Pair]) -> list[float]:
         """Return the logistic function of the model's output for each pair, 0.0 to 1.0, in order.
 
         Each distinct pair is read once.
@@ -48,7 +51,7 @@ class PairScorer:
         clean = [
             (_SURROGATE.sub("\ufffd", first), _SURROGATE.sub("\ufffd", second)) for first, second in pairs
         ]
-        plans = {pair: self._plan(pair) for pair in dict.fromkeys(clean)}
+        plans = self._plans(list(dict.fromkeys(clean)))
         parts = sorted(
             {part for plan in plans.values() for row, _ in plan for part in row},
             key=lambda part: (-len(part[0]) - len(part[1]), part),
@@ -59,19 +62,16 @@ class PairScorer:
             for pair in clean
         ]
 
-    def _plan(self, pair: tuple[str, str]) -> list[tuple[list[tuple[str, str]], int]]:
-        """Return, for each window of the first text, the pairs to read and the window's tokens."""
+    def _plans(self, pairs: Sequence[Pair]) -> dict[Pair, Plan]:
+        """Return how each pair is read; the tokens of all texts are counted together."""
         tokenizer = self._model.tokenizer
         longest = min(self._limit() or math.inf, tokenizer.model_max_length)
         if not math.isfinite(longest) or longest > 1_000_000:
-            return [([pair], 1)]
+            return {pair: [([pair], 1)] for pair in pairs}
         room = max(2, int(longest) - int(tokenizer.num_special_tokens_to_add(pair=True)))
-        first, second = token_counts(tokenizer, pair)
-        if first + second <= room:
-            return [([pair], 1)]
-        parts = windows(tokenizer, pair[0], max(room // 2, room - second))
-        theirs = windows(tokenizer, pair[1], max(room // 2, room - first))
-        return [([(sentence, other) for other, _ in theirs], tokens) for sentence, tokens in parts]
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        counts = dict(zip(texts, token_counts(tokenizer, texts), strict=True))
+        return {pair: _plan(tokenizer, pair, (counts[pair[0]], counts[pair[1]]), room) for pair in pairs}
 
     def _limit(self) -> int | None:
         name = (
@@ -80,7 +80,7 @@ class PairScorer:
         limit: int | None = getattr(self._model, name)
         return limit
 
-    def _scores(self, parts: Sequence[tuple[str, str]]) -> list[float]:
+    def _scores(self, parts: Sequence[Pair]) -> list[float]:
         import torch
 
         values = self._model.predict(
@@ -106,6 +106,16 @@ class PairScorer:
                 f"the cross-encoder {self.name} has {model.num_labels} outputs; a model of similarity has one"
             )
         return model
+
+
+def _plan(tokenizer: Any, pair: Pair, tokens: tuple[int, int], room: int) -> Plan:
+    """Return the parts of a pair of texts with these numbers of tokens, none of which exceeds the room."""
+    first, second = tokens
+    if first + second <= room:
+        return [([pair], 1)]
+    parts = windows(tokenizer, pair[0], max(room // 2, room - second))
+    others = [other for other, _ in windows(tokenizer, pair[1], max(room // 2, room - first))]
+    return [([(part, other) for other in others], count) for part, count in parts]
 
 
 def _mean(weighted: Sequence[tuple[float, int]]) -> float:

@@ -54,7 +54,7 @@ class EntailmentJudge:
         order = self._order
         readings = Readings(self._classifier.opened.tokenizer, self._classifier.room(pair=True))
         clean = [(plain(premise), plain(hypothesis)) for premise, hypothesis in pairs]
-        plans = {pair: readings.of(pair) for pair in dict.fromkeys(clean)}
+        plans = readings.plans(clean)
         parts = list(dict.fromkeys(part for plan in plans.values() for row in plan for part in row))
         logits = self._classifier.logits(parts)[:, order]
         head = None if self._classifier.head is None else self._classifier.head[order]

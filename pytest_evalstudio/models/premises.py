@@ -5,7 +5,7 @@ The premise is read in windows of whole sentences, a long hypothesis in separate
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pytest_evalstudio.models.sentences import split_sentences
@@ -29,6 +29,14 @@ class Readings:
         self._room = room
         self._counts: dict[str, int] = {}
         self._windows: dict[tuple[str, int], list[str]] = {}
+
+    def plans(self, pairs: Iterable[Pair]) -> dict[Pair, list[list[Pair]]]:
+        """Return the parts of each distinct pair, see `of`; the tokens of all texts are counted together."""
+        distinct = list(dict.fromkeys(pairs))
+        if self._room is not None:
+            texts = list(dict.fromkeys(text for pair in distinct for text in pair))
+            self._counts.update(zip(texts, token_counts(self._tokenizer, texts), strict=True))
+        return {pair: self.of(pair) for pair in distinct}
 
     def of(self, pair: Pair) -> list[list[Pair]]:
         """Return a row per part of the hypothesis, with a pair per part of the premise.

@@ -7,14 +7,26 @@ from typing import Any
 
 _SLACK_TOKENS = 2
 """A word cut in two may have more tokens in its parts than it had as a whole."""
+_COUNTED_AT_ONCE = 1024
+"""Texts whose tokens are in memory at the same time."""
 
 
 def token_counts(tokenizer: Any, texts: Sequence[str]) -> list[int]:
-    """Return the number of tokens of each text, without special tokens."""
-    if not texts:
-        return []
-    encoded = tokenizer(list(texts), add_special_tokens=False, truncation=False, padding=False, verbose=False)
-    return [len(ids) for ids in encoded["input_ids"]]
+    """Return the number of tokens of each text, without special tokens.
+
+    A call for many texts takes a fraction of the time of a call for each of them.
+    """
+    counts: list[int] = []
+    for start in range(0, len(texts), _COUNTED_AT_ONCE):
+        encoded = tokenizer(
+            list(texts[start : start + _COUNTED_AT_ONCE]),
+            add_special_tokens=False,
+            truncation=False,
+            padding=False,
+            verbose=False,
+        )
+        counts += [len(ids) for ids in encoded["input_ids"]]
+    return counts
 
 
 def windows(tokenizer: Any, text: str, limit: int) -> list[tuple[str, int]]:
