@@ -11,10 +11,10 @@ from typing import Any
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.formats.weights_tables import CrossEncoding
 from pytest_evalstudio.models.loading import load
+from pytest_evalstudio.models.premises import Pair
 from pytest_evalstudio.models.weights import Weights
 from pytest_evalstudio.models.windows import token_counts, windows
 
-Pair = tuple[str, str]
 Plan = list[tuple[list[Pair], int]]
 """For each window of the first text: the pairs to read, and the window's tokens."""
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -109,7 +109,11 @@ class PairScorer:
 
 
 def _plan(tokenizer: Any, pair: Pair, tokens: tuple[int, int], room: int) -> Plan:
-    """Return the parts of a pair of texts with these numbers of tokens, none of which exceeds the room."""
+    """Return the windows of the first text, each with the pairs to read; no pair has more tokens than `room`.
+
+    Args:
+        tokens: of each text, without special ones.
+    """
     first, second = tokens
     if first + second <= room:
         return [([pair], 1)]

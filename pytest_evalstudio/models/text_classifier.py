@@ -46,7 +46,7 @@ class LabelScorer:
         if not texts:
             return []
         clean = [plain(text) for text in texts]
-        plans = {text: self._windows(text) for text in dict.fromkeys(clean)}
+        plans = self._plans(list(dict.fromkeys(clean)))
         parts = list(dict.fromkeys(part for plan in plans.values() for part in plan))
         opened = self._classifier.opened
         logits = self._classifier.logits(parts)
@@ -65,8 +65,12 @@ class LabelScorer:
         }
         return [whole[text] for text in clean]
 
-    def _windows(self, text: str) -> list[str]:
+    def _plans(self, texts: Sequence[str]) -> dict[str, list[str]]:
+        """Return the windows of each text; the tokens of all texts are counted together."""
         tokenizer, room = self._classifier.opened.tokenizer, self._classifier.room(pair=False)
-        if room is None or token_counts(tokenizer, [text])[0] <= room:
-            return [text]
-        return [part for part, _ in windows(tokenizer, text, room)]
+        if room is None:
+            return {text: [text] for text in texts}
+        return {
+            text: [text] if count <= room else [part for part, _ in windows(tokenizer, text, room)]
+            for text, count in zip(texts, token_counts(tokenizer, texts), strict=True)
+        }

@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 _SLACK_TOKENS = 2
 """A word cut in two may have more tokens in its parts than it had as a whole."""
-_COUNTED_AT_ONCE = 1024
-"""Texts whose tokens are in memory at the same time."""
+_CHARS_PER_CALL = 200_000
+"""Characters of the texts of one call of a tokenizer, whose result takes some hundred bytes per token."""
 
 
 def token_counts(tokenizer: Any, texts: Sequence[str]) -> list[int]:
     """Return the number of tokens of each text, without special tokens.
 
-    A call for many texts takes a fraction of the time of a call for each of them.
+    Texts are counted together: the call itself takes longer than a short text.
     """
     counts: list[int] = []
-    for start in range(0, len(texts), _COUNTED_AT_ONCE):
-        encoded = tokenizer(
-            list(texts[start : start + _COUNTED_AT_ONCE]),
-            add_special_tokens=False,
-            truncation=False,
-            padding=False,
-            verbose=False,
-        )
+    for batch in _batches(texts):
+        encoded = tokenizer(batch, add_special_tokens=False, truncation=False, padding=False, verbose=False)
         counts += [len(ids) for ids in encoded["input_ids"]]
     return counts
+
+
+def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
+    """Yield texts for one call each; a text beyond the limit of characters has a call of its own."""
+    batch: list[str] = []
+    size = 0
+    for text in texts:
+        if batch and size + len(text) > _CHARS_PER_CALL:
+            yield batch
+            batch, size = [], 0
+        batch.append(text)
+        size += len(text)
+    if batch:
+        yield batch
 
 
 def windows(tokenizer: Any, text: str, limit: int) -> list[tuple[str, int]]:
