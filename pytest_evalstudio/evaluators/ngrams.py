@@ -22,7 +22,6 @@ from pytest_evalstudio.metrics.overlap import (
     rouge_agreement,
     rouge_l,
     rouge_n,
-    word_tokens,
 )
 
 MAX_N = 4
@@ -114,6 +113,8 @@ class Bleu:
     )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
+        from pytest_evalstudio.metrics.treebank import word_tokens
+
         tokenize = functools.lru_cache(maxsize=1024)(
             functools.partial(word_tokens, split_sentences=tools.split_sentences)
         )

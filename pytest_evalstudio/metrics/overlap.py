@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import math
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.metrics import porter
@@ -178,95 +174,6 @@ def bleu_n(answer: Sequence[str], expected: Sequence[str], n: int) -> float | No
     return penalty * shared / total
 
 
-def word_tokens(text: str, split_sentences: Callable[[str], list[tuple[int, int]]]) -> tuple[str, ...]:
-    """Split a text into words and punctuation marks in the style of the Penn Treebank.
-
-    Args:
-        text: any text.
-        split_sentences: returns start and end of each sentence.
-
-    Source: tokenizer behind NLTK's word_tokenize, which needs no downloaded data for single sentences.
-
-    >>> word_tokens("He didn't pay.", lambda text: [(0, len(text))])
-    ('He', 'did', "n't", 'pay', '.')
-    """
-    return tuple(
-        chain.from_iterable(_sentence_words(text[start:end]) for start, end in split_sentences(text))
-    )
-
-
-_CLOSERS = "])}>\"'»”’"
-_MAX_CACHED_CHARS = 40
-
-
-def _sentence_words(sentence: str) -> Iterable[str]:
-    """Return the tokens of a sentence, each part between spaces by itself.
-
-    No rule of the tokenizer reads across a space, but those of the beginning and the end of a sentence.
-    """
-    parts = sentence.split(" ")
-    end = len(parts) - 1
-    while end and (not (rest := parts[end].strip(_CLOSERS)) or rest.isspace()):
-        end -= 1  # closing signs may follow the last full stop
-    if not end:
-        return _words(sentence)
-    return chain(
-        _part_words(parts[0], is_first=True),
-        chain.from_iterable(map(_part_words, parts[1:end])),
-        _part_words(" ".join(parts[end:]), is_last=True),
-    )
-
-
-def _part_words(part: str, is_first: bool = False, is_last: bool = False) -> Sequence[str]:
-    return (_cached_words if len(part) <= _MAX_CACHED_CHARS else _new_words)(part, is_first, is_last)
-
-
-def _new_words(part: str, is_first: bool, is_last: bool) -> Sequence[str]:
-    """Return the tokens of a part of a sentence between two words."""
-    words = _words(("" if is_first else "x ") + part + ("" if is_last else " x"))
-    return words[not is_first : len(words) - (not is_last)]
-
-
-_cached_words = functools.lru_cache(maxsize=16_384)(_new_words)
-"""Tokens of short parts, which are mostly the same words."""
-
-_RARE = re.compile(
-    r"""["`*\x1c-\x1f]|--|\.\.|[:,][:,]|''|(?<!\w)'|'(?!\w)"""
-    r"""|(?i:\b(?:cannot|d'ye|gimme|gonna|gotta|lemme|more'n|wanna))"""
-)
-"""Parts of a sentence that need all rules of the tokenizer."""
-_PADDED_SIGNS = ";@#$%&?![](){}<>"
-_PADDED_MARK = re.compile(r"[:,](?!\d)")
-_FINAL_STOP = re.compile(r"(?<=[^.])\.(?=[\])}> ]*+\s*+$)")
-_CLITICS = (
-    re.compile(r"([^' ])('[sS]|'[mM]|'[dD]) "),
-    re.compile(r"([^' ])('ll|'LL|'re|'RE|'ve|'VE|n't|N'T) "),
-)
-
-
-def _words(sentence: str) -> list[str]:
-    """Return the tokens of a sentence.
-
-    An ASCII sentence without quotes and other rare parts needs few of the tokenizer's rules, which
-    are applied here in a tenth of its time; all other sentences go through the tokenizer.
-    """
-    if not sentence.isascii() or _RARE.search(sentence):
-        words: list[str] = _treebank_tokenizer().tokenize(sentence)
-        return words
-    padded = sentence
-    for sign in _PADDED_SIGNS:
-        if sign in padded:
-            padded = padded.replace(sign, f" {sign} ")
-    if "," in padded or ":" in padded:
-        padded = _PADDED_MARK.sub(r" \g<0> ", padded)
-    padded = _FINAL_STOP.sub(" .", padded)
-    if "'" in padded:
-        padded = f"{' '.join(padded.split())} "
-        for clitic in _CLITICS:
-            padded = clitic.sub(r"\1 \2 ", padded)
-    return padded.split()
-
-
 def normalized_edit_similarity(first: str, second: str) -> float:
     """Return 1 minus the edit distance divided by the length of the longer text.
 
@@ -330,13 +237,6 @@ def token_jaccard(first: str, second: str) -> float:
     first_words, second_words = set(first.casefold().split()), set(second.casefold().split())
     union = first_words | second_words
     return len(first_words & second_words) / len(union) if union else 1.0
-
-
-@functools.lru_cache(maxsize=1)
-def _treebank_tokenizer() -> Any:
-    from nltk.tokenize.destructive import NLTKWordTokenizer
-
-    return NLTKWordTokenizer()
 
 
 def _ngrams(tokens: Sequence[str], n: int) -> Iterator[tuple[str, ...]]:

@@ -98,7 +98,7 @@ def test_evaluators_by_rules_import_no_large_library(project: Project) -> None:
     project.write("conftest.py", LIST_MODULES)
     project.lab({"key": "k", "input": "Price?", "actual_output": "Five euros.", "context": ["Five euros."]})
 
-    rules = "lexical_groundedness,rouge,pii_leakage,looping_detection,text_matching"
+    rules = "lexical_groundedness,rouge,bleu,pii_leakage,looping_detection,text_matching"
     project.run_process("answers_lab.json", "--evalstudio-evaluators", rules)
 
     imported = set((project.folder / "modules.txt").read_text().split())
