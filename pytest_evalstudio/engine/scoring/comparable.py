@@ -29,6 +29,7 @@ MAX_MARKS = 30
 Normalising a run of marks takes time that grows with the square of its length.
 """
 _ASKS_FOR_INVISIBLE = re.compile(rf'["(][{INVISIBLE}]+[")]')
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _CACHED_TEXTS = 512  # evaluators of one chunk ask for the same texts one after another
 
 
@@ -135,7 +136,14 @@ def _special() -> regex.Pattern[str]:
 
 @functools.lru_cache(maxsize=_CACHED_TEXTS)
 def _has_special(text: str) -> bool:
-    return _special().search(text) is not None or not unicodedata.is_normalized("NFC", text)
+    # A text has few distinct characters beyond ASCII; to search all of it takes ten times as long.
+    characters = set("".join(_NOT_ASCII.findall(text)))
+    return any(map(_is_special, characters)) or not unicodedata.is_normalized("NFC", text)
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_special(character: str) -> bool:
+    return _special().match(character) is not None
 
 
 @functools.lru_cache(maxsize=_CACHED_TEXTS)

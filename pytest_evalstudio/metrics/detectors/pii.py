@@ -352,7 +352,8 @@ def _is_no_leak(octets: list[int]) -> bool:
     )
 
 
-_IPV6 = lazy(r"(?<![A-Za-z0-9:.])[23][0-9A-Fa-f]{3}(?::[0-9A-Fa-f]{0,4}){2,7}(?![A-Za-z0-9:])")
+# A pattern that begins with a set of characters skips to them, one that begins with a lookbehind does not.
+_IPV6 = lazy(r"[23](?<![A-Za-z0-9:.].)[0-9A-Fa-f]{3}(?::[0-9A-Fa-f]{0,4}){2,7}(?![A-Za-z0-9:])")
 
 
 def _ipv6s(text: str) -> RawSpans:
