@@ -7,10 +7,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from pytest_evalstudio.core.text_cache import cached_by_text
 from pytest_evalstudio.metrics.function_words import FUNCTION_WORDS
+
+_T = TypeVar("_T")
 
 _UNITS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
@@ -113,11 +115,12 @@ class SourceVocabulary:
         return any(key in self.numbers for key in token.keys)
 
 
-def read_source(texts: Iterable[str]) -> SourceVocabulary:
+def read_source(texts: Iterable[str], *, with_bigrams: bool = True) -> SourceVocabulary:
     """Collect the vocabulary of source texts.
 
     Args:
         texts: sources; a pair never spans two of them.
+        with_bigrams: collect the pairs, too, which takes as long as the words and numbers.
 
     >>> source = read_source(["Rates rose to 5.25 percent."])
     >>> sorted(source.words), source.numbers
@@ -125,24 +128,33 @@ def read_source(texts: Iterable[str]) -> SourceVocabulary:
     """
     source = SourceVocabulary()
     for text in texts:
-        words, numbers, bigrams = _vocabulary(text)
+        words, numbers = _vocabulary(text)
         source.words |= words
         source.numbers |= numbers
-        source.bigrams |= bigrams
+        if with_bigrams:
+            source.bigrams |= _bigrams(text)
     return source
 
 
 @functools.lru_cache(maxsize=1024)
-def _vocabulary(text: str) -> tuple[frozenset[str], frozenset[str], frozenset[tuple[str, str]]]:
-    """Return words, numbers and pairs of a text; chunks of a corpus are the sources of many answers."""
-    words: set[str] = set()
-    numbers: set[str] = set()
-    keys: list[str] = []
-    for part in text_parts(text):
-        words.update(part.words)
-        numbers.update(part.numbers)
-        keys += part.keys
-    return frozenset(words), frozenset(numbers), frozenset(pairwise(keys))
+def _vocabulary(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return words and numbers of a text; chunks of a corpus are the sources of many answers."""
+    strings = text.split(" ")
+    distinct = set(strings)
+    if _SCALED_PARTS.search(text):
+        ends = {
+            string for string, part in zip(distinct, _parts(distinct), strict=True) if part.ends_in_number
+        }
+        rows = _scaled_rows(strings, [index for index, string in enumerate(strings) if string in ends])
+        distinct = set(_joined(strings, rows, [" ".join(strings[start:end]) for start, end in rows]))
+    parts = _parts(distinct)
+    words = frozenset(word for part in parts for word in part.words)
+    return words, frozenset(number for part in parts for number in part.numbers)
+
+
+@functools.lru_cache(maxsize=1024)
+def _bigrams(text: str) -> frozenset[tuple[str, str]]:
+    return frozenset(pairwise([key for part in text_parts(text) for key in part.keys]))
 
 
 def bigram_support(sentence: str, source: SourceVocabulary) -> tuple[int, int]:
@@ -190,24 +202,47 @@ def text_parts(text: str) -> Sequence[TextPart]:
     [(), ('bank',), ('lend',), ('5000000',)]
     """
     strings = text.split(" ")
-    read = _cached_part if max(map(len, strings)) <= MAX_CACHED_CHARS else _part
+    parts = _parts(strings)
     if not _SCALED_PARTS.search(text):
-        return list(map(read, strings))
-    parts: list[TextPart] = []
-    start = position = 0
-    for string in strings:
-        if parts and parts[-1].ends_in_number and _SCALE.match(text, position - 1):
-            string = text[start : position + len(string)]
-            parts.pop()
-        else:
-            start = position
-        parts.append(_part(string))
-        position = start + len(string) + 1
-    return parts
+        return parts
+    rows = _scaled_rows(strings, [index for index, part in enumerate(parts) if part.ends_in_number])
+    return _joined(parts, rows, _parts([" ".join(strings[start:end]) for start, end in rows]))
 
 
-def _part(text: str) -> TextPart:
-    return _cached_part(text) if len(text) <= MAX_CACHED_CHARS else _new_part(text)
+def _scaled_rows(strings: Sequence[str], numbers: Sequence[int]) -> list[tuple[int, int]]:
+    """Return start and end of each row of strings that begins with a number and its scale.
+
+    A row such as "5 million" or "5 m-2 m" is read once: reading a number together with all those before it
+    takes time that grows with the square of the length.
+
+    Args:
+        strings: parts of a text that spaces end.
+        numbers: indices of those that end in a number.
+    """
+    rows: list[tuple[int, int]] = []
+    for index in numbers:
+        after = index + 1
+        if after < len(strings) and _SCALE.match(f" {strings[after]}"):
+            continues = bool(rows) and rows[-1][1] == after
+            rows[len(rows) - continues :] = [(rows[-1][0] if continues else index, after + 1)]
+    return rows
+
+
+def _joined(parts: Sequence[_T], rows: Sequence[tuple[int, int]], replacements: Sequence[_T]) -> list[_T]:
+    """Replace rows of parts by one part each."""
+    joined: list[_T] = []
+    position = 0
+    for (start, end), replacement in zip(rows, replacements, strict=True):
+        joined += parts[position:start]
+        joined.append(replacement)
+        position = end
+    return [*joined, *parts[position:]]
+
+
+def _parts(strings: Iterable[str]) -> list[TextPart]:
+    return [
+        _cached_part(string) if len(string) <= MAX_CACHED_CHARS else _new_part(string) for string in strings
+    ]
 
 
 def _new_part(text: str) -> TextPart:

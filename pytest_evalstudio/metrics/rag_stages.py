@@ -71,7 +71,7 @@ def failed_stage(
     'not_retrieved'
     """
     tokens = tokens_of(reference)
-    source = read_source(context)
+    source = read_source(context, with_bigrams=False)
     has_labels = bool(expected_documents) and any(sources)
     if is_refusal(reference) or not (tokens or has_labels or condition):
         return None
@@ -82,12 +82,12 @@ def failed_stage(
     )
     if not is_there:
         return "not_retrieved"
-    vocabulary = read_source([answer])
+    vocabulary = read_source([answer], with_bigrams=False)
     if _contradicts(answer, vocabulary, reference, tokens):
         return "contradicted"
     if condition.check(answer).passed if condition else _has_content(vocabulary, tokens):
         return None
-    allowed = read_source([question])
+    allowed = read_source([question], with_bigrams=False)
     numbers = [token for token in tokens_of(answer) if token.kind == "number"]
     is_invented = any(not source.has_number(token) and not allowed.has_number(token) for token in numbers)
     return "contradicted" if is_invented else "not_used"

@@ -70,6 +70,7 @@ TEXTS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "rules": ("", "- "),
         "dates": ("", "1 March "),
         "amounts": ("", "$1 "),
+        "scaled numbers": ("5", " m-5"),
         "sentences": ("", "The fee is 5. "),
         "unfinished sentence": ("A ", "is "),
         "front matter": ("---\n", "--- \n"),
