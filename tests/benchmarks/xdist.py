@@ -1,10 +1,11 @@
 """Two xdist workers against one process, on answers that exist and evaluators of rules.
 
 usage: python tests/benchmarks/xdist.py [--answers 2400] [--rounds 3] [--workers 0,2] [--suite FILE]
-           [--evaluators IDS]
+           [--evaluators IDS] [--context-factor 1]
 
 Answers, contexts and expected answers are English sentences of this repository's documentation in which words
-are exchanged at random; `--suite` takes a lab, suite or data set instead. Each round runs pytest with each
+are exchanged at random; `--context-factor` makes the contexts that many times as long; `--suite` takes a lab,
+suite or data set instead. Each round runs pytest with each
 number of `--workers` in turn. Prints wall and processor seconds of each, and the ratio of the first to the
 last. The ratio of wall times needs as many free cores as workers.
 """
@@ -39,13 +40,14 @@ def main() -> None:
     parser.add_argument("--suite", type=Path)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--evaluators", default=EVALUATORS)
+    parser.add_argument("--context-factor", type=int, default=1)
     parser.add_argument("--workers", default="0,2", help="values of -n, the first is compared with the last")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         file = arguments.suite.resolve() if arguments.suite else folder / "answers_lab.json"
         if not arguments.suite:
-            write_lab(file, arguments.answers, arguments.seed)
+            write_lab(file, arguments.answers, arguments.seed, arguments.context_factor)
         numbers = arguments.workers.split(",")
         seconds: dict[str, list[tuple[float, float]]] = {number: [] for number in numbers}
         for _ in range(arguments.rounds):
@@ -60,19 +62,28 @@ def main() -> None:
     print(f"ratio of wall times {statistics.median(ratios):.2f} (rounds: {rounds})")
 
 
-def write_lab(path: Path, number: int, seed: int) -> None:
+def write_lab(path: Path, number: int, seed: int, context_factor: int = 1) -> None:
     """Write a lab of one model with answers, contexts and expected answers."""
     rng = random.Random(seed)
     sentences = documentation()
     words = sorted({word for sentence in sentences for word in sentence.split() if word.isalpha()})
-    rows = [row(index, sentences, words, rng) for index in range(number)]
+    rows = [row(index, sentences, words, rng, context_factor) for index in range(number)]
     model = {"key": "m", "name": "m", "llm_model_name": "m", "model_type": "h2ogpte"}
     path.write_text(json.dumps({"name": "answers", "dataset": {"inputs": rows}, "models": [model]}))
 
 
-def row(index: int, sentences: list[str], words: list[str], rng: random.Random) -> dict[str, object]:
+def row(
+    index: int, sentences: list[str], words: list[str], rng: random.Random, context_factor: int
+) -> dict[str, object]:
     """Return an answer, of which about half of the sentences are in the context."""
-    contexts = [rng.sample(sentences, rng.randint(*CONTEXT_SENTENCES)) for _ in range(CONTEXTS)]
+    contexts = [
+        [
+            text
+            for _ in range(context_factor)
+            for text in rng.sample(sentences, rng.randint(*CONTEXT_SENTENCES))
+        ]
+        for _ in range(CONTEXTS)
+    ]
     support = rng.choice(contexts)
     length = rng.randint(*ANSWER_SENTENCES)
     answer = [rng.choice(support if rng.random() < 0.5 else sentences) for _ in range(length)]
