@@ -73,3 +73,8 @@ def test_a_regressed_case_has_the_calls_of_both_runs_where_they_differ() -> None
         read_side(base.run, base.typed_items), read_side(same.run, same.typed_items)
     ).changes
     assert (unchanged.base_calls, unchanged.calls) == ((), ())
+
+
+def test_packed_arguments_are_cut_at_two_thousand_characters() -> None:
+    [item] = row_of({"name": "f", "arguments": {"text": "x" * 50_000}}).typed_items
+    assert len(packed_calls(item.rows[0])) == len("f\x1e") + 2_000

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_evalstudio.comparison.matching import Matched, class_of, match
+from pytest_evalstudio.comparison.matching import Matched, class_of, deciding_metrics, match
 from pytest_evalstudio.comparison.results import (
     ITEM_CLASSES,
     ChangedItems,
@@ -172,3 +172,13 @@ def test_why_no_metric_decides() -> None:
     assert not comparison(items={"error_now": 1}).is_worse
     content = json.loads(as_json(comparison(items={"regressed": 1})))
     assert (content["items"]["regressed"], content["verdict"]) == (1, "inconclusive")
+
+
+def test_a_metric_decides_if_it_is_primary_or_asserted() -> None:
+    metrics = (
+        metric("primary", asserted=False),
+        metric("asserted", primary=False),
+        metric("neither", primary=False, asserted=False),
+    )
+    run = RecordBuilder(evaluator("quality", *metrics)).run
+    assert deciding_metrics(run.evaluators) == (("quality", "primary"), ("quality", "asserted"))

@@ -211,3 +211,20 @@ def test_the_variance_is_split_into_shares(tmp_path: Path) -> None:
     pilot(tmp_path, *["+-"] * 30)
     done = plan(tmp_path, "--drop", "0.2")
     assert "variance of one answer: cases 0 (0 %), repeats 0.5 (100 %)" in done.stdout
+
+
+def test_a_pilot_without_any_variance_has_shares_of_zero(tmp_path: Path) -> None:
+    pilot(tmp_path, *["++"] * 30)
+    done = plan(tmp_path, "--drop", "0.2")
+    assert "variance of one answer: cases 0 (0 %), repeats 0 (0 %)" in done.stdout
+
+
+def test_a_pilot_with_exactly_the_wanted_power_needs_no_more_repeats(tmp_path: Path) -> None:
+    pilot(tmp_path, *["+-"] * 15, *["++"] * 15)
+    [before] = json.loads(plan(tmp_path, "--drop", "0.2", "--json").stdout)
+    power = before["current_power"]
+    assert 0 < power < 1
+    [exact] = json.loads(plan(tmp_path, "--drop", "0.2", "--power", repr(power), "--json").stdout)
+    [above] = json.loads(plan(tmp_path, "--drop", "0.2", "--power", repr(power + 0.01), "--json").stdout)
+    assert (exact["current_power"], exact["repeated"]) == (power, None)
+    assert above["repeated"]["repeats"] > 2

@@ -228,3 +228,21 @@ def test_six_keys_of_a_kind_are_shown_as_five(tmp_path: Path) -> None:
     lines = selected(record(tmp_path, verdicts, names=("one", "two", "three"))).stdout.splitlines()
     assert "always passes: 6 cases: k0, k1, k2, k3, k4 …" in lines
     assert "always fails: 5 cases: f0, f1, f2, f3, f4" in lines
+
+
+def test_a_near_duplicate_names_the_first_case_with_its_words(tmp_path: Path) -> None:
+    cases = figures(record(tmp_path))
+    assert [key for key, case in cases.items() if case["duplicate_of"]] == ["easy-again"]
+    assert cases["easy-again"]["duplicate_of"] == "easy"
+
+
+def test_the_check_leaves_out_one_model_after_the_other(tmp_path: Path) -> None:
+    """One case of seven is selected by the five other models; figures by hand."""
+    states = ("-+++++", "+-++++", "++-+++", "+++---", "---+--", "----+-", "-----+")
+    verdicts = {f"case{number}": state for number, state in enumerate(states)}
+    names = ("a", "b", "c", "d", "e", "f")
+    done = selected(record(tmp_path, verdicts, names=names), "--budget", "1", "--json")
+    check = json.loads(done.stdout)["check"]
+    assert check["models"] == 6
+    assert check["correlation"] == pytest.approx(-1)
+    assert check["error"] == pytest.approx(4 / 7)

@@ -117,3 +117,9 @@ def test_without_a_metric_nothing_follows() -> None:
     assert summary(metric(decides=False, changed=0)).endswith(
         "no primary or asserted metric has a score in both runs."
     )
+
+
+def test_a_run_with_errors_only_has_no_models_to_name() -> None:
+    assert summary(models=0, matched=0, items={"error_now": 1}).startswith(
+        "none of 0 cases regressed; 1 error now. "
+    )

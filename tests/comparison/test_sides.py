@@ -165,3 +165,10 @@ def test_the_items_of_one_model_have_the_name_of_the_other() -> None:
     with pytest.raises(ConfigurationError) as caught:
         of_model(side(builder), "tow", "one")
     assert str(caught.value).endswith("Did you mean 'two'? The run has one, two.")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "question"), [("skipped", "What about k?"), ("xpassed", "What about k?"), ("passed", "")]
+)
+def test_the_question_is_kept_unless_the_item_passed(verdict: str, question: str) -> None:
+    assert item({}, verdict=verdict).question == question

@@ -210,3 +210,9 @@ def test_all_that_changed_has_its_line() -> None:
         f"cases that use them: {ten}",
         "file old.json is now new.json; its cases are matched",
     ]
+
+
+def test_one_hidden_regression_is_counted() -> None:
+    changes = tuple(item_change(f"k{number}") for number in range(21))
+    lines = list(comparison_lines(comparison(items={"regressed": 21}, changes=changes)))
+    assert [line for line in lines if line.endswith(" more")] == ["  ... and 1 more"]

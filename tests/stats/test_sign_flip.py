@@ -76,3 +76,7 @@ def test_the_two_sided_test_of_dominance_is_exact() -> None:
     assert sign_flip(np.ones(30)) == 2 * 0.5**30
     assert sign_flip(np.array([2.0] * 20 + [1.0] * 5)) == pytest.approx(2 * 0.5**25)
     assert sign_flip(np.array([1.0, -1.0])) == 1.0
+
+
+def test_rises_alone_are_no_sign_of_a_drop() -> None:
+    assert sign_flip_drop(np.linspace(0.1, 1.0, 30) ** 2) == 1.0

@@ -100,3 +100,10 @@ def test_only_an_evaluator_that_says_how_much_can_have_a_calibration(tmp_path: P
         attached(path, boolean)
     with pytest.raises(ConfigurationError, match="its figures are of a whole model"):
         attached(path, replace(ROUGE, scope="model"))
+
+
+def test_the_conformal_set_is_of_the_calibrated_probability(tmp_path: Path) -> None:
+    result, _ = attached(saved(tmp_path / "c.json", rouge()))
+    assert result.conformal_set({"calibrated_probability": 0.9, "rouge_l": 0.1}).labels == (1,)
+    assert result.conformal_set({"rouge_l": 0.9}) is None
+    assert result.conformal_set({"calibrated_probability": None}) is None

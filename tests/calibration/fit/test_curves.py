@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -234,3 +236,14 @@ def test_combined_weights_are_those_of_scikit_learn_where_no_sign_binds() -> Non
     )
     assert result.weights == pytest.approx(model.coef_[0].tolist(), abs=1e-5)
     assert result.intercept == pytest.approx(float(model.intercept_[0]), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("limits", "logs"),
+    [((0, np.inf), [True]), ((0, 10), [False]), ((-1, np.inf), [False]), ((-np.inf, np.inf), [False])],
+)
+def test_only_counts_from_zero_are_taken_by_their_logarithm(
+    limits: tuple[float, float], logs: list[bool]
+) -> None:
+    scores, labels = drawn()
+    assert fitted("logistic", scores, labels, replace(UP, range=limits)).logs == logs

@@ -131,3 +131,9 @@ def test_answers_to_few_questions_cannot_be_divided() -> None:
         label_of[f"k{number}", "m"] = number % 2
     with pytest.raises(TooFewLabels, match=r"test cases \(2\)"):
         of(scores, label_of).check(0.1, 0)
+
+
+def test_with_a_high_alpha_the_labels_of_each_kind_decide_how_many_there_must_be() -> None:
+    few = of(table(*(number / 20 for number in range(19))), labels(*[0] * 15, *[1] * 4))
+    with pytest.raises(TooFewLabels, match="label at least 20 answers"):
+        few.check(0.3, 0)

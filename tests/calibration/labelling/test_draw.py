@@ -180,3 +180,9 @@ def test_the_sets_cover_new_answers_though_the_curve_was_fitted_where_it_is_unce
         covered.append((nonconformity(probabilities(fitted, new[:, None]), new_good) <= quantile).mean())
     # standard deviation of one: 0.066 (Beta(19, 2)); of the mean of 60: 0.009
     assert np.mean(covered) == pytest.approx(0.905, abs=0.03)
+
+
+def test_of_eleven_labels_for_the_curve_three_are_random() -> None:
+    """One in five, and one for the rest of them."""
+    second = [one for one in all_rounds(candidates(), size=44, rounds=2) if one.round == 2]
+    assert Counter(one.reason for one in second if one.part == "curve") == {"random": 3, "uncertain": 8}

@@ -139,3 +139,17 @@ def test_several_metrics_have_their_probability_as_axis() -> None:
 def test_a_threshold_outside_the_scores_is_not_drawn() -> None:
     inside, outside = (picture(labelling(), calibration(), limit) for limit in (0.5, 9.0))
     assert len(elements(outside, "line")) == len(elements(inside, "line")) - 1
+
+
+def test_dots_of_one_label_are_shifted_to_rows() -> None:
+    """Probability 0 and 1 have 12 % of the height to the edges; the rows are 6 apart."""
+    svg = picture(labelling(), calibration(), 0.5)
+    heights = [float(dot.get("cy") or 0) for dot in elements(svg, "circle") if len(dot)]
+    bad, good = (BOTTOM - (BOTTOM - TOP) * share / 1.24 for share in (0.12, 1.12))
+    assert heights == pytest.approx([bad - 12, good - 6, good, good + 6], abs=0.11)
+
+
+def test_marks_of_the_legend_are_squares() -> None:
+    marks = [rect for rect in elements(picture(labelling(), calibration(), 0.5), "rect") if not len(rect)]
+    legend = [(rect.get("width"), rect.get("height")) for rect in marks if rect.get("width") == "14"]
+    assert legend == [("14", "14")] * 3
