@@ -18,7 +18,6 @@ from pytest_evalstudio.record.reader import RecordReader, record_path
 from pytest_evalstudio.record.schema import Baseline, Item, RecordRow, RowOutcome
 from pytest_evalstudio.record.writer import FILE
 
-BASELINE_FILE = "evalstudio-baseline.jsonl"
 _MAX_UNPACKED = 4 * 1024**3  # bounds what a small ZIP of a stranger can unpack to
 
 

@@ -69,8 +69,3 @@ def _chunks(value: object) -> list[str]:
     if isinstance(value, str):
         return [part for part in value.split(_SEPARATOR) if part]
     return [str(item) for item in value] if isinstance(value, list) else []
-
-
-def _ideal_context(value: object) -> dict[str, list[str]]:
-    chunks = _chunks(value)
-    return {"context": chunks} if chunks else {}

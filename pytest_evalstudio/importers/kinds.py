@@ -30,7 +30,6 @@ from pytest_evalstudio.importers import (
 from pytest_evalstudio.importers.common import Imported, read_file
 
 SUITE, DATASET, LAB = "suite", "dataset", "lab"
-TARGETS = (SUITE, DATASET, LAB)
 H2O_SONAR = "h2o-sonar"
 TABLE = "table"
 

@@ -22,8 +22,6 @@ SCORED_VERSION = 1
 """Version of these types and of the columns of `scores/` and `answers/`."""
 MAX_WORST = 20
 """Rows that an aggregate refers to as its worst."""
-ScoreStatus = Literal["passed", "failed", "score", "not_applicable", "error", "no_answer"]
-"""`passed` and `failed`: the value meets its threshold or not; `score`: no threshold decides."""
 TextsWord = Literal["all", "worst", "none"]
 
 

@@ -36,8 +36,6 @@ from pytest_evalstudio.record.writer import RecordWriter
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-SAMPLE = 1_000
-"""Random answers on the page of a report."""
 _EMPTY_STATUS = "no_answer"
 """Status of an empty answer, where the evaluator reads answers."""
 _NO_ANSWER_REASON = "no answer: the text is empty"

@@ -215,10 +215,6 @@ class TableWriter:
         self._progress.child(f"batch-{result.batch:08}{ENTRY}").write(msgspec.msgpack.encode(entry))
         return entry
 
-    def write_part(self, path: str, content: bytes) -> None:
-        """Write a file that is made from the whole table."""
-        self.location.child(path).write(content)
-
     def finish(self, manifest: ScoredManifest) -> None:
         """Write the manifest, which completes the table, and remove what is no longer needed."""
         self.location.child(MANIFEST).write(encode_manifest(manifest))

@@ -8,7 +8,7 @@ import json
 import os
 import re
 import urllib.parse
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from pytest_evalstudio.core.errors import ConfigurationError
@@ -194,12 +194,3 @@ def looks_secret(name: str) -> bool:
         word in _SECRET_WORDS or (word == "key" and before in _KINDS_OF_KEY)
         for before, word in zip(["", *words], words, strict=False)
     )
-
-
-def cleaned(value: Any, clean: Callable[[str], str]) -> Any:
-    """Return a JSON value with all its texts cleaned."""
-    if isinstance(value, str):
-        return clean(value)
-    if isinstance(value, Mapping):
-        return {key: cleaned(item, clean) for key, item in value.items()}
-    return [cleaned(item, clean) for item in value] if isinstance(value, list | tuple) else value

@@ -38,7 +38,6 @@ NOTABLE = MISSED | BROKEN | FLIPPED | REGRESSED
 MOST_LIMIT_SETS = 65_535
 
 Integers = npt.NDArray[np.int64]
-Numbers = npt.NDArray[np.float64]
 
 
 class Judgements(Struct):
