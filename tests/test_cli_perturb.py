@@ -10,6 +10,7 @@ import pytest
 from pytest_evalstudio.cli.main import main
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
+from support.pictures import png
 
 CASES = [
     {"key": "lazy", "prompt": "Why is a lazy day so good?", "condition": '"so"', "categories": ["days"]},
@@ -216,3 +217,31 @@ def test_a_configuration_is_checked(capsys, text, fault):
     write("evalstudio.toml", CONFIG + text)
     assert main(["validate", "evalstudio.toml"]) == (1 if fault else 0)
     assert fault in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("output", "is_told"), [("p_suite.json", False), ("other/p_suite.json", True)])
+def test_images_that_the_new_folder_lacks_are_named(output, is_told, capsys):
+    Path("chart.png").write_bytes(png())
+    Path("note.txt").write_text("a note", encoding="utf-8")
+    turns = [{"prompt": "And this?", "files": ["note.txt"]}]
+    tests = [
+        {"key": "t", "test_cases": [{**CASES[0], "images": ["chart.png"]}]},
+        {"key": "u", "test_cases": [{"key": "talk", "turns": turns}]},
+    ]
+    write("s_suite.json", json.dumps({"name": "S", "tests": tests}))
+    assert main(["perturb", "s_suite.json", "-p", "comma:high", "-o", output]) == 0
+    message = (
+        f"{output}: its folder lacks chart.png, note.txt, which its cases name; copy the files, or write the"
+        " suite beside them"
+    )
+    assert (message in capsys.readouterr().err) is is_told
+
+
+def test_of_many_missing_images_three_are_named(capsys):
+    for number in range(5):
+        Path(f"{number}.png").write_bytes(png((number, 0, 0)))
+    images = [f"{number}.png" for number in range(5)]
+    test = {"key": "t", "test_cases": [{**CASES[0], "images": images}]}
+    write("s_suite.json", json.dumps({"name": "S", "tests": [test]}))
+    assert main(["perturb", "s_suite.json", "-p", "comma:high", "-o", "other/p.json"]) == 0
+    assert "lacks 0.png, 1.png, 2.png and 2 more, which" in capsys.readouterr().err

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 
 FINE, FINDINGS, USAGE = 0, 1, 2
+MISSING_SHOWN = 3
+"""Missing files that are named; all others are counted."""
 
 
 def say(*lines: str, error: bool = False, flush: bool = False) -> None:
@@ -97,3 +99,23 @@ def read_whole(path: Path, name: str) -> TestSuite | TestLab:
     if isinstance(file.content, LlmDataset):
         raise DataError("is a data set, which names no models to ask: give a suite or a lab", source=name)
     return file.content
+
+
+def say_missing_files(content: TestSuite | TestLab, output: str | Path) -> None:
+    """Name the images and files of a written suite or lab that its folder does not have."""
+    from pytest_evalstudio.formats.attachments import named_files
+    from pytest_evalstudio.formats.suite import TestSuite
+
+    folder = Path(output).parent
+    cases = (
+        [case for _, case in content.cases()] if isinstance(content, TestSuite) else content.dataset.inputs
+    )
+    paths = dict.fromkeys(item.path for case in cases for item in named_files(case))
+    missing = [path for path in paths if not (folder / path).exists()]
+    if missing:
+        more = f" and {len(missing) - MISSING_SHOWN} more" if len(missing) > MISSING_SHOWN else ""
+        say(
+            f"{output}: its folder lacks {', '.join(missing[:MISSING_SHOWN])}{more}, which its cases name;"
+            " copy the files, or write the suite beside them",
+            error=True,
+        )

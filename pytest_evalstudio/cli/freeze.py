@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINE, say
+from pytest_evalstudio.cli.common import FINE, say, say_missing_files
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
 
 if TYPE_CHECKING:
@@ -51,4 +51,5 @@ def run(arguments: argparse.Namespace) -> int:
     suite.save(output)
     count = len(suite.tests[0].test_cases)
     say(f"wrote {output}: {count} {'case' if count == 1 else 'cases'}, marked {REVIEW!r}")
+    say_missing_files(suite, output)
     return FINE

@@ -6,7 +6,15 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, local, read_whole, say
+from pytest_evalstudio.cli.common import (
+    FINDINGS,
+    FINE,
+    configuration_for,
+    local,
+    read_whole,
+    say,
+    say_missing_files,
+)
 from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 from pytest_evalstudio.core.figures import counted
 
@@ -89,6 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
             f"their answers are still to be asked for: evalstudio resolve {arguments.output} -o"
             f" {arguments.output}"
         )
+    say_missing_files(perturbed.content, arguments.output)
     for note in perturbed.notes:
         say(note, error=True)
     return FINE if perturbed.added else FINDINGS

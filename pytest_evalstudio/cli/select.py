@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINE, read_whole, say
+from pytest_evalstudio.cli.common import FINE, read_whole, say, say_missing_files
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.figures import counted
 
@@ -84,4 +84,5 @@ def _write(source: str, output: str, selection: Selection) -> int:
     if not count:
         raise ConfigurationError(f"{source}: has none of the selected cases; give the suite of the runs")
     suite.save(output)
+    say_missing_files(suite, output)
     return count

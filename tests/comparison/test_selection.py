@@ -12,6 +12,7 @@ from scipy import stats
 from pytest_evalstudio import TestSuite
 from pytest_evalstudio.comparison.selection import select
 from support.command import Result, evalstudio
+from support.pictures import png
 from support.records import RecordBuilder, evaluator, perturbed, score
 
 NAMES = ("small", "medium", "large", "largest")
@@ -246,3 +247,19 @@ def test_the_check_leaves_out_one_model_after_the_other(tmp_path: Path) -> None:
     assert check["models"] == 6
     assert check["correlation"] == pytest.approx(-1)
     assert check["error"] == pytest.approx(4 / 7)
+
+
+def test_images_that_the_folder_of_the_smaller_suite_lacks_are_named(tmp_path: Path) -> None:
+    suite = TestSuite(name="S")
+    test = suite.add_test(documents=[])
+    for key in VERDICTS:
+        test.add_case(f"The question {key}", key=key, images=[f"{key}.png"])
+        (tmp_path / f"{key}.png").write_bytes(png())
+    suite.save(tmp_path / "all_suite.json")
+    folder = record(tmp_path / "runs")
+    options = ("--suite", str(tmp_path / "all_suite.json"), "--budget", "1")
+    beside = selected(folder, *options, "-o", str(tmp_path / "small.json"))
+    elsewhere = selected(folder, *options, "-o", str(folder / "small.json"))
+    assert (beside.returncode, elsewhere.returncode) == (0, 0), beside.stderr + elsewhere.stderr
+    assert "lacks" not in beside.stderr
+    assert ".png, which its cases name; copy the files" in elsewhere.stderr

@@ -197,8 +197,11 @@ def test_a_lab_names_the_images_and_is_scored_without_them(project: Project) -> 
 
 def test_a_frozen_suite_names_the_images_and_pins_their_content(project: Project) -> None:
     project.run("sums_suite.json").assert_outcomes(passed=3)
+    elsewhere = project.run_command("freeze", "evalstudio-report", "-o", "frozen/frozen_suite.json")
+    assert "its folder lacks charts/chart.png, terms.md, which its cases name; copy" in elsewhere.stderr.str()
     done = project.run_command("freeze", "evalstudio-report", "-o", "frozen_suite.json")
     assert done.ret == 0, done.stdout.str() + done.stderr.str()
+    assert "lacks" not in done.stderr.str()
     project.run("frozen_suite.json").assert_outcomes(passed=3)
     project.write("charts/chart.png", BLUE)
     result = project.run("frozen_suite.json")
