@@ -23,7 +23,9 @@ _ASSIGNMENT = lazy(
     rf"[\"'`*\]]{{0,3}}(?:{_TYPE})?(?:(?P<operator>\s{{0,4}}(?::{{1,3}}=|=>|===?|[?.+|]{{1,2}}=|=(?!\s{{0,4}}\n)|:)\s{{0,4}}"
     r"|(?<=[\"'`])\s{0,2},\s{0,4}(?=[\"'`])|>\s{0,40}(?=[^\s<>]{12,500}\s{0,40}</))"
     r"|(?P<verb>\s{1,3}(?:is|was)(?:\s{1,3}now)?:?\s{1,3}))(?:[*_]{2}\s{0,3})?"
-    r"(?:\"(?P<double>[^\"\n]{1,2000})\"|'(?P<single>[^'\n]{1,2000})'|`(?P<tick>[^`\n]{1,500})`|(?P<bare>[^\s\"'`,;<>()\[\]{}&|]{1,500}))",
+    r"(?:\"(?P<double>[^\"\n]{1,2000})\"|'(?P<single>[^'\n]{1,2000})'|`(?P<tick>[^`\n]{1,500})`|(?P<bare>[^\s\"'`,;<>()\[\]{}&|]{1,500}"
+    # An ampersand is a part of the value, unless the next parameter of an address begins there.
+    r"(?:&(?![\w.;%-]{0,100}=)[^\s\"'`,;<>()\[\]{}&|]{1,100}){0,4}))",
     re.IGNORECASE,
 )
 _QUALIFIER = lazy(
@@ -67,7 +69,7 @@ def assignment_spans(text: str, lower: str) -> RawSpans:
             match = _ASSIGNMENT().match(text, at)
             if match and _is_name(text, at, match):
                 start, end = _value_span(text, match)
-                if start < end and _looks_secret(text[start:end], match):
+                if start < end and _looks_secret(text[start:end], match) and not _is_count(text, match):
                     yield start, end, PASSWORD if match["password"] else CREDENTIAL
                     at = end
             at = lower.find(name, at + 1)
@@ -150,6 +152,23 @@ def _value_span(text: str, match: re.Match[str]) -> tuple[int, int]:
             return start, start
         end = start + len(match[group].rstrip(".:!?*_"))
     return start, end
+
+
+_OTHER_COUNT = lazy(
+    r"(?<![a-z])(?:x?fail|skip|error|warn)[a-z]{0,5}[\"'`]?\s{0,4}[:=]\s{0,4}[0-9]", re.IGNORECASE
+)
+_NEIGHBOUR_CHARS = 60
+
+
+def _is_count(text: str, match: re.Match[str]) -> bool:
+    """Return True for a number of passed tests, e.g. `PASS=1204 FAIL=3`, but not for `DB_PASS=1204`."""
+    start, end = _value_span(text, match)
+    if (match["password"] or "").lower() != "pass" or not text[start:end].isdecimal():
+        return False
+    before = text[max(0, match.start() - 1) : match.start()]
+    if before.isalnum() or (before and before in "_-."):
+        return False
+    return _OTHER_COUNT().search(text[max(0, start - _NEIGHBOUR_CHARS) : end + _NEIGHBOUR_CHARS]) is not None
 
 
 _FIELD_NAME = lazy(r"[a-z]{1,20}(?:_[a-z]{1,20}){1,4}_?[0-9]{1,2}")

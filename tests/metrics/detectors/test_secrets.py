@@ -210,3 +210,38 @@ def test_a_description_holds_no_letter_or_digit_of_the_secret(kind: str, text: s
     masked = describe(hit).removeprefix(kind)
     assert not any(char.isalnum() for char in masked)
     assert len(masked) < 50
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("password=Pa&ssw0rd!X done", "Pa&ssw0rd!X"),
+        ("password=Tr0ub4dor&3", "Tr0ub4dor&3"),
+        ("https://x.example/?password=abc123&user=joe", "abc123"),
+        ("?pwd=abc123&amp;user=joe", "abc123"),
+        ("password=abc123 && ls", "abc123"),
+        ("password=abc123&&ls", "abc123"),
+    ],
+)
+def test_a_value_ends_at_the_next_parameter_and_not_at_each_ampersand(text: str, value: str) -> None:
+    [hit] = find_secrets(text)
+    assert text[hit.start : hit.end] == value
+
+
+@pytest.mark.parametrize("text", ["PASS=1204 FAIL=3", "failed: 0, pass=1204", "PASS=9904\nSKIPPED=1"])
+def test_numbers_of_passed_tests_are_left_alone(text: str) -> None:
+    assert find_secrets(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "PASS=1204",
+        "DB_PASS=12044 FAIL=3",
+        "pass=1204x FAIL=3",
+        "passwd=12045 FAIL=3",
+        "PASS=1204 # errors: no",
+    ],
+)
+def test_numbers_that_are_passwords_are_found(text: str) -> None:
+    assert len(find_secrets(text)) == 1
