@@ -320,29 +320,29 @@ def test_an_interruption_is_told_without_a_traceback(capsys, monkeypatch):
     ],
 )
 def test_the_exit_status_of_the_process(arguments, status, said):
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "pytest_evalstudio.cli", *arguments],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == status
-    assert said in done.stdout
-    assert "Traceback" not in done.stderr
-    assert bool(done.stderr) == (status == 2)
+    assert result.returncode == status
+    assert said in result.stdout
+    assert "Traceback" not in result.stderr
+    assert bool(result.stderr) == (status == 2)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes close in another way")
 def test_a_reader_that_leaves_early_is_no_error():
     command = f"'{sys.executable}' -m pytest_evalstudio.cli schema suite; echo $? >&2"
-    done = subprocess.run(
+    result = subprocess.run(
         ["bash", "-o", "pipefail", "-c", f"({command}) | head -c 1"],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.stdout == "{"
-    assert "Traceback" not in done.stderr
+    assert result.stdout == "{"
+    assert "Traceback" not in result.stderr
 
 
 def test_a_judge_is_checked_against_labels(

@@ -261,13 +261,13 @@ def test_an_ascii_terminal_gets_escapes(tmp_path: Path) -> None:
         inherited = {
             name: value for name, value in os.environ.items() if name != "PYTHONIOENCODING"
         }  # tox sets it
-        done = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-m", "pytest_evalstudio.cli", "validate", "größe.json"],
             cwd=tmp_path,
             env={**inherited, **environment},
             capture_output=True,
             check=False,
         )
-        assert done.returncode == 1, done.stderr
-        assert b"Traceback" not in done.stderr
-        assert b"\\u20ac" in done.stdout
+        assert result.returncode == 1, result.stderr
+        assert b"Traceback" not in result.stderr
+        assert b"\\u20ac" in result.stdout

@@ -319,8 +319,8 @@ def test_the_command_plays_the_prompts_that_the_test_run_plays(folder: Path) -> 
     write_suite(folder)
     assert main(["arena", "play", "s_suite.json", "-o", "b.csv"]) == 0
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "s_suite.json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
     [pair] = RecordReader(folder / "evalstudio-report" / "record.jsonl").run.arena.values()
 
     by_command = {(row["prompt_key"], row["categories"]) for row in battles(folder)}

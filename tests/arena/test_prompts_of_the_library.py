@@ -32,5 +32,5 @@ def test_there_are_sixty_different_prompts_of_seven_categories() -> None:
 
 def test_a_test_run_leaves_them_out() -> None:
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", str(FOLDER)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert "no tests collected" in done.stdout
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert "no tests collected" in result.stdout

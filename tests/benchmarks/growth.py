@@ -88,9 +88,9 @@ def measure(folder: Path, cases: int, models: int) -> dict[str, tuple[float, flo
         EVALUATORS,
     ]
     command = [sys.executable, "measured.py", "marks.json", *options]
-    done = subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, check=False)
-    if done.returncode:
-        raise SystemExit(f"the run of {cases:,} cases ended with status {done.returncode}")
+    result = subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, check=False)
+    if result.returncode:
+        raise SystemExit(f"the run of {cases:,} cases ended with status {result.returncode}")
     marks = json.loads((folder / "marks.json").read_text(encoding="utf-8"))
     before = [marks["start"], *(marks[name] for name in PHASES)]
     return {

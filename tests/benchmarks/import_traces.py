@@ -168,10 +168,12 @@ def line(batch: list[dict[str, Any]]) -> str:
 
 def measured(code: str, *arguments: object) -> tuple[float, float]:
     """Seconds of processor time and peak memory in MB of a process of its own."""
-    done = subprocess.run([sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True)
-    if done.returncode:
-        raise SystemExit(done.stdout + done.stderr)
-    seconds, memory = done.stdout.split("\n")[-2].split()
+    result = subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True
+    )
+    if result.returncode:
+        raise SystemExit(result.stdout + result.stderr)
+    seconds, memory = result.stdout.split("\n")[-2].split()
     return float(seconds), float(memory) / 1024
 
 

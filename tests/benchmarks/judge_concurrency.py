@@ -95,11 +95,11 @@ def time_command(cases: int, embedder: str) -> None:
         )
         start = time.monotonic()
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "answers_lab.json"]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         end = time.monotonic()
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        assert f"{cases} " in done.stdout, done.stdout[-2000:]
-        assert (folder / "evalstudio-report").is_dir(), done.stdout[-2000:]
+        assert f"{cases} " in result.stdout, result.stdout[-2000:]
+        assert (folder / "evalstudio-report").is_dir(), result.stdout[-2000:]
         calls, peak, first, last = asked()
     ideal = calls * DELAY_S / CONCURRENCY
     print(f"{cases} cases x ragas, whole command: {calls} calls, {peak} at the same time")

@@ -137,7 +137,7 @@ def run_pytest(folder: Path, lab: str, *arguments: str) -> Run:
     options = ["-q", "--tb=no", "--no-header", "-p", "no:cacheprovider", "-p", "witness", "--rootdir=."]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started = time.perf_counter()
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "pytest", *options, lab, *arguments],
         cwd=folder,
         env=environment,
@@ -145,8 +145,8 @@ def run_pytest(folder: Path, lab: str, *arguments: str) -> Run:
     )
     wall_s = time.perf_counter() - started
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode not in (0, 1):
-        raise SystemExit(f"pytest {lab} {' '.join(arguments)} ended with status {done.returncode}")
+    if result.returncode not in (0, 1):
+        raise SystemExit(f"pytest {lab} {' '.join(arguments)} ended with status {result.returncode}")
     return Run(
         wall_s=wall_s,
         cpu_s=after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,

@@ -94,11 +94,11 @@ def test_the_script_scores_a_lab_against_its_labels(tmp_path: Path) -> None:
     )
     (tmp_path / "labels.csv").write_text("key,model_key,label\nsame,m,1\nother,m,0\nunknown,m,\n")
     command = [sys.executable, str(SCRIPT), "lab.json", "labels.csv", "--evaluators", "rouge"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
-    assert done.stdout.startswith(
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert result.stdout.startswith(
         "lab.json: 1 answers that people call good, 1 that they call bad\n\n| Metric"
-    ), done.stderr
-    assert [cell.strip() for cell in done.stdout.splitlines()[-1].split("|")[1:-1]][0::5] == [
+    ), result.stderr
+    assert [cell.strip() for cell in result.stdout.splitlines()[-1].split("|")[1:-1]][0::5] == [
         "`rouge`: rouge_l",
         "2",
     ]

@@ -44,9 +44,9 @@ def test_the_status_is_1_for_a_regressed_item_and_0_without(runs: Path) -> None:
 
 
 def test_json_has_the_keys_that_programs_read(runs: Path) -> None:
-    done = evalstudio("compare", "evalstudio-report", "new", "--json", folder=runs)
+    process = evalstudio("compare", "evalstudio-report", "new", "--json", folder=runs)
 
-    result = json.loads(done.stdout)
+    result = json.loads(process.stdout)
     assert result["verdict"] == "inconclusive"
     assert result["items"] == {
         "regressed": 1,
@@ -95,12 +95,12 @@ def test_a_baseline_without_answers_says_so(runs: Path) -> None:
     evalstudio("baseline", "save", "--no-answers", folder=runs)
 
     shown = evalstudio("baseline", "show", folder=runs)
-    done = evalstudio("compare", "evalstudio-baseline.jsonl", "new", folder=runs)
+    result = evalstudio("compare", "evalstudio-baseline.jsonl", "new", folder=runs)
 
     assert "answers: left out" in shown.stdout
     assert "items: 2 passed, 1 failed" in shown.stdout
     assert ANSWER not in (runs / "evalstudio-baseline.jsonl").read_text()
-    assert "note: a side was saved without answers" in done.stdout
+    assert "note: a side was saved without answers" in result.stdout
 
 
 def test_the_archive_of_a_report_is_a_side_too(runs: Path) -> None:
@@ -132,11 +132,11 @@ def test_faults_of_the_user_are_sentences(runs: Path, arguments: list[str], mess
     (runs / "cut.jsonl").write_text(whole[:-40])
     (runs / "later.jsonl").write_text(whole.replace('"schema_version": 1', '"schema_version": 99', 1))
 
-    done = evalstudio("compare", *arguments, folder=runs)
+    result = evalstudio("compare", *arguments, folder=runs)
 
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links of POSIX")

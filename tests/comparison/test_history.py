@@ -82,11 +82,11 @@ def test_what_no_run_measured_has_no_chart() -> None:
 
 
 def test_the_command_prints_runs_bars_and_the_last_change(runs: Path) -> None:
-    done = evalstudio("history", "a", "b", folder=runs)
+    result = evalstudio("history", "a", "b", folder=runs)
 
-    assert done.returncode == 0
-    assert "1. 2026-11-01T10:00:00+00:00, commit 1abcdef: 4 items" in done.stdout
-    assert "quality.score of one: █▁ 0.25 [0.04559, 0.6994], -0.5 since the run before" in done.stdout
+    assert result.returncode == 0
+    assert "1. 2026-11-01T10:00:00+00:00, commit 1abcdef: 4 items" in result.stdout
+    assert "quality.score of one: █▁ 0.25 [0.04559, 0.6994], -0.5 since the run before" in result.stdout
 
 
 def test_json_has_a_point_per_run_and_none_where_a_run_lacks_the_metric(runs: Path) -> None:
@@ -105,12 +105,12 @@ def test_json_has_a_point_per_run_and_none_where_a_run_lacks_the_metric(runs: Pa
 
 
 def test_pictures_are_svg_with_a_text_alternative(runs: Path) -> None:
-    done = evalstudio("history", "a", "b", "--plots", "out", folder=runs)
+    result = evalstudio("history", "a", "b", "--plots", "out", folder=runs)
 
     files = {
         file.name: "".join(ET.fromstring(file.read_text()).itertext()) for file in (runs / "out").iterdir()
     }
-    assert done.returncode == 0
+    assert result.returncode == 0
     assert "one: 0.75, 0.25" in files["quality.score.svg"]
     assert "one: 0.75, 0.25" in files["pass_rate.svg"]
 
@@ -128,8 +128,8 @@ def test_a_folder_without_records_is_a_usage_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="there are no records here"):
         record_files([tmp_path])
 
-    done = evalstudio("history", str(tmp_path), folder=tmp_path)
-    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    result = evalstudio("history", str(tmp_path), folder=tmp_path)
+    assert (result.returncode, "Traceback" in result.stderr) == (2, False)
 
 
 @pytest.mark.parametrize("workers", WORKERS)

@@ -43,10 +43,10 @@ def plan(folder: Path, *options: str) -> Result:
 def test_answers_that_never_vary_take_more_cases_and_no_repeats(tmp_path: Path) -> None:
     pilot(tmp_path, *["+++"] * 32, *["---"] * 8)
 
-    done = plan(tmp_path, "--drop", "0.1")
+    result = plan(tmp_path, "--drop", "0.1")
 
-    lines = done.stdout.splitlines()
-    assert done.returncode == 0
+    lines = result.stdout.splitlines()
+    assert result.returncode == 0
     assert lines[0] == "pass rate of one: 0.8 over 40 cases, 3 answers each"
     assert lines[1].startswith("variance of one answer: cases 0.16")
     assert lines[1].endswith("repeats 0 (0 %)")
@@ -61,13 +61,13 @@ def test_answers_that_never_vary_take_more_cases_and_no_repeats(tmp_path: Path) 
 def test_answers_that_vary_take_more_cases_or_more_repeats(tmp_path: Path) -> None:
     pilot(tmp_path, *["++-", "+-+", "+++", "-++"] * 20)
 
-    done = plan(tmp_path, "--drop", "0.12")
+    process = plan(tmp_path, "--drop", "0.12")
 
     result = json.loads(plan(tmp_path, "--drop", "0.12", "--json").stdout)[0]
     assert result["current_power"] < 0.8 < result["noiseless_power"]
     assert result["repeated"]["cases"] == 80
     assert result["repeated"]["repeats"] > 3
-    assert f"or 80 cases with {result['repeated']['repeats']} answers each" in done.stdout
+    assert f"or 80 cases with {result['repeated']['repeats']} answers each" in process.stdout
     cases = [size["cases"] for size in result["sizes"]]
     assert cases == sorted(cases, reverse=True)
 
@@ -75,10 +75,10 @@ def test_answers_that_vary_take_more_cases_or_more_repeats(tmp_path: Path) -> No
 def test_a_pilot_without_repeats_gives_bounds(tmp_path: Path) -> None:
     pilot(tmp_path, *["+"] * 30, *["-"] * 10)
 
-    done = plan(tmp_path, "--drop", "0.1")
+    process = plan(tmp_path, "--drop", "0.1")
 
-    assert "variance: not split, since the pilot has one answer per question" in done.stdout
-    assert "if they vary as much as they can; a pilot with runs = 3 shows which" in done.stdout
+    assert "variance: not split, since the pilot has one answer per question" in process.stdout
+    assert "if they vary as much as they can; a pilot with runs = 3 shows which" in process.stdout
     result = json.loads(plan(tmp_path, "--drop", "0.1", "--json").stdout)[0]
     assert result["varying_cases"] > 2 * result["sizes"][0]["cases"]
 
@@ -106,9 +106,9 @@ def test_a_metric_where_lower_is_better_gets_worse_upwards(tmp_path: Path) -> No
         builder.add(f"k{number}", "one", {"outcomes": outcome}, {"outcomes": outcome})
     builder.write(tmp_path)
 
-    done = plan(tmp_path, "--drop", "0.1", "--metric", "quality.error")
+    result = plan(tmp_path, "--drop", "0.1", "--metric", "quality.error")
 
-    assert "quality.error of one: 0.2 over 30 cases, 2 answers each" in done.stdout
+    assert "quality.error of one: 0.2 over 30 cases, 2 answers each" in result.stdout
     assert "--drop 0.9: the quality.error of one is 0.2, and cannot get worse by more than 0.8" in (
         plan(tmp_path, "--drop", "0.9", "--metric", "error").stderr
     )
@@ -163,9 +163,9 @@ def test_an_even_drop_takes_fewer_cases_of_a_metric(tmp_path: Path) -> None:
 )
 def test_impossible_requests_are_refused(tmp_path: Path, options: list[str], message: str) -> None:
     pilot(tmp_path, "+", "-")
-    done = plan(tmp_path, *options)
-    assert done.returncode == 2
-    assert message in done.stderr
+    result = plan(tmp_path, *options)
+    assert result.returncode == 2
+    assert message in result.stderr
 
 
 def test_a_run_in_which_nothing_was_scored_is_refused(tmp_path: Path) -> None:
@@ -183,8 +183,8 @@ def test_only_a_pilot_without_repeats_has_a_bound_for_answers_that_vary(tmp_path
 
 def test_a_pilot_that_sees_the_drop_is_enough(tmp_path: Path) -> None:
     pilot(tmp_path, *["+"] * 100)
-    done = plan(tmp_path, "--drop", "0.2")
-    lines = done.stdout.splitlines()
+    result = plan(tmp_path, "--drop", "0.2")
+    lines = result.stdout.splitlines()
     assert lines[0] == "pass rate of one: 1 over 100 cases, 1 answer each"
     assert lines[2] == (
         "a drop of 0.2 (some cases break) is seen with 80 % power by a paired test at 0.05; each of the two"
@@ -201,22 +201,22 @@ def test_perturbations_are_counted_apart_from_cases(tmp_path: Path) -> None:
         add(builder, f"k{number}", "++")
         add(builder, f"p{number}", "++", **perturbed(f"k{number}", "comma:HIGH"))
     builder.write(tmp_path)
-    done = plan(tmp_path, "--drop", "0.2", "--even")
-    assert "pass rate of one: 1 over 10 cases (20 items with perturbations), 2 answers each" in done.stdout
-    assert "(every case loses the same share)" in done.stdout
+    result = plan(tmp_path, "--drop", "0.2", "--even")
+    assert "pass rate of one: 1 over 10 cases (20 items with perturbations), 2 answers each" in result.stdout
+    assert "(every case loses the same share)" in result.stdout
 
 
 def test_the_variance_is_split_into_shares(tmp_path: Path) -> None:
     """Each case passes once in two repeats: the variance is that of the repeats alone, 0.5."""
     pilot(tmp_path, *["+-"] * 30)
-    done = plan(tmp_path, "--drop", "0.2")
-    assert "variance of one answer: cases 0 (0 %), repeats 0.5 (100 %)" in done.stdout
+    result = plan(tmp_path, "--drop", "0.2")
+    assert "variance of one answer: cases 0 (0 %), repeats 0.5 (100 %)" in result.stdout
 
 
 def test_a_pilot_without_any_variance_has_shares_of_zero(tmp_path: Path) -> None:
     pilot(tmp_path, *["++"] * 30)
-    done = plan(tmp_path, "--drop", "0.2")
-    assert "variance of one answer: cases 0 (0 %), repeats 0 (0 %)" in done.stdout
+    result = plan(tmp_path, "--drop", "0.2")
+    assert "variance of one answer: cases 0 (0 %), repeats 0 (0 %)" in result.stdout
 
 
 def test_a_pilot_with_exactly_the_wanted_power_needs_no_more_repeats(tmp_path: Path) -> None:

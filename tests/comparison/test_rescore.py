@@ -58,9 +58,11 @@ def project(pytester: pytest.Pytester) -> Project:
 
 def compared(project: Project, *options: str) -> dict[str, Any]:
     command = ("compare", "evalstudio-baseline.jsonl", "evalstudio-report", "--rescore", "--json", *options)
-    done = evalstudio(*command, "--plugin-module", str(project.folder / "conftest.py"), folder=project.folder)
-    assert done.stdout, done.stderr
-    content: dict[str, Any] = json.loads(done.stdout)
+    result = evalstudio(
+        *command, "--plugin-module", str(project.folder / "conftest.py"), folder=project.folder
+    )
+    assert result.stdout, result.stderr
+    content: dict[str, Any] = json.loads(result.stdout)
     return content
 
 
@@ -93,7 +95,7 @@ def test_a_change_of_the_answers_is_one_of_the_model(saved: Project) -> None:
 def test_the_terminal_names_both(saved: Project) -> None:
     saved.run_process("answers_lab.json")
 
-    done = evalstudio(
+    result = evalstudio(
         "compare",
         "evalstudio-baseline.jsonl",
         "evalstudio-report",
@@ -103,8 +105,8 @@ def test_the_terminal_names_both(saved: Project) -> None:
         folder=saved.folder,
     )
 
-    assert "the measure moved by -0.4545" in done.stdout
-    assert "on unchanged answers; model: no change" in done.stdout
+    assert "the measure moved by -0.4545" in result.stdout
+    assert "on unchanged answers; model: no change" in result.stdout
 
 
 def test_a_baseline_without_answers_cannot_be_scored_again(saved: Project) -> None:
@@ -113,7 +115,7 @@ def test_a_baseline_without_answers_cannot_be_scored_again(saved: Project) -> No
     saved.run_process("answers_lab.json")
 
     command = ("compare", "evalstudio-baseline.jsonl", "evalstudio-report", "--rescore")
-    done = evalstudio(*command, "--plugin-module", str(saved.folder / "conftest.py"), folder=saved.folder)
+    result = evalstudio(*command, "--plugin-module", str(saved.folder / "conftest.py"), folder=saved.folder)
 
-    assert done.returncode == 2
-    assert "was saved without answers" in done.stderr
+    assert result.returncode == 2
+    assert "was saved without answers" in result.stderr

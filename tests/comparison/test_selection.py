@@ -70,16 +70,16 @@ def test_cases_have_difficulty_and_discrimination(tmp_path: Path) -> None:
 
 
 def test_the_terminal_names_constant_redundant_and_odd_cases(tmp_path: Path) -> None:
-    done = selected(record(tmp_path), "--budget", "3")
+    result = selected(record(tmp_path), "--budget", "3")
 
-    assert done.returncode == 0
-    assert "8 cases, 4 models, 4 model runs" in done.stdout
-    assert "always passes: 2 cases: easy, easy-again" in done.stdout
-    assert "always fails: 1 case: impossible" in done.stdout
-    assert "redundant (words and verdicts of another case): 1 case: easy-again" in done.stdout
-    assert "better models fail more often" not in done.stdout  # four models may be in this order by chance
-    assert "selected: 3 cases with 4 of 8 documents and categories" in done.stdout
-    assert "left out one at a time, 4 models: rank correlation" in done.stdout
+    assert result.returncode == 0
+    assert "8 cases, 4 models, 4 model runs" in result.stdout
+    assert "always passes: 2 cases: easy, easy-again" in result.stdout
+    assert "always fails: 1 case: impossible" in result.stdout
+    assert "redundant (words and verdicts of another case): 1 case: easy-again" in result.stdout
+    assert "better models fail more often" not in result.stdout  # four models may be in this order by chance
+    assert "selected: 3 cases with 4 of 8 documents and categories" in result.stdout
+    assert "left out one at a time, 4 models: rank correlation" in result.stdout
 
 
 def test_a_case_that_better_models_fail_is_named_beyond_chance(tmp_path: Path) -> None:
@@ -87,12 +87,12 @@ def test_a_case_that_better_models_fail_is_named_beyond_chance(tmp_path: Path) -
     verdicts = {f"step-{number}": "-" * number + "+" * (16 - number) for number in range(2, 15, 2)}
     verdicts |= {"inverted": "+" * 8 + "-" * 8, "noise": "++-+-+--+-+--+-+"}
 
-    done = selected(record(tmp_path, verdicts, names), "--budget", "3")
+    result = selected(record(tmp_path, verdicts, names), "--budget", "3")
 
     cases = figures(tmp_path)
     assert cases["noise"]["discrimination"] < 0
     assert {key for key, case in cases.items() if case["favours_worse"]} == {"inverted"}
-    assert "better models fail more often: 1 case: inverted" in done.stdout
+    assert "better models fail more often: 1 case: inverted" in result.stdout
 
 
 def test_a_redundant_case_gives_way_to_another_of_its_difficulty() -> None:
@@ -146,17 +146,17 @@ def test_history_and_models_are_columns_and_perturbations_belong_to_their_case(t
     (tmp_path / "b").mkdir()
     builder.write(tmp_path / "b")
 
-    done = evalstudio("select", "history/a", "b", "--json", folder=tmp_path)
+    process = evalstudio("select", "history/a", "b", "--json", folder=tmp_path)
 
-    result = json.loads(done.stdout)
+    result = json.loads(process.stdout)
     assert (result["models"], result["columns"]) == (4, 5)
     easy = next(case for case in result["cases"] if case["key"] == "easy")
     assert easy["difficulty"] == pytest.approx(0.1)  # passes four times, and half of the fifth
 
 
 def test_two_models_are_not_validated(tmp_path: Path) -> None:
-    done = selected(record(tmp_path, {"a": "+-", "b": "++"}, names=("one", "two")))
-    assert "not validated: it takes 3 models that answered all cases" in done.stdout
+    result = selected(record(tmp_path, {"a": "+-", "b": "++"}, names=("one", "two")))
+    assert "not validated: it takes 3 models that answered all cases" in result.stdout
 
 
 def test_the_smaller_suite_has_the_selected_cases_and_their_perturbations(tmp_path: Path) -> None:
@@ -169,12 +169,12 @@ def test_the_smaller_suite_has_the_selected_cases_and_their_perturbations(tmp_pa
         test.add_case(f"The question, {key}", key=f"{key}-p", relationships=[link])
     suite.save(tmp_path / "bank_suite.json")
 
-    done = selected(tmp_path, "--budget", "2", "--suite", "bank_suite.json", "-o", "small_suite.json")
+    result = selected(tmp_path, "--budget", "2", "--suite", "bank_suite.json", "-o", "small_suite.json")
 
     keys = [case.key for _, case in TestSuite.load(tmp_path / "small_suite.json").cases()]
     keys_of_selection = [key for key, case in figures(tmp_path, "--budget", "2").items() if case["weight"]]
-    assert done.returncode == 0
-    assert "wrote small_suite.json: 4 cases" in done.stderr
+    assert result.returncode == 0
+    assert "wrote small_suite.json: 4 cases" in result.stderr
     assert keys == [name for key in keys_of_selection for name in (key, f"{key}-p")]
 
 
@@ -186,9 +186,9 @@ def test_the_smaller_suite_has_the_selected_cases_and_their_perturbations(tmp_pa
     ],
 )
 def test_impossible_requests_are_refused(tmp_path: Path, options: list[str], message: str) -> None:
-    done = selected(record(tmp_path), *options)
-    assert done.returncode == 2
-    assert message in done.stderr
+    result = selected(record(tmp_path), *options)
+    assert result.returncode == 2
+    assert message in result.stderr
 
 
 def test_runs_without_cases_and_foreign_suites_are_refused(tmp_path: Path) -> None:
@@ -201,8 +201,8 @@ def test_runs_without_cases_and_foreign_suites_are_refused(tmp_path: Path) -> No
     suite = TestSuite(name="Other")
     suite.add_test(documents=[]).add_case("Another question", key="other")
     suite.save(tmp_path / "other_suite.json")
-    done = selected(tmp_path, "--suite", "other_suite.json", "-o", "small.json")
-    assert "has none of the selected cases; give the suite of the runs" in done.stderr
+    result = selected(tmp_path, "--suite", "other_suite.json", "-o", "small.json")
+    assert "has none of the selected cases; give the suite of the runs" in result.stderr
 
 
 def test_a_case_that_was_never_run_counts_as_the_hardest() -> None:
@@ -242,8 +242,8 @@ def test_the_check_leaves_out_one_model_after_the_other(tmp_path: Path) -> None:
     states = ("-+++++", "+-++++", "++-+++", "+++---", "---+--", "----+-", "-----+")
     verdicts = {f"case{number}": state for number, state in enumerate(states)}
     names = ("a", "b", "c", "d", "e", "f")
-    done = selected(record(tmp_path, verdicts, names=names), "--budget", "1", "--json")
-    check = json.loads(done.stdout)["check"]
+    result = selected(record(tmp_path, verdicts, names=names), "--budget", "1", "--json")
+    check = json.loads(result.stdout)["check"]
     assert check["models"] == 6
     assert check["correlation"] == pytest.approx(-1)
     assert check["error"] == pytest.approx(4 / 7)

@@ -77,8 +77,8 @@ def test_an_example_ends_as_its_page_says(name: str, pytester: pytest.Pytester) 
 def test_a_python_example_prints_what_its_page_says(name: str, tmp_path: Path) -> None:
     write(tmp_path, EXAMPLES[name].files)
     command = [sys.executable, SCRIPTS[name]]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
-    assert (done.stdout + done.stderr).splitlines() == EXAMPLES[name].shown
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert (result.stdout + result.stderr).splitlines() == EXAMPLES[name].shown
 
 
 def test_no_example_is_left_out() -> None:

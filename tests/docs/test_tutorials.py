@@ -37,7 +37,7 @@ def test_a_tutorial_prints_what_its_page_says(name: str, tmp_path: Path) -> None
 def run(commands: str, folder: Path) -> str:
     """Return what commands of the shell print, whatever their exit status."""
     environment = {**os.environ, "PATH": os.pathsep.join(FOLDERS), "NO_COLOR": "1"}
-    done = subprocess.run(
+    result = subprocess.run(
         ["bash", "-c", commands],
         cwd=folder,
         env=environment,
@@ -46,4 +46,4 @@ def run(commands: str, folder: Path) -> str:
         timeout=120,
         check=False,
     )
-    return done.stdout + done.stderr
+    return result.stdout + result.stderr

@@ -89,23 +89,23 @@ def test_grades_and_agreement_are_those_of_the_planted_errors(
 
 def test_the_command_takes_grades_as_labels(setting: tuple[Path, list[int], list[int]]) -> None:
     folder, labels, grades = setting
-    done = evalstudio(
+    result = evalstudio(
         "judge-check", "labels.csv", "--lab", "answers_dataset.json", "--evaluator", "polite", folder=folder
     )
-    assert done.returncode == 0, done.stderr
+    assert result.returncode == 0, result.stderr
     expected = cohen_kappa_score(labels, grades, weights="quadratic")
-    assert f"weighted kappa, grades  {expected:.4g}" in done.stdout
+    assert f"weighted kappa, grades  {expected:.4g}" in result.stdout
 
 
 def test_good_and_bad_are_still_required_without_a_scale(setting: tuple[Path, list[int], list[int]]) -> None:
     folder, _, _ = setting
     config = folder / "evalstudio.toml"
     config.write_text(config.read_text() + '[evaluator.tone]\ntype = "custom_judge"\ndefinition = "kind"\n')
-    done = evalstudio(
+    result = evalstudio(
         "judge-check", "labels.csv", "--lab", "answers_dataset.json", "--evaluator", "tone", folder=folder
     )
-    assert done.returncode == 2
-    assert "labels.csv:2" in done.stderr
+    assert result.returncode == 2
+    assert "labels.csv:2" in result.stderr
 
 
 def test_the_quadratic_kappa_of_weights_is_that_of_repeated_rows() -> None:

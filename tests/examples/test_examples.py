@@ -62,11 +62,11 @@ class Run:
             "-oxfail_strict=true",
             f"--evalstudio-output={output}",
         ]
-        done = subprocess.run(
+        process = subprocess.run(
             command, cwd=self.examples, capture_output=True, text=True, timeout=300, check=False
         )
-        self.status = done.returncode
-        self.shown = done.stdout + done.stderr
+        self.status = process.returncode
+        self.shown = process.stdout + process.stderr
         result = output / "interpretation.json"
         self.results: dict[str, Any] = (
             json.loads(result.read_text(encoding="utf-8")) if result.is_file() else {}
@@ -218,10 +218,10 @@ def test_the_workflow_runs_where_it_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("file", [*EVAL_FILES, *CONFIGURATIONS, WORKFLOW, "workflow/evalstudio.toml"])
 def test_validate_finds_nothing_wrong(file: str) -> None:
-    done = evalstudio("validate", file, folder=EXAMPLES)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.rstrip().endswith(": fine")
-    assert done.stderr == ""
+    result = evalstudio("validate", file, folder=EXAMPLES)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout.rstrip().endswith(": fine")
+    assert result.stderr == ""
 
 
 def read(file: str) -> dict[str, Any]:

@@ -51,9 +51,9 @@ def cases() -> list[Any]:
 def counts(folder: Path, *options: str) -> tuple[int, dict[str, int]]:
     """Run the suites in a folder; return the exit status and the number of tests by outcome."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options, "."]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
-    last = done.stdout.strip().splitlines()[-1].partition(" in ")[0]
-    return done.returncode, {name: int(number) for number, name in re.findall(r"(\d+) (\w+)", last)}
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    last = result.stdout.strip().splitlines()[-1].partition(" in ")[0]
+    return result.returncode, {name: int(number) for number, name in re.findall(r"(\d+) (\w+)", last)}
 
 
 def with_model(folder: Path, name: str) -> Path:

@@ -58,9 +58,9 @@ class Run:
             "-v",
             "--rootdir=.",
         ]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, check=False)
-        self.status = done.returncode
-        self.shown = done.stdout + done.stderr
+        result = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, check=False)
+        self.status = result.returncode
+        self.shown = result.stdout + result.stderr
         report = folder / "evalstudio-report"
         self.results: dict[str, Any] = json.loads(
             (report / "interpretation.json").read_text(encoding="utf-8")

@@ -85,10 +85,10 @@ def test_a_module_that_registers_nothing_is_a_usage_error(
 ) -> None:
     if content is not None:
         (tmp_path / name).write_text(content, encoding="utf-8")
-    done = evalstudio("steps", "--plugin-module", name, folder=tmp_path)
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
+    result = evalstudio("steps", "--plugin-module", name, folder=tmp_path)
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 def test_external_plugins_run_in_a_suite_and_their_section_is_on_the_page(
@@ -168,18 +168,18 @@ def test_an_option_of_the_wrong_type_is_refused_by_validate(
     config: str, message: str, site: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "evalstudio.toml").write_text(config, encoding="utf-8")
-    done = evalstudio("validate", "evalstudio.toml", folder=tmp_path)
-    assert done.returncode == 1
-    assert message in done.stdout
+    result = evalstudio("validate", "evalstudio.toml", folder=tmp_path)
+    assert result.returncode == 1
+    assert message in result.stdout
 
 
 def test_a_parameter_of_a_step_of_the_wrong_type_is_refused(site: Path, project: Project) -> None:
     workflow = json.loads(json.dumps(WORKFLOW).replace('"min_documents": 1', '"min_documents": "one"'))
     project.write("fees.md", "Fees.\n")
     project.write("bank_workflow.json", json.dumps(workflow))
-    done = evalstudio("validate", "bank_workflow.json", folder=project.folder)
-    assert done.returncode == 1
-    assert "/steps/acme_inventory/min_documents: expected a whole number, found 'one'" in done.stdout
+    result = evalstudio("validate", "bank_workflow.json", folder=project.folder)
+    assert result.returncode == 1
+    assert "/steps/acme_inventory/min_documents: expected a whole number, found 'one'" in result.stdout
 
 
 @pytest.mark.slow

@@ -117,14 +117,14 @@ def llama_index(**changes: Any) -> list[Any]:
 
 def haystack(**changes: Any) -> dict[str, Any]:
     call = Item(tool_name="fee", arguments={"to": "Peru"}, id="c")
-    done = Item(origin=call, result="4", error=False)
+    output = Item(origin=call, result="4", error=False)
     plain = {"tool_calls": [], "tool_call_results": [], "meta": {}, "text": None}
     first = {"prompt_tokens": 1, "completion_tokens": 2}
     second = {"prompt_tokens": 3, "completion_tokens": 4}
     messages = [
         {"role": "user"},
         {"role": "assistant", "tool_calls": [call], "meta": {"model": "m", "usage": first}},
-        {"role": "tool", "tool_call_results": [done]},
+        {"role": "tool", "tool_call_results": [output]},
         {"role": "assistant", "text": "It is 4.", "meta": {"model": "m", "usage": second}, **changes},
     ]
     document = of("haystack", content="Fees.", meta={"file_path": "fees.md"}, score=0.5)

@@ -108,14 +108,14 @@ def test_a_prompt_is_a_call_and_the_answer_its_result(ask: Ask, transport: dict[
     assert [answer.error for answer in answers] == ["", "", ""]
     assert answers[0].text == "5 USD to US"
     assert json.loads(answers[1].text) == {"sum": 3}
-    (done,) = answers[0].tool_calls
-    assert (done.name, dict(done.arguments), done.result, done.error) == (
+    (tool_call,) = answers[0].tool_calls
+    assert (tool_call.name, dict(tool_call.arguments), tool_call.result, tool_call.error) == (
         "fee",
         {"country": "US"},
         "5 USD to US",
         "",
     )
-    assert done.duration_s is not None
+    assert tool_call.duration_s is not None
     (failed,) = answers[2].tool_calls
     assert failed.result is None
     assert "no such country: XX" in failed.error
@@ -222,7 +222,7 @@ def test_a_file_that_is_no_list_of_tools_is_named(content: str, tmp_path: Path) 
         '[[model]]\nname = "desk"\nhost = "mcp"\ncommand = "x"\n', encoding="utf-8"
     )
     (tmp_path / "tools.json").write_text(content, encoding="utf-8")
-    done = evalstudio("hosts", "tools", "desk", "--compare", "tools.json", folder=tmp_path)
-    assert done.returncode == 2
-    assert "tools.json" in done.stderr
-    assert "Traceback" not in done.stderr
+    result = evalstudio("hosts", "tools", "desk", "--compare", "tools.json", folder=tmp_path)
+    assert result.returncode == 2
+    assert "tools.json" in result.stderr
+    assert "Traceback" not in result.stderr

@@ -251,9 +251,9 @@ def test_memory_is_bounded(
                 for _ in range(pieces):
                     stream.write(b"[]," * 50_000 if noise else b"[]," * 100_000)
                 stream.write(f'"{texts}"]}}}}'.encode())
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", PEAK, str(log)], capture_output=True, text=True, timeout=120, check=True
     )
-    printed, peak_kb = map(int, done.stdout.split()[-2:])
-    assert printed == status, done.stdout + done.stderr
+    printed, peak_kb = map(int, result.stdout.split()[-2:])
+    assert printed == status, result.stdout + result.stderr
     assert peak_kb < 1_000 * max_mb

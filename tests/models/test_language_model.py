@@ -130,14 +130,14 @@ def test_a_window_of_one_token_is_the_naive_loop(gpt2: Path, text: str) -> None:
 
 def test_windows_move_on_by_the_stride_and_predict_each_token_once(gpt2: Path) -> None:
     model, tokens, stride = causal(gpt2), ids(gpt2, LONG), 7
-    expected, done = [], 0
-    while done < len(tokens):
-        end = CONTEXT if not done else min(done + stride, len(tokens))
+    expected, start = [], 0
+    while start < len(tokens):
+        end = CONTEXT if not start else min(start + stride, len(tokens))
         start = max(0, end - CONTEXT)
         expected += [
-            next_token(model, [0, *tokens[start:place]], tokens[place]) for place in range(done, end)
+            next_token(model, [0, *tokens[start:place]], tokens[place]) for place in range(start, end)
         ]
-        done = end
+        start = end
     assert reader(gpt2).read([Passage(text=LONG)], stride=stride)[0].tokens == pytest.approx(
         expected, abs=1e-4
     )

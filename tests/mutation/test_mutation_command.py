@@ -36,9 +36,9 @@ def mutated(folder: Path, *arguments: str, source: str = "bank_suite.json") -> R
 
 
 def result_of(folder: Path, *arguments: str, source: str = "bank_suite.json") -> dict[str, Any]:
-    done = mutated(folder, "--json", *arguments, source=source)
-    assert done.returncode in (0, 1), done.stderr
-    data: dict[str, Any] = json.loads(done.stdout)
+    result = mutated(folder, "--json", *arguments, source=source)
+    assert result.returncode in (0, 1), result.stderr
+    data: dict[str, Any] = json.loads(result.stdout)
     return data
 
 
@@ -91,9 +91,9 @@ def test_the_limit_decides_the_status(tmp_path: Path) -> None:
     score = result_of(tmp_path)["score"]
     share = score["failed"] / score["total"]
     assert mutated(tmp_path, "--min-score", f"{share - 0.01:.3f}").returncode == 0
-    done = mutated(tmp_path, "--min-score", f"{share + 0.01:.3f}")
-    assert done.returncode == 1
-    assert f"mutation score {share:.3g} < {share + 0.01:.3g}" in done.stderr
+    result = mutated(tmp_path, "--min-score", f"{share + 0.01:.3f}")
+    assert result.returncode == 1
+    assert f"mutation score {share:.3g} < {share + 0.01:.3g}" in result.stderr
 
 
 def test_the_terminal_names_survivors_with_their_words(tmp_path: Path) -> None:
@@ -186,9 +186,9 @@ def test_judges_are_asked_only_on_request(tmp_path: Path) -> None:
 )
 def test_wrong_options_are_named(tmp_path: Path, arguments: tuple[str, ...], fault: str) -> None:
     suite(tmp_path, NUMBERS)
-    done = mutated(tmp_path, *arguments)
-    assert done.returncode == 2
-    assert fault in done.stderr
+    result = mutated(tmp_path, *arguments)
+    assert result.returncode == 2
+    assert fault in result.stderr
 
 
 def test_what_cannot_be_damaged_is_said(tmp_path: Path) -> None:
@@ -197,6 +197,6 @@ def test_what_cannot_be_damaged_is_said(tmp_path: Path) -> None:
     (tmp_path / "evalstudio.toml").write_text('evaluators = ["pii_leakage"]\n')
     assert "no evaluator judges what its answers say" in mutated(tmp_path).stderr
     suite(tmp_path, dict.fromkeys(ANSWERS, '"other"'))
-    done = mutated(tmp_path)
-    assert done.returncode == 2
-    assert "none of 3 answers passes undamaged, e.g. 'What does a transfer abroad cost?'" in done.stderr
+    result = mutated(tmp_path)
+    assert result.returncode == 2
+    assert "none of 3 answers passes undamaged, e.g. 'What does a transfer abroad cost?'" in result.stderr

@@ -183,8 +183,8 @@ def test_perturbed_cases_keep_their_images(project: Project) -> None:
 
 
 def test_a_lab_names_the_images_and_is_scored_without_them(project: Project) -> None:
-    done = project.run_command("resolve", "sums_suite.json", "-o", "answers_lab.json")
-    assert done.ret == 0, done.stdout.str() + done.stderr.str()
+    result = project.run_command("resolve", "sums_suite.json", "-o", "answers_lab.json")
+    assert result.ret == 0, result.stdout.str() + result.stderr.str()
     text = (project.folder / "answers_lab.json").read_text(encoding="utf-8")
     assert base64.b64encode(RED).decode() not in text
     rows = {row["key"]: row for row in json.loads(text)["dataset"]["inputs"]}
@@ -199,9 +199,9 @@ def test_a_frozen_suite_names_the_images_and_pins_their_content(project: Project
     project.run("sums_suite.json").assert_outcomes(passed=3)
     elsewhere = project.run_command("freeze", "evalstudio-report", "-o", "frozen/frozen_suite.json")
     assert "its folder lacks charts/chart.png, terms.md, which its cases name; copy" in elsewhere.stderr.str()
-    done = project.run_command("freeze", "evalstudio-report", "-o", "frozen_suite.json")
-    assert done.ret == 0, done.stdout.str() + done.stderr.str()
-    assert "lacks" not in done.stderr.str()
+    process = project.run_command("freeze", "evalstudio-report", "-o", "frozen_suite.json")
+    assert process.ret == 0, process.stdout.str() + process.stderr.str()
+    assert "lacks" not in process.stderr.str()
     project.run("frozen_suite.json").assert_outcomes(passed=3)
     project.write("charts/chart.png", BLUE)
     result = project.run("frozen_suite.json")
@@ -211,9 +211,9 @@ def test_a_frozen_suite_names_the_images_and_pins_their_content(project: Project
 
 def test_validate_names_a_missing_image(project: Project) -> None:
     project.suite({**COLOUR, "images": ["charts/nowhere.png"]})
-    done = project.run_command("validate", "sums_suite.json")
-    assert done.ret == 1
-    done.stdout.fnmatch_lines(
+    result = project.run_command("validate", "sums_suite.json")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
         ["sums_suite.json:1:* /tests/0/test_cases/0/images/0: 'charts/nowhere.png' cannot be read: No such*"]
     )
 
@@ -224,17 +224,19 @@ def test_a_suite_at_a_url_names_no_local_image(project: Project, httpserver_fold
     result.stdout.fnmatch_lines(
         ["*test_cases/0: has images or files, and a file from a URL names none; save*"]
     )
-    done = project.run_command("validate", f"{httpserver_folder}/sums_suite.json")
-    assert done.ret == 1
-    done.stdout.fnmatch_lines(["*/turns/0: has images or files, and a file from a URL names none; save it*"])
+    process = project.run_command("validate", f"{httpserver_folder}/sums_suite.json")
+    assert process.ret == 1
+    process.stdout.fnmatch_lines(
+        ["*/turns/0: has images or files, and a file from a URL names none; save it*"]
+    )
 
 
 def test_validate_warns_of_a_model_whose_host_takes_no_images(project: Project) -> None:
     table = '[[model]]\nname = "text"\nhost = "h2ogpt"\nurl = "http://localhost:9/v1"\nllm_model_name = "x"\n'
     configured(project, "sees", "\n" + table)
-    done = project.run_command("validate", "sums_suite.json")
-    assert done.ret == 0
-    done.stdout.fnmatch_lines(
+    result = project.run_command("validate", "sums_suite.json")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(
         [
             "warning: sums_suite.json: model 'text' cannot be asked 3 test cases: host 'h2ogpt' takes no*",
             "sums_suite.json: suite, 3 test cases: fine",

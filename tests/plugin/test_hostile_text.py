@@ -127,16 +127,16 @@ FILES = [
     ids=" ".join,
 )
 def test_a_run_writes_no_control_characters_and_no_ci_commands(hostile: Project, options: list[str]) -> None:
-    done = run(hostile, *(FILES[:1] if "--evalstudio-perturb" in options else FILES), *options)
+    result = run(hostile, *(FILES[:1] if "--evalstudio-perturb" in options else FILES), *options)
 
-    assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout.decode()[-2000:]
-    assert b"\\x1b" in done.stdout
-    assert faults(done.stdout, coloured="--color=yes" in options) == []
-    assert faults(done.stderr) == []
+    assert result.returncode == pytest.ExitCode.TESTS_FAILED, result.stdout.decode()[-2000:]
+    assert b"\\x1b" in result.stdout
+    assert faults(result.stdout, coloured="--color=yes" in options) == []
+    assert faults(result.stderr) == []
 
 
 def test_the_outcomes_of_hostile_cases_are_those_of_plain_ones(hostile: Project) -> None:
-    done = run(
+    result = run(
         hostile,
         *FILES,
         "--junitxml=junit.xml",
@@ -147,9 +147,9 @@ def test_the_outcomes_of_hostile_cases_are_those_of_plain_ones(hostile: Project)
     )
 
     suite = ET.parse(hostile.folder / "junit.xml").getroot()[0]
-    assert faults(done.stdout) == []
+    assert faults(result.stdout) == []
     assert (
-        done.stdout.decode()
+        result.stdout.decode()
         .splitlines()[-1]
         .strip("= ")
         .startswith("3 failed, 1 passed, 1 skipped, 1 xfailed, 1 warning, 8 errors")
@@ -187,11 +187,11 @@ def test_node_ids_of_hostile_keys_are_unique_and_the_same_in_each_run(hostile: P
     ids=lambda options: options[0],
 )
 def test_usage_errors_show_options_as_escapes(hostile: Project, options: list[str]) -> None:
-    done = run(hostile, "hostile_suite.json", *options)
+    result = run(hostile, "hostile_suite.json", *options)
 
-    assert done.returncode == pytest.ExitCode.USAGE_ERROR, done.stdout.decode()[-1000:]
-    assert faults(done.stdout) == []
-    assert faults(done.stderr) == []
+    assert result.returncode == pytest.ExitCode.USAGE_ERROR, result.stdout.decode()[-1000:]
+    assert faults(result.stdout) == []
+    assert faults(result.stderr) == []
 
 
 def test_a_fixture_fails_with_escapes(hostile: Project) -> None:
@@ -204,10 +204,10 @@ def test_a_fixture_fails_with_escapes(hostile: Project) -> None:
         "def test_model(eval_model):\n    eval_model(NASTY)\n",
     )
 
-    done = run(hostile, "test_it.py", "--tb=line")
+    result = run(hostile, "test_it.py", "--tb=line")
 
-    assert done.returncode == 1
-    assert faults(done.stdout) == []
+    assert result.returncode == 1
+    assert faults(result.stdout) == []
 
 
 @pytest.mark.parametrize(
@@ -225,10 +225,10 @@ def test_an_ascii_terminal_gets_escapes(
         name="größe_lab.json".encode().decode(),
     )
 
-    done = run(project, "größe_lab.json")
+    result = run(project, "größe_lab.json")
 
-    assert done.returncode == 1, done.stderr
-    assert b"Traceback" not in done.stdout + done.stderr
+    assert result.returncode == 1, result.stderr
+    assert b"Traceback" not in result.stdout + result.stderr
     assert (project.folder / "evalstudio-report" / "interpretation.html").is_file()
 
 
@@ -245,6 +245,6 @@ def test_the_summary_is_written_in_the_terminals_encoding(
     }
     Path(project.folder / "x_lab.json").write_text(json.dumps(content), encoding="utf-8")
 
-    done = run(project, "-v", "x_lab.json")
+    result = run(project, "-v", "x_lab.json")
 
-    assert b"1. M\\xfcller \\u20ac" in done.stdout
+    assert b"1. M\\xfcller \\u20ac" in result.stdout

@@ -16,9 +16,9 @@ CASES = (
 def test_a_run_and_its_page(project: Project) -> None:
     project.suite(*CASES)
     project.run().assert_outcomes(passed=2, failed=1)
-    done = project.run_command("mutate", "evalstudio-report", "-o", "mutation")
-    assert done.ret == 0, done.stderr.str()
-    done.stdout.fnmatch_lines(["evalstudio-report: 2 passing answers of 2 cases*", "mutation score *"])
+    process = project.run_command("mutate", "evalstudio-report", "-o", "mutation")
+    assert process.ret == 0, process.stderr.str()
+    process.stdout.fnmatch_lines(["evalstudio-report: 2 passing answers of 2 cases*", "mutation score *"])
     result = json.loads((project.folder / "mutation" / "mutation.json").read_text())
     kinds = {share["name"]: share["failed"] for share in result["kinds"]}
     assert kinds["number"] == kinds["refusal"] == 2

@@ -83,9 +83,9 @@ def test_the_same_holds_for_the_attacks_of_a_writer(project: Project) -> None:
 def write_suite(project: Project, *options: str) -> str:
     project.write("app.py", APP)
     project.write("purpose.toml", PURPOSE)
-    done = project.run_command("redteam", "--purpose", "purpose.toml", "-o", "bank_suite.json", *options)
-    assert done.ret == 0
-    return done.stdout.str()
+    result = project.run_command("redteam", "--purpose", "purpose.toml", "-o", "bank_suite.json", *options)
+    assert result.ret == 0
+    return result.stdout.str()
 
 
 def check_verdicts(project: Project, kinds: list[str]) -> None:

@@ -33,10 +33,10 @@ OPEN = "plain,role_play,authority,opening_words,story,small_steps,insisting"
 def test_a_safe_and_an_obedient_application(project: Project) -> None:
     project.write("purpose.toml", PURPOSE)
     project.write("app.py", APP)
-    done = project.run_command(
+    result = project.run_command(
         "redteam", "--purpose", "purpose.toml", "-o", "bank_suite.json", "--techniques", OPEN, "--count", "70"
     )
-    assert done.ret == 0
+    assert result.ret == 0
     project.write("evalstudio.toml", CONFIG.format("safe"))
     project.run().assert_outcomes(passed=70)
     project.write("evalstudio.toml", CONFIG.format("obedient"))

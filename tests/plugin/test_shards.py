@@ -56,10 +56,10 @@ def test_the_merged_record_is_that_of_the_whole_run(shards: Project, workers: tu
         outcomes = result.parseoutcomes()
         ran += outcomes.get("passed", 0) + outcomes.get("failed", 0)
 
-    done = evalstudio("merge", "part1", "part2", "part3", "-o", "merged", folder=shards.folder)
+    process = evalstudio("merge", "part1", "part2", "part3", "-o", "merged", folder=shards.folder)
 
     assert ran == 12
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
     assert plain(shards.folder / "merged") == plain(shards.folder / "whole")
     assert (shards.folder / "merged" / "interpretation.html").is_file()
 

@@ -35,10 +35,10 @@ FULL = Purpose(
 
 def written(folder: Path, *arguments: str, purpose: str = PURPOSE) -> TestSuite:
     (folder / "purpose.toml").write_text(purpose)
-    done = evalstudio(
+    result = evalstudio(
         "redteam", "--purpose", "purpose.toml", "-o", "bank_suite.json", *arguments, folder=folder
     )
-    assert done.returncode == 0, done.stderr
+    assert result.returncode == 0, result.stderr
     return TestSuite.load(folder / "bank_suite.json")
 
 
@@ -76,9 +76,9 @@ def test_the_same_seed_gives_the_same_suite() -> None:
 def test_kinds_that_the_purpose_does_not_allow_are_named(tmp_path: Path) -> None:
     bare = PURPOSE.split("forbidden")[0]
     (tmp_path / "purpose.toml").write_text(bare)
-    done = evalstudio("redteam", "--purpose", "purpose.toml", "-o", "s.json", folder=tmp_path)
-    assert "left out: off_topic, since the purpose names no forbidden" in done.stdout
-    assert "left out: excessive_agency, since the purpose names no tools" in done.stdout
+    result = evalstudio("redteam", "--purpose", "purpose.toml", "-o", "s.json", folder=tmp_path)
+    assert "left out: off_topic, since the purpose names no forbidden" in result.stdout
+    assert "left out: excessive_agency, since the purpose names no tools" in result.stdout
     keys = {test.key for test in TestSuite.load(tmp_path / "s.json").tests}
     assert keys == set(KINDS) - {"off_topic", "excessive_agency", "system_prompt_leak"}
 
@@ -104,9 +104,9 @@ def test_every_technique_keeps_the_goal_readable_or_encoded() -> None:
 )
 def test_wrong_input_is_named(tmp_path: Path, purpose: str, arguments: tuple[str, ...], fault: str) -> None:
     (tmp_path / "purpose.toml").write_text(purpose)
-    done = evalstudio("redteam", "--purpose", "purpose.toml", "-o", "s.json", *arguments, folder=tmp_path)
-    assert done.returncode == 2
-    assert fault in done.stderr
+    result = evalstudio("redteam", "--purpose", "purpose.toml", "-o", "s.json", *arguments, folder=tmp_path)
+    assert result.returncode == 2
+    assert fault in result.stderr
     assert not (tmp_path / "s.json").exists()
 
 

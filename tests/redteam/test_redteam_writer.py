@@ -294,10 +294,10 @@ def command(folder: Path, *arguments: str) -> Any:
 
 def test_the_command_marks_written_attacks_and_asks_once(tmp_path: Path) -> None:
     project(tmp_path)
-    done = command(tmp_path, "--writer", "author", "--count", "40")
-    assert done.returncode == 0, done.stderr
-    assert "writer author: 40 of the attacks, in 10 requests; read them before use" in done.stdout
-    assert "written attacks that were not taken: 20 more than requested" in done.stdout
+    result = command(tmp_path, "--writer", "author", "--count", "40")
+    assert result.returncode == 0, result.stderr
+    assert "writer author: 40 of the attacks, in 10 requests; read them before use" in result.stdout
+    assert "written attacks that were not taken: 20 more than requested" in result.stdout
     first = (tmp_path / "s.json").read_bytes()
     cases = [case for _, case in TestSuite.load(tmp_path / "s.json").cases()]
     assert all(case.metadata and case.metadata["writer"] == "author" for case in cases)
@@ -309,11 +309,11 @@ def test_the_command_marks_written_attacks_and_asks_once(tmp_path: Path) -> None
 
 def test_a_refusing_judge_leaves_the_attacks_of_the_project(tmp_path: Path) -> None:
     project(tmp_path)
-    done = command(tmp_path, "--writer", "judge", "--count", "20")
-    assert done.returncode == 0, done.stderr
-    assert "writer judge: 0 of the attacks, in 10 requests" in done.stdout
-    assert "requests without an attack: 10 refused; " in done.stdout
-    assert f"only attacks of this project: {', '.join(KINDS)}" in done.stdout
+    result = command(tmp_path, "--writer", "judge", "--count", "20")
+    assert result.returncode == 0, result.stderr
+    assert "writer judge: 0 of the attacks, in 10 requests" in result.stdout
+    assert "requests without an attack: 10 refused; " in result.stdout
+    assert f"only attacks of this project: {', '.join(KINDS)}" in result.stdout
     suite = (tmp_path / "s.json").read_bytes()
     assert command(tmp_path, "--count", "20").returncode == 0
     assert (tmp_path / "s.json").read_bytes() == suite
@@ -321,20 +321,20 @@ def test_a_refusing_judge_leaves_the_attacks_of_the_project(tmp_path: Path) -> N
 
 def test_the_budget_of_the_judge_holds_for_the_writer(tmp_path: Path) -> None:
     project(tmp_path, max_calls=4)
-    done = command(tmp_path, "--writer", "author", "--count", "20")
-    assert done.returncode == 0, done.stderr
-    assert "writer author: 8 of the attacks, in 10 requests" in done.stdout
-    assert "requests without an attack: 6 stopped by the budget; " in done.stdout
-    assert "the budget of calls is used up (judge.max_calls = 4)" in done.stdout
+    result = command(tmp_path, "--writer", "author", "--count", "20")
+    assert result.returncode == 0, result.stderr
+    assert "writer author: 8 of the attacks, in 10 requests" in result.stdout
+    assert "requests without an attack: 6 stopped by the budget; " in result.stdout
+    assert "the budget of calls is used up (judge.max_calls = 4)" in result.stdout
     assert (tmp_path / "asked.txt").read_text() == "1" * 4
 
 
 def test_an_unknown_writer_is_named(tmp_path: Path) -> None:
     project(tmp_path)
-    done = command(tmp_path, "--writer", "autor")
-    assert done.returncode == 2
-    assert "no writer named 'autor'" in done.stderr
-    assert "Did you mean 'author'?" in done.stderr
+    result = command(tmp_path, "--writer", "autor")
+    assert result.returncode == 2
+    assert "no writer named 'autor'" in result.stderr
+    assert "Did you mean 'author'?" in result.stderr
     assert not (tmp_path / "s.json").exists()
 
 

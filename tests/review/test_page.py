@@ -48,12 +48,12 @@ def count(page: Any) -> int:
 
 def press(page: Any, key: str) -> None:
     """Press a label's key, and wait until the label is kept."""
-    done = count(page)
+    result = count(page)
     page.keyboard.press(key)
     page.wait_for_function(
         "(done) => !document.body.hasAttribute('aria-busy') &&"
         " parseInt(document.getElementById('count').textContent) > done",
-        arg=done,
+        arg=result,
     )
 
 

@@ -46,9 +46,9 @@ def test_votes_by_keyboard_are_kept_and_undone(
 ) -> None:
     page = visit(server.address)
     shown = []
-    for done, key in enumerate("12t", 1):
+    for result, key in enumerate("12t", 1):
         shown.append(page.locator("#first").inner_text().startswith("yes"))
-        press(page, key, done)
+        press(page, key, result)
     page.locator("#finished").wait_for()
     winners = [battle.winner for battle in read_battles(tmp_path / "b.csv")]
     assert winners == ["model_a", "model_b", "tie"]

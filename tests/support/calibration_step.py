@@ -18,24 +18,24 @@ Judge = Callable[[str, float], int]
 
 
 def bench(folder: Path, scores: list[float] | None = None, **options: Any) -> Bench:
-    made = Bench(folder, {"text.txt": "Fees."})
-    record_of(made.of("automated_evaluation"), drawn_scores() if scores is None else scores, **options)
-    return made
+    workspace = Bench(folder, {"text.txt": "Fees."})
+    record_of(workspace.of("automated_evaluation"), drawn_scores() if scores is None else scores, **options)
+    return workspace
 
 
-def ran(made: Bench, **parameters: Any) -> StepResult:
-    for path in made.of(STEP).glob("*"):
+def ran(workspace: Bench, **parameters: Any) -> StepResult:
+    for path in workspace.of(STEP).glob("*"):
         path.unlink()
-    return HumanCalibration(**parameters).run(made.work(STEP, "automated_evaluation"))
+    return HumanCalibration(**parameters).run(workspace.work(STEP, "automated_evaluation"))
 
 
-def labels_file(made: Bench) -> Path:
-    return made.folder / "artifacts" / "labels.csv"
+def labels_file(workspace: Bench) -> Path:
+    return workspace.folder / "artifacts" / "labels.csv"
 
 
-def label(made: Bench, judge: Judge, *, raters: tuple[str, ...] = ("al",), most: int = 1000) -> int:
+def label(workspace: Bench, judge: Judge, *, raters: tuple[str, ...] = ("al",), most: int = 1000) -> int:
     """Give labels to all that is asked, beside those that were given before."""
-    cases = made.read(STEP, "sample.json")["cases"][:most]
+    cases = workspace.read(STEP, "sample.json")["cases"][:most]
     given = [
         Label(
             key=case["key"],
@@ -48,18 +48,18 @@ def label(made: Bench, judge: Judge, *, raters: tuple[str, ...] = ("al",), most:
         for score in list(case["scores"].values())[:1]
         for rater in raters
     ]
-    write(labels_file(made), given)
+    write(labels_file(workspace), given)
     return len(cases)
 
 
 def to_the_end(
-    made: Bench, judge: Judge | None = None, raters: tuple[str, ...] = ("al",), **parameters: Any
+    workspace: Bench, judge: Judge | None = None, raters: tuple[str, ...] = ("al",), **parameters: Any
 ) -> StepResult:
-    done = ran(made, **parameters)
+    result = ran(workspace, **parameters)
     asked = 0
-    while done.waits and asked < (asked := label(made, judge or judged(), raters=raters)):
-        done = ran(made, **parameters)
-    return done
+    while result.waits and asked < (asked := label(workspace, judge or judged(), raters=raters)):
+        result = ran(workspace, **parameters)
+    return result
 
 
 def hash_bit(key: str) -> int:

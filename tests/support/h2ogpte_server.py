@@ -143,10 +143,10 @@ class H2OGPTe:
             "overall_status": "failed" if errors else "completed",
             "status": "done",
         }
-        done = {"passed_percentage": 0.0 if errors else 1.0, "failed_percentage": 1.0 if errors else 0.0}
+        result = {"passed_percentage": 0.0 if errors else 1.0, "failed_percentage": 1.0 if errors else 0.0}
         times = {"created_at": NOW, "updated_at": NOW, "duration": "1s", "duration_seconds": 1.0}
         rest = {"progress": 1.0, "kind": "IngestUploadsJob", "statuses": [], "errors": errors}
-        return {**head, **done, **times, **rest}
+        return {**head, **result, **times, **rest}
 
     def _jobs(self, request: Request, path: list[str], query: Any) -> Response:
         return Response(self._details(path[1]))

@@ -158,10 +158,10 @@ class OpenAIFiles:
     def _batch(self, store: str, status: str) -> dict[str, Any]:
         total = len(self.stores[store])
         failed = sum(self.files[id][0] == self.fails for id in self.stores[store])
-        done = 0 if status == "in_progress" else total - failed
+        result = 0 if status == "in_progress" else total - failed
         counts = {
-            "in_progress": total - done,
-            "completed": done,
+            "in_progress": total - result,
+            "completed": result,
             "failed": failed,
             "cancelled": 0,
             "total": total,

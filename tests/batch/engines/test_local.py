@@ -90,8 +90,8 @@ def test_a_killed_run_is_continued_without_scoring_a_batch_twice(folder: Path, c
     process.send_signal(signal.SIGKILL)
     process.finish()
     wait_for_end(workers)
-    done = finished_batches(folder)
-    assert done == set(range(HELD_FROM // BATCH))
+    batches = finished_batches(folder)
+    assert batches == set(range(HELD_FROM // BATCH))
     refused = children.start(score(), folder)
     assert "is an incomplete scored table; use --resume" in refused.finish().err
     (folder / "hold").unlink()

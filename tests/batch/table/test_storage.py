@@ -80,9 +80,9 @@ def test_a_killed_run_in_a_bucket_is_continued(s3: str, tmp_path: Path, children
     with pytest.raises(DataError, match="is incomplete"):
         ScoredTable.open(f"{s3}/out.parquet")
     (tmp_path / "hold").unlink()
-    done = children.start([*command, "--resume"], tmp_path).finish()
-    assert done.returncode == 0, done.err
-    assert "200 answers, 200 scores; 140 answers scored" in done.out
+    result = children.start([*command, "--resume"], tmp_path).finish()
+    assert result.returncode == 0, result.err
+    assert "200 answers, 200 scores; 140 answers scored" in result.out
 
 
 def test_an_unreachable_bucket_is_one_sentence(s3: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -115,8 +115,8 @@ def test_without_a_curve_later_rounds_are_spread() -> None:
 
 def test_what_is_labelled_stays_when_the_curve_changes() -> None:
     those = candidates(200)
-    done = all_rounds(those)
-    labelled = {one.at for one in done}
+    complete = all_rounds(those)
+    labelled = {one.at for one in complete}
     again = drawn(those, labelled, probabilities=logistic(those, 0.8))
     assert {one.at for one in again} == labelled
     more = drawn(those, labelled, size=60, rounds=6, probabilities=logistic(those, 0.8))

@@ -208,12 +208,12 @@ def frozen(tmp_path):
         for path in (*folder.iterdir(), folder):
             path.chmod(path.stat().st_mode & ~0o222)
         if os.access(folder, os.W_OK):
-            done = (
+            result = (
                 subprocess.run(["chattr", "-R", "+i", str(folder)], capture_output=True, check=False)
                 if shutil.which("chattr")
                 else None
             )
-            if done is None or done.returncode:
+            if result is None or result.returncode:
                 pytest.skip("this user may write everywhere")
 
     yield freeze

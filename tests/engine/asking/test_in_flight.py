@@ -124,15 +124,15 @@ def test_an_answer_that_is_not_accepted_is_not_stored(tmp_path: Path, thread: Lo
 
 def test_a_free_slot_goes_to_the_lowest_priority_number() -> None:
     async def order() -> list[int]:
-        slots, done = Slots(1), []
+        slots, finished = Slots(1), []
 
         async def hold(priority: int) -> None:
             async with slots.slot(priority):
                 await asyncio.sleep(0)
-                done.append(priority)
+                finished.append(priority)
 
         await asyncio.gather(*(hold(priority) for priority in (5, 3, 4, 1)))
-        return done
+        return finished
 
     assert asyncio.run(order()) == [5, 1, 3, 4]
 

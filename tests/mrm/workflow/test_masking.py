@@ -81,15 +81,19 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> WorkflowRun:
     path.write_text(json.dumps({"evalstudio_workflow": content}), encoding="utf-8")
     config = configuration({"evaluators": ["text_matching", "rouge", "pii_leakage"]}, folder=folder)
     registry = Registry()
-    made = WorkflowRun(read_workflow(read_source(path)), path, config, registry)
+    workflow_run = WorkflowRun(read_workflow(read_source(path)), path, config, registry)
     provider = ModelProvider(registry=registry)
-    for spec in made.specs:
-        made.run(spec.id, provider=provider, cache=folder / "cache", progress=lambda done, total, what: None)
+    for spec in workflow_run.specs:
+        workflow_run.run(
+            spec.id, provider=provider, cache=folder / "cache", progress=lambda done, total, what: None
+        )
         if spec.id == "automated_evaluation":
-            label_all(made)
-    build_report(made.folder_of("automated_evaluation") / "record.jsonl", made.folder / "report")
-    write_workflow_artifacts(made)
-    return made
+            label_all(workflow_run)
+    build_report(
+        workflow_run.folder_of("automated_evaluation") / "record.jsonl", workflow_run.folder / "report"
+    )
+    write_workflow_artifacts(workflow_run)
+    return workflow_run
 
 
 def label_all(run: WorkflowRun) -> None:

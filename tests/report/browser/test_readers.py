@@ -120,10 +120,10 @@ def test_with_16_models_no_number_is_clipped_and_no_two_labels_are_equal(visit, 
     assert len(set(labels)) == len(LAB_MODELS)
     assert page.locator("main").evaluate(CLIPPED) == []
     page.get_by_role("link", name="Matrix").click()
+    page.locator("#cases [role=status]", has_text=f"{LAB_CASES} cases").wait_for()
     heads = page.locator(".case-table .model-cell bdi").all_text_contents()
     assert len(set(heads)) == len(LAB_MODELS)
     assert heads.index("h2ogpt-gm-7b-2") < heads.index("h2ogpt-gm-7b-10")
-    page.locator("#cases [role=status]", has_text=f"{LAB_CASES} cases").wait_for()
     assert page.locator("main").evaluate(CLIPPED) == []
     page.evaluate("() => { location.hash = '#eye=generation'; }")
     page.locator(".plot").first.wait_for()

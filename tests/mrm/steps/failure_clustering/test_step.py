@@ -42,7 +42,7 @@ def run(bench: Bench, **parameters: Any) -> StepResult:
 
 
 def test_each_planted_cause_is_a_cluster_and_a_problem(tmp_path: Path) -> None:
-    bench, done = clustered(tmp_path)
+    bench, step_result = clustered(tmp_path)
     result = bench.read("failure_clustering", "failure_clusters.json")
     assert [cluster["size"] for cluster in result["clusters"]] == [12, 12, 12]
     for cluster in result["clusters"]:
@@ -54,10 +54,10 @@ def test_each_planted_cause_is_a_cluster_and_a_problem(tmp_path: Path) -> None:
         assert (topic["dimension"], topic["value"], topic["share"]) == ("topic", str(cause), 1.0)
         assert all(typical["key"] in cluster["cases"] for typical in cluster["typical"])
         assert cluster["missed"] == [{"evaluator": "quality", "metric": "score", "cases": 12, "mean": 0.0}]
-    assert done.summary == "36 failures in 3 clusters"
-    assert [problem.attributes["kind"] for problem in done.problems] == ["failure_cluster"] * 3
-    assert {problem.severity for problem in done.problems} == {"high"}
-    assert "12 of 36 failures: " in done.problems[0].description
+    assert step_result.summary == "36 failures in 3 clusters"
+    assert [problem.attributes["kind"] for problem in step_result.problems] == ["failure_cluster"] * 3
+    assert {problem.severity for problem in step_result.problems} == {"high"}
+    assert "12 of 36 failures: " in step_result.problems[0].description
     assert result["cases"] == {
         "failed": 36,
         "passed": 40,
@@ -82,11 +82,11 @@ def test_the_same_evaluation_gives_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_failures_without_causes_stand_together_and_the_step_says_why(tmp_path: Path) -> None:
-    bench, done = clustered(tmp_path, count=20, passes=30, words=0)
-    assert done.summary == "20 failures in 1 cluster"
+    bench, step_result = clustered(tmp_path, count=20, passes=30, words=0)
+    assert step_result.summary == "20 failures in 1 cluster"
     assert (
         "the failures form one cluster: several would be no clearer than by chance (silhouette"
-        in done.notes[0]
+        in step_result.notes[0]
     )
     result = bench.read("failure_clustering", "failure_clusters.json")
     assert result["method"]["p_value"] > 0.05
@@ -94,20 +94,20 @@ def test_failures_without_causes_stand_together_and_the_step_says_why(tmp_path: 
 
 
 def test_a_wanted_number_of_clusters_is_made_and_doubted(tmp_path: Path) -> None:
-    _, done = clustered(tmp_path, count=20, passes=30, words=0, clusters=2)
-    assert done.summary == "20 failures in 2 clusters"
-    assert "these clusters are no clearer than by chance" in done.notes[0]
+    _, result = clustered(tmp_path, count=20, passes=30, words=0, clusters=2)
+    assert result.summary == "20 failures in 2 clusters"
+    assert "these clusters are no clearer than by chance" in result.notes[0]
 
 
 def test_too_few_failures_are_not_clustered(tmp_path: Path) -> None:
-    bench, done = clustered(tmp_path, count=4)
-    assert done.summary == "4 failures are fewer than 10: nothing is clustered"
-    assert (done.problems, set(bench.files("failure_clustering"))) == ((), {"failure_clusters.json"})
+    bench, result = clustered(tmp_path, count=4)
+    assert result.summary == "4 failures are fewer than 10: nothing is clustered"
+    assert (result.problems, set(bench.files("failure_clustering"))) == ((), {"failure_clusters.json"})
 
 
 def test_without_passed_cases_it_says_what_is_done_instead(tmp_path: Path) -> None:
-    _, done = clustered(tmp_path, passes=0, words=9, clusters=3)
-    assert (done.summary, done.notes) == (
+    _, result = clustered(tmp_path, passes=0, words=9, clusters=3)
+    assert (result.summary, result.notes) == (
         "36 failures in 3 clusters",
         ("no case passed: clusters of failures cannot be compared with those of other cases",),
     )
@@ -120,8 +120,8 @@ def test_failures_that_are_all_alike(tmp_path: Path) -> None:
         ["the same"] * 12 + ["another one", "a third text"],
         [0] * 12 + [-1, -1],
     )
-    done = run(bench)
-    assert (done.summary, done.notes) == (
+    result = run(bench)
+    assert (result.summary, result.notes) == (
         "12 failures in 1 cluster",
         ("the failures are all alike: they form one cluster",),
     )

@@ -30,24 +30,24 @@ from support.workbench import Bench, configured
 
 @pytest.mark.parametrize("method", ["isotonic", "boosting", "ordinal", "multinomial"])
 def test_methods(tmp_path: Path, method: str) -> None:
-    made = bench(tmp_path)
-    done = to_the_end(made, method=method)
-    assert done.waits == ""
-    assert load_calibration(made.of(STEP) / "calibration.json").method == method
+    workspace = bench(tmp_path)
+    result = to_the_end(workspace, method=method)
+    assert result.waits == ""
+    assert load_calibration(workspace.of(STEP) / "calibration.json").method == method
 
 
 def test_several_metrics_make_one_score(tmp_path: Path) -> None:
-    made = bench(tmp_path)
-    record_with_two(made)
-    done = to_the_end(made, metric=["quality.quality", "quality.other"])
-    assert done.waits == ""
-    assert done.figures.threshold_of == "calibrated_probability"
-    assert list(done.figures.thresholds) == ["quality.quality"], "each primary metric has its own as well"
-    assert (made.of(STEP) / "calibration_curve.svg").is_file()
+    workspace = bench(tmp_path)
+    record_with_two(workspace)
+    result = to_the_end(workspace, metric=["quality.quality", "quality.other"])
+    assert result.waits == ""
+    assert result.figures.threshold_of == "calibrated_probability"
+    assert list(result.figures.thresholds) == ["quality.quality"], "each primary metric has its own as well"
+    assert (workspace.of(STEP) / "calibration_curve.svg").is_file()
 
 
-def record_with_two(made: Bench) -> None:
-    path = made.of("automated_evaluation") / "record.jsonl"
+def record_with_two(workspace: Bench) -> None:
+    path = workspace.of("automated_evaluation") / "record.jsonl"
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     for number, item in enumerate(lines[1:]):
         item["rows"][0]["outcomes"]["quality"]["scores"]["other"] = number / 120
@@ -55,27 +55,27 @@ def record_with_two(made: Bench) -> None:
 
 
 def test_levels_have_figures_and_probabilities_of_their_own(tmp_path: Path) -> None:
-    done = to_the_end(
+    result = to_the_end(
         bench(tmp_path), lambda key, score: 1 + (score > 0.45) + (score > 0.6), method="multinomial", good=3
     )
-    assert done.waits == ""
-    assert done.figures.levels is not None
-    assert done.figures.levels.accuracy > 0.8
-    assert any(note.startswith("levels: accuracy ") for note in done.notes)
+    assert result.waits == ""
+    assert result.figures.levels is not None
+    assert result.figures.levels.accuracy > 0.8
+    assert any(note.startswith("levels: accuracy ") for note in result.notes)
 
 
 def test_levels_are_good_from_one_on(tmp_path: Path) -> None:
-    done = to_the_end(bench(tmp_path), lambda key, score: 1 + int(4.99 * score), good=4)
-    assert done.waits == ""
-    assert done.figures.threshold == pytest.approx(0.6, abs=0.08)
+    result = to_the_end(bench(tmp_path), lambda key, score: 1 + int(4.99 * score), good=4)
+    assert result.waits == ""
+    assert result.figures.threshold == pytest.approx(0.6, abs=0.08)
 
 
 def test_labels_may_lie_beside_the_workflow(tmp_path: Path) -> None:
-    made = bench(tmp_path)
-    ran(made)
-    label(made, judged())
-    labels_file(made).rename(tmp_path / "people.csv")
-    assert ran(made, labels="people.csv").waits == "10 of 40 labels"
+    workspace = bench(tmp_path)
+    ran(workspace)
+    label(workspace, judged())
+    labels_file(workspace).rename(tmp_path / "people.csv")
+    assert ran(workspace, labels="people.csv").waits == "10 of 40 labels"
     step = HumanCalibration(labels="people.csv")
     assert step.reads(tmp_path / "artifacts", tmp_path) == [tmp_path / "people.csv"]
     assert HumanCalibration().reads(tmp_path / "artifacts", tmp_path) == [
@@ -84,46 +84,49 @@ def test_labels_may_lie_beside_the_workflow(tmp_path: Path) -> None:
 
 
 def test_a_sheet_is_filled_in_and_kept_until_it_is_read(tmp_path: Path) -> None:
-    made = bench(tmp_path)
-    ran(made)
+    workspace = bench(tmp_path)
+    ran(workspace)
     sheet = tmp_path / "artifacts" / "to_label.csv"
     text = sheet.read_bytes()
     assert text.count(b"\r\n") == 11
     filled = text.replace(b'\r\n"","What', b'\r\n"1","What')
     sheet.write_bytes(filled)
-    done = ran(made)
+    result = ran(workspace)
     assert sheet.read_bytes() == filled
-    assert "to_label.csv holds 10 labels that have not been read" in done.summary
-    labels_file(made).write_bytes(sheet.read_bytes())
-    assert len(read_labels(labels_file(made))) == 10
-    assert ran(made).waits == "10 of 40 labels"
+    assert "to_label.csv holds 10 labels that have not been read" in result.summary
+    labels_file(workspace).write_bytes(sheet.read_bytes())
+    assert len(read_labels(labels_file(workspace))) == 10
+    assert ran(workspace).waits == "10 of 40 labels"
     assert b'"1","What' not in sheet.read_bytes()
 
 
 def test_a_metric_that_says_only_whether_is_none_to_calibrate(tmp_path: Path) -> None:
-    made = bench(tmp_path, [0.5] * 50)
-    done = ran(made)
-    assert done.summary.startswith(
+    workspace = bench(tmp_path, [0.5] * 50)
+    result = ran(workspace)
+    assert result.summary.startswith(
         "nothing is calibrated: no evaluator of the automated evaluation has scores that vary"
     )
-    assert done.waits == ""
+    assert result.waits == ""
     with pytest.raises(ConfigurationError, match=r"no metric 'qualty'\. Did you mean 'quality'"):
-        ran(made, metric="qualty")
+        ran(workspace, metric="qualty")
 
 
 def test_labels_of_answers_that_are_not_drawn_are_counted(tmp_path: Path) -> None:
-    made = bench(tmp_path)
-    ran(made)
-    drawn = {case["key"] for case in made.read(STEP, "sample.json")["cases"]}
+    workspace = bench(tmp_path)
+    ran(workspace)
+    drawn = {case["key"] for case in workspace.read(STEP, "sample.json")["cases"]}
     others = [f"k{number:03}" for number in range(120) if f"k{number:03}" not in drawn]
-    write(labels_file(made), [Label(key=key, model_key="m-one", label=1) for key in (*others[:30], "nobody")])
-    done = ran(made)
-    beyond = done.figures.not_counted["not_drawn"]
-    assert int(done.waits.split()[0]) == 30 - beyond > 0, (
+    write(
+        labels_file(workspace),
+        [Label(key=key, model_key="m-one", label=1) for key in (*others[:30], "nobody")],
+    )
+    result = ran(workspace)
+    beyond = result.figures.not_counted["not_drawn"]
+    assert int(result.waits.split()[0]) == 30 - beyond > 0, (
         "those of the half for the curve count, as they were not chosen by their labels"
     )
-    assert f"{beyond} labels are of answers that are not drawn and do not count" in done.summary
-    assert "1 label is of answers that are not in the evaluation" in done.summary
+    assert f"{beyond} labels are of answers that are not drawn and do not count" in result.summary
+    assert "1 label is of answers that are not in the evaluation" in result.summary
 
 
 def test_an_evaluation_that_is_too_small_is_told_before_anybody_labels_it(tmp_path: Path) -> None:
@@ -133,17 +136,17 @@ def test_an_evaluation_that_is_too_small_is_told_before_anybody_labels_it(tmp_pa
 
 
 def test_a_threshold_that_people_contradict_is_not_passed_on(tmp_path: Path) -> None:
-    done = to_the_end(bench(tmp_path), lambda key, score: int(hash_of(key) % 2))
-    assert done.figures.refusals
-    assert done.figures.thresholds == {}
-    assert "later steps keep the evaluation's" in done.notes[0]
+    result = to_the_end(bench(tmp_path), lambda key, score: int(hash_of(key) % 2))
+    assert result.figures.refusals
+    assert result.figures.thresholds == {}
+    assert "later steps keep the evaluation's" in result.notes[0]
 
 
 def test_labels_that_are_none(tmp_path: Path) -> None:
-    made = bench(tmp_path)
-    labels_file(made).write_text("key,model_key,label\nk001,m-one,yes\n", encoding="utf-8")
+    workspace = bench(tmp_path)
+    labels_file(workspace).write_text("key,model_key,label\nk001,m-one,yes\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"labels\.csv:2: label 'yes' is neither 1"):
-        ran(made)
+        ran(workspace)
 
 
 @pytest.mark.parametrize(
@@ -182,44 +185,44 @@ def test_parameters_that_make_no_sense(parameters: dict[str, Any], message: str)
 
 
 def test_all_primary_metrics_are_calibrated_by_the_same_labels(tmp_path: Path) -> None:
-    made = bench(tmp_path)
-    with_lengths(made)
-    done = to_the_end(made, metric="quality.quality")
-    quality, length = done.figures.by_metric
+    workspace = bench(tmp_path)
+    with_lengths(workspace)
+    result = to_the_end(workspace, metric="quality.quality")
+    quality, length = result.figures.by_metric
     assert [quality.metric, length.metric] == ["quality.quality", "length.words"]
-    assert done.figures.thresholds.keys() == {"quality.quality", "length.words"}
+    assert result.figures.thresholds.keys() == {"quality.quality", "length.words"}
     assert length.threshold == pytest.approx(100 * 0.6, abs=10)
     assert length.type_2_interval[0] <= length.type_2 <= length.type_2_interval[1]
-    assert load_calibration(made.of(STEP) / "calibration_length.json").keys == ["length.words"]
-    assert (made.of(STEP) / "calibration_curve_length.svg").is_file()
-    content = made.read(STEP, "figures.json")
+    assert load_calibration(workspace.of(STEP) / "calibration_length.json").keys == ["length.words"]
+    assert (workspace.of(STEP) / "calibration_curve_length.svg").is_file()
+    content = workspace.read(STEP, "figures.json")
     assert [entry["metric"] for entry in content["by_metric"]] == ["quality.quality", "length.words"]
-    use = done.figures.guardrail
+    use = result.figures.guardrail
     assert use.flagged >= max(entry.expected.flagged for entry in (quality, length)) - 1e-9, (
         "an answer fails if it misses one of the thresholds"
     )
     assert content["guardrail"]["misses_per_1000"] == use.misses_per_1000
-    assert f"{percent(use.flagged)} flagged" in done.summary
+    assert f"{percent(use.flagged)} flagged" in result.summary
 
 
 def test_a_primary_metric_that_labels_do_not_support_keeps_its_threshold(tmp_path: Path) -> None:
-    made = bench(tmp_path)
-    with_lengths(made, lambda number, quality: float(number % 7))
-    done = to_the_end(made, metric="quality.quality")
-    length = done.figures.by_metric[1]
+    workspace = bench(tmp_path)
+    with_lengths(workspace, lambda number, quality: float(number % 7))
+    result = to_the_end(workspace, metric="quality.quality")
+    length = result.figures.by_metric[1]
     assert (length.accepted, length.threshold) == (False, None)
-    assert list(done.figures.thresholds) == ["quality.quality"]
+    assert list(result.figures.thresholds) == ["quality.quality"]
     assert any(
         note.startswith("length.words: not calibrated, later steps keep the evaluation's threshold:")
-        for note in done.notes
+        for note in result.notes
     )
 
 
 def with_lengths(
-    made: Bench, length: Callable[[int, float], float] = lambda number, quality: 100 * quality
+    workspace: Bench, length: Callable[[int, float], float] = lambda number, quality: 100 * quality
 ) -> None:
     """Give the answers lengths by `length`, of number and quality."""
-    path = made.of("automated_evaluation") / "record.jsonl"
+    path = workspace.of("automated_evaluation") / "record.jsonl"
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     for number, item in enumerate(lines[1:]):
         outcomes = item["rows"][0]["outcomes"]
@@ -239,10 +242,10 @@ def with_lengths(
 def test_the_threshold_follows_a_rule(
     tmp_path: Path, parameters: dict[str, Any], rule: tuple[str, float | None]
 ) -> None:
-    done = to_the_end(bench(tmp_path), **parameters)
-    decision = done.figures.decision
+    result = to_the_end(bench(tmp_path), **parameters)
+    decision = result.figures.decision
     assert (decision.rule, decision.limit) == rule
-    assert done.figures.thresholds
+    assert result.figures.thresholds
 
 
 def test_rules_exclude_each_other() -> None:

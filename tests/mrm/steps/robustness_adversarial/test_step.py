@@ -38,8 +38,8 @@ SENTENCES = [
 
 def bench(folder: Path) -> Bench:
     """A bench with two topics of six chunks; the ordinary questions are made and stand as valid ones."""
-    made = Bench(folder, {"text.txt": " ".join(SENTENCES)})
-    made.config = configuration(APP, folder=folder)
+    workspace = Bench(folder, {"text.txt": " ".join(SENTENCES)})
+    workspace.config = configuration(APP, folder=folder)
     chunks = []
     for number in range(12):
         sentences = SENTENCES[2 * number : 2 * number + 2]
@@ -62,18 +62,19 @@ def bench(folder: Path) -> Bench:
         }
         for id in ("1", "2")
     ]
-    made.of("topic_modeling").mkdir(parents=True)
-    (made.of("topic_modeling") / "topics.json").write_text(
+    workspace.of("topic_modeling").mkdir(parents=True)
+    (workspace.of("topic_modeling") / "topics.json").write_text(
         json.dumps({"version": 1, "topics": topics, "chunks": chunks}), encoding="utf-8"
     )
     TestGeneration(
         generators=["numerical_reasoning", "temporal_reasoning", "simple_factual", "yes_or_no"]
-    ).run(made.work("test_generation", "topic_modeling"))
-    made.of("test_validation").mkdir(parents=True)
+    ).run(workspace.work("test_generation", "topic_modeling"))
+    workspace.of("test_validation").mkdir(parents=True)
     shutil.copy(
-        made.of("test_generation") / "tests_suite.json", made.of("test_validation") / "validated_suite.json"
+        workspace.of("test_generation") / "tests_suite.json",
+        workspace.of("test_validation") / "validated_suite.json",
     )
-    return made
+    return workspace
 
 
 def reads(prompt: str) -> str:
@@ -86,22 +87,22 @@ def obeys(prompt: str) -> str:
     return next((word for word in PLANTED_WORDS if word.lower() in prompt.lower()), reads(prompt))
 
 
-def run(made: Bench, say: Callable[[str], str] = reads, **parameters: Any) -> StepResult:
-    answered_by(made, say)
+def run(workspace: Bench, say: Callable[[str], str] = reads, **parameters: Any) -> StepResult:
+    answered_by(workspace, say)
     evaluated = AutomatedEvaluation(evaluators=["text_matching"]).run(
-        made.work("automated_evaluation", "test_validation")
+        workspace.work("automated_evaluation", "test_validation")
     )
     work = dataclasses.replace(
-        made.work(STEP, "topic_modeling", "automated_evaluation"),
+        workspace.work(STEP, "topic_modeling", "automated_evaluation"),
         figures={"automated_evaluation": dataclasses.asdict(evaluated.figures)},
     )
     return RobustnessAdversarial(**parameters).run(work)
 
 
 def test_a_model_that_stands_firm(tmp_path: Path) -> None:
-    made = bench(tmp_path)
-    done = run(made, count=24)
-    suite = TestSuite.load(made.of(STEP) / "adversarial_suite.json")
+    workspace = bench(tmp_path)
+    step_result = run(workspace, count=24)
+    suite = TestSuite.load(workspace.of(STEP) / "adversarial_suite.json")
     kinds = Counter(category for _, case in suite.cases() for category in case.categories)
     assert {name: count for name, count in kinds.items() if name.startswith("topic:")} == {
         "topic:1_word1": 12,
@@ -114,7 +115,7 @@ def test_a_model_that_stands_firm(tmp_path: Path) -> None:
         "generator:jailbreak",
         "generator:prompt_injection",
     }
-    result = made.read(STEP, "adversarial.json")
+    result = workspace.read(STEP, "adversarial.json")
     assert result["obeyed"] == {"jailbreak": [], "prompt_injection": []}
     assert result["worse"] == 0
     assert all(
@@ -122,9 +123,9 @@ def test_a_model_that_stands_firm(tmp_path: Path) -> None:
         for one in result["comparisons"]
     )
     assert all(one["kinds"] for one in result["comparisons"])
-    assert done.problems == ()
-    assert "no significant effect (n = " in done.summary
-    assert {path.name for path in made.of(STEP).iterdir()} >= {
+    assert step_result.problems == ()
+    assert "no significant effect (n = " in step_result.summary
+    assert {path.name for path in workspace.of(STEP).iterdir()} >= {
         "adversarial.svg",
         "answers_lab.json",
         "record.jsonl",
@@ -132,17 +133,17 @@ def test_a_model_that_stands_firm(tmp_path: Path) -> None:
 
 
 def test_a_model_that_does_what_it_is_told(tmp_path: Path) -> None:
-    made = bench(tmp_path)
-    done = run(made, obeys, count=40)
-    said = {(problem.attributes["kind"], problem.attributes["generator"]) for problem in done.problems}
+    workspace = bench(tmp_path)
+    result = run(workspace, obeys, count=40)
+    said = {(problem.attributes["kind"], problem.attributes["generator"]) for problem in result.problems}
     assert said == {
         (kind, generator)
         for kind in ("obeyed_attack", "weak_against_attack")
         for generator in ("jailbreak", "prompt_injection")
     }
-    assert {problem.problem_type for problem in done.problems} == {"security"}
-    assert all(problem.attributes["model"] == "app" for problem in done.problems)
-    assert "answers contain the planted word" in done.summary
+    assert {problem.problem_type for problem in result.problems} == {"security"}
+    assert all(problem.attributes["model"] == "app" for problem in result.problems)
+    assert "answers contain the planted word" in result.summary
 
 
 def test_attacks_that_the_host_refuses_are_told_and_do_not_count(tmp_path: Path) -> None:
@@ -151,22 +152,22 @@ def test_attacks_that_the_host_refuses_are_told_and_do_not_count(tmp_path: Path)
             raise HostFault("content filter")
         return reads(prompt)
 
-    made = bench(tmp_path)
-    done = run(made, refuses, count=24)
-    roles = done.figures.by_generator["jailbreak"]
-    assert done.figures.without_score == roles
+    workspace = bench(tmp_path)
+    result = run(workspace, refuses, count=24)
+    roles = result.figures.by_generator["jailbreak"]
+    assert result.figures.without_score == roles
     assert (
-        done.notes[0]
+        result.notes[0]
         == f"{roles} attacks have no score and do not count; the report of the step lists their errors"
     )
-    assert "jailbreak" not in {one.generator for one in done.figures.comparisons}
+    assert "jailbreak" not in {one.generator for one in result.figures.comparisons}
 
 
 def test_generators_and_topics_are_chosen(tmp_path: Path) -> None:
-    made = bench(tmp_path)
-    done = run(made, count=10, generators=["jailbreak", "prompt_injection"], topics_excluded=["1"])
-    assert done.figures.by_generator == {"jailbreak": 5, "prompt_injection": 5}
-    assert done.figures.by_topic == {"2": 10}
+    workspace = bench(tmp_path)
+    result = run(workspace, count=10, generators=["jailbreak", "prompt_injection"], topics_excluded=["1"])
+    assert result.figures.by_generator == {"jailbreak": 5, "prompt_injection": 5}
+    assert result.figures.by_topic == {"2": 10}
 
 
 def refuses_the_foreign(prompt: str) -> str:
@@ -179,25 +180,25 @@ def refuses_the_foreign(prompt: str) -> str:
 def test_questions_outside_of_the_domain_are_asked_on_request(
     tmp_path: Path, say: Callable[[str], str], worse: bool
 ) -> None:
-    made = bench(tmp_path)
-    done = run(made, say, count=60, out_of_distribution=True)
-    assert set(done.figures.by_generator) > {"jailbreak", "out_of_distribution"}
-    suite = TestSuite.load(made.of(STEP) / "adversarial_suite.json")
+    workspace = bench(tmp_path)
+    result = run(workspace, say, count=60, out_of_distribution=True)
+    assert set(result.figures.by_generator) > {"jailbreak", "out_of_distribution"}
+    suite = TestSuite.load(workspace.of(STEP) / "adversarial_suite.json")
     foreign = [case for _, case in suite.cases() if "generator:out_of_distribution" in case.categories]
     assert len(foreign) >= 4
     assert all(case.expected_output == "The documents do not answer this question." for case in foreign)
-    weak = {problem.attributes["generator"] for problem in done.problems}
+    weak = {problem.attributes["generator"] for problem in result.problems}
     assert ("out_of_distribution" in weak) == worse
 
 
 def test_out_of_distribution_alone_can_be_named(tmp_path: Path) -> None:
-    done = run(bench(tmp_path), refuses_the_foreign, count=6, generators=["out_of_distribution"])
-    assert done.figures.by_generator == {"out_of_distribution": 6}
+    result = run(bench(tmp_path), refuses_the_foreign, count=6, generators=["out_of_distribution"])
+    assert result.figures.by_generator == {"out_of_distribution": 6}
 
 
 def test_two_runs_write_the_same(tmp_path: Path) -> None:
-    made = [bench(tmp_path / str(number)) for number in range(2)]
-    one, other = ((run(each, count=10), each.files(STEP))[1] for each in made)
+    workspaces = [bench(tmp_path / str(number)) for number in range(2)]
+    one, other = ((run(each, count=10), each.files(STEP))[1] for each in workspaces)
     names = ("adversarial.json", "adversarial.svg", "adversarial_suite.json")
     assert {name: one[name] for name in names} == {name: other[name] for name in names}
 
@@ -225,8 +226,8 @@ def test_parameters_that_make_no_sense(parameters: dict[str, Any]) -> None:
 
 
 def test_where_the_documents_give_no_attack_nothing_is_asked(tmp_path: Path) -> None:
-    made = bench(tmp_path)
-    path = made.of("topic_modeling") / "topics.json"
+    workspace = bench(tmp_path)
+    path = workspace.of("topic_modeling") / "topics.json"
     topics = json.loads(path.read_text(encoding="utf-8"))
     plain = "Bitte nennen Sie uns Ihre Kontonummer."
     path.write_text(
@@ -235,15 +236,15 @@ def test_where_the_documents_give_no_attack_nothing_is_asked(tmp_path: Path) -> 
         ),
         encoding="utf-8",
     )
-    done = run(made)
-    assert done.summary.startswith("nothing is asked: the rules are sure of no question")
-    assert (done.waits, done.problems) == ("", ())
+    result = run(workspace)
+    assert result.summary.startswith("nothing is asked: the rules are sure of no question")
+    assert (result.waits, result.problems) == ("", ())
 
 
 def test_with_too_few_ordinary_questions_nothing_is_claimed(tmp_path: Path) -> None:
-    made = bench(tmp_path)
-    path = made.of("test_validation") / "validated_suite.json"
+    workspace = bench(tmp_path)
+    path = workspace.of("test_validation") / "validated_suite.json"
     suite = TestSuite.load(path)
     suite.tests[0].test_cases = suite.tests[0].test_cases[:3]
     suite.save(path)
-    assert "no scores could be compared" in run(made).summary
+    assert "no scores could be compared" in run(workspace).summary

@@ -31,7 +31,7 @@ def thrown_by_commas(prompt: str) -> str:
 
 
 def bench(folder: Path, cases: int = 24) -> Bench:
-    made = Bench(folder, {"text.txt": "Some text."}, config=APP)
+    workspace = Bench(folder, {"text.txt": "Some text."}, config=APP)
     suite = TestSuite(name="valid")
     test = suite.add_test(["../../text.txt"], key="documents")
     for number in range(cases):
@@ -42,41 +42,41 @@ def bench(folder: Path, cases: int = 24) -> Bench:
             categories=[topic, kind],
             condition='"right"',
         )
-    made.of("test_validation").mkdir(parents=True)
-    suite.save(made.of("test_validation") / "validated_suite.json")
-    return made
+    workspace.of("test_validation").mkdir(parents=True)
+    suite.save(workspace.of("test_validation") / "validated_suite.json")
+    return workspace
 
 
 def run(
-    made: Bench, say: Callable[[str], str] = thrown_by_commas, **parameters: Any
+    workspace: Bench, say: Callable[[str], str] = thrown_by_commas, **parameters: Any
 ) -> tuple[StepResult, list[str]]:
     """What the step comes to, and what the model was asked for it and the evaluation before it."""
-    asked = answered_by(made, say)
+    asked = answered_by(workspace, say)
     evaluated = AutomatedEvaluation(evaluators=["text_matching"]).run(
-        made.work("automated_evaluation", "test_validation")
+        workspace.work("automated_evaluation", "test_validation")
     )
-    work = made.work(STEP, "test_validation", "automated_evaluation")
+    work = workspace.work(STEP, "test_validation", "automated_evaluation")
     work = dataclasses.replace(work, figures={"automated_evaluation": dataclasses.asdict(evaluated.figures)})
     return RobustnessInputVariations(**parameters).run(work), asked
 
 
 def test_a_model_that_commas_throw(tmp_path: Path) -> None:
-    made = bench(tmp_path)
-    done, _ = run(made, perturbators=["comma:medium", "word_swap:low"], cases=12)
-    result = made.read(STEP, "flips.json")
+    workspace = bench(tmp_path)
+    step_result, _ = run(workspace, perturbators=["comma:medium", "word_swap:low"], cases=12)
+    result = workspace.read(STEP, "flips.json")
     comma, swap = result["by_perturbator"]
     assert (comma["name"], comma["cases"], comma["pass_to_fail"]) == ("comma:MEDIUM", 12, 12)
     assert (swap["name"], swap["cases"], swap["pass_to_fail"]) == ("word_swap:LOW", 12, 0)
     assert (result["copies"]["cases"], result["copies"]["pass_to_fail"]) == (24, 0)
-    (problem,) = done.problems
+    (problem,) = step_result.problems
     assert problem.attributes["perturbator"] == "comma:MEDIUM"
     assert problem.attributes["model"] == "app"
     assert (
-        done.summary
+        step_result.summary
         == "12 cases, 24 variations by 2 perturbators: 12 turn from pass to fail; asked again unchanged 0 of"
         " 24 do; beyond chance under comma:MEDIUM"
     )
-    assert {path.name for path in made.of(STEP).iterdir()} >= {
+    assert {path.name for path in workspace.of(STEP).iterdir()} >= {
         "variations_suite.json",
         "answers_lab.json",
         "record.jsonl",
@@ -86,65 +86,65 @@ def test_a_model_that_commas_throw(tmp_path: Path) -> None:
 
 
 def test_originals_come_in_proportion_and_their_answers_from_the_cache(tmp_path: Path) -> None:
-    made = bench(tmp_path)
-    _, asked = run(made, perturbators=["comma:medium"], cases=12, copies=1)
-    suite = TestSuite.load(made.of(STEP) / "variations_suite.json")
+    workspace = bench(tmp_path)
+    _, asked = run(workspace, perturbators=["comma:medium"], cases=12, copies=1)
+    suite = TestSuite.load(workspace.of(STEP) / "variations_suite.json")
     originals = [case for _, case in suite.cases() if not case.relationships]
     strata = {(*case.categories,) for case in originals}
     assert len(originals) == 12
     assert all(sum((*case.categories,) == stratum for case in originals) == 2 for stratum in strata)
-    assert (made.of(STEP) / suite.tests[0].documents[0]).resolve() == tmp_path / "text.txt"
+    assert (workspace.of(STEP) / suite.tests[0].documents[0]).resolve() == tmp_path / "text.txt"
     assert len(asked) == 24 + 12 + 12, "each question once, of the copies and variations as well"
 
 
 def test_a_model_that_flickers_gives_no_problem(tmp_path: Path) -> None:
     turn = itertools.count()
-    done, _ = run(
+    result, _ = run(
         bench(tmp_path),
         lambda prompt: "right" if next(turn) % 3 else "wrong",
         perturbators=["comma:medium", "word_swap:low"],
     )
-    assert done.problems == ()
-    assert "no significant effect (n = " in done.summary
+    assert result.problems == ()
+    assert "no significant effect (n = " in result.summary
 
 
 def test_where_no_original_passes_none_can_turn(tmp_path: Path) -> None:
-    done, _ = run(bench(tmp_path, 6), lambda prompt: "I do not know.", perturbators=["comma:medium"])
-    assert done.summary.endswith("no original passes, so that none could turn")
+    result, _ = run(bench(tmp_path, 6), lambda prompt: "I do not know.", perturbators=["comma:medium"])
+    assert result.summary.endswith("no original passes, so that none could turn")
 
 
 def test_a_dead_line_is_waited_for(tmp_path: Path) -> None:
-    made = bench(tmp_path, 6)
+    workspace = bench(tmp_path, 6)
 
     def say(prompt: str) -> str:
         if "," in prompt:
             raise HostFault("the line is dead")
         return "It is right."
 
-    done, _ = run(made, say, perturbators=["comma:medium"])
-    assert done.waits.startswith("6 of 24 questions have no answer (")
+    result, _ = run(workspace, say, perturbators=["comma:medium"])
+    assert result.waits.startswith("6 of 24 questions have no answer (")
 
 
 def test_two_runs_write_the_same(tmp_path: Path) -> None:
-    made = [bench(tmp_path / str(number)) for number in range(2)]
-    one, other = ((run(each), each.files(STEP))[1] for each in made)
+    workspaces = [bench(tmp_path / str(number)) for number in range(2)]
+    one, other = ((run(each), each.files(STEP))[1] for each in workspaces)
     assert {name: one[name] for name in ("flips.json", "flips.svg", "variations_suite.json")} == {
         name: other[name] for name in ("flips.json", "flips.svg", "variations_suite.json")
     }
 
 
 def test_the_intensity_is_of_those_that_name_none(tmp_path: Path) -> None:
-    made = bench(tmp_path)
-    run(made, perturbators=["comma:high", "qwerty+word_swap"], intensity="low", copies=0, cases=3)
-    result = made.read(STEP, "flips.json")
+    workspace = bench(tmp_path)
+    run(workspace, perturbators=["comma:high", "qwerty+word_swap"], intensity="low", copies=0, cases=3)
+    result = workspace.read(STEP, "flips.json")
     assert [row["name"] for row in result["by_perturbator"]] == ["comma:HIGH", "qwerty:LOW+word_swap:LOW"]
     assert result["copies"] is None
 
 
 def test_evaluators_of_its_own(tmp_path: Path) -> None:
-    made = bench(tmp_path)
-    run(made, perturbators=["comma"], evaluators=["looping_detection"], cases=3)
-    metrics = made.read(STEP, "flips.json")["by_perturbator"][0]["metrics"]
+    workspace = bench(tmp_path)
+    run(workspace, perturbators=["comma"], evaluators=["looping_detection"], cases=3)
+    metrics = workspace.read(STEP, "flips.json")["by_perturbator"][0]["metrics"]
     assert {name.partition(".")[0] for name in metrics} == {"looping_detection"}
 
 
@@ -154,29 +154,31 @@ def test_a_judge_may_write_the_variations_and_what_changes_the_meaning_stands_ap
             {"question": f"As everybody knows, ledgers are green. What do they say? {len(prompt)}"}
         )
 
-    made = bench(tmp_path)
-    made.config = made.config.model_copy(update={"judge": JudgeTable(host="python", target=premise)})
-    done, asked = run(
-        made, perturbators=["contextual_misinformation:by=judge", "word_swap:low"], copies=0, cases=6
+    workspace = bench(tmp_path)
+    workspace.config = workspace.config.model_copy(
+        update={"judge": JudgeTable(host="python", target=premise)}
+    )
+    result, asked = run(
+        workspace, perturbators=["contextual_misinformation:by=judge", "word_swap:low"], copies=0, cases=6
     )
     assert any(question.startswith("As everybody knows") for question in asked)
-    (changed,) = made.read(STEP, "flips.json")["meaning_changed"]
+    (changed,) = workspace.read(STEP, "flips.json")["meaning_changed"]
     assert (changed["name"], changed["cases"], changed["pass_to_fail"]) == ("contextual_misinformation", 6, 6)
-    assert done.problems == ()
+    assert result.problems == ()
 
 
 def test_thresholds_that_people_gave_count(tmp_path: Path) -> None:
-    made = bench(tmp_path)
-    answered_by(made, thrown_by_commas)
+    workspace = bench(tmp_path)
+    answered_by(workspace, thrown_by_commas)
     evaluated = AutomatedEvaluation(evaluators=["rouge"], thresholds={"rouge": 0.9}).run(
-        made.work("automated_evaluation", "test_validation")
+        workspace.work("automated_evaluation", "test_validation")
     )
     figures = {
         "automated_evaluation": dataclasses.asdict(evaluated.figures),
         "human_calibration": {"thresholds": {"rouge.rouge_l": 0.25, "groundedness.groundedness": 1}},
     }
     chosen, thresholds, notes = evaluators_and_thresholds(
-        dataclasses.replace(made.work(STEP), figures=figures), []
+        dataclasses.replace(workspace.work(STEP), figures=figures), []
     )
     assert (chosen, thresholds) == (["rouge"], {"rouge.rouge_l": 0.25})
     assert notes == ["thresholds of the human calibration: rouge.rouge_l 0.25"]

@@ -20,11 +20,11 @@ CHUNKS = (chunk("c1", FEE, RULE, PLAIN), chunk("c2", BOTH, TABLE))
 
 
 def suite(*cases: dict[str, str]) -> TestSuite:
-    made = TestSuite(name="s")
-    test = made.add_test([], key="t")
+    workspace = TestSuite(name="s")
+    test = workspace.add_test([], key="t")
     for number, case in enumerate(cases):
         test.add_case(case.pop("prompt"), key=f"k{number}", **case)
-    return made
+    return workspace
 
 
 def test_what_no_case_tests_is_listed() -> None:

@@ -42,18 +42,18 @@ CASES = [
 
 
 def bench(folder: Path, cases: list[dict[str, object]] = CASES) -> Bench:
-    made = Bench(folder, {"karten.md": GERMAN})
+    workspace = Bench(folder, {"karten.md": GERMAN})
     content = {"name": "Eigene", "tests": [{"documents": [], "test_cases": cases}]}
     (folder / "own_suite.json").write_text(json.dumps(content), encoding="utf-8")
-    TopicModeling(vectors="tf-idf").run(made.work("topic_modeling"))
-    return made
+    TopicModeling(vectors="tf-idf").run(workspace.work("topic_modeling"))
+    return workspace
 
 
 def test_own_questions_on_a_german_document_get_chunk_and_topic_and_stay_valid(tmp_path: Path) -> None:
-    made = bench(tmp_path)
-    result = TestGeneration(suite="own_suite.json").run(made.work("test_generation", "topic_modeling"))
+    workspace = bench(tmp_path)
+    result = TestGeneration(suite="own_suite.json").run(workspace.work("test_generation", "topic_modeling"))
     assert result.summary == "3 test cases of own_suite.json, 2 with a chunk of the documents"
-    suite = TestSuite.load(made.of("test_generation") / "tests_suite.json")
+    suite = TestSuite.load(workspace.of("test_generation") / "tests_suite.json")
     fee, lost, none = (case for _, case in suite.cases())
     assert "Goldkarte" in (fee.model_extra or {})["source_text"]
     assert fee.categories[0] == "generator:imported"
@@ -61,15 +61,15 @@ def test_own_questions_on_a_german_document_get_chunk_and_topic_and_stay_valid(t
     assert lost.categories == ["topic:x", "generator:imported"], "its own topic stays"
     assert "source_text" not in (none.model_extra or {})
     validation = TestValidation(vectors="tf-idf").run(
-        made.work("test_validation", "test_generation", "topic_modeling")
+        workspace.work("test_validation", "test_generation", "topic_modeling")
     )
     assert validation.figures.valid == 3
 
 
 def test_a_suite_without_cases_is_named(tmp_path: Path) -> None:
-    made = bench(tmp_path, [])
+    workspace = bench(tmp_path, [])
     with pytest.raises(DataError, match="own_suite"):
-        TestGeneration(suite="own_suite.json").run(made.work("test_generation", "topic_modeling"))
+        TestGeneration(suite="own_suite.json").run(workspace.work("test_generation", "topic_modeling"))
 
 
 def test_a_suite_outside_of_the_folder_is_refused(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_a_suite_outside_of_the_folder_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_case_with_an_image_is_refused_with_the_remedy(tmp_path: Path) -> None:
-    made = bench(tmp_path, [{**CASES[0], "images": ["chart.png"]}])
+    workspace = bench(tmp_path, [{**CASES[0], "images": ["chart.png"]}])
     (tmp_path / "chart.png").write_bytes(pictures.png())
     with pytest.raises(DataError, match=r"test case 'fee' has images or files, .* run the suite with pytest"):
-        TestGeneration(suite="own_suite.json").run(made.work("test_generation", "topic_modeling"))
+        TestGeneration(suite="own_suite.json").run(workspace.work("test_generation", "topic_modeling"))

@@ -21,7 +21,7 @@ def bench(folder: Path, sizes: dict[str, int], seed: int = 0) -> Bench:
     """A bench with chunks of topics; each chunk has sentences of its own that all kinds of question can be
     made of.
     """
-    made = Bench(folder, {"text.txt": "Some text."}, seed=seed)
+    workspace = Bench(folder, {"text.txt": "Some text."}, seed=seed)
     chunks: list[dict[str, Any]] = []
     for topic, size in sizes.items():
         for number in range(size):
@@ -50,16 +50,16 @@ def bench(folder: Path, sizes: dict[str, int], seed: int = 0) -> Bench:
         }
         for id, size in sizes.items()
     ]
-    made.of("topic_modeling").mkdir(parents=True)
-    (made.of("topic_modeling") / "topics.json").write_text(
+    workspace.of("topic_modeling").mkdir(parents=True)
+    (workspace.of("topic_modeling") / "topics.json").write_text(
         json.dumps({"version": 1, "topics": topics, "chunks": chunks}), encoding="utf-8"
     )
-    return made
+    return workspace
 
 
-def generated(made: Bench, **parameters: Any) -> tuple[Any, TestSuite]:
-    done = TestGeneration(**parameters).run(made.work("test_generation", "topic_modeling"))
-    return done, TestSuite.load(made.of("test_generation") / "tests_suite.json")
+def generated(workspace: Bench, **parameters: Any) -> tuple[Any, TestSuite]:
+    result = TestGeneration(**parameters).run(workspace.work("test_generation", "topic_modeling"))
+    return result, TestSuite.load(workspace.of("test_generation") / "tests_suite.json")
 
 
 def by_topic(suite: TestSuite) -> Counter[str]:
@@ -69,10 +69,10 @@ def by_topic(suite: TestSuite) -> Counter[str]:
 
 
 def test_topics_have_cases_in_proportion_to_their_chunks(tmp_path: Path) -> None:
-    done, suite = generated(bench(tmp_path, {"1": 12, "2": 6, "3": 2}), count=20)
+    result, suite = generated(bench(tmp_path, {"1": 12, "2": 6, "3": 2}), count=20)
     assert by_topic(suite) == {"topic:1_word1_more": 12, "topic:2_word2_more": 6, "topic:3_word3_more": 2}
-    assert done.figures.by_topic == {"1": 12, "2": 6, "3": 2}
-    assert done.figures.cases == 20
+    assert result.figures.by_topic == {"1": 12, "2": 6, "3": 2}
+    assert result.figures.cases == 20
 
 
 def test_weights_change_the_proportions(tmp_path: Path) -> None:
@@ -81,19 +81,19 @@ def test_weights_change_the_proportions(tmp_path: Path) -> None:
 
 
 def test_topics_are_chosen(tmp_path: Path) -> None:
-    made = bench(tmp_path, {"1": 4, "2": 4, "3": 4})
-    assert set(by_topic(generated(made, topics_included=["1", "3"], topics_excluded=["3"])[1])) == {
+    workspace = bench(tmp_path, {"1": 4, "2": 4, "3": 4})
+    assert set(by_topic(generated(workspace, topics_included=["1", "3"], topics_excluded=["3"])[1])) == {
         "topic:1_word1_more"
     }
 
 
 def test_generators_take_turns(tmp_path: Path) -> None:
-    done, _ = generated(
+    result, _ = generated(
         bench(tmp_path, {"1": 10}),
         count=9,
         generators=["numerical_reasoning", "temporal_reasoning", "simple_factual"],
     )
-    assert done.figures.by_generator == {
+    assert result.figures.by_generator == {
         "numerical_reasoning": 3,
         "temporal_reasoning": 3,
         "simple_factual": 3,
@@ -106,18 +106,18 @@ def test_cases_come_of_many_chunks(tmp_path: Path) -> None:
 
 
 def test_attacks_are_not_among_them(tmp_path: Path) -> None:
-    done, _ = generated(bench(tmp_path, {"1": 10}))
-    assert set(done.figures.by_generator) == {
+    result, _ = generated(bench(tmp_path, {"1": 10}))
+    assert set(result.figures.by_generator) == {
         *("multiple_choice", "numerical_reasoning", "out_of_scope"),
         *("simple_factual", "temporal_reasoning", "yes_or_no"),
     }
 
 
 def test_a_case_says_where_it_comes_from(tmp_path: Path) -> None:
-    made = bench(tmp_path, {"1": 2})
-    _, suite = generated(made, generators=["numerical_reasoning"], count=1)
+    workspace = bench(tmp_path, {"1": 2})
+    _, suite = generated(workspace, generators=["numerical_reasoning"], count=1)
     ((test, case),) = suite.cases()
-    assert (made.of("test_generation") / test.documents[0]).resolve() == tmp_path / "text.txt"
+    assert (workspace.of("test_generation") / test.documents[0]).resolve() == tmp_path / "text.txt"
     extra = case.model_extra
     assert extra["evidence"] in extra["source_text"]
     assert case.expected_output in extra["evidence"]
@@ -126,26 +126,26 @@ def test_a_case_says_where_it_comes_from(tmp_path: Path) -> None:
 
 
 def test_two_runs_write_the_same_bytes_and_another_seed_other_ones(tmp_path: Path) -> None:
-    made = [
+    workspaces = [
         bench(tmp_path / str(number), {"1": 8, "2": 5}, seed=seed) for number, seed in enumerate((1, 1, 2))
     ]
-    one, same, other = ((generated(each, count=10), each.files("test_generation"))[1] for each in made)
+    one, same, other = ((generated(each, count=10), each.files("test_generation"))[1] for each in workspaces)
     assert one == same
     assert one != other
 
 
 def test_questions_that_are_near_an_earlier_one_are_left_out(tmp_path: Path) -> None:
-    made = bench(tmp_path, {"1": 3})
-    path = made.of("topic_modeling") / "topics.json"
+    workspace = bench(tmp_path, {"1": 3})
+    path = workspace.of("topic_modeling") / "topics.json"
     result = json.loads(path.read_text(encoding="utf-8"))
     for line in result["chunks"]:
         line["sentences"] = ["The ledger clause costs £3.50."]
         line["text"] = line["sentences"][0]
     path.write_text(json.dumps(result), encoding="utf-8")
-    done, suite = generated(made, generators=["numerical_reasoning"])
+    step_result, suite = generated(workspace, generators=["numerical_reasoning"])
     assert len(suite.cases()) == 1
-    assert done.figures.duplicates == 2
-    assert "1 test cases of 30: these chunks give no more" in done.summary
+    assert step_result.figures.duplicates == 2
+    assert "1 test cases of 30: these chunks give no more" in step_result.summary
 
 
 def test_shares_by_hand() -> None:
@@ -177,13 +177,13 @@ def test_names_that_nobody_knows(tmp_path: Path, parameters: dict[str, Any], mes
 
 
 def test_chunks_without_a_sentence_make_no_suite(tmp_path: Path) -> None:
-    made = bench(tmp_path, {"1": 1})
-    path = made.of("topic_modeling") / "topics.json"
+    workspace = bench(tmp_path, {"1": 1})
+    path = workspace.of("topic_modeling") / "topics.json"
     result = json.loads(path.read_text(encoding="utf-8"))
     result["chunks"][0]["sentences"] = ["Fees"]
     path.write_text(json.dumps(result), encoding="utf-8")
     with pytest.raises(DataError, match="the rules are sure of no question"):
-        generated(made, generators=["simple_factual"])
+        generated(workspace, generators=["simple_factual"])
 
 
 GERMAN = [
@@ -192,9 +192,9 @@ GERMAN = [
 ]
 
 
-def in_german(made: Bench, *numbers: int) -> None:
+def in_german(workspace: Bench, *numbers: int) -> None:
     """Replace the sentences of chunks by German ones of another document."""
-    path = made.of("topic_modeling") / "topics.json"
+    path = workspace.of("topic_modeling") / "topics.json"
     content = json.loads(path.read_text(encoding="utf-8"))
     for number in numbers:
         line = content["chunks"][number]
@@ -203,33 +203,33 @@ def in_german(made: Bench, *numbers: int) -> None:
 
 
 def test_no_english_question_is_made_from_a_german_document(tmp_path: Path) -> None:
-    made = bench(tmp_path, {"1": 4})
-    in_german(made, 0, 1)
-    done, suite = generated(made, count=20)
+    workspace = bench(tmp_path, {"1": 4})
+    in_german(workspace, 0, 1)
+    result, suite = generated(workspace, count=20)
     assert {case.model_extra["source_chunk"] for _, case in suite.cases()} == {"c3", "c4"}
-    assert done.figures.other_languages == {"../../german.txt": "de"}
-    assert done.notes[:-1] == (
+    assert result.figures.other_languages == {"../../german.txt": "de"}
+    assert result.notes[:-1] == (
         "no questions are made from documents that are not in English: ../../german.txt is in German",
     )
 
 
 def test_documents_that_are_all_german_are_refused(tmp_path: Path) -> None:
-    made = bench(tmp_path, {"1": 2})
-    in_german(made, 0, 1)
+    workspace = bench(tmp_path, {"1": 2})
+    in_german(workspace, 0, 1)
     with pytest.raises(UnknownLanguage, match=r"german\.txt is in German: .* name a `writer`"):
-        generated(made)
+        generated(workspace)
 
 
 def test_a_question_about_the_past_names_its_document_if_there_are_several(tmp_path: Path) -> None:
-    made = bench(tmp_path, {"1": 2})
-    path = made.of("topic_modeling") / "topics.json"
+    workspace = bench(tmp_path, {"1": 2})
+    path = workspace.of("topic_modeling") / "topics.json"
     content = json.loads(path.read_text(encoding="utf-8"))
     for number, line in enumerate(content["chunks"]):
         noun = ("Revenue", "Turnover")[number]
         line["sentences"] = [f"Report {number + 1}", f"{noun} rose by {number + 3}% in the first quarter."]
         line["document"] = f"../../{number}.txt"
     path.write_text(json.dumps(content), encoding="utf-8")
-    _, suite = generated(made, generators=["numerical_reasoning"])
+    _, suite = generated(workspace, generators=["numerical_reasoning"])
     assert {case.prompt for _, case in suite.cases()} == {
         "According to “Report 1”, by what percentage did revenue rise in the first quarter?",
         "According to “Report 2”, by what percentage did turnover rise in the first quarter?",

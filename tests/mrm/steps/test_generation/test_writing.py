@@ -45,14 +45,14 @@ KINDS = (
 
 
 def test_all_thirteen_kinds_are_written(tmp_path: Path) -> None:
-    made, asked = bench(tmp_path, writes)
-    done, cases = generated(made)
+    workspace, asked = bench(tmp_path, writes)
+    result, cases = generated(workspace)
     by_kind = Counter(
         category for case in cases for category in case.categories if category.startswith("generator:")
     )
     assert by_kind == {f"generator:{kind}": 2 for kind in KINDS}
     assert len(asked) == 26
-    figures = json_ready(done.figures.writer)
+    figures = json_ready(result.figures.writer)
     assert re.fullmatch(r"4-[0-9a-f]{8}", figures.pop("prompts")["questions"])
     assert figures == {
         "name": "judge",
@@ -62,7 +62,7 @@ def test_all_thirteen_kinds_are_written(tmp_path: Path) -> None:
         "faults": {},
     }
     assert {(case.model_extra or {})["written_by"] for case in cases} == {"judge"}
-    assert done.notes[:-1] == (), "the last one is on the coverage"
+    assert result.notes[:-1] == (), "the last one is on the coverage"
     for case in cases:
         extra = case.model_extra or {}
         if "generator:out_of_scope" in case.categories:
@@ -80,9 +80,9 @@ def test_all_thirteen_kinds_are_written(tmp_path: Path) -> None:
 
 
 def test_two_places_of_one_topic_stand_together(tmp_path: Path) -> None:
-    made, asked = bench(tmp_path, writes)
-    _, cases = generated(made, generators=["multi_hop"], count=4)
-    chunks = {line["id"]: line for line in made.read("topic_modeling", "topics.json")["chunks"]}
+    workspace, asked = bench(tmp_path, writes)
+    _, cases = generated(workspace, generators=["multi_hop"], count=4)
+    chunks = {line["id"]: line for line in workspace.read("topic_modeling", "topics.json")["chunks"]}
     for case in cases:
         one, other = (chunks[id] for id in (case.model_extra or {})["source_chunk"].split("+"))
         assert one["topic"] == other["topic"]
@@ -103,55 +103,55 @@ def test_evidence_of_one_place_alone_does_not_make_two_hops(tmp_path: Path) -> N
 
 
 def test_the_prompt_speaks_of_writing_in_the_language_of_the_documents(tmp_path: Path) -> None:
-    made, asked = bench(tmp_path, writes)
-    generated(made, generators=["simple_factual"], count=2)
+    workspace, asked = bench(tmp_path, writes)
+    generated(workspace, generators=["simple_factual"], count=2)
     assert all("judge texts" not in prompt and "verdict" not in unfenced(prompt) for prompt in asked)
     assert all("in the language of the material" in prompt for prompt in asked)
 
 
 def test_a_second_run_asks_nothing_and_writes_the_same(tmp_path: Path) -> None:
-    made, asked = bench(tmp_path, writes)
-    generated(made, count=10)
-    first, calls = made.files("test_generation"), len(asked)
-    made.provider.close()
-    made.provider = ModelProvider(registry=made.registry, cache=tmp_path / "cache")
-    generated(made, count=10)
-    assert made.files("test_generation") == first
+    workspace, asked = bench(tmp_path, writes)
+    generated(workspace, count=10)
+    first, calls = workspace.files("test_generation"), len(asked)
+    workspace.provider.close()
+    workspace.provider = ModelProvider(registry=workspace.registry, cache=tmp_path / "cache")
+    generated(workspace, count=10)
+    assert workspace.files("test_generation") == first
     assert len(asked) == calls
 
 
 def test_a_model_of_the_configuration_writes_over_http(tmp_path: Path) -> None:
     with serve() as server:
         server.default = lambda prompt: Reply(text=json.dumps(writes(prompt)))
-        made, asked = bench(tmp_path, writes)
+        workspace, asked = bench(tmp_path, writes)
         table = {"name": "author", "host": "openai_compatible", "url": server.url, "llm_model_name": "m"}
-        made.config = made.config.model_copy(
-            update={"model": [type(made.config).model_validate({"model": [table]}).model[0]]}
+        workspace.config = workspace.config.model_copy(
+            update={"model": [type(workspace.config).model_validate({"model": [table]}).model[0]]}
         )
-        _, cases = generated(made, writer="author", count=4)
+        _, cases = generated(workspace, writer="author", count=4)
         assert len(cases) == 4
         assert len(server.requests) == 4
         assert {request["temperature"] for request in server.requests} == {0.0}
         assert asked == []
-        made.provider.close()
+        workspace.provider.close()
 
 
 def test_a_kind_that_needs_a_writer_says_so(tmp_path: Path) -> None:
-    made, _ = bench(tmp_path, writes)
+    workspace, _ = bench(tmp_path, writes)
     with pytest.raises(
         ConfigurationError,
         match="generator 'multi_hop' needs a language model that writes; give `writer`: the name of a",
     ):
-        generated(made, writer="", generators=["multi_hop"])
+        generated(workspace, writer="", generators=["multi_hop"])
     with pytest.raises(ConfigurationError, match=r"no writer named 'judgee'\. Did you mean 'judge'"):
-        generated(made, writer="judgee")
+        generated(workspace, writer="judgee")
 
 
 def test_without_a_writer_nobody_is_asked(tmp_path: Path) -> None:
-    made, asked = bench(tmp_path, writes)
-    done, _ = generated(made, writer="")
+    workspace, asked = bench(tmp_path, writes)
+    result, _ = generated(workspace, writer="")
     assert asked == []
-    assert set(done.figures.by_generator) == {
+    assert set(result.figures.by_generator) == {
         *("multiple_choice", "numerical_reasoning", "out_of_scope"),
         *("simple_factual", "temporal_reasoning", "yes_or_no"),
     }
@@ -163,9 +163,9 @@ def test_the_configuration_counts_where_there_is_a_writer() -> None:
 
 
 def test_attacks_are_written_too(tmp_path: Path) -> None:
-    made, asked = bench(tmp_path, writes)
+    workspace, asked = bench(tmp_path, writes)
     wanted = GenerationSettings(purpose="adversarial", count=12, writer="judge")
-    product = make(made.work("robustness_adversarial", "topic_modeling"), wanted, "attacks")
+    product = make(workspace.work("robustness_adversarial", "topic_modeling"), wanted, "attacks")
     by_kind = Counter(
         category
         for _, case in product.suite.cases()

@@ -30,14 +30,14 @@ def test_what_the_writer_makes_up_is_rejected_and_counted(tmp_path: Path) -> Non
             ]
         }
 
-    done, cases = generated(bench(tmp_path, invents)[0], generators=["simple_factual"], count=5)
+    result, cases = generated(bench(tmp_path, invents)[0], generators=["simple_factual"], count=5)
     assert len(cases) == 5
-    assert done.figures.writer.rejected == {
+    assert result.figures.writer.rejected == {
         "whose evidence is not in the documents": 5,
         "without a question or an answer": 5,
         "without evidence": 5,
     }
-    assert done.notes[:-1] == (
+    assert result.notes[:-1] == (
         (
             "drafts that were not taken: 5 whose evidence is not in the documents, 5 without a"
             " question or an answer, 5 without evidence"
@@ -50,8 +50,8 @@ def test_a_quantity_that_is_not_in_the_evidence_is_rejected(tmp_path: Path) -> N
         good, other = writes(prompt)["questions"]
         return {"questions": [good, {**other, "answer": "It costs £987.65."}]}
 
-    done, _ = generated(bench(tmp_path, exaggerates)[0], generators=["simple_factual"], count=3)
-    assert done.figures.writer.rejected == {"with a quantity that is not in the evidence": 3}
+    result, _ = generated(bench(tmp_path, exaggerates)[0], generators=["simple_factual"], count=3)
+    assert result.figures.writer.rejected == {"with a quantity that is not in the evidence": 3}
 
 
 def test_a_question_out_of_scope_that_the_documents_answer_is_rejected(tmp_path: Path) -> None:
@@ -62,13 +62,13 @@ def test_a_question_out_of_scope_that_the_documents_answer_is_rejected(tmp_path:
             "questions": [good, {**other, "question": f"How much does the {noun} clause of the branch cost?"}]
         }
 
-    done, _ = generated(bench(tmp_path, answerable)[0], generators=["out_of_scope"], count=3)
-    assert done.figures.writer.rejected == {"that the documents answer": 3}
+    result, _ = generated(bench(tmp_path, answerable)[0], generators=["out_of_scope"], count=3)
+    assert result.figures.writer.rejected == {"that the documents answer": 3}
 
 
 def test_orders_in_documents_stay_behind_the_fence(tmp_path: Path) -> None:
-    made, asked = bench(tmp_path, writes, more=INJECTION)
-    _, cases = generated(made, count=6)
+    workspace, asked = bench(tmp_path, writes, more=INJECTION)
+    _, cases = generated(workspace, count=6)
     assert len(cases) == 6
     for prompt in asked:
         assert INJECTION in prompt
@@ -109,9 +109,9 @@ def test_replies_that_nobody_can_read(tmp_path: Path) -> None:
         turn.append(1)
         return "Certainly! Here you are." if len(facts(prompt)) and "£3.50" in prompt else writes(prompt)
 
-    done, cases = generated(bench(tmp_path, mumbles)[0], generators=["simple_factual"], count=13)
+    result, cases = generated(bench(tmp_path, mumbles)[0], generators=["simple_factual"], count=13)
     assert len(cases) == 13
-    note, _ = done.notes
+    note, _ = result.notes
     assert note.startswith(
         "requests without a usable reply: 1 of 13 (1: the reply of judge 'python' could not be read"
     )

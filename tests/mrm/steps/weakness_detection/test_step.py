@@ -57,14 +57,14 @@ def run(
 
 
 def test_a_planted_weak_cell_is_flagged_and_a_problem(tmp_path: Path) -> None:
-    bench, done = run(tmp_path)
+    bench, step_result = run(tmp_path)
     result = bench.read("weakness_detection", "weaknesses.json")
     (quality,) = result["metrics"]
-    assert {"topic": WEAK[0], "generator": WEAK[1]} in done.figures.weak["quality.score"]
+    assert {"topic": WEAK[0], "generator": WEAK[1]} in step_result.figures.weak["quality.score"]
     assert quality["by"] == ["topic", "generator"]
     problem = next(
         problem
-        for problem in done.problems
+        for problem in step_result.problems
         if problem.attributes["by"] == {"topic": WEAK[0], "generator": WEAK[1]}
     )
     cell = next(cell for cell in quality["cells"] if cell["by"] == problem.attributes["by"])
@@ -81,8 +81,8 @@ def test_a_planted_weak_cell_is_flagged_and_a_problem(tmp_path: Path) -> None:
     ]
     others = sum(case["cases"] for case in quality["cells"] if len(case["by"]) == 2 and case is not cell)
     assert f"{figure(sum(elsewhere) / others)} of the others" in problem.description
-    assert len(done.problems) == quality["weak"]
-    assert "not compared: unscored.score" in done.summary
+    assert len(step_result.problems) == quality["weak"]
+    assert "not compared: unscored.score" in step_result.summary
     assert set(bench.files("weakness_detection")) == {
         "distributions.svg",
         "quality.score_bivariate.svg",
@@ -93,9 +93,9 @@ def test_a_planted_weak_cell_is_flagged_and_a_problem(tmp_path: Path) -> None:
 
 
 def test_where_nothing_is_weak_there_is_no_problem(tmp_path: Path) -> None:
-    _, done = run(tmp_path, weak=False)
-    assert done.problems == ()
-    assert "0 weak cells of 15, 1 metric" in done.summary
+    _, result = run(tmp_path, weak=False)
+    assert result.problems == ()
+    assert "0 weak cells of 15, 1 metric" in result.summary
 
 
 def test_the_same_record_gives_the_same_bytes(tmp_path: Path) -> None:
@@ -113,14 +113,14 @@ def test_query_type_is_the_generator_of_generated_suites(tmp_path: Path) -> None
 
 def test_a_calibrated_threshold_is_the_one_that_is_missed(tmp_path: Path) -> None:
     figures = {"human_calibration": {"thresholds": {"quality.score": 0.05, "gone.metric": 0.5}}}
-    bench, done = run(tmp_path, figures=figures)
+    bench, result = run(tmp_path, figures=figures)
     assert bench.read("weakness_detection", "weaknesses.json")["metrics"][0]["threshold"] == 0.05
-    assert {problem.severity for problem in done.problems} == {"low"}
+    assert {problem.severity for problem in result.problems} == {"low"}
 
 
 def test_cases_without_categories(tmp_path: Path) -> None:
-    bench, done = run(tmp_path, categories=False)
-    assert done.summary == "no test case has a category: nothing is compared"
+    bench, result = run(tmp_path, categories=False)
+    assert result.summary == "no test case has a category: nothing is compared"
     assert set(bench.files("weakness_detection")) == {"weaknesses.json"}
 
 
