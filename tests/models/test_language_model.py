@@ -130,14 +130,14 @@ def test_a_window_of_one_token_is_the_naive_loop(gpt2: Path, text: str) -> None:
 
 def test_windows_move_on_by_the_stride_and_predict_each_token_once(gpt2: Path) -> None:
     model, tokens, stride = causal(gpt2), ids(gpt2, LONG), 7
-    expected, start = [], 0
-    while start < len(tokens):
-        end = CONTEXT if not start else min(start + stride, len(tokens))
+    expected, position = [], 0
+    while position < len(tokens):
+        end = CONTEXT if not position else min(position + stride, len(tokens))
         start = max(0, end - CONTEXT)
         expected += [
-            next_token(model, [0, *tokens[start:place]], tokens[place]) for place in range(start, end)
+            next_token(model, [0, *tokens[start:place]], tokens[place]) for place in range(position, end)
         ]
-        start = end
+        position = end
     assert reader(gpt2).read([Passage(text=LONG)], stride=stride)[0].tokens == pytest.approx(
         expected, abs=1e-4
     )
