@@ -45,7 +45,9 @@ class ParquetSheet:
         self._schema = _schema(columns, self._scores)
         # pyarrow's own allocator keeps 10 to 15 MB of what it has freed.
         self._pool = pyarrow.system_memory_pool()
-        self._writer = pyarrow.parquet.ParquetWriter(path, self._schema, compression="zstd", memory_pool=self._pool)
+        self._writer = pyarrow.parquet.ParquetWriter(
+            path, self._schema, compression="zstd", memory_pool=self._pool
+        )
         self._rows: list[tuple[bytes, Sequence[Any]]] = []
 
     def add(self, shared: bytes, values: Sequence[object]) -> None:
