@@ -33,6 +33,11 @@ OTEL = "otel"
 
 def add_to(add: Adds) -> None:
     """Declare the commands."""
+    _add_import(add)
+    _add_export(add)
+
+
+def _add_import(add: Adds) -> None:
     parser = add("import", import_one, "Import tests or answers from another tool's file.")
     kinds = (*KIND_IDS, TRACES)
     parser.add_argument("kind", choices=kinds, metavar="KIND", help=", ".join(kinds))
@@ -68,6 +73,9 @@ def add_to(add: Adds) -> None:
         action="store_true",
         help="expect the observed calls of tools, in a suite of traces",
     )
+
+
+def _add_export(add: Adds) -> None:
     parser = add(
         "export",
         export_one,

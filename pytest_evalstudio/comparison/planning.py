@@ -228,14 +228,6 @@ def _plan(
         seed=request.seed,
     )
 
-    def size(number: int, count: int) -> SuiteSize:
-        answers = math.ceil(count * pilot.variants_per_case) * number
-        cost, duration = (
-            answers * float(np.mean(values)) if any(values) else None
-            for values in (scores.costs, scores.durations)
-        )
-        return SuiteSize(repeats=number, cases=count, answers=answers, cost_usd=cost, duration_s=duration)
-
     def power_of(number: int) -> float:
         return float(power_curve(pilot, test, number, len(cases))[-1])
 
@@ -245,7 +237,7 @@ def _plan(
         number = next(
             (count for count in range(2, MAX_REPEATS + 1) if power_of(count) >= request.power), None
         )
-        repeated = size(number, len(cases)) if number else None
+        repeated = _size(scores, pilot, number, len(cases)) if number else None
     numbers = sorted({*REPEATS, repeats}) if pilot.varies else [1]
     return SuitePlan(
         model=model,
@@ -263,10 +255,19 @@ def _plan(
         judged=any(entry.judge for entry in ([measure[0]] if measure else run.evaluators.values())),
         current_power=current,
         noiseless_power=noiseless,
-        sizes=tuple(size(number, cases_for(pilot, test, number)) for number in numbers),
+        sizes=tuple(_size(scores, pilot, number, cases_for(pilot, test, number)) for number in numbers),
         repeated=repeated,
         varying_cases=None if repeats > 1 else cases_for(Pilot(cases, noise="all"), test, 1),
     )
+
+
+def _size(scores: _PilotScores, pilot: Pilot, repeats: int, cases: int) -> SuiteSize:
+    answers = math.ceil(cases * pilot.variants_per_case) * repeats
+    cost, duration = (
+        answers * float(np.mean(values)) if any(values) else None
+        for values in (scores.costs, scores.durations)
+    )
+    return SuiteSize(repeats=repeats, cases=cases, answers=answers, cost_usd=cost, duration_s=duration)
 
 
 def _tests(run: Run, measure: Measure | None) -> int:

@@ -153,11 +153,6 @@ def read_side(
         verdict = item.verdict
         if verdict == "not_run":
             side.has_not_run = True
-        scores: dict[MetricName, float | None] = {}
-        for evaluator, reached in item.verdicts.items():
-            keys = names.setdefault(evaluator, {})
-            for metric, value in reached.scores.items():
-                scores[keys.get(metric) or keys.setdefault(metric, (evaluator, metric))] = value
         measures = _measures(item.rows, has_texts=has_texts)
         passing, failing = _evaluators_by_verdict(item)
         sides[file, item.key, renamed.get(label, label), item.part] = SideItem(
@@ -166,7 +161,7 @@ def read_side(
             cluster=(file, original_key(row, item.key) if row and row.relationships else item.key),
             flaky=item.flaky
             or any(reached.pass_k == 0.0 and _disagrees(reached) for reached in item.verdicts.values()),
-            scores=scores,
+            scores=_scores(item, names),
             case=case_digest(row),
             documents=documents.setdefault(row.corpus, row.corpus) if row else (),
             duration_s=measures.duration_s,
@@ -187,6 +182,16 @@ def read_side(
             failing=evaluators.setdefault(failing, failing),
         )
     return side
+
+
+def _scores(item: AnyItem, names: dict[str, dict[str, MetricName]]) -> dict[MetricName, float | None]:
+    """Return the scores of an item by metric; `names` takes the names of metrics that it lacks."""
+    scores: dict[MetricName, float | None] = {}
+    for evaluator, reached in item.verdicts.items():
+        keys = names.setdefault(evaluator, {})
+        for metric, value in reached.scores.items():
+            scores[keys.get(metric) or keys.setdefault(metric, (evaluator, metric))] = value
+    return scores
 
 
 def _evaluators_by_verdict(item: AnyItem) -> tuple[frozenset[str], frozenset[str]]:

@@ -87,10 +87,13 @@ def failed_stage(
         return "contradicted"
     if condition.check(answer).passed if condition else _has_content(vocabulary, tokens):
         return None
+    return "contradicted" if _has_invented_number(answer, source, question) else "not_used"
+
+
+def _has_invented_number(answer: str, source: SourceVocabulary, question: str) -> bool:
     allowed = read_source([question], with_bigrams=False)
     numbers = [token for token in tokens_of(answer) if token.kind == "number"]
-    is_invented = any(not source.has_number(token) and not allowed.has_number(token) for token in numbers)
-    return "contradicted" if is_invented else "not_used"
+    return any(not source.has_number(token) and not allowed.has_number(token) for token in numbers)
 
 
 def _has_content(vocabulary: SourceVocabulary, tokens: Sequence[Token]) -> bool:

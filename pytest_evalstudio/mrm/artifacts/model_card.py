@@ -319,28 +319,7 @@ def _lines(card: ModelCard) -> Iterator[str]:
         yield from ("", "## Decision and controls", "")
         yield from (f"- {whole(text)}" for text in describe_decision(card.conclusion.decision))
         yield from (f"- {whole(text)}" for text in control_notes(card.conclusion.decision.controls))
-    yield from (
-        "",
-        "## Metrics",
-        "",
-        "| Metric | Threshold | Decides | Agreement |",
-        "| --- | --- | --- | --- |",
-    )
-    for metric in card.metrics:
-        sign = "≥" if metric.better == "higher" else "≤"
-        limit = f"{sign} {figure(metric.threshold)} | {whole(metric.source)} | {metric.limitation}"
-        yield f"| {whole(metric.metric)} | {limit} |"
-    yield from ("", "## Results", "")
-    if card.quality is not None:
-        low, high = card.quality.interval
-        yield (
-            f"{card.quality.passed} of {card.quality.judged} test cases pass:"
-            f" {percent(card.quality.share)}, 95"
-            " % interval"
-            f" {percent(low)} to {percent(high)}."
-        )
-        yield ""
-    yield from (f"- {whole(name)}: {whole(text)}" for name, text in card.results.items())
+    yield from _result_lines(card)
     yield from ("", "## Weaknesses", "")
     yield from (
         f"- **{problem.severity}** ({whole(problem.step)}): {whole(problem.description)}"
@@ -371,6 +350,31 @@ def _lines(card: ModelCard) -> Iterator[str]:
         yield f"- {entry.role}: {whole(entry.name)}, {entry.date}, {entry.decision} ({remarks})"
     if card.unsigned:
         yield f"Without a valid sign-off: {', '.join(card.unsigned)}."
+
+
+def _result_lines(card: ModelCard) -> Iterator[str]:
+    yield from (
+        "",
+        "## Metrics",
+        "",
+        "| Metric | Threshold | Decides | Agreement |",
+        "| --- | --- | --- | --- |",
+    )
+    for metric in card.metrics:
+        sign = "≥" if metric.better == "higher" else "≤"
+        limit = f"{sign} {figure(metric.threshold)} | {whole(metric.source)} | {metric.limitation}"
+        yield f"| {whole(metric.metric)} | {limit} |"
+    yield from ("", "## Results", "")
+    if card.quality is not None:
+        low, high = card.quality.interval
+        yield (
+            f"{card.quality.passed} of {card.quality.judged} test cases pass:"
+            f" {percent(card.quality.share)}, 95"
+            " % interval"
+            f" {percent(low)} to {percent(high)}."
+        )
+        yield ""
+    yield from (f"- {whole(name)}: {whole(text)}" for name, text in card.results.items())
 
 
 def inventory_rows(inventory: Inventory) -> Iterator[tuple[str, str]]:
