@@ -47,11 +47,11 @@ SUITE = r"""{
 """In the canonical form; a constant, since the formats take longer to import than the files to write."""
 
 CONFIGURATION = """# Which evaluators judge the answers, and the models that are asked. `evalstudio evaluators` and `evalstudio hosts` list all.
-evaluators = ["text_matching", "rouge", "pii_leakage"]
+evaluators = ["text_matching", "lexical_groundedness", "pii_leakage"]
 gate = ["pass_rate(text_matching) >= 0.5"]
 
-[evaluator.rouge]
-threshold = 0.1
+[evaluator.lexical_groundedness]
+threshold = 0.5
 
 # The embedded model: no network, no weights. Replace it by yours.
 [[model]]

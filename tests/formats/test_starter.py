@@ -22,7 +22,7 @@ def test_the_starter_is_a_sound_suite_with_its_document_and_configuration(tmp_pa
     assert document.read_text(encoding="utf-8").startswith("# Opening hours")
     assert [selected.id for selected in Plan(Registry(), config).selected] == [
         "text_matching",
-        "rouge",
+        "lexical_groundedness",
         "pii_leakage",
     ]
     assert [parse_gate(gate).evaluator for gate in config.gate] == ["text_matching"]
