@@ -83,6 +83,9 @@ def verdict_of(
     elif missed:
         outcome, short = "failed", f"{counted(len(missed), 'gate')} not met"
         headline = f"FAILED – {short}"
+    elif comparison is not None and comparison.fail_reasons:
+        outcome, short = "failed", ", ".join(_comparison_failures(comparison))
+        headline = f"FAILED – {short}"
     elif analysis.run.uncollected:
         outcome, short = "incomplete", f"{counted(len(analysis.run.uncollected), 'file')} not collected"
         headline = f"INCOMPLETE – {short}"
@@ -111,6 +114,19 @@ def verdict_of(
         facts=facts,
         title=f"{verdict.sign} {short} – {run_name(analysis)}",
     )
+
+
+def _comparison_failures(comparison: Comparison) -> Iterator[str]:
+    """Yield why the comparison with the baseline fails a run whose tests pass."""
+    if "case" in comparison.fail_reasons:
+        yield counted(comparison.new_failures, "regressed case")
+    if "mean" in comparison.fail_reasons:
+        worse = sum(metric.decides and metric.verdict == "worse" for metric in comparison.metrics)
+        yield f"{counted(worse, 'metric')} worse than in the baseline"
+    if "gone" in comparison.fail_reasons:
+        yield f"{counted(comparison.items['gone'], 'case')} of the baseline gone"
+    if "inconclusive" in comparison.fail_reasons:
+        yield "comparison with the baseline inconclusive"
 
 
 def _of_workflows(analysis: Analysis) -> tuple[Outcome, str]:

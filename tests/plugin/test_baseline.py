@@ -177,6 +177,8 @@ def test_a_mean_that_is_worse_fails_the_session_although_each_item_passes(projec
 
     by_case.assert_outcomes(passed=8)
     assert (by_case.ret, by_mean.ret) == (0, 1)
+    by_case.stdout.fnmatch_lines(["result: PASSED – 8 of 8 tests"])
+    by_mean.stdout.fnmatch_lines(["result: FAILED – 1 metric worse than in the baseline"])
     by_mean.stdout.fnmatch_lines(
         [
             "compared with run ????*",
@@ -302,6 +304,33 @@ def test_what_fails_a_session_is_checked(project: Project, text: str, message: s
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([message])
+
+
+@pytest.mark.parametrize(
+    ("options", "headline"),
+    [
+        (("--evalstudio-fail-on", "case"), "FAILED – 1 regressed case"),
+        (("--evalstudio-fail-on", "gone"), "FAILED – 1 case of the baseline gone"),
+        (
+            ("--evalstudio-fail-on", "gone", "--evalstudio-fail-on-inconclusive"),
+            "FAILED – 1 case of the baseline gone, comparison with the baseline inconclusive",
+        ),
+        (("--evalstudio-fail-on", "mean"), "PASSED – 1 of 2 tests, 1 expected failure"),
+    ],
+)
+@pytest.mark.parametrize("workers", WORKERS)
+def test_the_headline_says_why_a_comparison_fails_the_session(
+    baseline: Project, options: tuple[str, ...], headline: str, workers: tuple[str, ...]
+) -> None:
+    baseline.suite(case("four", "2+2?", '"4"'), case("six", "3+3?", '"6"', xfail="The new model rounds."))
+
+    result = compared(baseline, *options, *workers)
+
+    report = baseline.folder / "evalstudio-report"
+    assert result.ret == (1 if headline.startswith("FAILED") else 0)
+    result.stdout.fnmatch_lines([f"result: {headline}"])
+    assert headline in (report / "summary.md").read_text(encoding="utf-8").splitlines()[0]
+    assert headline in (report / "interpretation.html").read_text(encoding="utf-8")
 
 
 def test_the_configuration_names_several_reasons(baseline: Project) -> None:
