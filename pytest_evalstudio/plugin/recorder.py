@@ -217,7 +217,7 @@ class Recorder:
 
     def _writes_empty_shard(self, session: pytest.Session) -> bool:
         """Begin a record without items for a shard that got none of the tests, so that it can be merged."""
-        if self._evals.settings.shard is None or session.items or not self._evals.deselected:
+        if self._evals.settings.shard is None or session.items or not self._evals.collected:
             return False
         try:
             self._writer = self._opened()
@@ -245,7 +245,7 @@ class Recorder:
         if baseline is None:
             return
         try:
-            self.comparison = baseline.compare(record, self._evals.deselected)
+            self.comparison = baseline.compare(record, self._evals.collected)
         except EvalStudioError as exc:
             self._evals.warn(f"the run was not compared with its baseline: {exc}", record)
             return

@@ -92,6 +92,13 @@ class Settings:
         return list(self._option.evalstudio_model)
 
     @property
+    def selects_cases(self) -> bool:
+        """Return whether node ids or --lf leave out test cases before they are collected."""
+        return any("::" in argument for argument in self._arguments) or bool(
+            getattr(self._option, "lf", False)
+        )
+
+    @property
     def from_step(self) -> str:
         """Return the step of a workflow that is to run again, "" for none."""
         return str(self._option.evalstudio_from or "")

@@ -289,6 +289,58 @@ def test_cases_that_are_gone_fail_the_session_where_asked_and_deselected_ones_do
     removed.stdout.fnmatch_lines(["items: 1 still passing, 2 gone", "since run * no case changed; 2 gone*"])
 
 
+SELECTIONS = {
+    "deselected, with a renamed model": ("--evalstudio-baseline-model", "app=app two", "-k", "four"),
+    "not reached": ("-x", "-k", "not four", "--evalstudio-baseline-model", "app=app two"),
+    "a node id": ("sums_suite.json::four", "--evalstudio-baseline-model", "app=app two"),
+    "another model": ("--evalstudio-model", "app two", "--evalstudio-baseline-model", "app=app two"),
+}
+
+
+@pytest.mark.parametrize("arguments", SELECTIONS.values(), ids=SELECTIONS)
+@pytest.mark.parametrize("workers", WORKERS)
+def test_cases_that_a_run_leaves_out_are_not_gone(
+    baseline: Project, arguments: tuple[str, ...], workers: tuple[str, ...]
+) -> None:
+    config = (baseline.folder / "evalstudio.toml").read_text()
+    second = '[[model]]\nname = "second"\nhost = "python"\ntarget = "app:ask"\n'
+    baseline.write("evalstudio.toml", config + second)
+    baseline.run()
+    evalstudio("baseline", "save", "-o", "two.jsonl", folder=baseline.folder)
+    baseline.write("evalstudio.toml", config.replace('"app"', '"app two"') + second)
+
+    baseline.run("--evalstudio-baseline", "two.jsonl", *arguments, *workers)
+
+    assert results(baseline)["items"]["gone"] == 0
+
+
+def test_cases_that_passed_last_time_are_not_gone_in_a_rerun_of_the_failures(project: Project) -> None:
+    project.write("app.py", BETTER)
+    project.write("suites/sums_suite.json", project.suite(case("four", "2+2?", '"4"')).read_bytes())
+    project.suite(case("six", "3+3?", '"6"'), case("eight", "4+4?", '"9"'), name="suites/more_suite.json")
+    project.run("suites")
+    evalstudio("baseline", "save", folder=project.folder)
+    options = ("suites", "--evalstudio-baseline", "evalstudio-baseline.jsonl")
+    project.write("app.py", WORSE)
+    project.run_with_cache(*options).assert_outcomes(passed=2, failed=1)
+    project.write("app.py", BETTER)
+
+    result = project.run_with_cache(*options, "--lf", "--evalstudio-fail-on", "gone")
+
+    result.assert_outcomes(passed=1)
+    assert result.ret == 0
+    assert results(project)["items"]["gone"] == 0
+
+
+def test_cases_of_a_moved_suite_that_are_deselected_are_not_gone(baseline: Project) -> None:
+    (baseline.folder / "sums_suite.json").rename(baseline.folder / "moved_suite.json")
+
+    result = compared(baseline, "-k", "four", "--evalstudio-fail-on", "gone")
+
+    assert result.ret == 0
+    assert results(baseline)["items"]["gone"] == 0
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
