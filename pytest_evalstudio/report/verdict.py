@@ -20,6 +20,7 @@ from pytest_evalstudio.report.leaders import leader_sentences
 REASON_CHARS = 160
 UNCOLLECTED = 5
 """Names of files that could not be collected."""
+_OF_CASE = "::/"  # node id of a test case that is malformed: its file, and the place in it
 Outcome = Literal["passed", "failed", "error", "incomplete", "completed"]
 
 
@@ -87,7 +88,7 @@ def verdict_of(
         outcome, short = "failed", ", ".join(_comparison_failures(comparison))
         headline = f"FAILED – {short}"
     elif analysis.run.uncollected:
-        outcome, short = "incomplete", f"{counted(len(analysis.run.uncollected), 'file')} not collected"
+        outcome, short = "incomplete", _uncollected(analysis.run.uncollected)
         headline = f"INCOMPLETE – {short}"
     elif analysis.run.steps and not total:
         outcome, headline = _of_workflows(analysis)
@@ -114,6 +115,15 @@ def verdict_of(
         facts=facts,
         title=f"{verdict.sign} {short} – {run_name(analysis)}",
     )
+
+
+def _uncollected(names: Sequence[str]) -> str:
+    """Return how many files, and single test cases of other files, could not be collected."""
+    cases = sum(_OF_CASE in name for name in names)
+    files = len(names) - cases
+    parts = [counted(files, "file")] if files else []
+    parts += [counted(cases, "test case")] if cases else []
+    return f"{' and '.join(parts)} not collected"
 
 
 def _comparison_failures(comparison: Comparison) -> Iterator[str]:
