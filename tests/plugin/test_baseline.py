@@ -332,6 +332,18 @@ def test_cases_that_passed_last_time_are_not_gone_in_a_rerun_of_the_failures(pro
     assert results(project)["items"]["gone"] == 0
 
 
+def test_a_rerun_without_earlier_failures_misses_the_gone_cases(baseline: Project) -> None:
+    baseline.suite(case("four", "2+2?", '"4"'))
+    options = ("--evalstudio-baseline", "evalstudio-baseline.jsonl", "--evalstudio-fail-on", "gone")
+
+    first = baseline.run_with_cache(*options)
+    again = baseline.run_with_cache(*options, "--lf")
+
+    assert (first.ret, again.ret) == (1, 1)
+    assert "rerun: " not in first.stdout.str()
+    again.stdout.fnmatch_lines(["result: FAILED – 2 cases of the baseline gone"])
+
+
 def test_cases_of_a_moved_suite_that_are_deselected_are_not_gone(baseline: Project) -> None:
     (baseline.folder / "sums_suite.json").rename(baseline.folder / "moved_suite.json")
 
