@@ -136,6 +136,7 @@ def _run_canary(arguments: argparse.Namespace) -> int:
     from pytest_evalstudio.engine.judge_canary import (
         canary_lines,
         check_comparable,
+        check_judged,
         compare_canaries,
         drift_lines,
         judge_canary,
@@ -152,6 +153,8 @@ def _run_canary(arguments: argparse.Namespace) -> int:
         repeats=arguments.repeats,
         registry=registry_for(arguments),
     )
+    if earlier is None:
+        check_judged(record)
     comparison = compare_canaries(earlier, record) if earlier is not None else None
     if arguments.output:
         record.save(Path(arguments.output))

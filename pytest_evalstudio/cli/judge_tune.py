@@ -70,7 +70,8 @@ def run(arguments: argparse.Namespace) -> int:
         content = tuning.proposal.model_dump_json(indent=2) + "\n"
         write_whole(arguments.output, content.encode("utf-8", "backslashreplace"))
     if arguments.json:
-        print_json({**tuning.proposal.model_dump(), "is_better": tuning.is_better})
+        changes = {"corrected": tuning.corrected, "newly_wrong": tuning.newly_wrong, "p": tuning.p}
+        print_json({**tuning.proposal.model_dump(), "is_better": tuning.is_better, **changes})
         return FINE
     say(*describe(tuning, arguments.output or ""))
     if arguments.output:

@@ -239,6 +239,7 @@ def _plan(
         )
         repeated = _size(scores, pilot, number, len(cases)) if number else None
     numbers = sorted({*REPEATS, repeats}) if pilot.varies else [1]
+    sizes = tuple(_size(scores, pilot, number, cases_for(pilot, test, number)) for number in numbers)
     return SuitePlan(
         model=model,
         metric=name,
@@ -255,9 +256,9 @@ def _plan(
         judged=any(entry.judge for entry in ([measure[0]] if measure else run.evaluators.values())),
         current_power=current,
         noiseless_power=noiseless,
-        sizes=tuple(_size(scores, pilot, number, cases_for(pilot, test, number)) for number in numbers),
+        sizes=sizes,
         repeated=repeated,
-        varying_cases=None if repeats > 1 else cases_for(Pilot(cases, noise="all"), test, 1),
+        varying_cases=None if repeats > 1 else _varying_cases(cases, test, sizes[0].cases),
     )
 
 
@@ -268,6 +269,15 @@ def _size(scores: _PilotScores, pilot: Pilot, repeats: int, cases: int) -> Suite
         for values in (scores.costs, scores.durations)
     )
     return SuiteSize(repeats=repeats, cases=cases, answers=answers, cost_usd=cost, duration_s=duration)
+
+
+def _varying_cases(cases: Sequence[Sequence[Floats]], test: PlannedTest, constant_cases: int) -> int:
+    """Return the cases that a drop takes if answers vary as much as they can.
+
+    They are never fewer than those of answers that do not vary: the normal approximation for scores with a
+    little noise may see a drop that the exact test of scores without noise does not.
+    """
+    return max(constant_cases, cases_for(Pilot(cases, noise="all"), test, 1))
 
 
 def _tests(run: Run, measure: Measure | None) -> int:

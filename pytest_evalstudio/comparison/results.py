@@ -23,6 +23,7 @@ ITEM_CLASSES: tuple[ItemClass, ...] = get_args(ItemClass)
 Verdict = Literal["worse", "inconclusive", "not worse"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 """From the worst to the best."""
+FailReason = Literal["case", "mean", "gone", "inconclusive"]
 MAX_PROMPT_CHARS = 20_000
 """Characters of a prompt's template that a comparison keeps."""
 Part = Literal[
@@ -257,6 +258,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
         changes: items by class, regressed ones first.
         renamed_files: path of a file in the base run to its path in the new run.
         notes: sentences for people.
+        fail_reasons: those for which the comparison fails the session of the new run.
     """
 
     verdict: Verdict
@@ -284,6 +286,12 @@ class Comparison(Struct, frozen=True, kw_only=True):
     changes: tuple[ItemChange, ...] = ()
     renamed_files: dict[str, str] = {}
     notes: tuple[str, ...] = ()
+    fail_reasons: tuple[FailReason, ...] = ()
+
+    @property
+    def new_failures(self) -> int:
+        """Return the number of regressed items that are not known to be flaky."""
+        return sum(change.item_class == "regressed" and not change.flaky for change in self.changes)
 
     @property
     def why_no_metric(self) -> str:

@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from pytest_evalstudio.comparison.sentences import p_text
-from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.figures import percent
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.judge_bench import open_bench
@@ -78,9 +78,14 @@ def judge_canary(
     content, digest = canary_set()
     cases = content.cases()
     with closing(bench):
-        rounds = [
-            bench.verdicts(cases, bench.outcomes(cases, repeat=number)) for number in range(1, repeats + 2)
-        ]
+        outcomes = [bench.outcomes(cases, repeat=number) for number in range(1, repeats + 2)]
+        rounds = [bench.verdicts(cases, of_round) for of_round in outcomes]
+    faults = (
+        outcome.reason
+        for of_round, verdicts in zip(outcomes, rounds, strict=True)
+        for case, outcome in zip(cases, of_round, strict=True)
+        if (case.key, case.model_key) not in verdicts
+    )
     identity = JudgeIdentity.of(bench.selected)
     return CanaryRecord(
         evaluator=identity.evaluator,
@@ -93,14 +98,28 @@ def judge_canary(
         verdicts={
             case.key: [verdicts.get((case.key, case.model_key)) for verdicts in rounds] for case in cases
         },
+        fault=next(faults, ""),
     )
+
+
+def check_judged(record: CanaryRecord) -> None:
+    """Check that a new record has verdicts, without which later ones cannot be compared with it.
+
+    Raises:
+        DataError: if no answer has a verdict.
+    """
+    if record.unjudged == len(record.verdicts):
+        raise DataError(
+            f"the judge of {record.evaluator} has no verdict on any answer of the canary set, so that no"
+            f" record is written: {record.fault}"
+        )
 
 
 def check_comparable(before: CanaryRecord, evaluator: str) -> None:
     """Check that a record can be compared with a new one.
 
     Raises:
-        ConfigurationError: if it is of another evaluator or set.
+        ConfigurationError: if it is of another evaluator or set, or has no verdicts.
     """
     if before.evaluator != evaluator:
         raise ConfigurationError(
@@ -113,6 +132,8 @@ def check_comparable(before: CanaryRecord, evaluator: str) -> None:
             f"the earlier record is of another canary set ({before.set}, now {present}): the set is a part"
             " of this package; replace the record with --update"
         )
+    if before.unjudged == len(before.verdicts):
+        raise ConfigurationError("the earlier record has no verdict; replace it with --update")
 
 
 def compare_canaries(before: CanaryRecord, after: CanaryRecord) -> Drift:
@@ -148,6 +169,8 @@ def canary_lines(record: CanaryRecord) -> Iterator[str]:
         f"canary set: {len(firsts)} of {len(record.verdicts)} answers have a verdict of {record.evaluator},"
         f" {sum(firsts.values())} pass; {rounds} rounds"
     )
+    if record.fault:
+        yield f"without a verdict: {record.fault}"
     labels = canary_set()[0].labels(record.type)
     labelled = [key for key in firsts if key in labels]
     if labelled:

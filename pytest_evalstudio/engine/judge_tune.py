@@ -10,9 +10,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+
+from pytest_evalstudio.comparison.sentences import p_text
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
-from pytest_evalstudio.core.figures import figure
+from pytest_evalstudio.core.figures import counted, figure
 from pytest_evalstudio.core.judging import Example, Flow, JudgeFault, Judgement, Question, Vote
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.judge_bench import Bench, labelled_cases, open_bench
@@ -21,7 +24,9 @@ from pytest_evalstudio.formats.judge_examples import JudgeExample, JudgeExamples
 from pytest_evalstudio.formats.labels import Labels
 from pytest_evalstudio.judges.examples import verdict_of
 from pytest_evalstudio.stats.agreement import cohen_kappa
+from pytest_evalstudio.stats.sign_flip import sign_flip_drop
 
+P_VALUE = 0.05
 MIN_LABELS = 8
 """Fewer labels cannot be split into halves that say anything."""
 MAX_EXAMPLE_CHARS = 4_000
@@ -52,6 +57,8 @@ class Tuning:
         threshold: the present one.
         present, proposed: agreement on the fit half and on the held-out half.
         note: why there are no examples, "" where there are.
+        corrected: held-out answers on which only the proposal agrees with people.
+        newly_wrong: those on which only the present judge does.
     """
 
     proposal: JudgeExamples
@@ -59,12 +66,20 @@ class Tuning:
     present: Mapping[str, JudgeAgreement]
     proposed: Mapping[str, JudgeAgreement]
     note: str
+    corrected: int
+    newly_wrong: int
 
     @property
     def is_better(self) -> bool:
-        """Return whether the proposal agrees better with people on the held-out half."""
+        """Return whether the proposal agrees with people on the held-out half, and better than the judge."""
         before, after = self.present["held_out"].kappa, self.proposed["held_out"].kappa
-        return after is not None and (before is None or after > before)
+        return after is not None and after > 0 and (before is None or after > before)
+
+    @property
+    def p(self) -> float:
+        """Return p of the one-sided sign test that the proposal corrects no more answers than it spoils."""
+        changes = np.repeat([-1.0, 1.0], [self.corrected, self.newly_wrong])
+        return sign_flip_drop(changes) if changes.size else 1.0
 
 
 def tune_judge(
@@ -96,7 +111,7 @@ def tune_judge(
 
     Raises:
         ConfigurationError: if the evaluator asks no judge, or there is none.
-        DataError: if there are too few labels of one kind.
+        DataError: if there are too few labels of one kind, or the judge has no verdict on any answer.
     """
     if examples < 0:
         raise ConfigurationError(f"examples = {examples}: must be 0 or more")
@@ -106,6 +121,8 @@ def tune_judge(
         fit, held_out = _halves(cases, labels, seed)
         scores = _Scores(bench, labels)
         before = scores.of([*fit, *held_out])
+        if not before:
+            raise DataError(f"{path}: the judge of {evaluator} has no verdict: {scores.first_fault}")
         selected, note = _examples(bench, fit, labels, before, examples)
         shown = {selected.prompt: selected.examples} if selected.examples else None
         after = before if shown is None else scores.of([*fit, *held_out], examples=shown)
@@ -125,8 +142,16 @@ def tune_judge(
         threshold=threshold if threshold != scores.threshold else None,
         figures=figures,
     )
-    threshold = scores.threshold
-    return Tuning(proposal=proposal, threshold=threshold, present=present, proposed=proposed, note=note)
+    gained, lost = scores.changes(held_out, (before, scores.threshold), (after, threshold))
+    return Tuning(
+        proposal=proposal,
+        threshold=scores.threshold,
+        present=present,
+        proposed=proposed,
+        note=note,
+        corrected=gained,
+        newly_wrong=lost,
+    )
 
 
 def describe(tuning: Tuning, file: str) -> Iterator[str]:
@@ -147,6 +172,11 @@ def describe(tuning: Tuning, file: str) -> Iterator[str]:
     if not tuning.is_better:
         yield "the proposal does not agree better on the held-out half: keep the present configuration"
         return
+    if tuning.p > P_VALUE:
+        yield (
+            f"the difference may be chance: {counted(tuning.corrected, 'held-out answer')} corrected,"
+            f" {tuning.newly_wrong} newly wrong ({p_text(tuning.p)}); label more answers before you apply it"
+        )
     id, threshold = tuning.proposal.evaluator, tuning.proposal.threshold
     yield "to apply it, write into the configuration:"
     if threshold is not None:
@@ -159,10 +189,15 @@ def describe(tuning: Tuning, file: str) -> Iterator[str]:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Scores:
-    """The primary metric of labelled answers."""
+    """The primary metric of labelled answers.
+
+    Attributes:
+        faults: reasons of the answers without a verdict.
+    """
 
     bench: Bench
     labels: Labels
+    faults: list[str] = dataclasses.field(default_factory=list)
 
     @property
     def threshold(self) -> float:
@@ -174,12 +209,44 @@ class _Scores:
     ) -> dict[tuple[str, str], float]:
         """Judge cases and return their scores; answers without a verdict are left out."""
         key = self.bench.selected.spec.primary.key
-        outcomes = zip(cases, self.bench.outcomes(cases, examples=examples), strict=True)
-        return {
-            _identity(case): score
-            for case, outcome in outcomes
-            if outcome.status == "score" and (score := outcome.scores.get(key)) is not None
-        }
+        scores = {}
+        for case, outcome in zip(cases, self.bench.outcomes(cases, examples=examples), strict=True):
+            score = outcome.scores.get(key) if outcome.status == "score" else None
+            if score is not None:
+                scores[_identity(case)] = score
+            else:
+                self.faults.append(outcome.reason)
+        return scores
+
+    @property
+    def first_fault(self) -> str:
+        """Return why an answer has no verdict; "" where all have one."""
+        return self.faults[0] if self.faults else ""
+
+    def changes(
+        self,
+        cases: Sequence[Case],
+        before: tuple[Mapping[tuple[str, str], float], float],
+        after: tuple[Mapping[tuple[str, str], float], float],
+    ) -> tuple[int, int]:
+        """Return the answers on which only the later verdicts agree with people, and only the earlier ones.
+
+        Args:
+            cases: answers that are counted.
+            before, after: scores and threshold.
+        """
+        metric = self.bench.selected.spec.primary
+        gained = lost = 0
+        for identity in map(_identity, cases):
+            if identity not in before[0] or identity not in after[0]:
+                continue
+            is_good = self.labels[identity] == 1
+            was_right, is_right = (
+                metric.passes(scores[identity], threshold) == is_good for scores, threshold in (before, after)
+            )
+            gained += is_right and not was_right
+            lost += was_right and not is_right
+        return gained, lost
 
     def agreement(
         self, cases: Sequence[Case], scores: Mapping[tuple[str, str], float], threshold: float

@@ -104,6 +104,7 @@ class CanaryRecord(_Part):
         parameters, threshold: of the evaluator.
         created: ISO 8601.
         verdicts: key of an answer to whether it passes, one per round; None without a verdict.
+        fault: why the first answer without a verdict has none, "" where all have one; not in the file.
     """
 
     evalstudio_judge_canary: Literal[1] = 1
@@ -115,6 +116,12 @@ class CanaryRecord(_Part):
     threshold: float
     created: str
     verdicts: dict[str, list[bool | None]]
+    fault: str = Field(default="", exclude=True)
+
+    @property
+    def unjudged(self) -> int:
+        """Return the number of answers without a verdict in any round."""
+        return sum(set(rounds) <= {None} for rounds in self.verdicts.values())
 
     def save(self, path: Path) -> None:
         """Write the file."""

@@ -108,13 +108,23 @@ def read_subjects(
         groups = [SubjectGroup(answers=answers, config=config, folder=path.absolute().parent)]
     answers = [subject for group in groups for subject in group.answers]
     if not answers:
-        raise DataError(f"{path}: has no answers to damage: no expected outputs, or none of single questions")
+        raise DataError(f"{path}: has no answers to damage: {_why_no_answers(path)}")
     if not any(subject.row.evaluators for subject in answers):
         reasons = "; ".join(f"{id}: {reason}" for id, reason in not_asked.items())
         raise ConfigurationError(
             f"{path}: no evaluator remains ({reasons}); name others in the configuration"
         )
     return Subjects(groups=groups, not_asked=not_asked)
+
+
+def _why_no_answers(path: Path) -> str:
+    """Return why a run or file has no answers that can be damaged."""
+    if not is_run(path):
+        return "no expected outputs, or none of single questions"
+    verdicts = [item.verdict for item in RecordReader(record_path(path)).items() if item.rows]
+    if any(verdict in ("passed", "xpassed") for verdict in verdicts):
+        return "only conversations and perturbed copies pass"
+    return f"none of its answers ({len(verdicts):,}) passes; mend the application or the suite first"
 
 
 def is_run(path: Path) -> bool:

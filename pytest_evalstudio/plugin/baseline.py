@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Collection, Container, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from pytest_evalstudio.comparison.baseline import opened
 from pytest_evalstudio.comparison.compare import compare
 from pytest_evalstudio.comparison.files import moved_files, with_paths
-from pytest_evalstudio.comparison.matching import class_of, score_changes
+from pytest_evalstudio.comparison.matching import InScope, class_of, score_changes
 from pytest_evalstudio.comparison.metrics import ComparisonLimits
-from pytest_evalstudio.comparison.results import Comparison, ItemChange
+from pytest_evalstudio.comparison.results import Comparison, FailReason, ItemChange
 from pytest_evalstudio.comparison.sides import Side, SideItem, attachments_digest, case_digest, read_side
 from pytest_evalstudio.comparison.text import regression_headline
 from pytest_evalstudio.comparison.windows import change_windows, word_diff
@@ -31,6 +32,7 @@ from pytest_evalstudio.engine.scoring.confirming import is_refuted, is_unconfirm
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.engine.scoring.messages import explain, misses
+from pytest_evalstudio.plugin.collected import CaseOfModel
 from pytest_evalstudio.record.reader import RecordReader
 
 if TYPE_CHECKING:
@@ -206,11 +208,11 @@ class SessionBaseline:
                 if score is not None:
                     yield f"{evaluator}.{metric}.difference", score - before
 
-    def compare(self, record: Path, deselected: Container[str] = ()) -> Comparison:
+    def compare(self, record: Path, collected: Collection[CaseOfModel] = ()) -> Comparison:
         """Return the comparison of a finished run with the baseline.
 
         Args:
-            deselected: node ids of collected items that were not to run; they are not gone.
+            collected: file, key and model of the collected items; those that did not run are not gone.
 
         Raises:
             ConfigurationError: if the runs have no item in common.
@@ -218,11 +220,21 @@ class SessionBaseline:
         reader = RecordReader(record)
         table = self._settings.session.comparison
         limits = ComparisonLimits(allowed_drop=table.allowed_drop, tolerance=table.tolerance)
-        return compare(
+        comparison = compare(
             self.side,
             read_side(reader.run, reader.outlines(), answers_of=("failed",)),
             limits=limits,
-            in_scope=lambda identity, item: item.nodeid not in deselected,
+            in_scope=self._scope(collected),
+        )
+        return replace(comparison, fail_reasons=tuple(_fail_reasons(comparison, self._settings)))
+
+    def _scope(self, collected: Collection[CaseOfModel]) -> InScope:
+        """Return which items of the baseline are gone if the run has not got them."""
+        if self._settings.selects_cases:
+            return lambda identity, item: False
+        models = {model for _, _, model in collected} if self._settings.model_names else None
+        return lambda identity, item: (
+            identity[:3] not in collected and (models is None or identity[2] in models)
         )
 
     def _earlier(self, item: EvalItem) -> SideItem | None:
@@ -255,18 +267,14 @@ def _outcome(result: Result) -> str:
     return "failed" if misses(result) and not is_unconfirmed(result) else "passed"
 
 
-def fails(comparison: Comparison, settings: Settings) -> bool:
-    """Return True if a comparison fails the session, as the settings ask."""
-    table = settings.session.comparison
+def _fail_reasons(comparison: Comparison, settings: Settings) -> Iterator[FailReason]:
+    """Yield the reasons for which a comparison fails the session, of those that the settings name."""
+    reasons = settings.fail_on or settings.session.comparison.fail_on
+    if "case" in reasons and comparison.new_failures:
+        yield "case"
+    if "mean" in reasons and comparison.verdict == "worse":
+        yield "mean"
+    if "gone" in reasons and comparison.items["gone"]:
+        yield "gone"
     if settings.fail_on_inconclusive and comparison.verdict == "inconclusive":
-        return True
-    reasons = settings.fail_on or table.fail_on
-    return (
-        ("case" in reasons and any(_is_new_failure(change) for change in comparison.changes))
-        or ("mean" in reasons and comparison.verdict == "worse")
-        or ("gone" in reasons and comparison.items["gone"] > 0)
-    )
-
-
-def _is_new_failure(change: ItemChange) -> bool:
-    return change.item_class == "regressed" and not change.flaky
+        yield "inconclusive"

@@ -86,10 +86,18 @@ def closing_lines(end: RunEnd) -> Iterator[ClosingLine]:
         yield ClosingLine(text=f"warning: {warning}", colour="yellow")
     for text in workflow_lines(analysis, end.root):
         yield ClosingLine(text=text)
-    if end.rerun and end.is_broken:
+    if end.rerun and end.is_broken and _has_failures(analysis):
         yield ClosingLine(text=f"rerun: {end.rerun}")
     page = report.page if report.page.is_file() else report.archive
     yield ClosingLine(text=f"report: {os.path.relpath(page, end.start)}")
+
+
+def _has_failures(analysis: Analysis) -> bool:
+    """Return whether a test or a step of a workflow failed, which the command can run again."""
+    verdicts = ("failed", "xpassed", "error")
+    return any(analysis.verdicts[verdict] for verdict in verdicts) or any(
+        step.verdict in ("failed", "error") for step in analysis.run.steps.values()
+    )
 
 
 def failing_answers(analysis: Analysis) -> str:

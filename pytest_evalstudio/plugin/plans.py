@@ -13,6 +13,7 @@ from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
 from pytest_evalstudio.engine.asking.runs import RunInputs
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.plugin.chunked import INDEX
+from pytest_evalstudio.plugin.collected import CaseOfModel
 from pytest_evalstudio.plugin.continuing import question_count
 from pytest_evalstudio.plugin.payload import Payload, PayloadLine
 from pytest_evalstudio.plugin.reports import Announced, item_tables
@@ -57,7 +58,7 @@ class WorkerPlan:
         header: encoded entries of the record's header that these items need.
         inputs: of the run; None where it asks no model.
         questions: number of questions that the run asks at least.
-        deselected: node ids of the items that were collected and are not to run; for a comparison.
+        collected: file, key and model of all collected items, deselected ones included; for a comparison.
     """
 
     chunks: Mapping[str, str] = field(default_factory=dict)
@@ -66,7 +67,7 @@ class WorkerPlan:
     header: str = ""
     inputs: RunInputs | None = None
     questions: int = 0
-    deselected: tuple[str, ...] = ()
+    collected: tuple[CaseOfModel, ...] = ()
 
     def encoded(self) -> bytes:
         """Return the plan as compressed JSON."""
@@ -82,7 +83,7 @@ def plan_of(
     chunks: Mapping[str, str],
     items: Sequence[EvalItem],
     inputs: RunInputs | None,
-    deselected: Iterable[str] = (),
+    collected: Iterable[CaseOfModel] = (),
 ) -> WorkerPlan:
     """Return the plan of a worker's chunks and items."""
     planned: dict[str, PlannedItem] = {}
@@ -111,7 +112,7 @@ def plan_of(
         header=encode_line(tables).decode() if tables else "",
         inputs=inputs,
         questions=question_count(items),
-        deselected=tuple(sorted(deselected)),
+        collected=tuple(sorted(collected)),
     )
 
 

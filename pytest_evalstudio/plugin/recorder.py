@@ -217,7 +217,7 @@ class Recorder:
 
     def _writes_empty_shard(self, session: pytest.Session) -> bool:
         """Begin a record without items for a shard that got none of the tests, so that it can be merged."""
-        if self._evals.settings.shard is None or session.items or not self._evals.deselected:
+        if self._evals.settings.shard is None or session.items or not self._evals.collected:
             return False
         try:
             self._writer = self._opened()
@@ -245,7 +245,7 @@ class Recorder:
         if baseline is None:
             return
         try:
-            self.comparison = baseline.compare(record, self._evals.deselected)
+            self.comparison = baseline.compare(record, self._evals.collected)
         except EvalStudioError as exc:
             self._evals.warn(f"the run was not compared with its baseline: {exc}", record)
             return
@@ -270,11 +270,6 @@ class Recorder:
         except EvalStudioError as exc:
             self._evals.warn(f"the history cannot be shown: {exc}", folder)
 
-    def _fails(self, comparison: Comparison) -> bool:
-        from pytest_evalstudio.plugin.baseline import fails
-
-        return fails(comparison, self._evals.settings)
-
     def _restore(self) -> None:
         """Put the earlier report back where no item has finished."""
         if self._output is None:
@@ -292,7 +287,7 @@ class Recorder:
     def _fail(self, session: pytest.Session) -> None:
         """Fail a session that would pass: a gate is not met, items were not run, or there is no report."""
         gates = self.report.analysis.gates if self.report is not None else ()
-        worse = self.comparison is not None and self._fails(self.comparison)
+        worse = self.comparison is not None and bool(self.comparison.fail_reasons)
         is_partial = bool(self._not_run) and not self._evals.settings.allows_partial
         passing = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
         if passing and (self._failure or worse or is_partial or any(not gate.met for gate in gates)):

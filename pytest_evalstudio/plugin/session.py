@@ -26,6 +26,7 @@ from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.plugin import chunked
 from pytest_evalstudio.plugin.checks import checks, checks_something
+from pytest_evalstudio.plugin.collected import CaseOfModel, cases_of_models
 from pytest_evalstudio.plugin.confirming import confirmation_test
 from pytest_evalstudio.plugin.continuing import announcement, question_count, run_inputs
 from pytest_evalstudio.plugin.display import SafeTerminal, shown, shown_line, usage_error
@@ -73,7 +74,8 @@ class EvalSession:
         sent_plan: whether this worker has sent its plan to the controller, which replies with the run.
         announcement: line about the interrupted run that this one continues, "" for a new one.
         workflows: those of which a step has run here, by file.
-        deselected: node ids of the items that were collected and are not to run.
+        collected: file, key and model of the items that a comparison does not miss, though they may not run:
+            the deselected ones, and with a baseline all collected ones.
         failure_display: of the terminal.
     """
 
@@ -89,7 +91,7 @@ class EvalSession:
         self.announced = Announced()
         self._warned: set[str] = set()
         self.workflows: dict[Path, WorkflowRun] = {}
-        self.deselected: set[str] = set()
+        self.collected: set[CaseOfModel] = set()
         self._shared: WorkerPlan | None = None
         self._plans: dict[Configuration, Plan] = {}
         self._used: list[ConfiguredEvaluator] = []
@@ -338,6 +340,7 @@ class EvalSession:
             return
         if items and self.baseline is not None:
             self.baseline.check(items)
+            self.collected.update(cases_of_models(items))
             if self.settings.expects_known_failures:
                 self.baseline.expect_known_failures(items)
         if len(items) >= MANY_ITEMS:
@@ -358,8 +361,8 @@ class EvalSession:
                 from pytest_evalstudio.plugin.plans import plan_of
                 from pytest_evalstudio.plugin.scheduling import send_plan
 
-                deselected = self.deselected if self.baseline is not None else ()
-                send_plan(self.config, plan_of(chunks, items, inputs, deselected))
+                collected = self.collected if self.baseline is not None else ()
+                send_plan(self.config, plan_of(chunks, items, inputs, collected))
                 self.sent_plan = True
         elif (items or others or checks_something(session)) and not session.config.option.setuponly:
             self.recorder.claim(inputs)
@@ -381,7 +384,7 @@ class EvalSession:
             pytest.UsageError: if the output folder cannot be used.
         """
         self._shared = plan
-        self.deselected.update(plan.deselected)
+        self.collected.update(plan.collected)
         end_quickly()
         if self.config.option.setuponly:
             return

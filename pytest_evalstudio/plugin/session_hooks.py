@@ -10,6 +10,7 @@ import pytest
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
 from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.plugin import chunked
+from pytest_evalstudio.plugin.collected import cases_of_models
 from pytest_evalstudio.plugin.display import SafeTerminal, shown, shown_line, usage_error
 from pytest_evalstudio.plugin.keys import SPENT
 from pytest_evalstudio.plugin.reports import amend_report, begin_attempt, finish_item
@@ -45,7 +46,7 @@ class SessionHooks:
         """Note the items that are not to run; a comparison does not miss them."""
         from pytest_evalstudio.plugin.items import EvalItem
 
-        self.evals.deselected.update(item.nodeid for item in items if isinstance(item, EvalItem))
+        self.evals.collected.update(cases_of_models(item for item in items if isinstance(item, EvalItem)))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -146,7 +147,7 @@ class SessionHooks:
     def _is_empty_shard(self, session: pytest.Session) -> bool:
         """Return whether this process runs a shard that got none of the tests."""
         is_worker = hasattr(self.evals.config, "workerinput")
-        return bool(not session.items and self.evals.deselected and self.evals.settings.shard) and not (
+        return bool(not session.items and self.evals.collected and self.evals.settings.shard) and not (
             is_worker or self.evals.usage_errors or session.config.option.collectonly
         )
 

@@ -42,6 +42,9 @@ class Settings:
         self._root = config.rootpath
         self._invocation = config.invocation_params.dir
         self._arguments = list(config.args)
+        self._runs_last_failed = bool(getattr(config.option, "lf", False)) and bool(
+            config.cache is not None and config.cache.get("cache/lastfailed", None)
+        )  # without earlier failures, --lf runs all tests
         self._ini_baseline = str(config.getini("evalstudio_baseline") or "")
         self._ini_policy = str(config.getini("evalstudio_pass") or "")
         self._by_file: dict[Path | None, Configuration] = {}
@@ -90,6 +93,11 @@ class Settings:
     def model_names(self) -> list[str]:
         """Return the models that the command line selects, [] for all."""
         return list(self._option.evalstudio_model)
+
+    @property
+    def selects_cases(self) -> bool:
+        """Return whether node ids or --lf leave out test cases before they are collected."""
+        return self._runs_last_failed or any("::" in argument for argument in self._arguments)
 
     @property
     def from_step(self) -> str:

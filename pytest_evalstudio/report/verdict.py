@@ -20,6 +20,7 @@ from pytest_evalstudio.report.leaders import leader_sentences
 REASON_CHARS = 160
 UNCOLLECTED = 5
 """Names of files that could not be collected."""
+_OF_CASE = "::/"  # node id of a test case that is malformed: its file, and the place in it
 Outcome = Literal["passed", "failed", "error", "incomplete", "completed"]
 
 
@@ -83,8 +84,11 @@ def verdict_of(
     elif missed:
         outcome, short = "failed", f"{counted(len(missed), 'gate')} not met"
         headline = f"FAILED – {short}"
+    elif comparison is not None and comparison.fail_reasons:
+        outcome, short = "failed", ", ".join(_comparison_failures(comparison))
+        headline = f"FAILED – {short}"
     elif analysis.run.uncollected:
-        outcome, short = "incomplete", f"{counted(len(analysis.run.uncollected), 'file')} not collected"
+        outcome, short = "incomplete", _uncollected(analysis.run.uncollected)
         headline = f"INCOMPLETE – {short}"
     elif analysis.run.steps and not total:
         outcome, headline = _of_workflows(analysis)
@@ -111,6 +115,28 @@ def verdict_of(
         facts=facts,
         title=f"{verdict.sign} {short} – {run_name(analysis)}",
     )
+
+
+def _uncollected(names: Sequence[str]) -> str:
+    """Return how many files, and single test cases of other files, could not be collected."""
+    cases = sum(_OF_CASE in name for name in names)
+    files = len(names) - cases
+    parts = [counted(files, "file")] if files else []
+    parts += [counted(cases, "test case")] if cases else []
+    return f"{' and '.join(parts)} not collected"
+
+
+def _comparison_failures(comparison: Comparison) -> Iterator[str]:
+    """Yield why the comparison with the baseline fails a run whose tests pass."""
+    if "case" in comparison.fail_reasons:
+        yield counted(comparison.new_failures, "regressed case")
+    if "mean" in comparison.fail_reasons:
+        worse = sum(metric.decides and metric.verdict == "worse" for metric in comparison.metrics)
+        yield f"{counted(worse, 'metric')} worse than in the baseline"
+    if "gone" in comparison.fail_reasons:
+        yield f"{counted(comparison.items['gone'], 'case')} of the baseline gone"
+    if "inconclusive" in comparison.fail_reasons:
+        yield "comparison with the baseline inconclusive"
 
 
 def _of_workflows(analysis: Analysis) -> tuple[Outcome, str]:

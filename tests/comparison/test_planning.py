@@ -83,6 +83,24 @@ def test_a_pilot_without_repeats_gives_bounds(tmp_path: Path) -> None:
     assert result["varying_cases"] > 2 * result["sizes"][0]["cases"]
 
 
+def test_answers_that_vary_take_no_fewer_cases_than_constant_ones(tmp_path: Path) -> None:
+    builder = RecordBuilder(evaluator("quality"), evaluator("other"), models=("one", "two"))
+    for number in range(80):
+        outcome = {"quality": score(0.6667 if number == 4 else 1.0)}
+        for model in ("one", "two"):
+            builder.add(f"k{number}", model, {"outcomes": outcome})
+    builder.write(tmp_path)
+
+    options = ("--drop", "0.1", "--metric", "quality", "--model", "one")
+    result = json.loads(plan(tmp_path, *options, "--json").stdout)[0]
+
+    assert result["current_power"] < 0.8
+    assert result["varying_cases"] >= result["sizes"][0]["cases"] > 80
+    assert "needed: 9 more cases if answers do not vary, 9 more cases if they vary" in (
+        plan(tmp_path, *options).stdout
+    )
+
+
 def test_perturbations_belong_to_their_case(tmp_path: Path) -> None:
     builder = RecordBuilder(evaluator("quality"))
     for number in range(40):

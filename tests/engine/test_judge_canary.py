@@ -70,6 +70,40 @@ def test_a_perfect_judge_agrees_with_the_labels_and_does_not_drift() -> None:
     assert (result.compared, result.changed, result.p, result.is_drift) == (32, (), 1.0, False)
 
 
+def test_a_judge_without_verdicts_writes_no_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "app.py").write_text("def judge(prompt):\n    return 'I think so.'\n")
+    (tmp_path / "evalstudio.toml").write_text('[judge]\nhost = "python"\ntarget = "app:judge"\n')
+    command = ["judge-check", "--canary", "c.json", "--evaluator", "correctness_judge", "--repeats", "0"]
+
+    code = main(command)
+
+    assert code == 2
+    assert not (tmp_path / "c.json").exists()
+    assert "has no verdict on any answer of the canary set" in (error := capsys.readouterr().err)
+    assert "it begins 'I think so.'" in error
+
+
+def test_a_judge_that_lost_its_verdicts_is_a_drift_with_its_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "app.py").write_text("def judge(prompt):\n    return 'I think so.'\n")
+    (tmp_path / "evalstudio.toml").write_text('[judge]\nhost = "python"\ntarget = "app:judge"\n')
+    record = judged(lambda key: True, repeats=0)
+    record.save(tmp_path / "c.json")
+    unjudged = record.model_copy(update={"verdicts": {key: [None] for key in record.verdicts}})
+    unjudged.save(tmp_path / "empty.json")
+    command = ["judge-check", "--evaluator", "correctness_judge", "--repeats", "0", "--canary"]
+
+    assert main([*command, "c.json"]) == 1
+    assert "without a verdict: the reply of judge 'python' could not be read" in capsys.readouterr().out
+    assert main([*command, "empty.json"]) == 2
+    assert "the earlier record has no verdict; replace it with --update" in capsys.readouterr().err
+
+
 def test_a_broken_judge_disagrees_with_the_labels() -> None:
     lines = list(canary_lines(judged(lambda key: True)))
     right = sum(CONTENT.labels("correctness_judge").values())

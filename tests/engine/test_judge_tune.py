@@ -79,6 +79,39 @@ def test_examples_from_the_fit_half_raise_the_agreement_on_the_held_out_half(tmp
     assert tuning.proposed["fit"].answers == COUNT // 2 - 4, "examples do not measure themselves"
 
 
+def test_a_judge_without_verdicts_is_a_fault(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"the judge of polite has no verdict: .* it begins 'Hm'"):
+        tune(tmp_path, lambda prompt: "Hm")
+
+
+def test_a_proposal_that_agrees_no_better_than_chance_is_not_recommended(tmp_path: Path) -> None:
+    def inverted(prompt: str) -> str:
+        if "Examples of this task" in prompt:
+            return "true"
+        return "true" if "whatever" in prompt else "false"
+
+    tuning = tune(tmp_path, inverted)
+
+    assert (tuning.present["held_out"].kappa, tuning.proposed["held_out"].kappa) == (-1.0, 0.0)
+    assert not tuning.is_better
+    assert "keep the present configuration" in "\n".join(describe(tuning, "tuned.json"))
+
+
+@pytest.mark.parametrize(("count", "is_proven"), [(3, False), (10, True)])
+def test_a_proposal_that_corrects_few_answers_may_be_chance(
+    tmp_path: Path, count: int, is_proven: bool
+) -> None:
+    labels = {key: label for key, label in LABELS.items() if label or int(key[1:]) < 4 * count}
+
+    tuning = tune(tmp_path, learns, labels=labels)
+
+    chance = f"the difference may be chance: {count} held-out answers corrected, 0 newly wrong (p 0.12)"
+    lines = "\n".join(describe(tuning, "tuned.json"))
+    assert (tuning.corrected, tuning.newly_wrong) == (count, 0)
+    assert (chance in lines, tuning.p <= 0.05) == (not is_proven, is_proven)
+    assert "to apply it" in lines
+
+
 def test_the_proposal_is_used_by_the_configuration_that_names_its_file(tmp_path: Path) -> None:
     tuning = tune(tmp_path, learns)
     (tmp_path / "tuned.json").write_text(tuning.proposal.model_dump_json(), encoding="utf-8")

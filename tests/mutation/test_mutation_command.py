@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from support.command import Result, evalstudio
+from support.project import Project
 
 ANSWERS = {
     "fee": ("What does a transfer abroad cost?", "A transfer abroad costs 15 USD in total."),
@@ -200,3 +201,16 @@ def test_what_cannot_be_damaged_is_said(tmp_path: Path) -> None:
     result = mutated(tmp_path)
     assert result.returncode == 2
     assert "none of 3 answers passes undamaged, e.g. 'What does a transfer abroad cost?'" in result.stderr
+
+
+def test_a_run_in_which_nothing_passes_says_so(pytester: pytest.Pytester) -> None:
+    project = Project(pytester)
+    project.suite({"key": "sum", "prompt": "2+2?", "expected_output": "5", "condition": '"5"'})
+    project.run().assert_outcomes(failed=1)
+
+    result = project.run_command("mutate", "evalstudio-report")
+
+    assert result.ret == 2
+    result.stderr.fnmatch_lines(
+        ["evalstudio: evalstudio-report: has no answers to damage: none of its answers (1) passes; mend the*"]
+    )

@@ -177,6 +177,8 @@ def test_a_mean_that_is_worse_fails_the_session_although_each_item_passes(projec
 
     by_case.assert_outcomes(passed=8)
     assert (by_case.ret, by_mean.ret) == (0, 1)
+    by_case.stdout.fnmatch_lines(["result: PASSED – 8 of 8 tests"])
+    by_mean.stdout.fnmatch_lines(["result: FAILED – 1 metric worse than in the baseline"])
     by_mean.stdout.fnmatch_lines(
         [
             "compared with run ????*",
@@ -287,6 +289,70 @@ def test_cases_that_are_gone_fail_the_session_where_asked_and_deselected_ones_do
     removed.stdout.fnmatch_lines(["items: 1 still passing, 2 gone", "since run * no case changed; 2 gone*"])
 
 
+SELECTIONS = {
+    "deselected, with a renamed model": ("--evalstudio-baseline-model", "app=app two", "-k", "four"),
+    "not reached": ("-x", "-k", "not four", "--evalstudio-baseline-model", "app=app two"),
+    "a node id": ("sums_suite.json::four", "--evalstudio-baseline-model", "app=app two"),
+    "another model": ("--evalstudio-model", "app two", "--evalstudio-baseline-model", "app=app two"),
+}
+
+
+@pytest.mark.parametrize("arguments", SELECTIONS.values(), ids=SELECTIONS)
+@pytest.mark.parametrize("workers", WORKERS)
+def test_cases_that_a_run_leaves_out_are_not_gone(
+    baseline: Project, arguments: tuple[str, ...], workers: tuple[str, ...]
+) -> None:
+    config = (baseline.folder / "evalstudio.toml").read_text()
+    second = '[[model]]\nname = "second"\nhost = "python"\ntarget = "app:ask"\n'
+    baseline.write("evalstudio.toml", config + second)
+    baseline.run()
+    evalstudio("baseline", "save", "-o", "two.jsonl", folder=baseline.folder)
+    baseline.write("evalstudio.toml", config.replace('"app"', '"app two"') + second)
+
+    baseline.run("--evalstudio-baseline", "two.jsonl", *arguments, *workers)
+
+    assert results(baseline)["items"]["gone"] == 0
+
+
+def test_cases_that_passed_last_time_are_not_gone_in_a_rerun_of_the_failures(project: Project) -> None:
+    project.write("app.py", BETTER)
+    project.write("suites/sums_suite.json", project.suite(case("four", "2+2?", '"4"')).read_bytes())
+    project.suite(case("six", "3+3?", '"6"'), case("eight", "4+4?", '"9"'), name="suites/more_suite.json")
+    project.run("suites")
+    evalstudio("baseline", "save", folder=project.folder)
+    options = ("suites", "--evalstudio-baseline", "evalstudio-baseline.jsonl")
+    project.write("app.py", WORSE)
+    project.run_with_cache(*options).assert_outcomes(passed=2, failed=1)
+    project.write("app.py", BETTER)
+
+    result = project.run_with_cache(*options, "--lf", "--evalstudio-fail-on", "gone")
+
+    result.assert_outcomes(passed=1)
+    assert result.ret == 0
+    assert results(project)["items"]["gone"] == 0
+
+
+def test_a_rerun_without_earlier_failures_misses_the_gone_cases(baseline: Project) -> None:
+    baseline.suite(case("four", "2+2?", '"4"'))
+    options = ("--evalstudio-baseline", "evalstudio-baseline.jsonl", "--evalstudio-fail-on", "gone")
+
+    first = baseline.run_with_cache(*options)
+    again = baseline.run_with_cache(*options, "--lf")
+
+    assert (first.ret, again.ret) == (1, 1)
+    assert "rerun: " not in first.stdout.str()
+    again.stdout.fnmatch_lines(["result: FAILED – 2 cases of the baseline gone"])
+
+
+def test_cases_of_a_moved_suite_that_are_deselected_are_not_gone(baseline: Project) -> None:
+    (baseline.folder / "sums_suite.json").rename(baseline.folder / "moved_suite.json")
+
+    result = compared(baseline, "-k", "four", "--evalstudio-fail-on", "gone")
+
+    assert result.ret == 0
+    assert results(baseline)["items"]["gone"] == 0
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -302,6 +368,33 @@ def test_what_fails_a_session_is_checked(project: Project, text: str, message: s
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([message])
+
+
+@pytest.mark.parametrize(
+    ("options", "headline"),
+    [
+        (("--evalstudio-fail-on", "case"), "FAILED – 1 regressed case"),
+        (("--evalstudio-fail-on", "gone"), "FAILED – 1 case of the baseline gone"),
+        (
+            ("--evalstudio-fail-on", "gone", "--evalstudio-fail-on-inconclusive"),
+            "FAILED – 1 case of the baseline gone, comparison with the baseline inconclusive",
+        ),
+        (("--evalstudio-fail-on", "mean"), "PASSED – 1 of 2 tests, 1 expected failure"),
+    ],
+)
+@pytest.mark.parametrize("workers", WORKERS)
+def test_the_headline_says_why_a_comparison_fails_the_session(
+    baseline: Project, options: tuple[str, ...], headline: str, workers: tuple[str, ...]
+) -> None:
+    baseline.suite(case("four", "2+2?", '"4"'), case("six", "3+3?", '"6"', xfail="The new model rounds."))
+
+    result = compared(baseline, *options, *workers)
+
+    report = baseline.folder / "evalstudio-report"
+    assert result.ret == (1 if headline.startswith("FAILED") else 0)
+    result.stdout.fnmatch_lines([f"result: {headline}"])
+    assert headline in (report / "summary.md").read_text(encoding="utf-8").splitlines()[0]
+    assert headline in (report / "interpretation.html").read_text(encoding="utf-8")
 
 
 def test_the_configuration_names_several_reasons(baseline: Project) -> None:

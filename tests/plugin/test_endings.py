@@ -211,3 +211,18 @@ def test_a_run_without_all_of_its_files_is_no_pass(
     assert "result: INCOMPLETE – 1 file not collected" in text
     summary = (project.folder / "evalstudio-report" / "summary.md").read_text(encoding="utf-8")
     assert "Not collected, so that their tests are missing: broken\\_suite.json." in summary
+
+
+def test_malformed_test_cases_are_not_counted_as_files(project: Project) -> None:
+    good = {"key": "sum", "prompt": "2+2?", "condition": '"4"'}
+    project.suite(good, *({"key": f"k{number}", "promptt": "3+3?"} for number in range(2)))
+
+    result = project.run()
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["result: INCOMPLETE – 2 test cases not collected"])
+    project.write("broken_suite.json", '{"tests": [')
+    files = ("sums_suite.json", "broken_suite.json")
+    project.run("--continue-on-collection-errors", *files).stdout.fnmatch_lines(
+        ["result: INCOMPLETE – 1 file and 2 test cases not collected"]
+    )

@@ -258,6 +258,21 @@ def test_an_incomplete_table_is_a_usage_error(gated: Project) -> None:
     result.stderr.fnmatch_lines(["*table 'new.parquet' is incomplete: * --resume"])
 
 
+def test_gates_of_a_table_without_answers_are_a_usage_error(gated: Project) -> None:
+    source = gated.write("night.csv", "key,model,input,actual_output,expected_output,topic\n")
+    score_table(source, ["rouge"], gated.folder / "night.parquet", workers=1)
+    write(gated, table="night.parquet", gates=["rouge >= 0.5"])
+    gated.write("test_other.py", "def test_passes(): pass\n")
+
+    result = gated.run()
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        ["*nightly_scores.json: table 'night.parquet' has no answers, so that no gate can be checked*"]
+    )
+    assert gated.run_command("validate", "nightly_scores.json").ret == 1
+
+
 MALFORMED = [
     ("x_scores.toml", "table = \n", "x_scores.toml: is not TOML*"),
     ("x_scores.toml", 'gates = ["rouge >= 1"]\n', "x_scores.toml /table: 'table' is missing; add it"),

@@ -112,10 +112,15 @@ class GatedTable:
 
         Raises:
             ConfigurationError: if a gate, group or model is not in the table.
-            DataError: if a table is missing, incomplete or none.
+            DataError: if a table is missing, incomplete or none, or the one that is checked has no answers.
         """
         self.file = file
         self.table = opened(file.table, folder, "table", access)
+        if not self.table.manifest.models:
+            raise DataError(
+                f"table {file.table!r} has no answers, so that no gate can be checked; look at the source"
+                " that it was scored from"
+            )
         self.baseline = opened(file.baseline.table, folder, "baseline", access) if file.baseline else None
         self.models = [entry.key for entry in self.table.manifest.models if is_wanted(entry.key)]
         self.checks = [*self._gates(), *self._comparisons()]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pytest_evalstudio.core.figures import counted, percent
 from pytest_evalstudio.record.schema import Item
-from pytest_evalstudio.stats.confirmation import FAMILY_LEVEL
+from pytest_evalstudio.stats.confirmation import FAMILY_LEVEL, MEAN_PASS_RATE
 
 MAX_LISTED = 100
 
@@ -55,7 +55,10 @@ class Confirmations:
         counts = [f"{self.confirmed:,} confirmed", f"{self.not_confirmed:,} not confirmed (flaky)"]
         counts += [f"{self.interrupted:,} not decided"] if self.interrupted else []
         failures = counted(total, "case that failed was", "cases that failed were")
-        rate = f"at most {percent(FAMILY_LEVEL)} of unchanged runs have a confirmed regression"
+        rate = (
+            f"at most {percent(FAMILY_LEVEL)} of unchanged runs have a confirmed regression"
+            f" if unchanged cases pass {percent(MEAN_PASS_RATE)} of the time on average"
+        )
         return f"{failures} asked again: {', '.join(counts)}; {rate}."
 
     def lines(self, limit: int) -> Iterator[str]:
