@@ -60,5 +60,15 @@ def test_a_longer_common_end_comes_first_and_unchanged_cases_decide_among_equals
     assert pairs(base, {"home/x/a.json": {"k": 1}}, root=False) == [("x/a.json", "home/x/a.json", False)]
 
 
+def test_a_longer_common_end_comes_first_whichever_of_the_paths_is_longer() -> None:
+    base, same, changed = {"x/a.json": {"k": 1}}, {"k": 1}, {"k": 2}
+    assert pairs(base, {"a.json": same, "home/x/a.json": changed}, root=False) == [
+        ("x/a.json", "home/x/a.json", False)
+    ]
+    assert pairs({"a.json": same, "home/x/a.json": changed}, base, root=False) == [
+        ("home/x/a.json", "x/a.json", False)
+    ]
+
+
 def test_equal_ends_of_files_without_a_common_key_are_no_proof() -> None:
     assert pairs({"a.json": {"k": 1}}, {"x/a.json": {"l": 1}}, root=False) == []

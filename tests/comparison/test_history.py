@@ -14,7 +14,7 @@ from pytest_evalstudio.comparison.sides import read_side
 from pytest_evalstudio.core.errors import ConfigurationError
 from support.command import evalstudio
 from support.project import Project
-from support.records import RecordBuilder, evaluator, score
+from support.records import RecordBuilder, evaluator, metric, score
 from support.workers import WORKERS
 
 
@@ -177,6 +177,15 @@ def test_a_rise_since_the_run_before_has_its_sign(runs: Path) -> None:
     record(runs / "c", 3, 1.0, 1.0, 0.0, 0.0)
     lines = list(history_lines(history([runs / "a", runs / "b", runs / "c"])))
     assert lines[-1].endswith(", +0.25 since the run before")
+
+
+def test_metrics_after_one_that_decides_nothing_have_a_series() -> None:
+    free = metric("free", primary=False, asserted=False)
+    builder = RecordBuilder(evaluator("quality", free, metric(), metric("other", primary=False)))
+    scores = {"free": 0.1, "score": 0.5, "other": 0.7}
+    builder.add("k", "one", {"outcomes": {"quality": {"status": "score", "scores": scores}}})
+    content = history_of([read_side(builder.run, builder.typed_items)])
+    assert [series.metric for series in content.series] == ["other", "score"]
 
 
 def test_ranges_of_figures_begin_at_zero(runs: Path) -> None:

@@ -105,6 +105,11 @@ def test_ten_regressed_items_are_shown_and_the_others_counted() -> None:
     assert "more" not in ten.split("**Baseline**")[0].split("\n", 4)[4]
 
 
+def test_a_rise_has_its_sign() -> None:
+    risen = metric(base=0.25, new=0.5, difference=0.25, low=0.125, high=0.5, verdict="better")
+    assert "| 0.25 | 0.5 | +0.25 [" in comparison_markdown(comparison(verdict="better", metrics=(risen,)))
+
+
 def test_thirty_metrics_are_shown() -> None:
     text = comparison_markdown(comparison(metrics=(metric(),) * 32))
     assert text.count("| rouge.rouge") == 30

@@ -85,7 +85,9 @@ def test_the_terminal_names_constant_redundant_and_odd_cases(tmp_path: Path) -> 
 def test_a_case_that_better_models_fail_is_named_beyond_chance(tmp_path: Path) -> None:
     names = tuple(f"model {number:02}" for number in range(16))
     verdicts = {f"step-{number}": "-" * number + "+" * (16 - number) for number in range(2, 15, 2)}
-    verdicts |= {"inverted": "+" * 8 + "-" * 8, "noise": "++-+-+--+-+--+-+"}
+    # 15 ** 0.5 times the correlations: -3.4, -1.2 and -2.4; of one case of ten they take -2.58, of one alone
+    # -1.64 (quantiles of the normal distribution).
+    verdicts |= {"inverted": "+" * 8 + "-" * 8, "noise": "++-+-+--+-+--+-+", "unlucky": "+++-+++--+--+---"}
 
     result = selected(record(tmp_path, verdicts, names), "--budget", "3")
 
@@ -100,6 +102,13 @@ def test_a_redundant_case_gives_way_to_another_of_its_difficulty() -> None:
     redundant = np.asarray([False, True, False])
     assert select(verdicts, [frozenset()] * 3, redundant, 2) == {0: 1, 2: 2}
     assert select(verdicts, [frozenset()] * 3, redundant, 9) == {0: 1, 1: 1, 2: 1}
+
+
+def test_the_smaller_suite_leaves_out_the_redundant_case(tmp_path: Path) -> None:
+    """Of three cases that always pass the one in the middle repeats the first."""
+    verdicts = {"easy": "+++", "easy-again": "+++", "easy-too": "+++"}
+    cases = figures(record(tmp_path, verdicts, names=("one", "two", "three")), "--budget", "1")
+    assert [key for key, case in cases.items() if case["weight"]] == ["easy"]
 
 
 def test_cases_of_documents_that_are_not_covered_come_first() -> None:

@@ -154,3 +154,12 @@ def test_labels_of_one_question_are_worth_what_clusters_are() -> None:
     assert estimate.interval == pytest.approx(
         wilson_interval(26 / 36 * share.effective, share.effective, degrees=11)
     )
+
+
+def test_labels_of_a_single_question_leave_one_degree_of_freedom() -> None:
+    """Wilson's lower bound of 1 of 1 is 1 / (1 + t²); Student's quantile with 1 degree is tan(0.475 π)."""
+    labels = np.array([1.0, 1.0, np.nan, np.nan])
+    powered = PredictionPowered(np.ones(4), labels, np.zeros(4, dtype=np.int64), np.array([0, 0, 1, 2]))
+    estimate = powered.rate(np.ones(4, dtype=bool))
+    assert estimate is not None
+    assert estimate.interval == pytest.approx((1 / (1 + np.tan(0.475 * np.pi) ** 2), 1.0))

@@ -14,6 +14,7 @@ from pytest_evalstudio.stats.resampling import (
     share_interval,
     weighted_area_under_roc,
     weighted_kappa,
+    weighted_quadratic_kappa,
 )
 
 
@@ -64,6 +65,18 @@ def test_weighted_figures_are_those_of_scikit_learn(ties: bool) -> None:
     passes = scores >= 0.5
     expected = [cohen_kappa_score(good, passes, sample_weight=row) for row in weights]
     assert weighted_kappa(good, passes, weights) == pytest.approx(expected)
+
+
+def test_weighted_quadratic_kappa_is_that_of_scikit_learn() -> None:
+    rng = np.random.default_rng(6)
+    first = rng.integers(1, 6, 40)
+    second = np.clip(first + rng.integers(-1, 3, 40), 1, 5)
+    weights = rng.integers(0, 4, (20, 40)).astype(float)
+    expected = [cohen_kappa_score(first, second, weights="quadratic", sample_weight=row) for row in weights]
+    got = weighted_quadratic_kappa(first.astype(float), second.astype(float), weights)
+    assert got == pytest.approx(expected)
+    same = np.full(40, 3.0)
+    assert np.isnan(weighted_quadratic_kappa(same, same, weights)).all()
 
 
 @pytest.mark.slow

@@ -104,3 +104,15 @@ def test_a_cut_that_passes_all_bad_answers_is_not_within_a_limit() -> None:
     probabilities, good = np.array([0.3, 0.6, 0.8]), np.array([1, 1, 0])
     cut = choose_cut(probabilities, good, RiskRule(rule="max_type_i", limit=0.5))
     assert not cut.is_attained
+
+
+def test_where_every_answer_shall_fail_the_cut_is_above_all_probabilities() -> None:
+    rule = RiskRule(rule="cost", cost_type_i=1, cost_type_ii=1_000)
+    cut = choose_cut(np.array([0.2, 0.5, 0.8]), np.array([0.0, 1.0, 0.0]), rule)
+    assert (cut.probability, cut.type_1, cut.type_2) == (pytest.approx(0.9), 1.0, 0.0)
+
+
+def test_where_every_answer_shall_pass_the_cut_is_below_all_probabilities() -> None:
+    rule = RiskRule(rule="cost", cost_type_i=1_000, cost_type_ii=1)
+    cut = choose_cut(np.array([0.2, 0.5, 0.8]), np.array([1.0, 0.0, 1.0]), rule)
+    assert (cut.probability, cut.type_1, cut.type_2) == (pytest.approx(0.1), 0.0, 1.0)

@@ -180,3 +180,14 @@ def test_the_covariance_by_hand() -> None:
 
 def test_one_question_has_no_covariance() -> None:
     assert judge_errors([1], [1], [1], [0]).covariance == 0.0
+
+
+@pytest.mark.parametrize(("good", "bad"), [([2, 2], [0, 0]), ([0, 0], [2, 2])], ids=["no bad", "no good"])
+def test_answers_of_one_kind_have_no_covariance(good: list[int], bad: list[int]) -> None:
+    half = [count // 2 for count in good], [count // 2 for count in bad]
+    assert judge_errors(good, half[0], bad, half[1]).covariance == 0.0
+
+
+def test_the_covariance_of_two_questions_with_unequal_counts_by_hand() -> None:
+    # shares 2/3 and 3/4; residuals (2/3, 1/4), (-2/3, -1/4): products sum to 1/3; (1/3) / (3 * 4) * 2 / 1
+    assert judge_errors([2, 1], [2, 0], [1, 3], [0, 1]).covariance == pytest.approx(1 / 18)

@@ -80,3 +80,11 @@ def test_the_two_sided_test_of_dominance_is_exact() -> None:
 
 def test_rises_alone_are_no_sign_of_a_drop() -> None:
     assert sign_flip_drop(np.linspace(0.1, 1.0, 30) ** 2) == 1.0
+
+
+def test_up_to_one_thousand_differences_are_drawn_and_more_have_the_normal_approximation() -> None:
+    differences = np.random.default_rng(8).normal(0.01, 1.0, 1_001)
+    by_draws = 100 * sign_flip_drop(differences[:1_000], draws=99)
+    assert by_draws == pytest.approx(round(by_draws), abs=1e-9), "a number of the 100 assignments"
+    z = differences.sum() / np.sqrt((differences**2).sum())
+    assert sign_flip_drop(differences, draws=99) == pytest.approx(stats.norm.cdf(z), abs=1e-12)

@@ -138,14 +138,12 @@ def threshold(calibration: Calibration, chance: float | None = None) -> float | 
         weight = curve.weights[0]
         if weight == 0 or (weight > 0) != is_higher or not 0 < chance < 1:
             return None
-        crossings = (
-            curve.means[0] + curve.scales[0] * (math.log(chance / (1 - chance)) - curve.intercept) / weight
+        crossing = curve.means[0] + curve.scales[0] * (
+            (math.log(chance / (1 - chance)) - curve.intercept) / weight
         )
-        return (
-            (math.expm1(crossings) if curve.logs[0] else crossings)
-            if math.isfinite(crossings) and crossings < _LARGEST_LOG
-            else None
-        )
+        if not math.isfinite(crossing) or (curve.logs[0] and crossing >= _LARGEST_LOG):
+            return None
+        return math.expm1(crossing) if curve.logs[0] else crossing
     reached = [p >= chance for p in curve.p]
     if all(reached) or not any(reached):
         return None

@@ -166,7 +166,7 @@ def _price(figures: CalibrationFigures, rule: RiskRule) -> Iterator[Refusal]:
 def _trivial(figures: CalibrationFigures, rule: RiskRule) -> Iterator[Refusal]:
     """Yield a refusal if a verdict without any score costs no more, on answers that had no part in it."""
     expected = figures.expected
-    if rule.rule != "cost" or expected.cost_per_1000 is None or expected.trivial_cost_per_1000 is None:
+    if expected.cost_per_1000 is None or expected.trivial_cost_per_1000 is None:
         return
     if expected.cost_per_1000 < expected.trivial_cost_per_1000:
         return

@@ -88,10 +88,16 @@ def test_scores_of_any_size_give_probabilities_of_levels(score: float) -> None:
         pytest.param(logistic(2.0), "higher", 0.5 + 0.2 * 0.4 / 2, id="logistic"),
         pytest.param(logistic(-2.0), "lower", 0.5 - 0.2 * 0.4 / 2, id="logistic, lower is better"),
         pytest.param(logistic(-2.0, log=True), "lower", math.expm1(0.5 - 0.2 * 0.4 / 2), id="a count"),
+        pytest.param(logistic(-1.0), "lower", 0.5 - 0.2 * 0.4, id="a weight of -1"),
+        pytest.param(logistic(-0.5), "lower", 0.5 - 0.2 * 0.4 / 0.5, id="a small weight"),
         pytest.param(logistic(-2.0), "higher", None, id="against the direction"),
         pytest.param(logistic(0.0), "higher", None, id="no weight"),
         pytest.param(Line(x=[0.2, 0.6, 0.8], p=[0.1, 0.4, 0.6]), "higher", 0.7, id="line"),
         pytest.param(Line(x=[0.2, 0.4, 0.8], p=[0.9, 0.6, 0.4]), "lower", 0.6, id="line, lower is better"),
+        pytest.param(Line(x=[0.2, 0.6], p=[0.1, 0.9]), "higher", 0.4, id="a line of two points"),
+        pytest.param(
+            Line(x=[0.2, 0.4, 0.6, 0.8], p=[0.9, 0.7, 0.3, 0.1]), "lower", 0.5, id="a line of four points"
+        ),
         pytest.param(Line(x=[0.2, 0.6], p=[0.6, 0.9]), "higher", None, id="all reach it"),
         pytest.param(Line(x=[0.2, 0.6], p=[0.1, 0.4]), "higher", None, id="none reaches it"),
         pytest.param(Line(x=[0.2, 0.6], p=[0.9, 0.1]), "higher", None, id="line against the direction"),
@@ -114,6 +120,7 @@ def test_the_threshold_is_where_the_probability_reaches_one_half(
 
 def test_another_probability_has_another_threshold() -> None:
     assert threshold(calibration(logistic(2.0)), 0.9) == pytest.approx(0.5 + 0.2 * (0.4 + math.log(9)) / 2)
+    assert threshold(calibration(logistic(2.0)), 0.0) is None
     assert threshold(calibration(logistic(2.0)), 1.0) is None
 
 
@@ -122,3 +129,22 @@ def test_several_metrics_have_no_threshold() -> None:
         intercept=0.0, weights=[1.0, 1.0], means=[0.0, 0.0], scales=[1.0, 1.0], logs=[False, False]
     )
     assert threshold(calibration(curve, metrics=2)) is None
+
+
+@pytest.mark.parametrize(
+    ("mean", "log", "expected"),
+    [
+        pytest.param(1_000.0, False, 1_000.0, id="a score"),
+        pytest.param(690.0, True, math.expm1(690.0), id="a count"),
+        pytest.param(720.0, True, None, id="a count beyond floats"),
+    ],
+)
+def test_large_scores_have_a_threshold(mean: float, log: bool, expected: float | None) -> None:
+    """With an intercept of 0 the threshold is the mean, of counts that of log(1 + score)."""
+    curve = Logistic(intercept=0.0, weights=[1.0], means=[mean], scales=[1.0], logs=[log])
+    assert threshold(calibration(curve)) == (None if expected is None else pytest.approx(expected))
+
+
+def test_a_threshold_beyond_floats_is_none() -> None:
+    curve = Logistic(intercept=-1.0, weights=[1.0], means=[1e308], scales=[1e308], logs=[False])
+    assert threshold(calibration(curve)) is None

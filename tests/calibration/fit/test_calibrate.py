@@ -297,6 +297,9 @@ def test_boosted_trees_of_several_metrics_are_measured_and_not_saved(tmp_path: P
     [
         pytest.param("qualtiy", {}, "no metric 'qualtiy'. Did you mean 'quality'", id="metric"),
         pytest.param("quality,quality.quality", {}, "quality.quality is named twice", id="twice"),
+        pytest.param(
+            "quality,words,words", {"second": [*range(120)]}, "length.words is named twice", id="last twice"
+        ),
         pytest.param("quality", {"alpha": 1.0}, "alpha = 1.0: must lie between 0 and 1", id="alpha"),
         pytest.param(
             "quality", {"alpha": math.nan}, "alpha = nan: must lie between", id="alpha that is no number"

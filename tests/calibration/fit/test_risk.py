@@ -397,6 +397,14 @@ def test_labels_choose_the_metric_that_agrees_with_them() -> None:
     assert saved.curve == alone.calibration.curve
 
 
+def test_labels_choose_among_metrics_whose_lower_scores_are_better() -> None:
+    informative, labels = rag(3, 100)
+    noise = np.random.default_rng(4).random(100)
+    table = answers(noise, 0.95 - 0.9 * informative, better="lower")
+    figures = calibrate(table, labelled(table, labels), list(table.columns), chooses=True).figures
+    assert (figures.metrics, figures.is_accepted) == (("e1.m",), True)
+
+
 @pytest.mark.slow
 def test_a_choice_among_metrics_without_information_is_refused() -> None:
     """Of 20 metrics of noise one agrees well with the labels that choose it, and not with others."""

@@ -48,8 +48,11 @@ def test_one_rater_agrees_with_nobody() -> None:
 
 
 def test_an_adjudicator_decides_and_is_no_rater() -> None:
-    """Two raters agree on a and b, and are divided on c and d, of which c is decided as good."""
-    said = {"al": {"a": 1, "b": 0, "c": 1, "d": 1}, "bo": {"a": 1, "b": 0, "c": 0, "d": 0}}
+    """Two raters agree on a and b, and are divided on c, d and e, of which c is decided as good."""
+    said = {
+        "al": {"a": 1, "b": 0, "c": 1, "d": 1, "e": 1},
+        "bo": {"a": 1, "b": 0, "c": 0, "d": 0, "e": 0},
+    }
     labels = [
         Label(key=key, model_key="m", label=label, rater=rater)
         for rater, by_key in said.items()
@@ -57,9 +60,9 @@ def test_an_adjudicator_decides_and_is_no_rater() -> None:
     ]
     before = agreement(labels)
     after = agreement([*labels, Label(key="c", model_key="m", label=1, rater="cy", role="adjudicator")])
-    assert (before.percent, before.undecided, before.adjudicated) == (0.5, (2, 2), 0)
-    assert (after.percent, after.undecided, after.adjudicated) == (0.5, (2, 1), 1)
-    assert after.raters == {"al": 4, "bo": 4}
+    assert (before.percent, before.undecided, before.adjudicated) == (0.4, (3, 3), 0)
+    assert (after.percent, after.undecided, after.adjudicated) == (0.4, (3, 2), 1)
+    assert after.raters == {"al": 5, "bo": 5}
     assert after.krippendorff_alpha == before.krippendorff_alpha
     assert before.final_percent == 1.0, "a and b, whose four labels are the final ones"
     assert after.final_percent == pytest.approx(5 / 6), "bo's label of c differs"

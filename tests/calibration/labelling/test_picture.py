@@ -118,6 +118,8 @@ def test_bands_have_the_conformal_set_of_their_scores(quantile: float, names: li
         (0.415, 0.585), abs=0.0025
     )  # the grid has steps of 0.0018
     assert bands[0].startswith("-0.03 to ")
+    areas = [rect for rect in elements(svg, "rect") if " to " in "".join(rect.itertext())]
+    assert {(rect.get("y"), rect.get("height")) for rect in areas} == {(str(TOP), str(BOTTOM - TOP))}
     assert bands[2].partition(":")[0].endswith(" to 1.03")
 
 

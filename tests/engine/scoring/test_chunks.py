@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -61,6 +63,13 @@ def test_an_original_and_its_perturbations_stay_together(monkeypatch):
     first = task("p", source=original)
     members = [task("a"), original, task("b"), first, task("q", source=first)]
     assert keys(members) == [["0a"], ["0o", "0p", "0q"], ["0b"]]
+
+
+def test_a_case_stays_with_the_one_that_it_is_compared_with(monkeypatch):
+    monkeypatch.setattr(chunks, "SIZE", 1)
+    counterpart = task("o")
+    compared = dataclasses.replace(task("p"), related={"counterpart_of": counterpart})
+    assert keys([counterpart, task("a"), compared]) == [["0o", "0p"], ["0a"]]
 
 
 def test_answers_to_one_question_stay_together_where_they_are_compared(monkeypatch):

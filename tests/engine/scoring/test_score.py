@@ -189,11 +189,21 @@ def test_outcomes_may_come_from_a_generator():
 @pytest.mark.parametrize(
     "value", [np.float32(0.5), np.float64(0.5), np.array(0.5), True, Decimal("0.5"), Fraction(1, 2)], ids=repr
 )
-def test_scores_become_pythons_own_numbers(value):
+@pytest.mark.parametrize("others", [{}, {"free": None}], ids=["alone", "beside a missing score"])
+def test_scores_become_pythons_own_numbers(value, others):
+    assert json.dumps(scores_of({"value": value, **others})) == json.dumps({"value": float(value), **others})
+
+
+def test_whole_numbers_stay_whole_numbers():
+    assert json.dumps(scores_of({"value": 3, "free": None})) == '{"value": 3, "free": null}'
+
+
+def scores_of(scores):
+    """Return what becomes of the scores of an evaluator."""
     numeric = type(
         "Numeric",
         (Reading,),
-        {"score": lambda self, cases, tools: [Outcome.score({"value": value, "free": None}) for _ in cases]},
+        {"score": lambda self, cases, tools: [Outcome.score(scores) for _ in cases]},
     )()
     selected = dataclasses.replace(PLAN.get("reading"), evaluator=numeric)
     [result] = score(
@@ -201,7 +211,7 @@ def test_scores_become_pythons_own_numbers(value):
         [Case(key="k", question="q", answer=Answer(text="1"))],
         Tools(split_sentences=split_sentences),
     )
-    assert json.dumps(dict(result.scores)) == f'{{"value": {float(value)}, "free": null}}'
+    return dict(result.scores)
 
 
 def test_a_metric_that_is_not_declared_is_an_error():
