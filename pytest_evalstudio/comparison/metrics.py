@@ -62,6 +62,7 @@ class _Column(msgspec.Struct, frozen=True, kw_only=True):
         n: pairs.
         changed: pairs whose scores differ.
         is_yes_no: whether all scores are 0 or 1.
+        new_errors: items with a score in the base run that are errors in the new one.
         sums, counts: shape (clusters,), of the differences of each original case that has any.
     """
 
@@ -73,6 +74,7 @@ class _Column(msgspec.Struct, frozen=True, kw_only=True):
     n: int
     changed: int
     is_yes_no: bool
+    new_errors: int
     sums: Floats
     counts: Floats
 
@@ -107,7 +109,8 @@ def compare_metrics(
     Args:
         pairs: items that both runs have.
         evaluators: of the new run.
-        limits: of the verdicts.
+        limits: of the verdicts. A metric is "not worse" only if it is so with the greatest fall for each item
+            that is an error in the new run alone.
 
     Source: limits of Gaffke, 2005; sign-flip test of Fisher, 1935; correction of Holm, 1979, over the tests
     that can reject at all (Tarone, 1990).
@@ -193,6 +196,7 @@ def _columns(
     total: int,
 ) -> list[_Column]:
     columns = []
+    is_error = np.asarray([item.outcome == "error" for _, item in matched])
     for evaluator in evaluators:
         for entry in evaluator.metrics:
             name = (evaluator.id, entry.key)
@@ -201,6 +205,7 @@ def _columns(
             held = np.isfinite(base) & np.isfinite(new)
             if not held.any():
                 continue
+            new_errors = int(np.count_nonzero(np.isfinite(base) & ~held & is_error))
             base, new, groups = base[held], new[held], clusters[held]
             counts = np.bincount(groups, minlength=total)
             filled = counts > 0
@@ -214,6 +219,7 @@ def _columns(
                     n=len(base),
                     changed=int((new != base).sum()),
                     is_yes_no=bool(np.isin(base, (0.0, 1.0)).all() and np.isin(new, (0.0, 1.0)).all()),
+                    new_errors=new_errors,
                     sums=np.bincount(groups, new - base, total)[filled].astype(np.float64),
                     counts=counts[filled].astype(np.float64),
                 )
@@ -233,7 +239,8 @@ def _compared(
         is_drop=p_adjusted <= ALPHA,
     )
     error, cases = _standard_error(column.sums, column.counts), len(column.counts)
-    verdict = _verdict(gain, interval, p_adjusted, unit=column.unit, limits=limits)
+    error_share = column.new_errors / (column.n + column.new_errors)
+    verdict = _verdict(gain, interval, p_adjusted, unit=column.unit, limits=limits, error_share=error_share)
     low, high = interval if interval is not None else (None, None)
     if interval is not None and column.sign < 0:
         low, high = 0.0 - interval[1], 0.0 - interval[0]
@@ -262,8 +269,9 @@ def _compared(
             extreme=column.extreme,
             tests=tests,
         )
-        if verdict == "inconclusive"
+        if verdict == "inconclusive" and not column.new_errors
         else None,
+        new_errors=column.new_errors,
         decides=column.decides,
         better=column.entry.better,
         unit=column.unit,
@@ -271,11 +279,21 @@ def _compared(
 
 
 def _verdict(
-    gain: float, interval: Interval | None, p: float, *, unit: float, limits: ComparisonLimits
+    gain: float,
+    interval: Interval | None,
+    p: float,
+    *,
+    unit: float,
+    limits: ComparisonLimits,
+    error_share: float,
 ) -> Verdict:
     if p <= ALPHA and limits.are_exceeded(-gain, unit):
         return "worse"
-    if interval is not None and interval[0] > -limits.tolerance * unit:
+    # Nobody knows the answers of new errors: each may have fallen by the whole range.
+    if (
+        interval is not None
+        and (1.0 - error_share) * interval[0] - error_share * unit > -limits.tolerance * unit
+    ):
         return "not worse"
     return "inconclusive"
 

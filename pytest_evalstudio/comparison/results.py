@@ -141,6 +141,7 @@ class MetricComparison(Struct, frozen=True, kw_only=True):
         smallest_detectable: the drop that this number of cases shows with 80 % power; None where there are
             too few cases for any, or the scores do not vary.
         cases_needed: original cases that would settle an inconclusive verdict; None where that is not known.
+        new_errors: items with a score in the base run that are errors in the new one.
         decides: whether the verdict counts for the run: the metric is primary or asserted.
         better: direction of the metric.
         unit: size of the metric's range, or its base mean where the range is not finite.
@@ -160,6 +161,7 @@ class MetricComparison(Struct, frozen=True, kw_only=True):
     smallest_detectable: float | None
     verdict: Verdict
     cases_needed: int | None = None
+    new_errors: int = 0
     decides: bool = True
     changed: int | None = None
     better: Literal["higher", "lower"] = "higher"

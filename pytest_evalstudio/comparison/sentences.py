@@ -83,6 +83,9 @@ def _follows(comparison: Comparison, deciding: list[MetricComparison]) -> str:
     if comparison.verdict == "not worse":
         limit = rounded_up(widest.max_drop or 0.0)
         return f"drops above {limit} are excluded for other questions ({cases(widest.n)})"
+    if errors := max(metric.new_errors for metric in metrics):
+        verb = "is an error" if errors == 1 else "are errors"
+        return f"whether other questions got worse cannot be told: {cases(errors)} {verb} now"
     changed = [metric for metric in metrics if metric.changed != 0]
     if not changed and widest.max_drop is not None:
         return f"drops below {rounded_up(widest.max_drop)} cannot be excluded ({cases(widest.n)})"

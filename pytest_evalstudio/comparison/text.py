@@ -137,6 +137,8 @@ def metric_line(metric: MetricComparison) -> str:
         )
     if metric.verdict != "inconclusive":
         return text
+    if metric.new_errors:
+        return f"{text}; {counted(metric.new_errors, 'new error')} may hide a drop"
     if metric.smallest_detectable is not None and metric.changed != 0:
         text += f"; smallest detectable drop {figure(metric.smallest_detectable)}"
     if metric.cases_needed is not None:

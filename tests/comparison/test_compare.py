@@ -13,7 +13,7 @@ from pytest_evalstudio.comparison.metrics import ComparisonLimits
 from pytest_evalstudio.comparison.results import Comparison
 from pytest_evalstudio.comparison.sentences import summary_of
 from pytest_evalstudio.comparison.sides import SideItem, of_model, read_side
-from pytest_evalstudio.comparison.text import comparison_lines
+from pytest_evalstudio.comparison.text import comparison_lines, metric_line
 from pytest_evalstudio.core.errors import ConfigurationError
 from support.records import RecordBuilder, evaluator, perturbed, score
 
@@ -143,6 +143,38 @@ def test_a_clear_drop_is_worse() -> None:
     assert metric.low < -0.25 < metric.high < 0
     assert metric.p == pytest.approx(0.5**10)
     assert metric.n == 40
+
+
+@pytest.mark.parametrize(
+    ("errors", "expected"),
+    [
+        (0, "not worse"),
+        # 2 of 400 may have fallen by 1: the limit 0.0092 of 398 equal pairs grows to 0.0142.
+        (2, "not worse"),
+        # 17 of 400: 0.0425 + 0.9575 * 0.0096 = 0.0517
+        (17, "inconclusive"),
+        (80, "inconclusive"),
+    ],
+)
+def test_new_errors_may_hide_a_drop(errors: int, expected: str) -> None:
+    result = compared([1.0] * 400, [None] * errors + [1.0] * (400 - errors))
+
+    (metric,) = result.metrics
+    assert (result.verdict, metric.verdict, metric.new_errors) == (expected, expected, errors)
+    assert metric.max_drop == pytest.approx(1 - 0.045 ** (1 / (400 - errors)), rel=0.1)
+    if expected == "inconclusive":
+        assert f"cannot be told: {errors} cases are errors now" in str(summary_of(result))
+        assert metric_line(metric).endswith(f"; {errors} new errors may hide a drop")
+        assert metric.cases_needed is None
+
+
+def test_errors_of_both_runs_and_errors_that_are_gone_hide_nothing() -> None:
+    assert compared([None] * 80 + [1.0] * 320, [None] * 80 + [1.0] * 320).verdict == "not worse"
+    assert compared([None] * 80 + [1.0] * 320, [1.0] * 400).verdict == "not worse"
+
+
+def test_a_drop_is_worse_beside_errors() -> None:
+    assert compared([1.0] * 100, [None] * 50 + [0.0] * 20 + [1.0] * 30).verdict == "worse"
 
 
 def test_an_allowed_drop_is_never_worse() -> None:
