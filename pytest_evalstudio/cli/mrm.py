@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -193,7 +193,7 @@ def show_status(arguments: argparse.Namespace) -> int:
                 f"  {step.spec.number}. {step.spec.id:<28}{step.status:<10}{when}"
                 + (f"  {message}" if message else "")
             )
-        say(*_conclusion_lines(summarise(run)))
+        say(*_asking_lines(run, steps), *_conclusion_lines(summarise(run)))
     return FINE if all(step.status == "completed" for step in steps) else FINDINGS
 
 
@@ -214,6 +214,20 @@ def _message(step: StepStatus) -> str:
     if step.lacks:
         return f"needs {', '.join(step.lacks)}"
     return (step.state.waits or step.state.summary) if step.state else ""
+
+
+def _asking_lines(run: WorkflowRun, steps: Iterable[StepStatus]) -> Iterator[str]:
+    """Yield since when a change of the application is not part of the results, where a step asked it."""
+    asking = [
+        (step.spec.id, step.state.finished)
+        for step in steps
+        if step.status == "completed" and step.state is not None and run.asks(step.spec.id)
+    ]
+    if asking:
+        yield (
+            f"  the model was last asked {max(time for _, time in asking)}; a later change of the application"
+            f" has no effect until `pytest {run.path.name} --evalstudio-from {asking[0][0]}` asks it again"
+        )
 
 
 def _conclusion_lines(summary: WorkflowSummary) -> Iterator[str]:

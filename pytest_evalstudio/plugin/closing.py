@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from pytest_evalstudio.core.figures import counted
+from pytest_evalstudio.engine.analysis.stored import stored_steps_sentence
 
 if TYPE_CHECKING:
     import pytest
@@ -156,6 +157,8 @@ def workflow_lines(analysis: Analysis, root: Path) -> Iterator[str]:
         for step in sorted(steps, key=lambda step: step.number):
             if step.status == "waiting":
                 yield f"  {step.number}. {step.step}: waiting - {step.summary}"
+        if stored := stored_steps_sentence(steps, analysis.run.created):
+            yield f"  stored: {stored}"
 
 
 def rerun_command(config: pytest.Config) -> str:

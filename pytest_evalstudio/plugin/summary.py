@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_evalstudio.core.figures import counted, figure, interval, percent, plural
 from pytest_evalstudio.core.outcomes import SEVERITIES
 from pytest_evalstudio.engine.analysis.flip_rates import COPY
+from pytest_evalstudio.engine.analysis.stored import stored_steps_sentence
 from pytest_evalstudio.record.schema import JudgeSpend, StepEntry
 from pytest_evalstudio.report.repeats import terminal_lines
 
@@ -161,6 +162,8 @@ def workflow_lines(analysis: Analysis, root: Path) -> Iterator[str]:
             text = step.summary if has_result else ", ".join(f"needs {id}" for id in step.lacks)
             yield f"  {step.number}. {step.step}: {step.status}" + (f" - {text}" if text else "")
             yield from (f"     {line}" for line in _control_lines(step))
+        if stored := stored_steps_sentence(steps, analysis.run.created):
+            yield f"  stored: {stored}"
         if (root / steps[0].page).is_file():
             yield f"  {steps[0].page}"
 

@@ -270,6 +270,7 @@ class StepEntry(Struct, frozen=True, kw_only=True):
         fingerprints: SHA-256 of workflow file, documents, test cases, configuration, model and labels, and
             versions of the environment, by name.
         sign_offs: last sign-off of each role.
+        asks: whether it asks models.
         standing: earlier name of `status`, read from older records and never written.
     """
 
@@ -294,6 +295,7 @@ class StepEntry(Struct, frozen=True, kw_only=True):
     page: str = ""
     fingerprints: dict[str, str] = {}
     sign_offs: tuple[SignOffEntry, ...] = ()
+    asks: bool = False
     standing: str | UnsetType = UNSET
 
     def __post_init__(self) -> None:

@@ -68,7 +68,12 @@ def test_few_cases_are_insufficient_evidence_also_for_the_signature(project: Pro
     signed.stdout.fnmatch_lines(["Ada (validator) signed at *: insufficient evidence"])
     status = project.run_command("mrm", "status", WORKFLOW)
     status.stdout.fnmatch_lines(
-        ["  conclusion: insufficient evidence", "  missing (too_few_cases): *16 or more*"]
+        [
+            f"  the model was last asked 2*; a later change of the application has no effect until `pytest"
+            f" {WORKFLOW} --evalstudio-from automated_evaluation` asks it again",
+            "  conclusion: insufficient evidence",
+            "  missing (too_few_cases): *16 or more*",
+        ]
     )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from pytest_evalstudio.mrm.workflow.states import FILE, read_state, write_state
 from support.project import Project
 from support.workflow_steps import STEPS, ran, write
 
@@ -143,6 +145,33 @@ def test_refresh_runs_the_steps_anew_that_ask_models(workflow: Project) -> None:
     ran(workflow)
     workflow.run("--evalstudio-refresh").assert_outcomes(passed=5)
     assert ran(workflow) == ["second", "fourth"]
+
+
+def finish_in_march(workflow: Project) -> None:
+    """Date the results of all steps back."""
+    for path in workflow.folder.rglob(FILE):
+        state = read_state(path.parent)
+        assert state is not None
+        write_state(path.parent, replace(state, finished="2026-03-01T12:00:30+00:00"))
+
+
+def test_answers_of_an_earlier_run_are_named_with_the_option_that_asks_again(workflow: Project) -> None:
+    text = (workflow.folder / "conftest.py").read_text(encoding="utf-8")
+    workflow.write("conftest.py", text.replace('configured = ("embeddings",)', 'configured = ("model",)'))
+    workflow.write("labels.txt", "all")
+    workflow.run().stdout.no_fnmatch_line("*stored:*")
+    finish_in_march(workflow)
+    workflow.run("--evalstudio-from", "second").stdout.no_fnmatch_line("*stored:*")
+    finish_in_march(workflow)
+
+    result = workflow.run()
+
+    sentence = (
+        "stored: second: results of an earlier run (2026-03-01 12:00 UTC); the model was not asked again."
+        " After a change of the application: --evalstudio-from second"
+    )
+    result.stdout.fnmatch_lines([f"*{sentence}"])
+    workflow.run("-v").stdout.fnmatch_lines([f"*{sentence}"])
 
 
 @pytest.mark.parametrize(

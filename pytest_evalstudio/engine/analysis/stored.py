@@ -1,8 +1,12 @@
-"""Stored answers in a run: how many, and from when."""
+"""Stored answers in a run: how many, and from when; stored results of workflow steps."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
+
+from pytest_evalstudio.record.schema import StepEntry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +44,32 @@ class StoredAnswers:
 
 
 NO_STORED_ANSWERS = StoredAnswers()
+
+
+def stored_steps_sentence(steps: Iterable[StepEntry], created: str) -> str:
+    """Return which steps of a workflow have answers of an earlier run, "" for none.
+
+    Args:
+        steps: of the workflow.
+        created: start of this run, ISO 8601 with time zone.
+    """
+    start = datetime.fromisoformat(created).replace(microsecond=0)
+    stored = [
+        step
+        for step in sorted(steps, key=lambda step: step.number)
+        if step.asks
+        and step.status == "completed"
+        and datetime.fromisoformat(step.finished or created) < start
+    ]
+    if not stored:
+        return ""
+    times = sorted({_minute(step.finished) for step in stored})
+    period = times[0] if len(times) == 1 else f"{times[0]} to {times[-1]}"
+    names = ", ".join(step.step for step in stored)
+    return (
+        f"{names}: results of an earlier run ({period} UTC); the model was not asked again. After a change of"
+        f" the application: --evalstudio-from {stored[0].step}"
+    )
 
 
 def _minute(time: str) -> str:

@@ -61,6 +61,7 @@ def step_entry(
         page=page,
         fingerprints={safe_identifier(name): value for name, value in fingerprints.items()},
         sign_offs=sign_offs,
+        asks=run.asks(spec.id),
     )
 
 
