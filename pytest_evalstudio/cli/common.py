@@ -68,6 +68,11 @@ def configuration_for(suite: str, path: str | None = None) -> Configuration:
     return load_configuration(file) if file else Configuration(folder=start)
 
 
+def listed(names: str) -> list[str]:
+    """Return the names of a list with commas."""
+    return [name.strip() for name in names.split(",") if name.strip()]
+
+
 def is_url(name: str) -> bool:
     """Return True if a name is an HTTP or HTTPS URL."""
     return name.lower().startswith(("http://", "https://"))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.batch.options import ScoreOptions
-from pytest_evalstudio.cli.common import FINE, say
+from pytest_evalstudio.cli.common import FINE, listed, say
 from pytest_evalstudio.cli.plugin_modules import add_plugin_option
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.figures import figure
@@ -120,11 +120,6 @@ def pairs(option: str, name: str, *, alone: bool = False) -> dict[str, str]:
             raise ConfigurationError(f"{name} {part}: {key} occurs twice; name it once")
         result[key] = value
     return result
-
-
-def listed(names: str) -> list[str]:
-    """Return the names of a list with commas."""
-    return [name.strip() for name in names.split(",") if name.strip()]
 
 
 def _print_result(finished: Finished, output: str) -> None:

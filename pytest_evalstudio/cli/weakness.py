@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINDINGS, FINE, print_json, say
+from pytest_evalstudio.cli.common import FINDINGS, FINE, listed, print_json, say
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.numbers import DEFAULT_SEED
 
@@ -97,13 +97,13 @@ def run(arguments: argparse.Namespace) -> int:
 
     with as_records(arguments.results, at_random(arguments.rows, arguments.seed)) as records:
         scores = read_scores(records)
-    metrics = _listed(arguments.metric) or [
+    metrics = listed(arguments.metric) or [
         column.key for column in scores.columns.values() if column.metric.primary
     ]
     weaknesses = find_all_weaknesses(
         scores,
         metrics,
-        by=_listed(arguments.by),
+        by=listed(arguments.by),
         model=arguments.model,
         alpha=arguments.alpha,
         min_cases=arguments.min_cases,
@@ -128,7 +128,3 @@ def _write_pictures(folder: Path, pictures: WeaknessPictures) -> None:
     summary_line = f"{len(pictures.files)} pictures in {folder}"
     without = f"; no pictures of their own: {', '.join(pictures.left_out)}" if pictures.left_out else ""
     say(summary_line + without, error=True)
-
-
-def _listed(names: str) -> list[str]:
-    return [name.strip() for name in names.split(",") if name.strip()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -15,7 +16,6 @@ from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.judging import Judges
-from pytest_evalstudio.engine.judge_padding import is_english, pad
 from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.engine.pipeline import Pipeline
 from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
@@ -27,6 +27,7 @@ from pytest_evalstudio.formats.files import read
 from pytest_evalstudio.formats.kinds import read_source
 from pytest_evalstudio.formats.labels import Labels
 from pytest_evalstudio.judges.budget import Budget
+from pytest_evalstudio.metrics.function_words import FUNCTION_WORDS
 
 Verdicts = dict[tuple[str, str], bool]
 
@@ -203,3 +204,35 @@ def clusters_of(cases: Sequence[Case]) -> dict[tuple[str, str], int]:
             key = source
         clusters[case.key, case.model_key] = numbers.setdefault(key, len(numbers))
     return clusters
+
+
+_BEFORE = (
+    "Thank you very much for your question. Please find the answer below, and feel free to take as much time"
+    " as you need to read it."
+)
+_AFTER = (
+    "I hope that this helps. Please do not hesitate to ask again if anything should be unclear to you; I will"
+    " gladly put any part of it in other words. You are welcome to come back at any time with further"
+    " questions, be they about this or about anything else. Thank you once more, and have a pleasant day."
+)
+_WORD = re.compile(r"[^\W\d_]+")
+MIN_WORDS = 3
+MIN_ENGLISH = 0.2
+"""Share of function words from which on a text counts as English."""
+
+
+def pad(answer: str) -> str:
+    """Return an answer between courtesies, which are neither statements nor answers."""
+    return f"{_BEFORE}\n\n{answer}\n\n{_AFTER}"
+
+
+def is_english(text: str) -> bool:
+    """Return whether a text is probably English: padding in another language would change its language.
+
+    >>> is_english("It costs five euros a month."), is_english("Es kostet fünf Euro im Monat.")
+    (True, False)
+    """
+    words = [word.lower() for word in _WORD.findall(text[:10_000])]
+    return len(words) >= MIN_WORDS and sum(word in FUNCTION_WORDS for word in words) >= MIN_ENGLISH * len(
+        words
+    )

@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_evalstudio.core.json_pointers import value_at
 from pytest_evalstudio.core.paths import path_below
-from pytest_evalstudio.metrics.json_schema import read_schema, schema_fault
+from pytest_evalstudio.metrics.json_schema import read_schema, refuse_constant, schema_fault
 from pytest_evalstudio.metrics.quoting import one_line
 
 MAX_BYTES = 64 * 1024 * 1024
@@ -116,11 +116,8 @@ def _read(path: Path) -> str:
 
 
 def _check_json(text: str, schema: Any, fields: Mapping[str, Any], folder: str) -> None:
-    def no_constant(name: str) -> None:
-        raise ValueError(f"{name} is not a JSON value")
-
     try:
-        value = json.loads(text, parse_constant=no_constant)
+        value = json.loads(text, parse_constant=refuse_constant)
     except json.JSONDecodeError as exc:
         raise ArtifactFault(f"is not JSON: {exc.msg} (line {exc.lineno}, column {exc.colno})") from None
     except (ValueError, RecursionError) as exc:

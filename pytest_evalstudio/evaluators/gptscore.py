@@ -69,8 +69,15 @@ class GptScore:
         return (f"language_model:{self.gpt_score_model}",)
 
     def passages(self, case: Case, instruction: str) -> list[Passage]:
-        """Return the passages that the model reads."""
-        raise NotImplementedError
+        """Return the passages that the model reads: here, paraphrases of reference and answer.
+
+        Each of the two texts follows the other and "In other words,".
+        """
+        first, second = case.expected_output, case.actual_output
+        return [
+            Passage(instruction=instruction, before=f"{before} In other words,", text=f" {text}")
+            for before, text in ((first, second), (second, first))
+        ]
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         instructions = self.instructions if self.wording == "published" else self.own_instructions
@@ -110,14 +117,6 @@ def _outcome(
         scores,
         reason=CUT if any(passage in cut for passages in plan.values() for passage in passages) else "",
     )
-
-
-def paraphrases(instruction: str, first: str, second: str) -> list[Passage]:
-    """Each of two texts after the other and 'In other words,'."""
-    return [
-        Passage(instruction=instruction, before=f"{before} In other words,", text=f" {text}")
-        for before, text in ((first, second), (second, first))
-    ]
 
 
 @evaluator(
@@ -230,9 +229,6 @@ class MachineTranslationGptScore(GptScore):
         ),
     }
 
-    def passages(self, case: Case, instruction: str) -> list[Passage]:
-        return paraphrases(instruction, case.expected_output, case.actual_output)
-
 
 @evaluator(
     "summarization_with_reference_gptscore",
@@ -283,9 +279,6 @@ class SummarizationWithReferenceGptScore(GptScore):
         "relevance": "Say the following text again with the same details. ",
         "fluency": "Say the following text again as a fluent and grammatical text. ",
     }
-
-    def passages(self, case: Case, instruction: str) -> list[Passage]:
-        return paraphrases(instruction, case.expected_output, case.actual_output)
 
 
 @evaluator(

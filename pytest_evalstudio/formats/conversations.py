@@ -29,6 +29,8 @@ from pytest_evalstudio.formats.fields import (
     Text,
     Texts,
     Tokens,
+    list_or_empty,
+    mapping_or_empty,
     one_of,
 )
 from pytest_evalstudio.formats.tool_calls import (
@@ -51,14 +53,6 @@ def _condition(text: str) -> str:
         except DataError as exc:
             raise ValueError(exc.message) from None
     return text
-
-
-def _listed(value: object) -> object:
-    return [] if value is None else value
-
-
-def _mapping(value: object) -> object:
-    return {} if value is None else value
 
 
 class _Strict(FormatModel):
@@ -177,7 +171,7 @@ class User(_Strict):
     opening: Text = ""
     max_turns: Annotated[int, Field(ge=1, le=MAX_TURNS_LIMIT)] = MAX_TURNS
     stop_when: Text = ""
-    replies: Annotated[list[UserReply], BeforeValidator(_listed)] = Field(default_factory=list)
+    replies: Annotated[list[UserReply], BeforeValidator(list_or_empty)] = Field(default_factory=list)
     otherwise: Text = ""
 
     @field_validator("stop_when")
@@ -233,11 +227,11 @@ class AnsweredTurn(ConversationTurn):
     context: Texts = Field(default_factory=list)
     context_sources: Texts = Field(default_factory=list)
     context_scores: Annotated[
-        list[Annotated[float, Field(allow_inf_nan=False)]], BeforeValidator(_listed)
+        list[Annotated[float, Field(allow_inf_nan=False)]], BeforeValidator(list_or_empty)
     ] = Field(default_factory=list)
     actual_duration: Seconds = 0.0
     cost: Cost = None
-    usage: Annotated[dict[str, Tokens], BeforeValidator(_mapping)] = Field(default_factory=dict)
+    usage: Annotated[dict[str, Tokens], BeforeValidator(mapping_or_empty)] = Field(default_factory=dict)
     error: Text = ""
     first_token_s: Annotated[float | None, Field(ge=0, allow_inf_nan=False)] = None
     served_model: Text = ""
@@ -255,8 +249,10 @@ class AnsweredTurn(ConversationTurn):
         return with_steps(data)
 
 
-Turns = Annotated[list[ConversationTurn], BeforeValidator(_listed), Field(max_length=MAX_TURNS_LIMIT)]
-AnsweredTurns = Annotated[list[AnsweredTurn], BeforeValidator(_listed), Field(max_length=MAX_TURNS_LIMIT)]
+Turns = Annotated[list[ConversationTurn], BeforeValidator(list_or_empty), Field(max_length=MAX_TURNS_LIMIT)]
+AnsweredTurns = Annotated[
+    list[AnsweredTurn], BeforeValidator(list_or_empty), Field(max_length=MAX_TURNS_LIMIT)
+]
 JudgedTurnsWord = Annotated[JudgedTurns | Literal[""], one_of("worst", "last")]
 OnFailureWord = Annotated[OnFailure | Literal[""], one_of("continue", "stop")]
 EndedBy = Annotated[EndOfConversation, one_of("max_turns", "no_reply", "failed_turn")]

@@ -35,6 +35,8 @@ from pytest_evalstudio.formats.fields import (
     Text,
     Texts,
     Tokens,
+    list_or_empty,
+    mapping_or_empty,
     misspelt,
     spoken,
     validate,
@@ -77,10 +79,6 @@ OPERATION = (
     "state_before",
 )
 """Keys about the request, which only hosts of services fill."""
-
-
-def _listed(value: object) -> object:
-    return [] if value is None else value
 
 
 class Row(FormatModel):
@@ -151,12 +149,10 @@ class Row(FormatModel):
     model_key: Key = ""
     context_sources: Texts = Field(default_factory=list)
     run: Annotated[int | None, Field(ge=1, le=MAX_RUN)] = None
-    usage: Annotated[dict[str, Tokens], BeforeValidator(lambda value: {} if value is None else value)] = (
-        Field(default_factory=dict)
-    )
+    usage: Annotated[dict[str, Tokens], BeforeValidator(mapping_or_empty)] = Field(default_factory=dict)
     error: Text = ""
     context_scores: Annotated[
-        list[Annotated[float, Field(allow_inf_nan=False)]], BeforeValidator(_listed)
+        list[Annotated[float, Field(allow_inf_nan=False)]], BeforeValidator(list_or_empty)
     ] = Field(default_factory=list)
     first_token_s: Annotated[float | None, Field(ge=0, allow_inf_nan=False)] = None
     served_model: Text = ""

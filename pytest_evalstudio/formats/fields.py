@@ -38,11 +38,13 @@ def _texts(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
-def _list(value: object) -> object:
+def list_or_empty(value: object) -> object:
+    """Return a list of a file; null counts as an empty one."""
     return [] if value is None else value
 
 
-def _mapping(value: object) -> object:
+def mapping_or_empty(value: object) -> object:
+    """Return a mapping of a file; null counts as an empty one."""
     return {} if value is None else value
 
 
@@ -77,7 +79,7 @@ Constraints = Annotated[list[str | list[str]], BeforeValidator(_texts)]
 Seconds = Annotated[float, Field(allow_inf_nan=False, ge=0, le=MAX_SECONDS), BeforeValidator(_number)]
 Cost = Annotated[float, Field(allow_inf_nan=False, ge=-MAX_COST_USD, le=MAX_COST_USD)] | None
 Tokens = Annotated[int, Field(ge=0, le=MAX_TOKENS)]
-Record = Annotated[dict[str, Any], BeforeValidator(_mapping)]
+Record = Annotated[dict[str, Any], BeforeValidator(mapping_or_empty)]
 
 
 class FormatModel(BaseModel):
@@ -122,7 +124,7 @@ class RelationshipField(FormatModel):
     target_type: Text = "test_case"
 
 
-Relationships = Annotated[list[RelationshipField], BeforeValidator(_list)]
+Relationships = Annotated[list[RelationshipField], BeforeValidator(list_or_empty)]
 
 
 class EarlierTurn(FormatModel):
@@ -132,7 +134,7 @@ class EarlierTurn(FormatModel):
     content: str
 
 
-Conversation = Annotated[list[EarlierTurn], BeforeValidator(_list)]
+Conversation = Annotated[list[EarlierTurn], BeforeValidator(list_or_empty)]
 """The turns before the question, the first one first."""
 
 

@@ -9,15 +9,44 @@ from datetime import date
 from pathlib import Path, PurePath
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, model_validator
 
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
-from pytest_evalstudio.formats.budget import BudgetTable
 from pytest_evalstudio.formats.prompt_files import PromptFile, read_prompts
 from pytest_evalstudio.formats.repeats import Runs
 
 MAX_VALUE_CHARS = 40
 _SECRET = re.compile(r"key|token|secret|password|authorization|credential", re.IGNORECASE)
+
+
+class BudgetTable(BaseModel):
+    """Limits of the asking of one model in a run; it ends before one of them is passed.
+
+    Attributes:
+        cost_usd: US dollars.
+        calls: requests, including retries.
+        tokens: tokens of prompts and answers.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    cost_usd: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    calls: Annotated[int, Field(ge=0)] | None = None
+    tokens: Annotated[int, Field(ge=0)] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_keys(cls, data: object) -> object:
+        unknown = [name for name in data if name not in cls.model_fields] if isinstance(data, dict) else []
+        if unknown:
+            raise ValueError(f"unknown key {unknown[0]!r}; known keys: {', '.join(cls.model_fields)}")
+        return data
+
+    @model_validator(mode="after")
+    def _limits_something(self) -> BudgetTable:
+        if self.cost_usd is None and self.calls is None and self.tokens is None:
+            raise ValueError("give cost_usd, calls or tokens")
+        return self
 
 
 def _one_or_several(value: object) -> object:

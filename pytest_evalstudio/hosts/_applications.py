@@ -135,6 +135,30 @@ class Application:
         return _Conversation(call=call, thread=thread)
 
 
+@dataclass(kw_only=True)
+class ApplicationHost:
+    """Host of an application in this process."""
+
+    _application: Application | None = field(default=None, init=False, repr=False)
+
+    async def prepare(self, corpus: tuple[str, ...]) -> None:
+        """Nothing to prepare: the callable sees the corpus if it asks for it."""
+
+    @property
+    def keeps_sessions(self) -> bool:
+        """Return True if the application remembers the turns of a conversation."""
+        return self._application is not None and self._application.keeps_sessions
+
+    def holds_session(self, session: str) -> bool:
+        """Return True if the application knows a conversation."""
+        return self._application is not None and self._application.holds_session(session)
+
+    async def end_session(self, session: str) -> None:
+        """Forget a conversation."""
+        if self._application is not None:
+            await self._application.end_session(session)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Conversation:
     """Callable of a conversation.

@@ -66,7 +66,6 @@ class Bedrock(Connected):
     url: str = ""
     _clients: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
     _opening: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
-    _mask: Callable[[str], str] = field(default=str, init=False, repr=False)
     _timeout_s: float = field(default=120.0, init=False, repr=False)
 
     def open_account(self, host: str, tools: HostTools) -> None:
@@ -75,9 +74,9 @@ class Bedrock(Connected):
         Raises:
             ConfigurationError: if boto3 is not installed, or a parameter cannot be right.
         """
-        self._mask, self._timeout_s = tools.mask, tools.timeout_s
+        self._timeout_s = tools.timeout_s
         require_package(host, "boto3", "bedrock")
-        self.check_connection(tools.folder)
+        self.check_connection(tools)
         if self.url:
             check_url("url", self.url)
         if bool(self.access_key) != bool(self.secret_key):

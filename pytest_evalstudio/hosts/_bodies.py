@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 from pytest_evalstudio.core.plugins.host import HostFault
@@ -44,3 +44,12 @@ def limit_body(response: Any, url: str, max_text_chars: int) -> None:
             yield part
 
     response.aiter_bytes = limited
+
+
+def reply_limit(url: str, max_text_chars: int) -> Callable[[Any], Awaitable[None]]:
+    """Return the hook of httpx that limits the length of a reply; see `limit_body`."""
+
+    async def limit(response: Any) -> None:
+        limit_body(response, url, max_text_chars)
+
+    return limit

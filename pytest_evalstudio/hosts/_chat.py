@@ -19,6 +19,7 @@ from pytest_evalstudio.hosts._completions import (
     sendable,
     token_usage,
 )
+from pytest_evalstudio.hosts._connected import check_arguments
 from pytest_evalstudio.hosts._faults import quoted
 from pytest_evalstudio.hosts._grades import TOP_LOGPROBS, grade_probabilities, tokens_of
 from pytest_evalstudio.hosts._malformed import CHECK_REPLY
@@ -71,14 +72,9 @@ class ChatCompletions(OpenAIService):
         """
         self._note, self._optional = tools.note, tools.optional
         self.check_service(tools)
-        for name in _SET_BY_HOST:
-            if name in self.arguments:
-                raise ConfigurationError(f"arguments.{name}: cannot be given here")
+        check_arguments(self.arguments, _SET_BY_HOST)
         if (self.input_usd_per_million is None) != (self.output_usd_per_million is None):
             raise ConfigurationError("input_usd_per_million and output_usd_per_million: give both or none")
-
-    async def prepare(self, corpus: tuple[str, ...]) -> None:
-        """Do nothing: the service does not retrieve, documents of a test are not sent."""
 
     async def answer(self, prompt: Prompt) -> Answer:
         import openai

@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import ssl
 import sys
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,7 @@ from pytest_evalstudio.core.collecting import uncollected
 from pytest_evalstudio.core.errors import ConfigurationError, ResourceMissing
 from pytest_evalstudio.core.tracing import TRACEPARENT
 from pytest_evalstudio.hosts._threads import in_thread
+from pytest_evalstudio.hosts._tools import HostTools
 
 
 @dataclass(kw_only=True)
@@ -33,15 +35,21 @@ class Connected:
     ca_file: str = ""
     verify_tls: bool = True
     _ca_path: Path | None = field(default=None, init=False, repr=False)
+    _mask: Callable[[str], str] = field(default=str, init=False, repr=False)
+    _max_text_chars: int = field(default=1_000_000, init=False, repr=False)
 
-    def check_connection(self, folder: Path) -> None:
-        """Find the file of the certificate authorities.
+    async def prepare(self, corpus: tuple[str, ...]) -> None:
+        """Do nothing; hosts that send the documents of a test override it."""
+
+    def check_connection(self, tools: HostTools) -> None:
+        """Find the file of the certificate authorities, and keep what messages and replies need.
 
         Raises:
             ConfigurationError: if there is no such file, or the proxy is not a URL.
         """
+        self._mask, self._max_text_chars = tools.mask, tools.max_text_chars
         if self.ca_file:
-            self._ca_path = folder / self.ca_file
+            self._ca_path = tools.folder / self.ca_file
             if not self._ca_path.is_file():
                 raise ConfigurationError(
                     f"ca_file = {self.ca_file!r}: there is no such file; correct the path"
@@ -64,6 +72,18 @@ class Connected:
         return options
 
 
+@dataclass(kw_only=True)
+class ClientHost(Connected):
+    """Connection by a client that is made for the first question and has an asynchronous `close`."""
+
+    _client: Any = field(default=None, init=False, repr=False)
+
+    async def close(self) -> None:
+        if self._client is not None:
+            await self._client.close()
+            self._client = None
+
+
 async def send_traceparent(request: Any) -> None:
     """Name the trace of the current question in a request, unless the user's headers do; a hook of httpx."""
     if header := TRACEPARENT.get():
@@ -78,6 +98,17 @@ def check_url(name: str, url: str) -> None:
     """
     if not url.startswith(("http://", "https://")):
         raise ConfigurationError(f"{name} = {url!r}: must begin with http:// or https://")
+
+
+def check_arguments(arguments: Mapping[str, Any], set_by_host: Collection[str]) -> None:
+    """Check that passed-through arguments are not those that the host sets.
+
+    Raises:
+        ConfigurationError: if one is.
+    """
+    for name in set_by_host:
+        if name in arguments:
+            raise ConfigurationError(f"arguments.{name}: cannot be given here")
 
 
 def require_package(host: str, module: str, extra: str) -> None:

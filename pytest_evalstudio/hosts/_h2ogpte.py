@@ -92,7 +92,6 @@ class H2OGPTEService(Connected):
     _client: Any = field(default=None, init=False, repr=False)
     _opening: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
     _tools: HostTools | None = field(default=None, init=False, repr=False)
-    _mask: Callable[[str], str] = field(default=str, init=False, repr=False)
     _sessions: list[str] = field(default_factory=list, init=False, repr=False)
 
     def open_service(self, host: str, tools: HostTools) -> None:
@@ -101,11 +100,11 @@ class H2OGPTEService(Connected):
         Raises:
             ConfigurationError: if the client or the key is missing, or a parameter cannot be right.
         """
-        self._tools, self._mask = tools, tools.mask
+        self._tools = tools
         require_package(host, "h2ogpte", "h2ogpte")
         require_key("api_key", self.api_key, "H2OGPTE_API_KEY")
         check_url("url", self.url)
-        self.check_connection(tools.folder)
+        self.check_connection(tools)
         if urlsplit(self.url).path not in ("", "/"):
             raise ConfigurationError(f"url = {self.url!r}: the h2ogpte client takes no path; remove it")
         if self.proxy:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pytest_evalstudio.core.plugins.host import HostFault, HostSpec
-from pytest_evalstudio.hosts._bodies import limit_body
+from pytest_evalstudio.hosts._bodies import reply_limit
 from pytest_evalstudio.hosts._completions import error_fault
-from pytest_evalstudio.hosts._connected import Connected, check_url, require_package, send_traceparent
+from pytest_evalstudio.hosts._connected import ClientHost, check_url, require_package, send_traceparent
 from pytest_evalstudio.hosts._faults import (
     host_fault_in,
     is_transport_error,
@@ -34,7 +34,7 @@ REMEDIES: Mapping[int, str] = {
 
 
 @dataclass(kw_only=True)
-class OpenAIService(Connected):
+class OpenAIService(ClientHost):
     """A service that the client of the openai package talks to.
 
     Attributes:
@@ -46,9 +46,6 @@ class OpenAIService(Connected):
 
     url: str
     api_key: str = field(default="", repr=False)
-    _client: Any = field(default=None, init=False, repr=False)
-    _mask: Callable[[str], str] = field(default=str, init=False, repr=False)
-    _max_text_chars: int = field(default=1_000_000, init=False, repr=False)
 
     def check_service(self, tools: HostTools) -> None:
         """Check what can be checked without a request.
@@ -56,10 +53,9 @@ class OpenAIService(Connected):
         Raises:
             ConfigurationError: if the openai package is not installed, or the connection cannot be right.
         """
-        self._mask, self._max_text_chars = tools.mask, tools.max_text_chars
         require_package(self.__evalstudio__.id, "openai", "openai")
         check_url("url", self.url)
-        self.check_connection(tools.folder)
+        self.check_connection(tools)
 
     async def models(self) -> list[str]:
         """Return the names of the models that the key may use.
@@ -72,11 +68,6 @@ class OpenAIService(Connected):
             return [str(model.id) for model in page.data]
         except Exception as exc:
             raise self.fault(exc) from exc
-
-    async def close(self) -> None:
-        if self._client is not None:
-            await self._client.close()
-            self._client = None
 
     def make_client(self, **common: Any) -> Any:
         """Return the client of the service.
@@ -96,7 +87,7 @@ class OpenAIService(Connected):
             http_client = openai.DefaultAsyncHttpxClient(
                 event_hooks={
                     "request": [self._refuse_other_origin, send_traceparent],
-                    "response": [self._limit_reply],
+                    "response": [reply_limit(self.url, self._max_text_chars)],
                 },
                 **self.http_options(),
             )
@@ -104,10 +95,6 @@ class OpenAIService(Connected):
                 api_key=self.api_key or "none", max_retries=0, timeout=None, http_client=http_client
             )
         return self._client
-
-    async def _limit_reply(self, response: Any) -> None:
-        """Limit the length of a reply; a hook of httpx."""
-        limit_body(response, self.url, self._max_text_chars)
 
     async def _refuse_other_origin(self, request: Any) -> None:
         """Refuse a redirect to another origin, which would get the prompt and the configured headers.

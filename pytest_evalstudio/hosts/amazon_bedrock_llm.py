@@ -47,9 +47,6 @@ class AmazonBedrockLLM(Bedrock):
         """Check what can be checked without a request; see `Bedrock.open_account`."""
         self.open_account("amazon_bedrock_llm", tools)
 
-    async def prepare(self, corpus: tuple[str, ...]) -> None:
-        """Do nothing: the model does not retrieve, documents of a test are not sent."""
-
     async def answer(self, prompt: Prompt) -> Answer:
         request = self._request(prompt)
         return await self.call("bedrock-runtime", lambda client: self._read(client.converse(**request)))

@@ -56,9 +56,6 @@ class AmazonBedrockRAG(Bedrock):
         check_ingestion(existing="", keep=False, timeout_s=self.ingest_timeout_s)
         self._progress = tools.progress
 
-    async def prepare(self, corpus: tuple[str, ...]) -> None:
-        """Do nothing: the knowledge base has its documents."""
-
     async def answer(self, prompt: Prompt) -> Answer:
         request = self._request(prompt)
         return await self.call(

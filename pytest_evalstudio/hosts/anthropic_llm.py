@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_evalstudio.core.attachments import IMAGE_TYPES, PDF, TEXT_TYPES
 from pytest_evalstudio.core.cases import Answer, Prompt
-from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.host import HostFault, host
 from pytest_evalstudio.core.tool_calls import read_tool_calls
 from pytest_evalstudio.hosts._attachments import anthropic_content
-from pytest_evalstudio.hosts._bodies import limit_body
+from pytest_evalstudio.hosts._bodies import reply_limit
 from pytest_evalstudio.hosts._connected import (
-    Connected,
+    ClientHost,
+    check_arguments,
     check_url,
     require_key,
     require_package,
@@ -51,7 +51,7 @@ _SET_BY_HOST = ("model", "messages", "system", "max_tokens", "stream")
     media_types=(*IMAGE_TYPES, PDF, *TEXT_TYPES),
 )
 @dataclass(kw_only=True)
-class AnthropicLLM(Connected):
+class AnthropicLLM(ClientHost):
     """Messages of Anthropic.
 
     Attributes:
@@ -68,9 +68,6 @@ class AnthropicLLM(Connected):
     max_tokens: int = 1024
     stream: bool = False
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    _client: Any = field(default=None, init=False, repr=False)
-    _mask: Callable[[str], str] = field(default=str, init=False, repr=False)
-    _max_text_chars: int = field(default=1_000_000, init=False, repr=False)
 
     def open(self, tools: HostTools) -> None:
         """Check what can be checked without a request.
@@ -78,17 +75,11 @@ class AnthropicLLM(Connected):
         Raises:
             ConfigurationError: if the client or the key is missing, or a parameter cannot be right.
         """
-        self._mask, self._max_text_chars = tools.mask, tools.max_text_chars
         require_package("anthropic_llm", "anthropic", "anthropic")
         require_key("api_key", self.api_key, "ANTHROPIC_API_KEY")
         check_url("url", self.url)
-        self.check_connection(tools.folder)
-        for name in _SET_BY_HOST:
-            if name in self.arguments:
-                raise ConfigurationError(f"arguments.{name}: cannot be given here")
-
-    async def prepare(self, corpus: tuple[str, ...]) -> None:
-        """Do nothing: the service does not retrieve, documents of a test are not sent."""
+        self.check_connection(tools)
+        check_arguments(self.arguments, _SET_BY_HOST)
 
     async def answer(self, prompt: Prompt) -> Answer:
         try:
@@ -119,28 +110,22 @@ class AnthropicLLM(Connected):
         except Exception as exc:
             raise self._fault(exc) from exc
 
-    async def close(self) -> None:
-        if self._client is not None:
-            await self._client.close()
-            self._client = None
-
     def _opened_client(self) -> Any:
         if self._client is None:
             import anthropic
 
             http_client = anthropic.DefaultAsyncHttpxClient(
                 follow_redirects=False,
-                event_hooks={"request": [send_traceparent], "response": [self._limit_reply]},
+                event_hooks={
+                    "request": [send_traceparent],
+                    "response": [reply_limit(self.url, self._max_text_chars)],
+                },
                 **self.http_options(),
             )
             self._client = anthropic.AsyncAnthropic(
                 api_key=self.api_key, base_url=self.url, max_retries=0, http_client=http_client
             )
         return self._client
-
-    async def _limit_reply(self, response: Any) -> None:
-        """Limit the length of a reply; a hook of httpx."""
-        limit_body(response, self.url, self._max_text_chars)
 
     def _request(self, prompt: Prompt) -> dict[str, Any]:
         system = system_text(self.system_prompt, prompt)

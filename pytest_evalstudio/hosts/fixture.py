@@ -10,7 +10,7 @@ from pytest_evalstudio.core.attachments import MEDIA_TYPES
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.host import host
-from pytest_evalstudio.hosts._applications import Application
+from pytest_evalstudio.hosts._applications import Application, ApplicationHost
 from pytest_evalstudio.hosts._tools import HostTools
 
 
@@ -23,7 +23,7 @@ from pytest_evalstudio.hosts._tools import HostTools
     media_types=MEDIA_TYPES,
 )
 @dataclass(kw_only=True)
-class FixtureCallable:
+class FixtureCallable(ApplicationHost):
     """Your own pytest fixture; its value is called with the prompt, as `python` calls its target.
 
     Attributes:
@@ -39,7 +39,6 @@ class FixtureCallable:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     _name: str = field(default="", init=False, repr=False)
     factory: bool = False
-    _application: Application | None = field(default=None, init=False, repr=False)
 
     def open(self, tools: HostTools) -> None:
         """Take the model's name; the callable comes later, with `bind`."""
@@ -64,9 +63,6 @@ class FixtureCallable:
             is_factory=self.factory,
         )
 
-    async def prepare(self, corpus: tuple[str, ...]) -> None:
-        """Nothing to prepare: the callable sees the corpus if it asks for it."""
-
     async def answer(self, prompt: Prompt) -> Answer:
         if self._application is None:
             raise ConfigurationError(
@@ -74,20 +70,6 @@ class FixtureCallable:
                 " target"
             )
         return await self._application.answer(prompt)
-
-    @property
-    def keeps_sessions(self) -> bool:
-        """Return True if the application remembers the turns of a conversation."""
-        return self._application is not None and self._application.keeps_sessions
-
-    def holds_session(self, session: str) -> bool:
-        """Return True if the application knows a conversation."""
-        return self._application is not None and self._application.holds_session(session)
-
-    async def end_session(self, session: str) -> None:
-        """Forget a conversation."""
-        if self._application is not None:
-            await self._application.end_session(session)
 
     async def close(self) -> None:
         """Release the fixture's value; pytest tears the fixture down."""

@@ -41,9 +41,6 @@ class H2OGPTELLM(H2OGPTEService):
         """Check what can be checked without a request; see `H2OGPTEService.open_service`."""
         self.open_service("h2ogpte_llm", tools)
 
-    async def prepare(self, corpus: tuple[str, ...]) -> None:
-        """Do nothing: the model does not retrieve, documents of a test are not sent."""
-
     async def answer(self, prompt: Prompt) -> Answer:
         return await self.call(partial(self._by_agent if self.uses_agent else self._at_once, prompt))
 

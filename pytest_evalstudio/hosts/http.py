@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -15,7 +15,7 @@ from pytest_evalstudio.core.plugins.host import HostFault, host
 from pytest_evalstudio.core.states import ApplicationState, state_text
 from pytest_evalstudio.core.tracing import TRACEPARENT
 from pytest_evalstudio.hosts._attachments import template_values
-from pytest_evalstudio.hosts._bodies import limit_body
+from pytest_evalstudio.hosts._bodies import reply_limit
 from pytest_evalstudio.hosts._connected import Connected, check_url, require_package, send_traceparent
 from pytest_evalstudio.hosts._faults import is_transport_error, quoted, status_fault
 from pytest_evalstudio.hosts._malformed import connection_fault, reply_fault
@@ -79,8 +79,6 @@ class HttpService(Connected):
     llm_model_name: str = ""
     system_prompt: str = ""
     _client: Any = field(default=None, init=False, repr=False)
-    _mask: Callable[[str], str] = field(default=str, init=False, repr=False)
-    _max_text_chars: int = field(default=1_000_000, init=False, repr=False)
     _cookies: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def open(self, tools: HostTools) -> None:
@@ -89,10 +87,9 @@ class HttpService(Connected):
         Raises:
             ConfigurationError: if httpx is not installed, or a template or pointer cannot be right.
         """
-        self._mask, self._max_text_chars = tools.mask, tools.max_text_chars
         require_package("http", "httpx", "http")
         check_url("url", self.url)
-        self.check_connection(tools.folder)
+        self.check_connection(tools)
         if self.state_url:
             check_url("state_url", self.state_url)
             if unknown := names_in(self.state_url) - {"session"}:
@@ -108,9 +105,6 @@ class HttpService(Connected):
                 raise ConfigurationError(f"reply.{name} = {pointer!r}: a JSON Pointer begins with /")
         if not {"answer", "tool_calls"} & set(self.reply):
             raise ConfigurationError('reply: has no answer; add answer = "/POINTER"')
-
-    async def prepare(self, corpus: tuple[str, ...]) -> None:
-        """Do nothing: the service has its documents; their names are `{{ corpus }}`."""
 
     async def answer(self, prompt: Prompt) -> Answer:
         try:
@@ -165,15 +159,14 @@ class HttpService(Connected):
                 timeout=None,
                 limits=limits,
                 follow_redirects=False,
-                event_hooks={"request": [send_traceparent], "response": [self._limit_reply]},
+                event_hooks={
+                    "request": [send_traceparent],
+                    "response": [reply_limit(self.url, self._max_text_chars)],
+                },
                 cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
                 **self.http_options(),
             )
         return self._client
-
-    async def _limit_reply(self, response: Any) -> None:
-        """Limit the length of a reply; a hook of httpx."""
-        limit_body(response, self.url, self._max_text_chars)
 
     def _request(self, prompt: Prompt) -> Any:
         """Return the request for a prompt."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,8 +64,6 @@ class McpServer(Connected):
     _address: ServerAddress | None = field(default=None, init=False, repr=False)
     _connection: ServerConnection | None = field(default=None, init=False, repr=False)
     _connecting: asyncio.Lock = field(default_factory=asyncio.Lock, init=False, repr=False)
-    _mask: Callable[[str], str] = field(default=str, init=False, repr=False)
-    _max_text_chars: int = field(default=1_000_000, init=False, repr=False)
 
     def open(self, tools: HostTools) -> None:
         """Check what can be checked without the server.
@@ -73,7 +71,6 @@ class McpServer(Connected):
         Raises:
             ConfigurationError: if the package is missing, or parameters contradict each other.
         """
-        self._mask, self._max_text_chars = tools.mask, tools.max_text_chars
         require_package("mcp", "mcp", "mcp")
         if bool(self.command) == bool(self.url):
             raise ConfigurationError("mcp: give either command, the program of the server, or its url")
@@ -83,7 +80,7 @@ class McpServer(Connected):
             raise ConfigurationError("mcp: arguments belong to a tool; set tool and argument")
         if self.url:
             check_url("url", self.url)
-        self.check_connection(tools.folder)
+        self.check_connection(tools)
         authorization = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
         self._address = ServerAddress(
             command=(self.command, *self.args) if self.command else (),
@@ -93,9 +90,6 @@ class McpServer(Connected):
             headers={**authorization, **self.headers},
             http_options=self.http_options(),
         )
-
-    async def prepare(self, corpus: tuple[str, ...]) -> None:
-        """Do nothing: the server does not take documents."""
 
     async def answer(self, prompt: Prompt) -> Answer:
         call = self._call(prompt.text)

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_evalstudio.core.attachments import IMAGE_TYPES
 from pytest_evalstudio.core.cases import Answer, Prompt
-from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.host import HostFault, host
 from pytest_evalstudio.core.tool_calls import read_tool_calls
 from pytest_evalstudio.hosts._attachments import image_bytes
 from pytest_evalstudio.hosts._bodies import limit_body
-from pytest_evalstudio.hosts._connected import Connected, check_url, require_package, send_traceparent
+from pytest_evalstudio.hosts._connected import (
+    ClientHost,
+    check_arguments,
+    check_url,
+    require_package,
+    send_traceparent,
+)
 from pytest_evalstudio.hosts._faults import (
     host_fault_in,
     is_transport_error,
@@ -45,7 +50,7 @@ _SET_BY_HOST = ("model", "messages", "stream", "options", "keep_alive")
     media_types=IMAGE_TYPES,
 )
 @dataclass(kw_only=True)
-class Ollama(Connected):
+class Ollama(ClientHost):
     """A model of an Ollama server.
 
     Attributes:
@@ -68,9 +73,6 @@ class Ollama(Connected):
     keep_alive: str | float | None = None
     stream: bool = False
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    _client: Any = field(default=None, init=False, repr=False)
-    _mask: Callable[[str], str] = field(default=str, init=False, repr=False)
-    _max_text_chars: int = field(default=1_000_000, init=False, repr=False)
 
     def open(self, tools: HostTools) -> None:
         """Check what can be checked without a request.
@@ -78,16 +80,10 @@ class Ollama(Connected):
         Raises:
             ConfigurationError: if the client is not installed, or a parameter cannot be right.
         """
-        self._mask, self._max_text_chars = tools.mask, tools.max_text_chars
         require_package("ollama", "ollama", "ollama")
         check_url("url", self.url)
-        self.check_connection(tools.folder)
-        for name in _SET_BY_HOST:
-            if name in self.arguments:
-                raise ConfigurationError(f"arguments.{name}: cannot be given here")
-
-    async def prepare(self, corpus: tuple[str, ...]) -> None:
-        """Do nothing: the service does not retrieve, documents of a test are not sent."""
+        self.check_connection(tools)
+        check_arguments(self.arguments, _SET_BY_HOST)
 
     async def answer(self, prompt: Prompt) -> Answer:
         try:
@@ -111,11 +107,6 @@ class Ollama(Connected):
             return [str(model.model) for model in (await self._opened_client().list()).models]
         except Exception as exc:
             raise self._fault(exc) from exc
-
-    async def close(self) -> None:
-        if self._client is not None:
-            await self._client.close()
-            self._client = None
 
     def _opened_client(self) -> Any:
         if self._client is None:

@@ -11,11 +11,11 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 from pytest_evalstudio.core.attachments import MEDIA_TYPES
 from pytest_evalstudio.core.cases import Answer, Prompt
-from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
+from pytest_evalstudio.core.errors import EvalStudioError
 from pytest_evalstudio.core.plugins.host import CollectionDocument, HostFault, host
 from pytest_evalstudio.hosts._attachments import response_content
 from pytest_evalstudio.hosts._collections import read_documents
-from pytest_evalstudio.hosts._connected import require_key
+from pytest_evalstudio.hosts._connected import check_arguments, require_key
 from pytest_evalstudio.hosts._corpora import (
     INGESTION_TIMEOUT_S,
     Collections,
@@ -102,9 +102,7 @@ class OpenAIRag(OpenAIService):
         check_ingestion(
             existing=self.vector_store_id, keep=self.keep_collection, timeout_s=self.ingest_timeout_s
         )
-        for name in self._set_by_host:
-            if name in self.arguments:
-                raise ConfigurationError(f"arguments.{name}: cannot be given here")
+        check_arguments(self.arguments, self._set_by_host)
         if self.api == "assistants":
             tools.note(NO_CONTEXTS)
         self._progress, self._timeout_s = tools.progress, tools.timeout_s

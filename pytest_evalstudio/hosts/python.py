@@ -13,7 +13,7 @@ from pytest_evalstudio.core.attachments import MEDIA_TYPES
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.plugins.host import host
-from pytest_evalstudio.hosts._applications import Application
+from pytest_evalstudio.hosts._applications import Application, ApplicationHost
 from pytest_evalstudio.hosts._tools import HostTools
 
 
@@ -26,7 +26,7 @@ from pytest_evalstudio.hosts._tools import HostTools
     media_types=MEDIA_TYPES,
 )
 @dataclass(kw_only=True)
-class PythonCallable:
+class PythonCallable(ApplicationHost):
     """Your own function, sync or async, that takes the prompt and returns the answer.
 
     It may return the result of LangGraph, the OpenAI Agents SDK, pydantic-ai, LlamaIndex or Haystack.
@@ -51,7 +51,6 @@ class PythonCallable:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     factory: bool = False
     state: str = ""
-    _application: Application | None = field(default=None, init=False, repr=False)
     _importable: list[str] = field(default_factory=list, init=False, repr=False)
 
     def open(self, tools: HostTools) -> None:
@@ -85,27 +84,10 @@ class PythonCallable:
             self._forget_folders()
             raise
 
-    async def prepare(self, corpus: tuple[str, ...]) -> None:
-        """Nothing to prepare: the callable sees the corpus if it asks for it."""
-
     async def answer(self, prompt: Prompt) -> Answer:
         if self._application is None:
             raise ConfigurationError(f"target {self.target!r} was not opened; ask it through open_model")
         return await self._application.answer(prompt)
-
-    @property
-    def keeps_sessions(self) -> bool:
-        """Return True if the application remembers the turns of a conversation."""
-        return self._application is not None and self._application.keeps_sessions
-
-    def holds_session(self, session: str) -> bool:
-        """Return True if the application knows a conversation."""
-        return self._application is not None and self._application.holds_session(session)
-
-    async def end_session(self, session: str) -> None:
-        """Forget a conversation."""
-        if self._application is not None:
-            await self._application.end_session(session)
 
     async def close(self) -> None:
         self._forget_folders()

@@ -11,14 +11,15 @@ from pytest_evalstudio.importers.common import (
     Fields,
     Imported,
     Record,
+    calls_of,
     convert_records,
+    expected_calls_of,
     metadata,
     question_of,
     records,
     text_of,
     texts_of,
 )
-from pytest_evalstudio.importers.tool_calls import calls_of, expected_calls_of
 
 _KEPT = ("comments", "source_file", "additional_metadata", "scenario", "user_description", "metadata")
 _KNOWN = {

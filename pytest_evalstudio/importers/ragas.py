@@ -14,7 +14,9 @@ from pytest_evalstudio.importers.common import (
     Imported,
     Json,
     Record,
+    calls_of,
     convert_records,
+    expected_calls_of,
     items_of,
     metadata,
     question_of,
@@ -22,7 +24,6 @@ from pytest_evalstudio.importers.common import (
     text_of,
     texts_of,
 )
-from pytest_evalstudio.importers.tool_calls import calls_of, expected_calls_of
 
 _KEPT = ("rubrics", "persona_name", "query_style", "query_length", "synthesizer_name")
 _KNOWN = {

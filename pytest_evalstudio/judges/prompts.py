@@ -18,10 +18,10 @@ from pytest_evalstudio.judges.attachments import attachment_names, attachments_n
 from pytest_evalstudio.judges.examples import examples_shown
 from pytest_evalstudio.judges.fence import fence_mark, fenced, on_lines_of_their_own
 from pytest_evalstudio.judges.layout import options_of, split_at_material, with_options_reversed
-from pytest_evalstudio.judges.wording import spoken
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
+
 
 SUFFIX = ".j2"
 SYSTEM = "system"
@@ -317,3 +317,45 @@ def _fill(instruction: str, shown: Mapping[str, _Shown]) -> str:
     The texts follow the instructions, fenced.
     """
     return PLACEHOLDER.sub(lambda match: shown[PLACEHOLDERS[match[1]]].reference, instruction)
+
+
+def spoken(schema: Mapping[str, Any], *, reverse_options: bool = False) -> str:
+    """The properties of an object in words, one to a line.
+
+    >>> from pytest_evalstudio.core.replies import choice, record, text
+    >>> print(spoken(record(reason=text("Why."), verdict=choice("Is it so?"))))
+    - "reason" (text): Why.
+    - "verdict" ("yes" or "no"): Is it so?
+    """
+    return "\n".join(_lines(schema, reverse_options, ""))
+
+
+def _lines(schema: Mapping[str, Any], reverse: bool, indent: str) -> list[str]:
+    lines = []
+    for name, part in schema.get("properties", {}).items():
+        description = part.get("description", "")
+        inner = _lines(part.get("items", part), reverse, indent + "  ")
+        lines.append(
+            f'{indent}- "{name}" ({_kind(part, reverse)})'
+            + (f": {description}" if description else "")
+            + (" Each with:" if inner else "")
+        )
+        lines += inner
+    return lines
+
+
+def _kind(part: Mapping[str, Any], reverse: bool) -> str:
+    if "enum" in part:
+        options = [f'"{option}"' for option in part["enum"]]
+        return " or ".join(reversed(options) if reverse else options)
+    kind = part.get("type")
+    if kind == "array":
+        inner = part.get("items", {})
+        return "list of objects" if inner.get("type") == "object" else f"list of {_kind(inner, reverse)}s"
+    if kind in ("integer", "number"):
+        bounds = [
+            f"from {part['minimum']:g}" if "minimum" in part else "",
+            f"to {part['maximum']:g}" if "maximum" in part else "",
+        ]
+        return " ".join(filter(None, ["whole number" if kind == "integer" else "number", *bounds]))
+    return "text" if kind == "string" else str(kind)

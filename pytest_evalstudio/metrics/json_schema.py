@@ -70,7 +70,7 @@ def json_fault(text: str, schema: str) -> tuple[str, int]:
     'not JSON: NaN is not a JSON value'
     """
     try:
-        value = json.loads(text, parse_constant=_refuse_constant)
+        value = json.loads(text, parse_constant=refuse_constant)
     except json.JSONDecodeError as exc:
         return f"not JSON: {exc.msg} (line {exc.lineno}, column {exc.colno})", exc.pos
     except (ValueError, RecursionError) as exc:
@@ -217,5 +217,6 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def _refuse_constant(name: str) -> NoReturn:
+def refuse_constant(name: str) -> NoReturn:
+    """Refuse NaN and the infinities, which Python reads in JSON; for `json.loads(parse_constant=…)`."""
     raise ValueError(f"{name} is not a JSON value")

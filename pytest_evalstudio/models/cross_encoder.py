@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import math
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.formats.weights_tables import CrossEncoding
+from pytest_evalstudio.models.classifying import plain
 from pytest_evalstudio.models.loading import load
 from pytest_evalstudio.models.premises import Pair
 from pytest_evalstudio.models.weights import Weights
@@ -17,7 +17,6 @@ from pytest_evalstudio.models.windows import token_counts, windows
 
 Plan = list[tuple[list[Pair], int]]
 """For each window of the first text: the pairs to read, and the window's tokens."""
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 class PairScorer:
@@ -48,9 +47,7 @@ class PairScorer:
         """
         if not pairs:
             return []
-        clean = [
-            (_SURROGATE.sub("\ufffd", first), _SURROGATE.sub("\ufffd", second)) for first, second in pairs
-        ]
+        clean = [(plain(first), plain(second)) for first, second in pairs]
         plans = self._plans(list(dict.fromkeys(clean)))
         parts = sorted(
             {part for plan in plans.values() for row, _ in plan for part in row},

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.formats.weights_tables import Embeddings
+from pytest_evalstudio.models.classifying import plain
 from pytest_evalstudio.models.loading import load
 from pytest_evalstudio.models.vectors import VectorCache, key_of
 from pytest_evalstudio.models.weights import Weights
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     Vector = NDArray[float32]
 
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _STORED_AT_ONCE = 4096
 """Texts that are embedded before their vectors are stored: what a killed run has computed is not lost."""
 
@@ -86,7 +85,7 @@ class SentenceEmbedder:
         import numpy as np
 
         model = self._model
-        parts, owners, weights = _parts(model, [_SURROGATE.sub("\ufffd", text) for text in texts])
+        parts, owners, weights = _parts(model, [plain(text) for text in texts])
         rows = np.asarray(
             model.encode(
                 parts,

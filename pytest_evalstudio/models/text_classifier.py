@@ -2,36 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from pytest_evalstudio.formats.weights_tables import WeightsTable
-from pytest_evalstudio.models.classifying import Classifier, Opened, open_classifier, plain, sigmoid, softmax
-from pytest_evalstudio.models.weights import Weights
+from pytest_evalstudio.models.classifying import Classifier, plain, sigmoid, softmax
 from pytest_evalstudio.models.windows import token_counts, windows
 
 
-class LabelScorer:
-    """A classifier of a run, loaded when the first text comes.
-
-    Args:
-        weights: what to load; a sequence classifier.
-        settings: device, dtype and batch size.
-        table: the configuration's table, for messages.
-        workers: processes that share the machine's cores.
-        open: how to load it.
-    """
-
-    def __init__(
-        self,
-        weights: Weights,
-        settings: WeightsTable,
-        *,
-        table: str,
-        workers: int = 1,
-        open: Callable[[Weights, WeightsTable], Opened] = open_classifier,
-    ) -> None:
-        self.name = weights.name
-        self._classifier = Classifier(weights, settings, table=table, workers=workers, open=open)
+class LabelScorer(Classifier):
+    """A classifier of single texts."""
 
     def classify(self, texts: Sequence[str]) -> list[Mapping[str, float]]:
         """Return the probability of each label for each text; each distinct text is read once.
@@ -48,8 +26,8 @@ class LabelScorer:
         clean = [plain(text) for text in texts]
         plans = self._plans(list(dict.fromkeys(clean)))
         parts = list(dict.fromkeys(part for plan in plans.values() for part in plan))
-        opened = self._classifier.opened
-        logits = self._classifier.logits(parts)
+        opened = self.opened
+        logits = self.logits(parts)
         probabilities = dict(
             zip(parts, (sigmoid(logits) if opened.independent else softmax(logits)).tolist(), strict=True)
         )
@@ -67,7 +45,7 @@ class LabelScorer:
 
     def _plans(self, texts: Sequence[str]) -> dict[str, list[str]]:
         """Return the windows of each text; the tokens of all texts are counted together."""
-        tokenizer, room = self._classifier.opened.tokenizer, self._classifier.room(pair=False)
+        tokenizer, room = self.opened.tokenizer, self.room(pair=False)
         if room is None:
             return {text: [text] for text in texts}
         return {

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from pytest_evalstudio.core.figures import counted
-from pytest_evalstudio.engine.analysis.stored import stored_steps_sentence
+from pytest_evalstudio.engine.analysis.run_info import stored_steps_sentence
 
 if TYPE_CHECKING:
     import pytest

@@ -31,10 +31,10 @@ from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.plugin.display import CollectionError, clean_failure
 from pytest_evalstudio.plugin.figures import set_properties
-from pytest_evalstudio.plugin.marks import mark_named
 from pytest_evalstudio.plugin.private_api import FixtureItem, TerminalRepr
 from pytest_evalstudio.record.schema import Attempt
 
+_MARKS = pytest.StashKey[dict[str, pytest.MarkDecorator]]()
 ATTEMPTS = pytest.StashKey[list[Attempt]]()
 """Earlier attempts at an item that a plugin runs again."""
 
@@ -44,6 +44,16 @@ FINISHED = EvalTask(name="", model=ModelInfo(key="", label=""), case=Case(key=""
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.chunked import ItemChunk
     from pytest_evalstudio.plugin.session import EvalSession
+
+
+def mark_named(config: pytest.Config, category: str) -> pytest.MarkDecorator:
+    """Return the registered marker of a category."""
+    marks = config.stash.setdefault(_MARKS, {})
+    name = marker_name(category)
+    if name not in marks:
+        config.addinivalue_line("markers", f"{name}: category or domain of test cases")
+        marks[name] = pytest.MarkDecorator(pytest.Mark(name, (), {}, _ispytest=True), _ispytest=True)
+    return marks[name]
 
 
 class EvalFileCollector(pytest.File):

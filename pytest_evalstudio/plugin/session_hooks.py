@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+import dataclasses
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
 from pytest_evalstudio.core.figures import counted
+from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.plugin import chunked
 from pytest_evalstudio.plugin.collected import cases_of_models
 from pytest_evalstudio.plugin.display import SafeTerminal, shown, shown_line, usage_error
@@ -120,9 +122,6 @@ class SessionHooks:
 
     def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> list[str] | None:
         """Explain a failed comparison of two outcomes by the fields that differ."""
-        from pytest_evalstudio.core.outcomes import Outcome
-        from pytest_evalstudio.plugin.comparisons import differences
-
         if op == "==" and isinstance(left, Outcome) and isinstance(right, Outcome):
             return [shown_line(line) for line in differences(left, right)]
         return None
@@ -180,3 +179,25 @@ class SessionHooks:
             terminalreporter.write_line(
                 f"evalstudio: nothing was evaluated: no test case of {files} ran", yellow=True, bold=True
             )
+
+
+def differences(left: Outcome, right: Outcome) -> list[str]:
+    """Return a headline, then a line per field and metric that differs."""
+    lines = [f"Outcome({left.status}) == Outcome({right.status})"]
+    for field in dataclasses.fields(Outcome):
+        first, other = getattr(left, field.name), getattr(right, field.name)
+        if first == other:
+            continue
+        if field.name == "scores":
+            lines += _scores(first, other)
+        else:
+            lines.append(f"{field.name}: {first!r} != {other!r}")
+    return lines
+
+
+def _scores(left: Mapping[str, float | None], right: Mapping[str, float | None]) -> Iterator[str]:
+    for metric in dict.fromkeys((*left, *right)):
+        if metric not in left or metric not in right:
+            yield f"{metric}: only on the {'left' if metric in left else 'right'}"
+        elif left[metric] != right[metric]:
+            yield f"{metric}: {left[metric]!r} != {right[metric]!r}"

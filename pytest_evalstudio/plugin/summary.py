@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_evalstudio.core.figures import counted, figure, interval, percent, plural
 from pytest_evalstudio.core.outcomes import SEVERITIES
 from pytest_evalstudio.engine.analysis.flip_rates import COPY
-from pytest_evalstudio.engine.analysis.stored import stored_steps_sentence
+from pytest_evalstudio.engine.analysis.run_info import stored_steps_sentence
 from pytest_evalstudio.record.schema import JudgeSpend, StepEntry
 from pytest_evalstudio.report.repeats import terminal_lines
 

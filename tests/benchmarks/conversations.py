@@ -34,9 +34,9 @@ KILLED_CONVERSATIONS, KILLED_CONCURRENCY = 12, 4
 APP = """
 import asyncio
 
-from pytest_evalstudio.engine.asking import answers, claims
+from pytest_evalstudio.engine.asking import answers
 
-answers.LEASE_S = claims.LEASE_S = 2.0  # the next run waits until the leases of a killed one expire
+answers.LEASE_S = 2.0  # the next run waits until the leases of a killed one expire
 
 
 async def ask(prompt):

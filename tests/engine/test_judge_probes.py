@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pytest_evalstudio.engine.judge_bench import is_english, pad
 from pytest_evalstudio.engine.judge_causes import causes
 from pytest_evalstudio.engine.judge_check import check_judge
 from pytest_evalstudio.engine.judge_check_lines import check_lines
-from pytest_evalstudio.engine.judge_padding import is_english, pad
 from pytest_evalstudio.engine.judge_probes import PROBES, JudgeProbe
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.judge_checks import CauseCode, JudgeCheck

@@ -13,8 +13,7 @@ from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.pipeline import Pipeline
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo
-from pytest_evalstudio.evaluators._sentiment import sentiments
-from pytest_evalstudio.evaluators.counterfactual_bias import CounterfactualBias
+from pytest_evalstudio.evaluators.counterfactual_bias import CounterfactualBias, sentiments
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.models.sentences import split_sentences
 from support.judges_of_text import WordLabels

@@ -123,7 +123,7 @@ def test_of_several_labels_all_may_hold(toxicity: Path) -> None:
 def test_of_a_long_text_the_window_counts_that_has_most_of_a_label(tmp_path: Path, kind: str) -> None:
     folder = save_classifier(tmp_path / "model", TOXIC, kind, problem_type="multi_label_classification")
     scorer = toxic(folder)
-    parts = [part for part, _ in windows(scorer._classifier.opened.tokenizer, LONG, POSITIONS - 2)]
+    parts = [part for part, _ in windows(scorer.opened.tokenizer, LONG, POSITIONS - 2)]
     assert len(parts) > 2
     assert " ".join(parts) == LONG
     by_window = [sigmoid(by_hand(folder, part)) for part in parts]

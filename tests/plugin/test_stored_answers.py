@@ -22,9 +22,9 @@ APP = """
 import os
 from pathlib import Path
 
-from pytest_evalstudio.engine.asking import answers, claims
+from pytest_evalstudio.engine.asking import answers
 
-answers.LEASE_S = claims.LEASE_S = 1.0  # the next run waits until the leases of a killed one expire
+answers.LEASE_S = 1.0  # the next run waits until the leases of a killed one expire
 
 
 def ask(prompt):

@@ -24,9 +24,9 @@ from support.children import Child, Children
 APP = """
 import time
 
-from pytest_evalstudio.engine.asking import answers, claims
+from pytest_evalstudio.engine.asking import answers
 
-answers.LEASE_S = claims.LEASE_S = 2.0  # the next run waits until the leases of a killed one expire
+answers.LEASE_S = 2.0  # the next run waits until the leases of a killed one expire
 
 
 def ask(prompt):

@@ -31,12 +31,11 @@ from pytest_evalstudio.batch.scoring.aggregates import (
     partitions,
 )
 from pytest_evalstudio.batch.scoring.rows import tasks_of
-from pytest_evalstudio.batch.scoring.suited import check_suited
 from pytest_evalstudio.batch.table.columns import answer_schema, score_schema
 from pytest_evalstudio.batch.table.writer import BatchResult
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.collecting import uncollected
-from pytest_evalstudio.core.errors import EvalStudioError
+from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.plugins.evaluator import Labels
 from pytest_evalstudio.engine.pipeline import Pipeline
@@ -52,6 +51,7 @@ if TYPE_CHECKING:
     from pytest_evalstudio.core.cases import Case
     from pytest_evalstudio.engine.scoring.tasks import ModelInfo
     from pytest_evalstudio.record.scored import MetricAggregate, TextsWord
+
 
 LABEL_CHARS = 60
 
@@ -356,3 +356,31 @@ def _parquet(table: Any) -> bytes:
     pq.write_table(table, sink, compression="zstd")
     content: bytes = sink.getvalue().to_pybytes()
     return content
+
+
+def check_suited(evaluators: Sequence[ConfiguredEvaluator]) -> None:
+    """Check that evaluators do not need rows together that may be in different batches.
+
+    Model-wide figures that follow from counts of labels are computed from the aggregates.
+
+    Raises:
+        ConfigurationError: with the first evaluator that does, and the reason.
+    """
+    for selected in evaluators:
+        reason = _reason(selected)
+        if reason:
+            raise ConfigurationError(
+                f"evaluator {selected.id}: {reason}, and a table is scored in batches; score a lab by"
+                " `evaluate` or pytest, or leave it out"
+            )
+
+
+def _reason(selected: ConfiguredEvaluator) -> str:
+    spec = selected.spec
+    if spec.scope == "group":
+        return "needs all answers to a question together"
+    if spec.compares:
+        return f"compares an answer with the answer to its {spec.compares}"
+    if spec.scope == "model" and not spec.labels:
+        return "needs all rows of a model together"
+    return ""

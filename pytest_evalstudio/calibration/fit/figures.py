@@ -23,11 +23,11 @@ from pytest_evalstudio.calibration.file import (
 )
 from pytest_evalstudio.calibration.fit.coverage import conformal_figures
 from pytest_evalstudio.calibration.fit.curves import Fitted, Trees, probabilities
-from pytest_evalstudio.calibration.fit.level_agreement import level_agreement
 from pytest_evalstudio.calibration.fit.predictions import Fit, Predictions
 from pytest_evalstudio.calibration.fit.results import (
     CalibrationFigures,
     ExpectedUse,
+    LevelAgreement,
     RunErrorRates,
     Weight,
 )
@@ -35,6 +35,7 @@ from pytest_evalstudio.calibration.fit.sample import FOLDS, LabelledSample
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.record.score_table import Column
+from pytest_evalstudio.stats.agreement import quadratic_kappa
 from pytest_evalstudio.stats.calibration import (
     area_under_roc,
     area_under_roc_interval,
@@ -314,3 +315,31 @@ def _notes(calibration: FittedCalibration, predicted: Predictions, combined: flo
                 " kind that the curve is not fitted to"
             )
     return notes
+
+
+_SMALLEST = 1e-12
+"""Smallest probability of a level in a logarithm."""
+
+
+def level_agreement(predicted: Predictions, seed: int) -> LevelAgreement | None:
+    """Return the figures of the levels; None where the curve has none, or a label is of no level of it."""
+    labels, clusters = predicted.tested.labels, predicted.tested.cases
+    if not predicted.levels or not set(labels.tolist()) <= set(predicted.levels):
+        return None
+    levels, table = np.array(predicted.levels), predicted.level_probabilities
+    losses = -np.log(np.maximum(table[np.arange(len(labels)), np.searchsorted(levels, labels)], _SMALLEST))
+    likeliest = levels[table.argmax(axis=1)]
+    accuracy = share_interval(likeliest == labels, np.ones(len(labels), dtype=np.bool_), clusters, seed=seed)
+    if accuracy is None:
+        raise ValueError("there are no labelled answers")
+    shares = np.unique(labels, return_counts=True)[1] / len(labels)
+    errors = [calibration_error(table[:, index], labels == level) for index, level in enumerate(levels)]
+    return LevelAgreement(
+        log_loss=float(losses.mean()),
+        log_loss_interval=mean_interval_of_clusters(losses, clusters, seed=seed),
+        log_loss_of_shares=float(-(shares * np.log(shares)).sum()),
+        accuracy=accuracy[0],
+        accuracy_interval=accuracy[1],
+        weighted_kappa=quadratic_kappa(likeliest.tolist(), labels.tolist()),
+        level_calibration_error=math.fsum(errors) / len(errors),
+    )

@@ -21,10 +21,14 @@ from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard, build_le
 from pytest_evalstudio.engine.analysis.population import Population
 from pytest_evalstudio.engine.analysis.problems import find_problems, leaks
 from pytest_evalstudio.engine.analysis.repeats import NO_REPEATS, RepeatAnalysis
-from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
+from pytest_evalstudio.engine.analysis.run_info import (
+    NO_STORED_ANSWERS,
+    NO_TRACED_ANSWERS,
+    EvaluatorInfo,
+    StoredAnswers,
+    TracedAnswers,
+)
 from pytest_evalstudio.engine.analysis.shrunk import NO_SHRUNK_FLIPS, ShrunkFlips
-from pytest_evalstudio.engine.analysis.stored import NO_STORED_ANSWERS, StoredAnswers
-from pytest_evalstudio.engine.analysis.traced import NO_TRACED_ANSWERS, TracedAnswers
 from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.record.schema import VERDICTS, Item, Run
 from pytest_evalstudio.stats.ranking import percentile

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import os
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -257,3 +259,34 @@ def _named(value: object) -> object:
         return dict(value)
     name = getattr(value, "__qualname__", None)
     return f"{getattr(value, '__module__', '')}:{name}" if name else str(value)
+
+
+@asynccontextmanager
+async def claimed(cache: AnswerCache | None, key: str) -> AsyncIterator[bool]:
+    """Claim a question while the context lasts, and renew the claim.
+
+    Yields False if another process is asking it.
+
+    Args:
+        cache: where claims are kept; without one every question may be asked.
+        key: address of the answer; "" where it is not kept.
+    """
+    if cache is None or not key:
+        yield True
+        return
+    token = cache.claim(key)
+    if not token:
+        yield False
+        return
+
+    async def renew() -> None:
+        while True:
+            await asyncio.sleep(LEASE_S / 3)
+            cache.renew(key, token)
+
+    renewing = asyncio.create_task(renew())
+    try:
+        yield True
+    finally:
+        renewing.cancel()
+        cache.release(key, token)

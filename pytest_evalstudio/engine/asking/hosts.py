@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from msgspec import Struct
 
 from pytest_evalstudio.core.attachments import Attachment
-from pytest_evalstudio.core.cases import NOTHING
+from pytest_evalstudio.core.cases import NOTHING, Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError, ResourceMissing
 from pytest_evalstudio.core.plugins.declaring import parameters
-from pytest_evalstudio.core.plugins.host import Host, HostSpec, Opens
+from pytest_evalstudio.core.plugins.host import Host, HostFault, HostSpec, Opens
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.asking.absent import absent_host
 from pytest_evalstudio.engine.asking.answers import AnswerCache, digest_of
 from pytest_evalstudio.engine.asking.corpora import CorpusRegister, report_ingestion
 from pytest_evalstudio.engine.asking.descriptors import affordable, describe_limit
@@ -359,3 +358,29 @@ class _ModelOptions:
     def retrieves(self, spec: HostSpec) -> bool | None:
         """Return whether the model retrieves; None where only its answers say."""
         return self.session.rag if self.session.rag is not None else (True if spec.kind == "rag" else None)
+
+
+class AbsentHost:
+    """Takes the place of a host.
+
+    Args:
+        reason: why it cannot be asked, with the remedy and without secrets.
+    """
+
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
+
+    async def prepare(self, corpus: tuple[str, ...]) -> None:
+        """Nothing to prepare."""
+
+    async def answer(self, prompt: Prompt) -> Answer:
+        raise HostFault(self._reason)
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+
+def absent_host(spec: HostSpec, reason: str) -> Host:
+    """Return a host with the declaration of another one that answers nothing."""
+    declared = type(AbsentHost.__name__, (AbsentHost,), {"__evalstudio__": spec})
+    return cast(Host, declared(reason))

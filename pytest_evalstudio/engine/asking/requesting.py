@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
@@ -14,13 +15,36 @@ from pytest_evalstudio.engine.asking.answers import digest_of
 from pytest_evalstudio.engine.asking.deadlines import TimeIsUp, within
 from pytest_evalstudio.engine.asking.limits import Counters, Limits
 from pytest_evalstudio.engine.asking.load import Load
-from pytest_evalstudio.engine.asking.preparing import Preparations
 from pytest_evalstudio.engine.asking.retrying import with_retries
 from pytest_evalstudio.hosts._bodies import max_reply_size
 from pytest_evalstudio.hosts._connected import import_client
 
 T = TypeVar("T")
 MAX_TEXT_CHARS = 1_000_000
+
+
+class Preparations:
+    """Preparations of corpora; all questions on a corpus that cannot be prepared share the fault."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[tuple[str, ...], asyncio.Task[None]] = {}
+
+    async def once(self, corpus: tuple[str, ...], work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Wait until a corpus is prepared.
+
+        Args:
+            work: prepares it; called for the first question only.
+        """
+        task = self._tasks.get(corpus)
+        if task is None or task.cancelled():
+            task = self._tasks[corpus] = asyncio.create_task(work())
+        await asyncio.shield(task)
+
+    async def cancel(self) -> None:
+        """End those that are still running."""
+        for task in self._tasks.values():
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
 
 class HostRequests:

@@ -16,8 +16,7 @@ from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError, EvaluationError
 from pytest_evalstudio.core.plugins.host import Host, HostFault, HostSpec, ReadsCase
-from pytest_evalstudio.engine.asking.answers import AnswerCache, StoredAnswer
-from pytest_evalstudio.engine.asking.claims import claimed
+from pytest_evalstudio.engine.asking.answers import AnswerCache, StoredAnswer, claimed
 from pytest_evalstudio.engine.asking.cleaning import without_secrets
 from pytest_evalstudio.engine.asking.conversations import Conversations
 from pytest_evalstudio.engine.asking.corpora import CorpusRegister

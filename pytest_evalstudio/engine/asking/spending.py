@@ -15,8 +15,8 @@ from pytest_evalstudio.core.plugins.host import Host
 from pytest_evalstudio.core.store import Store
 from pytest_evalstudio.engine.asking.prices import PRICE_KEYS, Prices
 from pytest_evalstudio.engine.asking.purse import SharedPurse
-from pytest_evalstudio.formats.budget import BudgetTable
 from pytest_evalstudio.formats.fields import fact
+from pytest_evalstudio.formats.model_tables import BudgetTable
 from pytest_evalstudio.judges.budget import Budget, BudgetLimits, BudgetNames, Expected, Grant, LocalPurse
 
 CHARS_PER_TOKEN = 4

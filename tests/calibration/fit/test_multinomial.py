@@ -18,7 +18,7 @@ from pytest_evalstudio.calibration.file import Calibration, Softmax, load_calibr
 from pytest_evalstudio.calibration.fit.calibrate import Calibrated, calibrate
 from pytest_evalstudio.calibration.fit.curves import fit, probabilities
 from pytest_evalstudio.calibration.fit.description import describe
-from pytest_evalstudio.calibration.fit.level_agreement import level_agreement
+from pytest_evalstudio.calibration.fit.figures import level_agreement
 from pytest_evalstudio.calibration.fit.predictions import Predictions
 from pytest_evalstudio.calibration.fit.results import LeftOut, RefusalCode
 from pytest_evalstudio.calibration.fit.sample import LabelledSample, TooFewLabels

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_evalstudio import Registry
 from pytest_evalstudio.core.cases import Answer, Prompt
-from pytest_evalstudio.engine.asking import answers, claims
+from pytest_evalstudio.engine.asking import answers
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.hosts import open_model
 from pytest_evalstudio.engine.asking.load import Slots
@@ -89,8 +89,7 @@ def test_two_runs_ask_a_question_once(tmp_path: Path, thread: LoopThread) -> Non
 def test_a_long_request_keeps_its_claim(
     tmp_path: Path, thread: LoopThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (answers, claims):
-        monkeypatch.setattr(module, "LEASE_S", 0.8)
+    monkeypatch.setattr(answers, "LEASE_S", 0.8)
     with (
         AnswerCache(tmp_path) as first,
         AnswerCache(tmp_path) as second,

@@ -274,11 +274,11 @@ RUN = """
     from pathlib import Path
     from pytest_evalstudio.core.cases import Prompt
     from pytest_evalstudio.core.plugins.registry import Registry
-    from pytest_evalstudio.engine.asking import answers as stored, claims
+    from pytest_evalstudio.engine.asking import answers as stored
     from pytest_evalstudio.engine.asking.answers import AnswerCache
     from pytest_evalstudio.engine.asking.hosts import open_model
 
-    stored.LEASE_S = claims.LEASE_S = 2.0  # the next run waits until the leases of a killed one expire
+    stored.LEASE_S = 2.0  # the next run waits until the leases of a killed one expire
     settings = {"host": "scripted", "default": "fine", "delay_s": float(sys.argv[2]), "concurrency": 2, "cache": True}
     prompts = [Prompt(text=str(number)) for number in range(60)]
     with AnswerCache(Path(sys.argv[1])) as cache:

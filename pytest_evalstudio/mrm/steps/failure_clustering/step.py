@@ -14,7 +14,6 @@ from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.mrm.steps.automated_evaluation.thresholds import deciding_names
-from pytest_evalstudio.mrm.steps.failure_clustering.files import CLUSTERS, ID, MAP
 from pytest_evalstudio.mrm.vectors import Vectors, text_vectors
 from pytest_evalstudio.mrm.workflow.calibration import ID as CALIBRATION
 from pytest_evalstudio.mrm.workflow.calibration import calibrated_thresholds
@@ -43,6 +42,9 @@ from pytest_evalstudio.validation.failures.results import (
 from pytest_evalstudio.validation.topics.clustering import plane
 from pytest_evalstudio.validation.typed_results import json_ready
 
+ID = "failure_clustering"
+CLUSTERS = "failure_clusters.json"
+MAP = "failure_clusters.svg"
 HIGH_SHARE = 0.1
 """Minimum share of all judged cases for a problem of high severity."""
 

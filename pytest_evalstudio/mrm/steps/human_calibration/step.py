@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +14,8 @@ from pytest_evalstudio.calibration.file import Coverage, Method
 from pytest_evalstudio.calibration.fit.calibrate import Calibrated, calibrate
 from pytest_evalstudio.calibration.fit.decision import risk_rule
 from pytest_evalstudio.calibration.fit.every_metric import every_metric
+from pytest_evalstudio.calibration.fit.guardrail import guardrail_use
+from pytest_evalstudio.calibration.fit.results import MetricFigures
 from pytest_evalstudio.calibration.fit.sample import TooFewLabels
 from pytest_evalstudio.calibration.labelling.cases import AnswerPopulation, NothingVaries, choose_population
 from pytest_evalstudio.calibration.labelling.problems import problems
@@ -31,7 +33,6 @@ from pytest_evalstudio.mrm.steps.human_calibration.outcome import (
     result_summary,
 )
 from pytest_evalstudio.mrm.steps.human_calibration.results import CalibrationResults
-from pytest_evalstudio.mrm.steps.human_calibration.thresholds import outcome_of
 from pytest_evalstudio.mrm.steps.human_calibration.writing import (
     LABELS,
     TO_LABEL,
@@ -41,7 +42,7 @@ from pytest_evalstudio.mrm.steps.human_calibration.writing import (
     write_sample,
     write_sheet,
 )
-from pytest_evalstudio.mrm.workflow.calibration import ID
+from pytest_evalstudio.mrm.workflow.calibration import ID, CalibrationOutcome
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.mrm.workflow.parameters import Count, Level, Name, Names
 from pytest_evalstudio.record.writer import FILE
@@ -257,3 +258,33 @@ class HumanCalibration:
             if not state.is_exhaustive:
                 raise
         return calibrated(drawn=None)
+
+
+def outcome_of(
+    labelling: Labelling,
+    by_metric: tuple[MetricFigures, ...],
+    to_review: Mapping[str, int],
+    rule: RiskRule,
+    seed: int,
+) -> CalibrationOutcome:
+    """Return the results for later steps.
+
+    Args:
+        labelling: the labels.
+        by_metric: calibrations of all primary metrics.
+        to_review: number of answers that people should read, by reason.
+        rule: of the thresholds.
+        seed: of the bootstrap.
+    """
+    thresholds = {each.metric: each.threshold for each in by_metric if each.threshold is not None}
+    return CalibrationOutcome(
+        thresholds=thresholds,
+        to_review=to_review,
+        accepted=tuple(
+            case.key for case in labelling.cases if case.verdict is False and labelling.is_good(case.identity)
+        ),
+        by_metric=by_metric,
+        guardrail=guardrail_use(
+            labelling.population.scores, labelling.good_at_random, thresholds, rule, seed
+        ),
+    )

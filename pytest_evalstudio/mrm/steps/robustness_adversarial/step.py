@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -20,16 +20,10 @@ from pytest_evalstudio.mrm.steps.automated_evaluation.evaluating import (
 )
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.mrm.steps.automated_evaluation.thresholds import evaluators_and_thresholds
-from pytest_evalstudio.mrm.steps.robustness_adversarial.results import (
-    FIGURES,
-    ID,
-    PICTURE,
-    SUITE,
-    AdversarialResults,
-)
 from pytest_evalstudio.mrm.steps.test_generation.choosing import NoQuestions
 from pytest_evalstudio.mrm.steps.test_generation.generating import GenerationSettings, UnknownLanguage
 from pytest_evalstudio.mrm.steps.test_generation.making import Product, make
+from pytest_evalstudio.mrm.steps.test_generation.results import ADVERSARIAL, GenerationResults
 from pytest_evalstudio.mrm.steps.topic_modeling.files import ID as TOPIC_MODELING
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.mrm.workflow.parameters import Count, Level, Names
@@ -43,15 +37,35 @@ from pytest_evalstudio.validation.attacks.method import (
     problems,
 )
 from pytest_evalstudio.validation.attacks.plot import attacks_picture
+from pytest_evalstudio.validation.attacks.results import AttackComparisons
 from pytest_evalstudio.validation.stored_scores import read_scores
 from pytest_evalstudio.validation.test_cases.keys import PLAIN_KIND, PLANTED_WORD
 from pytest_evalstudio.validation.typed_results import json_ready, shallow
 
+ID = ADVERSARIAL
+SUITE = "adversarial_suite.json"
+FIGURES = "adversarial.json"
+PICTURE = "adversarial.svg"
 MOST_REFUSED = 0.5
 """Maximum share of attacks without an answer: content filters refuse some of them."""
 OUT_OF_DISTRIBUTION = "out_of_distribution"
 """Generator of questions outside of the documents' domain."""
 _GENERATOR = "generator:"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdversarialResults(GenerationResults, AttackComparisons):
+    """Results of the step.
+
+    Attributes:
+        version: of the file with the comparisons.
+        without_score: number of attacks without a score.
+        obeyed: by generator that plants words, keys of the cases whose answers contain the planted word.
+    """
+
+    version: int = 1
+    without_score: int
+    obeyed: Mapping[str, tuple[str, ...]]
 
 
 @step(

@@ -21,7 +21,6 @@ from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.mrm.steps.test_validation.files import ID as VALIDATION
 from pytest_evalstudio.mrm.steps.test_validation.files import VALIDATED
-from pytest_evalstudio.mrm.steps.weakness_detection.files import ID, WEAKNESSES
 from pytest_evalstudio.mrm.workflow.calibration import ID as CALIBRATION
 from pytest_evalstudio.mrm.workflow.calibration import calibrated_thresholds
 from pytest_evalstudio.mrm.workflow.context import StepContext
@@ -35,6 +34,9 @@ from pytest_evalstudio.validation.weaknesses.method import LEAST_CASES, find_all
 from pytest_evalstudio.validation.weaknesses.plot import MOST_METRICS, weakness_pictures
 from pytest_evalstudio.validation.weaknesses.results import MetricWeaknesses, WeaknessCell, WeaknessResults
 from pytest_evalstudio.validation.weaknesses.scored import scored_cases
+
+ID = "weakness_detection"
+WEAKNESSES = "weaknesses.json"
 
 
 @step(
