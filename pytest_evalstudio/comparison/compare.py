@@ -20,6 +20,7 @@ from pytest_evalstudio.comparison.results import (
     PARTS,
     Comparison,
     MetricComparison,
+    MovedThreshold,
     OperationComparison,
     Part,
     PromptChange,
@@ -58,6 +59,8 @@ def compare(
     not_run = _not_run(base, new)
     documents = tuple(sorted(_changed_documents(base.run, new.run)))
     prompts = tuple(_changed_prompts(base, new, matched.pairs))
+    dropped = tuple(id for id in base.run.evaluators if id not in new.run.evaluators)
+    moved = tuple(_moved_thresholds(base.run, new.run))
     return Comparison(
         verdict=overall(metrics),
         base=base.label,
@@ -81,7 +84,9 @@ def compare(
         prompts=prompts,
         changes=tuple(itertools.chain.from_iterable(matched.changes.values())),
         renamed_files=base.renamed_files,
-        notes=tuple(_notes(base, new, not_run)),
+        dropped_evaluators=dropped,
+        moved_thresholds=moved,
+        notes=tuple(_notes(base, new, not_run, dropped, moved)),
     )
 
 
@@ -218,18 +223,21 @@ def _evaluator(entry: EvaluatorEntry) -> tuple[object, ...]:
     return entry.type, entry.parameters, entry.metrics, entry.calibration
 
 
-def _notes(base: Side, new: Side, not_run: int) -> Iterable[str]:
+def _notes(
+    base: Side, new: Side, not_run: int, dropped: Sequence[str], moved: Iterable[MovedThreshold]
+) -> Iterator[str]:
     if not (base.label.has_answers and new.label.has_answers):
         yield "a side was saved without answers: there are no word diffs, and it cannot be scored again"
-    missing = [id for id in base.run.evaluators if id not in new.run.evaluators]
-    if missing:
-        yield f"evaluators of the base run alone, not compared: {', '.join(missing)}"
+    if dropped:
+        yield f"evaluators of the base run alone, not compared: {', '.join(dropped)}"
     added = [id for id in new.run.evaluators if id not in base.run.evaluators]
     if added:
         yield f"evaluators of the new run alone, not compared: {', '.join(added)}"
-    for id, entry in new.run.evaluators.items():
-        if id in base.run.evaluators:
-            yield from _threshold_notes(id, base.run.evaluators[id], entry)
+    for threshold in moved:
+        yield (
+            f"the threshold of {threshold.metric} was {threshold.base:g} and is {threshold.new:g}: the class"
+            " of an item may change although its score did not"
+        )
     if not_run:
         reason = "a budget was used up or a service refused access"
         items = counted(not_run, "item was", "items were")
@@ -241,12 +249,12 @@ def _notes(base: Side, new: Side, not_run: int) -> Iterable[str]:
         yield "a run was interrupted: only the items that had finished are compared"
 
 
-def _threshold_notes(id: str, base: EvaluatorEntry, new: EvaluatorEntry) -> Iterator[str]:
-    earlier = {metric.key: metric.threshold for metric in base.metrics}
-    for metric in new.metrics:
-        before = earlier.get(metric.key, metric.threshold)
-        if before != metric.threshold and (metric.primary or metric.asserted):
-            yield (
-                f"the threshold of {id}.{metric.key} was {before:g} and is {metric.threshold:g}: the class of"
-                " an item may change although its score did not"
-            )
+def _moved_thresholds(base: Run, new: Run) -> Iterator[MovedThreshold]:
+    """Yield the thresholds of metrics that decide which both runs have and which differ."""
+    for id, entry in new.evaluators.items():
+        earlier = base.evaluators.get(id)
+        before = {metric.key: metric.threshold for metric in earlier.metrics} if earlier else {}
+        for metric in entry.metrics:
+            threshold = before.get(metric.key, metric.threshold)
+            if threshold != metric.threshold and (metric.primary or metric.asserted):
+                yield MovedThreshold(metric=f"{id}.{metric.key}", base=threshold, new=metric.threshold)

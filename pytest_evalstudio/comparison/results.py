@@ -231,6 +231,19 @@ class PromptChange(Struct, frozen=True, kw_only=True):
         return names[0] if names[0] == names[1] else " -> ".join(names)
 
 
+class MovedThreshold(Struct, frozen=True, kw_only=True):
+    """A threshold that differs between the runs.
+
+    Attributes:
+        metric: "evaluator.metric".
+        base, new: thresholds.
+    """
+
+    metric: str
+    base: float
+    new: float
+
+
 class Comparison(Struct, frozen=True, kw_only=True):
     """All that a comparison says.
 
@@ -259,6 +272,8 @@ class Comparison(Struct, frozen=True, kw_only=True):
         prompts: templates of prompts that differ, by model.
         changes: items by class, regressed ones first.
         renamed_files: path of a file in the base run to its path in the new run.
+        dropped_evaluators: ids of evaluators of the base run that the new run has not got.
+        moved_thresholds: thresholds that differ, of metrics that decide.
         notes: sentences for people.
         fail_reasons: those for which the comparison fails the session of the new run.
     """
@@ -287,6 +302,8 @@ class Comparison(Struct, frozen=True, kw_only=True):
     prompts: tuple[PromptChange, ...] = ()
     changes: tuple[ItemChange, ...] = ()
     renamed_files: dict[str, str] = {}
+    dropped_evaluators: tuple[str, ...] = ()
+    moved_thresholds: tuple[MovedThreshold, ...] = ()
     notes: tuple[str, ...] = ()
     fail_reasons: tuple[FailReason, ...] = ()
 

@@ -77,6 +77,8 @@ def closing_lines(end: RunEnd) -> Iterator[ClosingLine]:
             yield ClosingLine(text=f"gate {gate.text}", colour="red")
     if end.comparison is not None:
         yield ClosingLine(text=f"since {end.comparison.base}: {regressions(analysis, end.comparison)}")
+        if text := changed_rules(end.comparison):
+            yield ClosingLine(text=f"other rules than the baseline: {text}", colour="yellow")
     if analysis.stored.count:
         yield ClosingLine(text=f"stored: {analysis.stored.sentence}", colour="yellow")
     if analysis.traced.sentence:
@@ -118,6 +120,16 @@ def regressions(analysis: Analysis, comparison: Comparison) -> str:
     from pytest_evalstudio.comparison.sentences import summary_of
 
     return " ".join(filter(None, (str(summary_of(comparison)), analysis.confirmations.sentence)))
+
+
+def changed_rules(comparison: Comparison) -> str:
+    """Return the evaluators that no longer decide items and the thresholds that moved since the baseline."""
+    dropped = [f"without {id}" for id in comparison.dropped_evaluators]
+    moved = [
+        f"threshold of {threshold.metric} {threshold.base:g} -> {threshold.new:g}"
+        for threshold in comparison.moved_thresholds
+    ]
+    return ", ".join([*dropped, *moved])
 
 
 def nothing_line(analysis: Analysis) -> str:

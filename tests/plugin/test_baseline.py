@@ -198,6 +198,25 @@ def test_an_inconclusive_comparison_fails_only_where_asked(baseline: Project) ->
     assert (plain.ret, strict.ret) == (0, 1)
 
 
+def test_dropped_evaluators_and_moved_thresholds_are_named_at_the_end(project: Project) -> None:
+    settings = (project.folder / "evalstudio.toml").read_text(encoding="utf-8")
+    strict = settings.replace('["text_matching"]', '["text_matching", "rouge", "bleu"]')
+    assert strict != settings
+    project.write("evalstudio.toml", f"{strict}\n[evaluator.rouge]\nthreshold = 0.75\n")
+    project.suite(case("four", "2+2?", '"4"', expected_output="4"))
+    project.run()
+    evalstudio("baseline", "save", folder=project.folder)
+    unchanged = project.run("--evalstudio-baseline", "evalstudio-baseline.jsonl")
+    lenient = strict.replace(', "bleu"', "")
+    project.write("evalstudio.toml", f"{lenient}\n[evaluator.rouge]\nthreshold = 0.2\n")
+
+    result = project.run("--evalstudio-baseline", "evalstudio-baseline.jsonl")
+
+    line = "other rules than the baseline: without bleu, threshold of rouge.rouge_l 0.75 -> 0.2"
+    result.stdout.fnmatch_lines([line])
+    unchanged.stdout.no_fnmatch_line("other rules*")
+
+
 def test_the_configuration_names_the_baseline(baseline: Project) -> None:
     baseline.write(
         "evalstudio.toml",
