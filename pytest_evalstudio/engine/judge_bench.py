@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -62,6 +62,26 @@ def open_bench(
         plugins,
         AnswerCache(cache) if cache is not None else None,
     )
+
+
+def check_verdicts(place: str, evaluator: str, verdicts: Collection[object], faults: Iterable[str]) -> None:
+    """Check that a judge has a verdict on at least one answer.
+
+    Args:
+        place: file with the answers, or its name.
+        evaluator: id.
+        verdicts: of all answers; those without are left out.
+        faults: reasons of the answers without a verdict.
+
+    Raises:
+        DataError: with the first reason, if there is no verdict.
+    """
+    if not verdicts:
+        raise DataError(
+            f"the judge of {evaluator} has no verdict on any answer, so that nothing is written; correct the"
+            f" cause, and run the command again: {next(iter(faults), '')}",
+            source=place,
+        )
 
 
 def has_grades(evaluator: str, *, config: Configuration, registry: Registry | None) -> bool:

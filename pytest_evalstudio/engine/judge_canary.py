@@ -8,10 +8,10 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from pytest_evalstudio.comparison.sentences import p_text
-from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.figures import percent
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.judge_bench import open_bench
+from pytest_evalstudio.engine.judge_bench import check_verdicts, open_bench
 from pytest_evalstudio.engine.judge_identity import JudgeIdentity
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.judge_canary import CanaryRecord, canary_set
@@ -108,11 +108,8 @@ def check_judged(record: CanaryRecord) -> None:
     Raises:
         DataError: if no answer has a verdict.
     """
-    if record.unjudged == len(record.verdicts):
-        raise DataError(
-            f"the judge of {record.evaluator} has no verdict on any answer of the canary set, so that no"
-            f" record is written: {record.fault}"
-        )
+    judged = [key for key, rounds in record.verdicts.items() if set(rounds) != {None}]
+    check_verdicts("canary set", record.evaluator, judged, [record.fault])
 
 
 def check_comparable(before: CanaryRecord, evaluator: str) -> None:

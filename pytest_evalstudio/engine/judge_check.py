@@ -17,7 +17,14 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.judging import Judging
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.judge_bench import Verdicts, clusters_of, is_scale, labelled_cases, open_bench
+from pytest_evalstudio.engine.judge_bench import (
+    Verdicts,
+    check_verdicts,
+    clusters_of,
+    is_scale,
+    labelled_cases,
+    open_bench,
+)
 from pytest_evalstudio.engine.judge_causes import causes, is_low
 from pytest_evalstudio.engine.judge_identity import JudgeIdentity
 from pytest_evalstudio.engine.judge_probes import Clusters, Identity, probes, share_by_question
@@ -54,7 +61,7 @@ def check_judge(
 
     Raises:
         ConfigurationError: if the evaluator asks no judge, or no judge is configured.
-        DataError: if no label fits an answer.
+        DataError: if no label fits an answer, or the judge has no verdict on any answer.
     """
     if repeats < 0:
         raise ConfigurationError(f"repeats = {repeats}: must be 0 or more")
@@ -67,6 +74,7 @@ def check_judge(
         clusters = clusters_of(cases)
         outcomes = bench.outcomes(cases)
         first = bench.verdicts(cases, outcomes)
+        check_verdicts(str(path), evaluator, first, (outcome.reason for outcome in outcomes))
         probed = probes(bench, cases, first, repeats)
     identity = JudgeIdentity.of(bench.selected)
     against_people = _against_people(first, labels, clusters)

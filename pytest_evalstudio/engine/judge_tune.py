@@ -18,7 +18,7 @@ from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.figures import counted, figure
 from pytest_evalstudio.core.judging import Example, Flow, JudgeFault, Judgement, Question, Vote
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.judge_bench import Bench, labelled_cases, open_bench
+from pytest_evalstudio.engine.judge_bench import Bench, check_verdicts, labelled_cases, open_bench
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.judge_examples import JudgeExample, JudgeExamples
 from pytest_evalstudio.formats.labels import Labels
@@ -121,8 +121,7 @@ def tune_judge(
         fit, held_out = _halves(cases, labels, seed)
         scores = _Scores(bench, labels)
         before = scores.of([*fit, *held_out])
-        if not before:
-            raise DataError(f"{path}: the judge of {evaluator} has no verdict: {scores.first_fault}")
+        check_verdicts(str(path), evaluator, before, scores.faults)
         selected, note = _examples(bench, fit, labels, before, examples)
         shown = {selected.prompt: selected.examples} if selected.examples else None
         after = before if shown is None else scores.of([*fit, *held_out], examples=shown)
@@ -217,11 +216,6 @@ class _Scores:
             else:
                 self.faults.append(outcome.reason)
         return scores
-
-    @property
-    def first_fault(self) -> str:
-        """Return why an answer has no verdict; "" where all have one."""
-        return self.faults[0] if self.faults else ""
 
     def changes(
         self,

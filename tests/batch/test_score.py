@@ -16,6 +16,7 @@ from pytest_evalstudio.batch.figures.leaderboards import leaderboard_lines
 from pytest_evalstudio.batch.pages.page import excerpt_of
 from pytest_evalstudio.batch.pages.population import verdicts_of
 from pytest_evalstudio.batch.table.reader import ScoredTable
+from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.analysis.analyse import analyse
@@ -57,6 +58,19 @@ def test_every_format_gives_the_scores_of_the_evaluator_itself(format: str, tmp_
     assert (manifest.answers, manifest.rows) == (120, 120 * 8)
     assert [source.rows for source in manifest.sources] == [120]
     assert [model.key for model in manifest.models] == ["m0", "m1"]
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-16-le"])
+@pytest.mark.parametrize("format", ["csv", "jsonl"])
+def test_a_file_in_another_encoding_is_to_be_converted(format: str, encoding: str, tmp_path: Path) -> None:
+    rows = [{**row, "answer": "It is in the café."} for row in ROWS[:4]]
+    source = WRITERS[format](tmp_path / f"log.{format}", rows)
+    text = source.read_text(encoding="utf-8").replace("\\u00e9", "é")
+    source.write_bytes(text.encode(encoding))
+
+    message = rf"log\.{format}(:1)?: is not UTF-8; convert the file to UTF-8"
+    with pytest.raises(DataError, match=message):
+        scored(source, tmp_path / "out.parquet")
 
 
 def test_aggregates_are_the_figures_of_the_scores(tmp_path: Path) -> None:

@@ -97,6 +97,24 @@ def test_the_command_takes_grades_as_labels(setting: tuple[Path, list[int], list
     assert f"weighted kappa, grades  {expected:.4g}" in result.stdout
 
 
+def test_a_judge_without_verdicts_is_an_error_with_its_reason(
+    setting: tuple[Path, list[int], list[int]],
+) -> None:
+    folder, _, _ = setting
+    (folder / "vague.py").write_text("def judge(prompt):\n    return 'I think so.'\n")
+    config = folder / "evalstudio.toml"
+    config.write_text(config.read_text().replace("grader:judge", "vague:judge"))
+    result = evalstudio(
+        *("judge-check", "labels.csv", "--lab", "answers_dataset.json", "--evaluator", "polite"),
+        *("--repeats", "0", "-o", "check.json"),
+        folder=folder,
+    )
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "answers_dataset.json: the judge of polite has no verdict on any answer" in result.stderr
+    assert "it begins 'I think so.'" in result.stderr
+    assert not (folder / "check.json").exists()
+
+
 def test_good_and_bad_are_still_required_without_a_scale(setting: tuple[Path, list[int], list[int]]) -> None:
     folder, _, _ = setting
     config = folder / "evalstudio.toml"

@@ -80,7 +80,7 @@ def test_examples_from_the_fit_half_raise_the_agreement_on_the_held_out_half(tmp
 
 
 def test_a_judge_without_verdicts_is_a_fault(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"the judge of polite has no verdict: .* it begins 'Hm'"):
+    with pytest.raises(DataError, match=r"the judge of polite has no verdict on any answer.* it begins 'Hm'"):
         tune(tmp_path, lambda prompt: "Hm")
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -110,6 +111,10 @@ class CsvReader:
         self.rows: int | None = None
 
     def columns(self) -> dict[str, Any]:
+        # UTF-16 without a byte-order mark is valid UTF-8 with zero bytes.
+        with _readable(self._location, "CSV"), _stream(self._location) as file:
+            if b"\0" in file.readline(BLOCK_BYTES):
+                raise _not_utf8(self._location)
         with _readable(self._location, "CSV"), self._open(None) as reader:
             return dict.fromkeys(field.name for field in reader.schema)
 
@@ -180,6 +185,8 @@ class JsonReader:
         try:
             value = msgspec.json.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError):
+            if not _is_utf8([line]):
+                raise _not_utf8(self._location, f":{number}") from None
             value = self._plain(number, line)
         if not isinstance(value, dict):
             raise DataError(
@@ -261,6 +268,26 @@ def _stream(location: Location) -> Any:
         return location.fs.open(location.path, "rb", compression="infer")
 
 
+def _is_utf8_file(location: Location) -> bool:
+    with _stream(location) as file:
+        return _is_utf8(iter(lambda: file.read(BLOCK_BYTES), b""))
+
+
+def _is_utf8(blocks: Iterable[bytes]) -> bool:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for block in blocks:
+            decoder.decode(block)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _not_utf8(location: Location, line: str = "") -> DataError:
+    return DataError("is not UTF-8; convert the file to UTF-8", source=location.name + line)
+
+
 @contextmanager
 def _readable(location: Location, format: str) -> Iterator[None]:
     """Turn faults of a file's content, and of its store, into one sentence each."""
@@ -271,5 +298,7 @@ def _readable(location: Location, format: str) -> Iterator[None]:
         except (pa.ArrowException, EOFError, UnicodeDecodeError, OSError) as exc:
             if isinstance(exc, OSError) and type(exc) is not OSError:
                 raise
+            if format == "CSV" and not isinstance(exc, OSError | EOFError) and not _is_utf8_file(location):
+                raise _not_utf8(location) from None
             fact = masked(_ROW_TEXT.sub(r"\1", str(exc).splitlines()[0])[:_FACT_CHARS])
             raise DataError(f"cannot be read as {format}: {fact}", source=location.name) from None
