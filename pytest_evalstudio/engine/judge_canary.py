@@ -15,7 +15,7 @@ from pytest_evalstudio.engine.judge_bench import check_verdicts, open_bench
 from pytest_evalstudio.engine.judge_identity import JudgeIdentity
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.judge_canary import CanaryRecord, canary_set
-from pytest_evalstudio.stats.drift import Repeats, drift
+from pytest_evalstudio.stats.drift import Repeats, drift, loss
 
 P_VALUE = 0.05
 MAX_REPEATS = 9
@@ -44,6 +44,8 @@ class Drift:
         lost: answers with a verdict in the earlier record only.
         changed: answers whose share of passes differs, the largest difference first.
         p: of the exact test that nothing changed but by noise.
+        missing_before, missing_after: share of the rounds of all answers that have no verdict.
+        p_lost: of the exact test that verdicts are missing no more often than before.
         differences: of the judge's configuration, in words.
     """
 
@@ -51,12 +53,15 @@ class Drift:
     lost: int
     changed: tuple[Changed, ...]
     p: float
+    missing_before: float
+    missing_after: float
+    p_lost: float
     differences: tuple[str, ...]
 
     @property
     def is_drift(self) -> bool:
         """Return whether the verdicts changed beyond noise, or are missing now."""
-        return self.p <= P_VALUE or self.lost > self.compared
+        return min(self.p, self.p_lost) <= P_VALUE or self.lost > self.compared
 
 
 def judge_canary(
@@ -134,13 +139,18 @@ def check_comparable(before: CanaryRecord, evaluator: str) -> None:
 
 
 def compare_canaries(before: CanaryRecord, after: CanaryRecord) -> Drift:
-    """Compare two records that `check_comparable` accepts."""
+    """Compare two records that `check_comparable` accepts.
+
+    Where a verdict is missing, there are two tests, and each p is doubled (Bonferroni).
+    """
     changed = []
     counts = []
+    present = []
     lost = 0
     for key, rounds in before.verdicts.items():
         earlier = [verdict for verdict in rounds if verdict is not None]
         later = [verdict for verdict in after.verdicts.get(key, ()) if verdict is not None]
+        present.append(Repeats(len(earlier), len(rounds), len(later), len(after.verdicts.get(key, ()))))
         if earlier and not later:
             lost += 1
         if not earlier or not later:
@@ -149,11 +159,16 @@ def compare_canaries(before: CanaryRecord, after: CanaryRecord) -> Drift:
         shares = sum(earlier) / len(earlier), sum(later) / len(later)
         if shares[0] != shares[1]:
             changed.append(Changed(key=key, before=shares[0], after=shares[1]))
+    missing_before, missing_after = _missing(before), _missing(after)
+    tests = 2 if missing_before or missing_after else 1
     return Drift(
         compared=len(counts),
         lost=lost,
         changed=tuple(sorted(changed, key=lambda each: -abs(each.after - each.before))),
-        p=drift(counts),
+        p=min(1.0, tests * drift(counts)),
+        missing_before=missing_before,
+        missing_after=missing_after,
+        p_lost=min(1.0, tests * loss(present)),
         differences=tuple(_identity(before).differences(_identity(after))),
     )
 
@@ -192,17 +207,30 @@ def drift_lines(comparison: Drift, since: str) -> Iterator[str]:
         f", {to_pass} to pass, {len(comparison.changed) - to_pass} to fail" if comparison.changed else ""
     )
     verdict = (
-        "drift" if comparison.is_drift else "no drift beyond noise" if comparison.changed else "no drift"
+        "drift"
+        if comparison.is_drift
+        else "no drift beyond noise"
+        if comparison.changed or comparison.missing_after > comparison.missing_before
+        else "no drift"
     )
     yield f"{verdict}: {counts}{directions} ({p_text(comparison.p)})"
     for each in comparison.changed[:LISTED]:
         yield f"  {each.key}: passed in {percent(each.before)} of the rounds, now in {percent(each.after)}"
     if len(comparison.changed) > LISTED:
         yield f"  … and {len(comparison.changed) - LISTED} more"
-    if comparison.lost:
-        yield f"without a verdict now: {comparison.lost} answers"
+    if comparison.missing_after > comparison.missing_before:
+        yield (
+            f"without a verdict: {percent(comparison.missing_before)} of the rounds, now"
+            f" {percent(comparison.missing_after)} ({p_text(comparison.p_lost)}); {comparison.lost} answers"
+            " in no round now"
+        )
     for difference in comparison.differences:
         yield f"configuration: {difference}"
+
+
+def _missing(record: CanaryRecord) -> float:
+    verdicts = [verdict for rounds in record.verdicts.values() for verdict in rounds]
+    return verdicts.count(None) / len(verdicts) if verdicts else 0.0
 
 
 def _identity(record: CanaryRecord) -> JudgeIdentity:

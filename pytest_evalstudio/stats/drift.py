@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 
@@ -44,8 +44,39 @@ def drift(objects: Sequence[Repeats]) -> float:
     >>> round(drift([Repeats(2, 2, 0, 2)] * 3), 4)
     0.037
     """
+    return _p(objects, _distance)
+
+
+def loss(objects: Sequence[Repeats]) -> float:
+    """Return p of the exact test that no object has fewer successes at the second time.
+
+    The permutations are those of `drift`. The statistic is the sum of the successes at the first time, in
+    proportion to the measurements of the object at both times.
+
+    Args:
+        objects: with at least one measurement at each time; others do not count.
+
+    Returns:
+        p, 0.0 to 1.0; small where successes were lost.
+
+    Source: Pesarin, 2001, Multivariate Permutation Tests, chapter 7 (stratified permutation).
+
+    >>> loss([Repeats(1, 1, 0, 1)] * 5)
+    0.03125
+    >>> loss([Repeats(2, 2, 1, 2)])
+    0.5
+    """
+    return _p(objects, lambda each, before: before * (each.before_total + each.after_total))
+
+
+def _p(objects: Sequence[Repeats], statistic: Callable[[Repeats, int], int]) -> float:
+    """Return the probability of a sum of the statistic that is at least the observed one.
+
+    Args:
+        statistic: whole number from 0, of an object with so many successes at the first time.
+    """
     filled = [each for each in objects if each.before_total and each.after_total]
-    observed = sum(_distance(each, each.before) for each in filled)
+    observed = sum(statistic(each, each.before) for each in filled)
     distribution = {0: 1.0}
     for each in filled:
         successes, total = each.before + each.after, each.before_total + each.after_total
@@ -55,7 +86,7 @@ def drift(objects: Sequence[Repeats]) -> float:
             probability = (
                 math.comb(each.before_total, before) * math.comb(each.after_total, successes - before) / ways
             )
-            distance = _distance(each, before)
+            distance = statistic(each, before)
             step[distance] = step.get(distance, 0.0) + probability
         summed: dict[int, float] = {}
         for distance, probability in distribution.items():

@@ -17,6 +17,7 @@ from pytest_evalstudio.engine.judge_canary import (
     canary_lines,
     check_comparable,
     compare_canaries,
+    drift_lines,
     judge_canary,
 )
 from pytest_evalstudio.formats.config import configuration
@@ -140,6 +141,48 @@ def test_a_judge_that_is_silent_now_is_a_drift(tmp_path: Path) -> None:
 
     result = compare_canaries(judged(labels.__getitem__), judged(silent))
     assert (result.compared, result.lost, result.is_drift) == (0, 32, True)
+
+
+@pytest.mark.parametrize(
+    ("rounds", "count", "is_drift"),
+    [([None, None], 3, True), ([True, None], 8, True), ([True, None], 1, False), ([None, None], 1, False)],
+)
+def test_verdicts_that_are_lost_beyond_noise_are_a_drift(
+    rounds: list[bool | None], count: int, is_drift: bool
+) -> None:
+    record = judged(lambda key: True)
+    lost = dict.fromkeys(list(record.verdicts)[:count], rounds)
+
+    result = compare_canaries(record, record.model_copy(update={"verdicts": {**record.verdicts, **lost}}))
+
+    assert (result.changed, result.is_drift) == ((), is_drift)
+    lines = list(drift_lines(result, "2026"))
+    assert lines[0].startswith("drift:" if is_drift else "no drift beyond noise:")
+    assert lines[1].startswith("without a verdict: 0 % of the rounds, now ")
+
+
+def test_a_judge_that_loses_half_of_its_verdicts_fails_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("fading.py").write_text(FADING_FILE)
+    Path("evalstudio.toml").write_text('[judge]\nhost = "python"\ntarget = "fading:judge"\n')
+    command = ["judge-check", "--canary", "c.json", "--evaluator", "relevance_to_query_judge"]
+    assert main([*command, "--repeats", "0"]) == 0
+    Path("fades").touch()
+
+    assert main([*command, "--repeats", "0"]) == 1
+    assert "drift: 0 of" in capsys.readouterr().out
+
+
+FADING_FILE = """
+import json, pathlib
+
+def judge(prompt, reply_schema):
+    if pathlib.Path("fades").exists() and any(word in prompt.lower() for word in ("tram", "library")):
+        return "I think so."
+    return json.dumps({"rationale": "so", "rating": "yes"})
+"""
 
 
 def test_records_of_other_evaluators_and_sets_are_refused() -> None:
