@@ -151,8 +151,7 @@ def read_side(
         label = labels.get(item.model_key, item.model_key)
         row = item.rows[0] if item.rows else None
         verdict = item.verdict
-        if verdict == "not_run":
-            side.has_not_run = True
+        side.has_not_run |= verdict == "not_run"
         measures = _measures(item.rows, has_texts=has_texts)
         passing, failing = _evaluators_by_verdict(item)
         sides[file, item.key, renamed.get(label, label), item.part] = SideItem(

@@ -130,26 +130,35 @@ def tune_judge(
     halves = {"fit": rest, "held_out": held_out}
     present = {name: scores.agreement(half, before, scores.threshold) for name, half in halves.items()}
     proposed = {name: scores.agreement(half, after, threshold) for name, half in halves.items()}
-    figures = {
-        name: {half: dataclasses.asdict(figure) for half, figure in agreements.items()}
-        for name, agreements in (("present", present), ("proposed", proposed))
-    }
-    proposal = JudgeExamples(
-        evaluator=evaluator,
-        prompt=selected.prompt,
-        examples=[JudgeExample(texts=_plain(each.texts), verdict=each.verdict) for each in selected.examples],
-        threshold=threshold if threshold != scores.threshold else None,
-        figures=figures,
-    )
+    agreements = {"present": present, "proposed": proposed}
+    changed = threshold if threshold != scores.threshold else None
     gained, lost = scores.changes(held_out, (before, scores.threshold), (after, threshold))
     return Tuning(
-        proposal=proposal,
+        proposal=_proposal(evaluator, selected, changed, agreements),
         threshold=scores.threshold,
         present=present,
         proposed=proposed,
         note=note,
         corrected=gained,
         newly_wrong=lost,
+    )
+
+
+def _proposal(
+    evaluator: str,
+    selected: _SelectedExamples,
+    threshold: float | None,
+    agreements: Mapping[str, Mapping[str, JudgeAgreement]],
+) -> JudgeExamples:
+    return JudgeExamples(
+        evaluator=evaluator,
+        prompt=selected.prompt,
+        examples=[JudgeExample(texts=_plain(each.texts), verdict=each.verdict) for each in selected.examples],
+        threshold=threshold,
+        figures={
+            name: {half: dataclasses.asdict(figure) for half, figure in halves.items()}
+            for name, halves in agreements.items()
+        },
     )
 
 
@@ -286,7 +295,7 @@ def _best_threshold(scores: _Scores, cases: Sequence[Case], values: Mapping[tupl
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class _Chosen:
+class _SelectedExamples:
     """Examples, and the answers that they were made of."""
 
     prompt: str = ""
@@ -296,7 +305,7 @@ class _Chosen:
 
 def _examples(
     bench: Bench, fit: Sequence[Case], labels: Labels, scores: Mapping[tuple[str, str], float], count: int
-) -> tuple[_Chosen, str]:
+) -> tuple[_SelectedExamples, str]:
     """Choose examples, as many good as bad answers, and say why there are none."""
     metric = bench.selected.spec.primary
     limit = bench.selected.thresholds[metric.key]
@@ -306,7 +315,7 @@ def _examples(
         return score is not None and metric.passes(score, limit) != (labels[_identity(case)] == 1)
 
     if not any(map(is_wrong, fit)):
-        return _Chosen(), "no examples: the judge agrees with people on the whole fit half"
+        return _SelectedExamples(), "no examples: the judge agrees with people on the whole fit half"
     prompt = ""
     selected: list[Example] = []
     identities = set()
@@ -318,7 +327,10 @@ def _examples(
                 break
             question = _only_question(bench, case)
             if question is None:
-                return _Chosen(), "no examples: a verdict of this evaluator is not one choice of the judge"
+                return (
+                    _SelectedExamples(),
+                    "no examples: a verdict of this evaluator is not one choice of the judge",
+                )
             if sum(map(len, _flat(question.texts))) > MAX_EXAMPLE_CHARS:
                 continue
             options = verdict_of(question.reply)[1]
@@ -327,8 +339,8 @@ def _examples(
             prompt = question.prompt
             remaining -= 1
     if not selected:
-        return _Chosen(), f"no examples: all texts are longer than {MAX_EXAMPLE_CHARS:,} characters"
-    return _Chosen(prompt=prompt, examples=selected, identities=frozenset(identities)), ""
+        return _SelectedExamples(), f"no examples: all texts are longer than {MAX_EXAMPLE_CHARS:,} characters"
+    return _SelectedExamples(prompt=prompt, examples=selected, identities=frozenset(identities)), ""
 
 
 def _only_question(bench: Bench, case: Case) -> Question | None:

@@ -70,24 +70,24 @@ def failed_stage(
     >>> failed_stage("I do not know.", "Cards are blocked by phone.", context)
     'not_retrieved'
     """
-    tokens = tokens_of(reference)
-    source = read_source(context, with_bigrams=False)
+    tokens, source = tokens_of(reference), read_source(context, with_bigrams=False)
     has_labels = bool(expected_documents) and any(sources)
     if is_refusal(reference) or not (tokens or has_labels or condition):
         return None
     if has_labels and missing_documents(expected_documents, sources):
         return "not_retrieved"
-    is_there = (
-        condition.check(" ".join(context)).passed if condition else _has(source, tokens, MIN_WORDS_IN_CONTEXT)
-    )
-    if not is_there:
+    if not (_meets(condition, context) if condition else _has(source, tokens, MIN_WORDS_IN_CONTEXT)):
         return "not_retrieved"
     vocabulary = read_source([answer], with_bigrams=False)
     if _contradicts(answer, vocabulary, reference, tokens):
         return "contradicted"
-    if condition.check(answer).passed if condition else _has_content(vocabulary, tokens):
+    if _meets(condition, [answer]) if condition else _has_content(vocabulary, tokens):
         return None
     return "contradicted" if _has_invented_number(answer, source, question) else "not_used"
+
+
+def _meets(condition: Condition, texts: Sequence[str]) -> bool:
+    return condition.check(" ".join(texts)).passed
 
 
 def _has_invented_number(answer: str, source: SourceVocabulary, question: str) -> bool:
