@@ -15,7 +15,7 @@ import msgspec
 from pytest_evalstudio.batch.engines.local import score_here, score_in_pool
 from pytest_evalstudio.batch.input.fields import Wanted, check_names, wanted_columns
 from pytest_evalstudio.batch.input.sampling import RowSample, draw
-from pytest_evalstudio.batch.input.sources import Stream, TableSource, sources_of
+from pytest_evalstudio.batch.input.sources import Stream, TableSource, fields_of, sources_of
 from pytest_evalstudio.batch.request import ScoreRequest
 from pytest_evalstudio.batch.scoring.aggregates import MergedAggregates
 from pytest_evalstudio.batch.scoring.model_wide import with_figures
@@ -25,6 +25,7 @@ from pytest_evalstudio.batch.table.reader import ScoredTable
 from pytest_evalstudio.batch.table.storage import EXTRA, PURPOSE, Location
 from pytest_evalstudio.batch.table.worst import keep_worst
 from pytest_evalstudio.batch.table.writer import BatchEntry, BatchResult, Job, TableWriter
+from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.extras import import_extra
 from pytest_evalstudio.engine.run_header import TOOL, evaluator_entry, model_entry, now
 from pytest_evalstudio.engine.scoring.plan import Plan
@@ -66,6 +67,7 @@ def run_request(request: ScoreRequest, progress: Progress | None = None) -> Fini
         wanted_columns(source.reader().columns(), request.mapping, request.keep, plan.selected, source.name)
         for source in sources
     ]
+    _check_rows(sources, columns_read)
     writer = TableWriter(Location.of(request.output))
     writer.check(resume=request.resume, overwrite=request.overwrite)
     sample = None
@@ -190,6 +192,19 @@ class _Run:
             msgspec.structs.replace(source, rows=count)
             for source, count in zip(self._job.sources, counts, strict=True)
         )
+
+
+def _check_rows(sources: Sequence[TableSource], columns_read: Sequence[Wanted]) -> None:
+    """Check that one of the sources has a row; the others may be empty.
+
+    Raises:
+        DataError: if none has.
+    """
+    for source, columns in zip(sources, columns_read, strict=True):
+        if next(source.reader().read(fields_of(columns), None), None) is not None:
+            return
+    more = f" (nor have {len(sources) - 1} other sources)" if len(sources) > 1 else ""
+    raise DataError(f"has no answers{more}; give a file with rows", source=sources[0].name)
 
 
 def setup_of(request: ScoreRequest, total: int | None, *, run_id: str) -> ScorerSetup:

@@ -48,7 +48,7 @@ def score_table(
 
     Raises:
         ConfigurationError: for a wrong option, an unknown evaluator, or a missing package.
-        DataError: for a source that cannot be read.
+        DataError: for a source that cannot be read, or if all sources together have no rows.
     """
     base = Path(folder).absolute()
     settings = configuration({**(config or {}), "evaluators": list(evaluators)}, folder=base)

@@ -8,6 +8,7 @@ from typing import Any
 import fsspec
 import msgspec
 import pytest
+from pyarrow import parquet
 
 from pytest_evalstudio import make_case, score_table
 from pytest_evalstudio.batch.comparison.compare import compare_tables
@@ -71,6 +72,23 @@ def test_a_file_in_another_encoding_is_to_be_converted(format: str, encoding: st
     message = rf"log\.{format}(:1)?: is not UTF-8; convert the file to UTF-8"
     with pytest.raises(DataError, match=message):
         scored(source, tmp_path / "out.parquet")
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+def test_sources_without_any_answer_are_an_error_and_an_empty_file_among_others_is_not(
+    format: str, tmp_path: Path
+) -> None:
+    empty = WRITERS[format](tmp_path / f"a.{format}", ROWS[:1])
+    if format == "parquet":
+        parquet.write_table(parquet.read_table(empty).slice(0, 0), empty)
+    else:
+        empty.write_text(empty.read_text().splitlines()[0] + "\n")
+    with pytest.raises(DataError, match=rf"a\.{format}: has no answers; give a file with rows"):
+        scored(empty, tmp_path / "out.parquet")
+    assert not (tmp_path / "out.parquet").exists()
+
+    WRITERS[format](tmp_path / f"b.{format}", ROWS[:4])
+    assert scored(tmp_path, tmp_path / "out.parquet").manifest.answers == 4
 
 
 def test_aggregates_are_the_figures_of_the_scores(tmp_path: Path) -> None:

@@ -259,16 +259,17 @@ def test_an_incomplete_table_is_a_usage_error(gated: Project) -> None:
 
 
 def test_gates_of_a_table_without_answers_are_a_usage_error(gated: Project) -> None:
-    source = gated.write("night.csv", "key,model,input,actual_output,expected_output,topic\n")
-    score_table(source, ["rouge"], gated.folder / "night.parquet", workers=1)
-    write(gated, table="night.parquet", gates=["rouge >= 0.5"])
+    manifest = gated.folder / "new.parquet" / "manifest.json"
+    content = json.loads(manifest.read_text())
+    manifest.write_text(json.dumps({**content, "models": [], "answers": 0, "rows": 0, "aggregates": []}))
+    write(gated, table="new.parquet", gates=["rouge >= 0.5"])
     gated.write("test_other.py", "def test_passes(): pass\n")
 
     result = gated.run()
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
-        ["*nightly_scores.json: table 'night.parquet' has no answers, so that no gate can be checked*"]
+        ["*nightly_scores.json: table 'new.parquet' has no answers, so that no gate can be checked*"]
     )
     assert gated.run_command("validate", "nightly_scores.json").ret == 1
 
