@@ -217,7 +217,7 @@ def _message(step: StepStatus) -> str:
 
 
 def _asking_lines(run: WorkflowRun, steps: Iterable[StepStatus]) -> Iterator[str]:
-    """Yield since when a change of the application is not part of the results, where a step asked it."""
+    """Yield the time from which changes of the application are missing in the results, if a step asked it."""
     asking = [
         (step.spec.id, step.state.finished)
         for step in steps

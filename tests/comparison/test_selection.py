@@ -105,7 +105,7 @@ def test_a_redundant_case_gives_way_to_another_of_its_difficulty() -> None:
 
 
 def test_the_smaller_suite_leaves_out_the_redundant_case(tmp_path: Path) -> None:
-    """Of three cases that always pass the one in the middle repeats the first."""
+    """Keep two of three passing cases where the second one repeats the first."""
     verdicts = {"easy": "+++", "easy-again": "+++", "easy-too": "+++"}
     cases = figures(record(tmp_path, verdicts, names=("one", "two", "three")), "--budget", "1")
     assert [key for key, case in cases.items() if case["weight"]] == ["easy"]
