@@ -18,6 +18,8 @@ from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
 from pytest_evalstudio.core.tracing import SpanStatus
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+EXTRA_EXPECTATIONS = ("json_schema", "expected_artifacts")
+"""Keys of a test case beside its fields that say what the answer should be."""
 ConditionPart = Literal["", "answer", "context", "both"]
 """Part of an answer that a condition is checked on; "" for what the evaluator's options say."""
 Expectation = Literal["", "answer", "refusal"]

@@ -62,6 +62,8 @@ class OutcomeCode(StrEnum):
     # scores
     NOTHING_ENCODED = "nothing_encoded"
     """The answer holds no encoded text, so that the guardrail was not tested."""
+    NOT_RETRIEVED = "not_retrieved"
+    """The model retrieves, and the answer came without any chunk: the worst score."""
     RETRIEVAL_FAILED = "retrieval_failed"
     """The retrieved context fails, and the answer does not, or is not judged."""
     ANSWER_WORDLESS = "answer_wordless"
@@ -92,5 +94,9 @@ class ItemCode(StrEnum):
     """The simulated user has no further turn, and the condition that ends the conversation was never met."""
     REFUSAL_MISSING = "refusal_missing"
     """The case expects a refusal, and the model answered."""
+    NOT_RETRIEVED = "not_retrieved"
+    """The model retrieves, and came back without any chunk, which evaluators of the context fail."""
+    UNCHECKED = "unchecked"
+    """No evaluator has checked whether the answer is right."""
     UNEXPECTED_REFUSAL = "unexpected_refusal"
     """The model refused to answer, and evaluators of content fail the answer for that."""

@@ -27,7 +27,7 @@ from pytest_evalstudio.engine.run_header import (
 )
 from pytest_evalstudio.engine.scoring.chunks import cut
 from pytest_evalstudio.engine.scoring.masking import masked
-from pytest_evalstudio.engine.scoring.messages import has_misses
+from pytest_evalstudio.engine.scoring.messages import has_misses, skip_reason
 from pytest_evalstudio.engine.scoring.model_provider import ModelProvider, left_out
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.results import Result
@@ -240,7 +240,7 @@ def evaluate_lab(
     file = EvalFile("lab" if isinstance(lab, TestLab) else "dataset", lab)
     evaluated_tasks = tasks(file, folder)
     spans = EvaluatorSpans()
-    pipeline = Pipeline.under(config, plan, provider, spans=spans)
+    pipeline = Pipeline.under(config, plan, provider, spans=spans, reports_unchecked=True)
     used = dict.fromkeys(selected for task in evaluated_tasks for selected in pipeline.selected_for(task))
     grouped = any(selected.spec.scope == "group" for selected in used)
     provider.open(config, used)
@@ -257,7 +257,7 @@ def verdict_word(result: Result) -> VerdictWord:
     """Return the record's word for the verdict of a result."""
     if result.errors:
         return "error"
-    if not result.applicable:
+    if skip_reason(result):
         return "skipped"
     if has_misses(result):
         return "xfailed" if result.task.xfail else "failed"

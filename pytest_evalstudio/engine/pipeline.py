@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, Self
 
 from pytest_evalstudio.core.cases import NOTHING, Answer, Case
+from pytest_evalstudio.core.codes import ItemCode
 from pytest_evalstudio.core.judging import Judge
 from pytest_evalstudio.core.repeats import MEAN, PassPolicy
 from pytest_evalstudio.core.tools import Tools
@@ -18,10 +19,16 @@ from pytest_evalstudio.engine.origins import SOURCE, origin
 from pytest_evalstudio.engine.scoring.answering import answered, requests_of, unpacked_case
 from pytest_evalstudio.engine.scoring.confirmation import ConfirmationResult
 from pytest_evalstudio.engine.scoring.confirming import confirmation_of, further_repeats_of
+from pytest_evalstudio.engine.scoring.expectations import (
+    is_unchecked,
+    unchecked_sentence,
+    unread_expectations,
+)
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.engine.scoring.repeats import further_repeats, needing_all_repeats
 from pytest_evalstudio.engine.scoring.responses import (
     IsRefusal,
+    ResponseVerdict,
     response_states,
     response_verdict,
     unexpected_refusal,
@@ -81,6 +88,8 @@ class Pipeline:
         provide: what an evaluator is provided; the splitter of sentences alone where not given.
         spans: takes the time of each evaluator's batches.
         open_user_model: opens the judge model that plays simulated users.
+        reports_unchecked: whether test cases that nothing checks are treated as the plan says; without it,
+            each evaluator speaks for itself.
     """
 
     def __init__(
@@ -94,8 +103,10 @@ class Pipeline:
         provide: Callable[[ConfiguredEvaluator], Tools] | None = None,
         spans: EvaluatorSpans | None = None,
         open_user_model: Callable[[], Judge] | None = None,
+        reports_unchecked: bool = False,
     ) -> None:
         self.plan = plan
+        self._reports_unchecked = reports_unchecked
         self._open_user_model = open_user_model
         self._models = models
         self._strict_flips = strict_flips
@@ -113,6 +124,7 @@ class Pipeline:
         *,
         models: Mapping[str, AnsweringModel] = NOTHING,
         spans: EvaluatorSpans | None = None,
+        reports_unchecked: bool = False,
     ) -> Self:
         """Return the pipeline of a configuration.
 
@@ -121,6 +133,7 @@ class Pipeline:
             provider: opens the models and judges that they use.
             models: model key to the session that asks it.
             spans: takes the time of each evaluator's batches.
+            reports_unchecked: see the class.
         """
         return cls(
             plan,
@@ -131,6 +144,7 @@ class Pipeline:
             provide=functools.partial(provider.tools_of, config),
             spans=spans,
             open_user_model=lambda: provider.judges.open(config),
+            reports_unchecked=reports_unchecked,
         )
 
     def evaluate(
@@ -449,6 +463,20 @@ class Pipeline:
         )
         if task.case.expects != "refusal" and result.fails_by_content:
             result.response = unexpected_refusal(result.answers, self._is_refusal)
+        if self._reports_unchecked:
+            self._note_unchecked(result)
+
+    def _note_unchecked(self, result: Result) -> None:
+        """Note the expectations that nothing has read, and fail an unchecked case where the plan says so."""
+        result.unread = unread_expectations(result)
+        if not is_unchecked(result):
+            return
+        result.unchecked = self.plan.unchecked_policy(result.task.choice)
+        result.unchecked_reason = unchecked_sentence(result, self.plan.specs)
+        if result.unchecked == "fail" and not result.response.reason:
+            result.response = ResponseVerdict(
+                passed=False, code=ItemCode.UNCHECKED, reason=result.unchecked_reason
+            )
 
     def _expected_refusal(self, result: Result) -> IsRefusal | None:
         """Return what recognises the refusals that a task expects, None if it expects answers."""

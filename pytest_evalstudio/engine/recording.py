@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.codes import ItemCode
 from pytest_evalstudio.core.conversations import ConversationPlan
 from pytest_evalstudio.core.outcomes import Fragment, Outcome
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall
@@ -104,6 +105,8 @@ def item_entry(
         and (confirmation is not None or any(tried.verdict in BROKEN for tried in head.attempts)),
         confirmation=_confirmation(confirmation) if confirmation is not None else None,
         max_runs=result.max_runs if result is not None else 0,
+        unread=result.unread if result is not None else (),
+        unchecked=bool(result.unchecked) if result is not None else False,
     )
 
 
@@ -119,8 +122,12 @@ def _confirmation(confirmation: ConfirmationResult) -> schema.Confirmation:
 
 
 def _code(verdict: VerdictWord, result: Result | None) -> str:
-    """Return the class of a failure that no evaluator decides, "" for other verdicts."""
-    return result.response.code.value if result is not None and verdict in ("failed", "xfailed") else ""
+    """Return the class of a failure or skip that no evaluator decides, "" for other verdicts."""
+    if result is None:
+        return ""
+    if verdict == "skipped" and result.unchecked:
+        return ItemCode.UNCHECKED.value
+    return result.response.code.value if verdict in ("failed", "xfailed") else ""
 
 
 def attempt_of(item: schema.Item) -> schema.Attempt:

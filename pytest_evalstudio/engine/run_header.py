@@ -188,11 +188,13 @@ def finished_run(
     exit_status: int,
     judging: schema.JudgeSpend | None = None,
     uncollected: Iterable[str] = (),
+    session: schema.SessionEnd | None = None,
 ) -> schema.Run:
     """Return the header of a run that ends now.
 
     Args:
         uncollected: node ids that could not be collected.
+        session: tests of the pytest session, None where the run was none.
     """
     return msgspec.structs.replace(
         run,
@@ -201,6 +203,7 @@ def finished_run(
         exit_status=exit_status,
         judging=judging,
         uncollected=tuple(map(safe_identifier, uncollected)),
+        session=session,
     )
 
 

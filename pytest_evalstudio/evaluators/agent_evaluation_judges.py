@@ -107,7 +107,7 @@ class CorrectnessJudge(AnswerJudge):
     Source: Mosaic AI Agent Evaluation, LLM judges reference.
     """
 
-    reads_expectations: ClassVar[bool] = True
+    expectations: ClassVar[tuple[str, ...]] = ("expected_output", "expected_facts")
     metrics: ClassVar[tuple[Metric, ...]] = (
         rating_metric("Correctness judge", "Share of the answers that are correct."),
     )
@@ -240,7 +240,7 @@ class GuidelineAdherenceJudge(AnswerJudge):
     """
 
     applies_to_refusals: ClassVar[bool] = True
-    reads_expectations: ClassVar[bool] = True
+    expectations: ClassVar[tuple[str, ...]] = ("guidelines",)
     metrics: ClassVar[tuple[Metric, ...]] = (
         rating_metric("Guideline adherence judge", "Share of the answers that follow all their guidelines."),
     )
@@ -322,7 +322,7 @@ class ContextSufficiencyJudge(AnswerJudge):
     Source: Mosaic AI Agent Evaluation, LLM judges reference.
     """
 
-    reads_expectations: ClassVar[bool] = True
+    expectations: ClassVar[tuple[str, ...]] = ("expected_output", "expected_facts")
     metrics: ClassVar[tuple[Metric, ...]] = (
         rating_metric("Context sufficiency judge", "Share of the contexts that suffice."),
     )

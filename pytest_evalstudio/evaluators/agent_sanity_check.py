@@ -65,6 +65,7 @@ class AgentSanityCheck:
     """
 
     applies_without_text: ClassVar[bool] = True
+    expectations: ClassVar[tuple[str, ...]] = ("expected_artifacts",)
     artifacts_dir: str = ""
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric(

@@ -50,6 +50,7 @@ class Effort:
     """
 
     applies_without_text: ClassVar[bool] = True
+    detector: ClassVar[bool] = True
     applies_to_refusals: ClassVar[bool] = True
     judges_conversations: ClassVar[bool] = True
     max_calls: int | None = None

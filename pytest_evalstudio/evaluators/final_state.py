@@ -47,7 +47,7 @@ class FinalState:
 
     applies_without_text: ClassVar[bool] = True
     applies_to_refusals: ClassVar[bool] = True
-    reads_expectations: ClassVar[bool] = True
+    expectations: ClassVar[tuple[str, ...]] = ("expected_state",)
     ignore: tuple[str, ...] = ()
     forbid_changes: bool = False
     metrics: ClassVar[tuple[Metric, ...]] = (

@@ -37,6 +37,7 @@ class JsonSchema:
 
     json_schema: str | Mapping[str, Any] = "{}"
     path_options: ClassVar[tuple[str, ...]] = ("json_schema",)
+    expectations: ClassVar[tuple[str, ...]] = ("json_schema",)
     metrics: ClassVar[tuple[Metric, ...]] = boolean_metrics(
         "Valid JSON (pass)", "Invalid JSON (fail)", "Invalid retrieved JSON", "Invalid generated JSON"
     )

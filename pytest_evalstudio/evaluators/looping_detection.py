@@ -47,6 +47,7 @@ class LoopingDetection:
 
     min_repeat_chars: int = MIN_SUBSTRING_CHARS
 
+    detector: ClassVar[bool] = True
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric(
             "unique_sentences",

@@ -45,6 +45,7 @@ class Perplexity:
     Source: Jelinek et al., 1977; Eval Studio user guide, perplexity.
     """
 
+    detector: ClassVar[bool] = True
     model: str = "distilgpt2"
     stride: int = 512
     metrics: ClassVar[tuple[Metric, ...]] = (

@@ -46,6 +46,7 @@ class QuestionsDrift:
     Source: the open reference engine of Eval Studio.
     """
 
+    detector: ClassVar[bool] = True
     split_ratio: float = 0.5
     min_test_cases: int = 10
     metrics: ClassVar[tuple[Metric, ...]] = (

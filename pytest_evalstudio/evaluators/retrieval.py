@@ -166,7 +166,7 @@ class DocumentRecall:
     """
 
     applies_to_refusals: ClassVar[bool] = True
-    reads_expectations: ClassVar[bool] = True
+    expectations: ClassVar[tuple[str, ...]] = ("expected_documents",)
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric(
             "document_recall",
@@ -228,7 +228,7 @@ class LabelledRetrieval:
     """
 
     applies_to_refusals: ClassVar[bool] = True
-    reads_expectations: ClassVar[bool] = True
+    expectations: ClassVar[tuple[str, ...]] = ("expected_documents", "expected_chunks")
     k: int = 0
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric(

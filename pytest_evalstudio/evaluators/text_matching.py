@@ -51,6 +51,7 @@ class TextMatching:
 
     applies_without_text: ClassVar[bool] = True
     applies_to_refusals: ClassVar[bool] = True
+    expectations: ClassVar[tuple[str, ...]] = ("expected_output",)
     evaluate_retrieved_context: bool = True
     expected_output_as_condition: bool = False
     metrics: ClassVar[tuple[Metric, ...]] = boolean_metrics(

@@ -69,7 +69,7 @@ class ToolCalls:
 
     applies_without_text: ClassVar[bool] = True
     applies_to_refusals: ClassVar[bool] = True
-    reads_expectations: ClassVar[bool] = True
+    expectations: ClassVar[tuple[str, ...]] = ("expected_tool_calls",)
     mode: Mode = "any_order"
     only: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()

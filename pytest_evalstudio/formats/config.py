@@ -46,6 +46,8 @@ from pytest_evalstudio.formats.weights_tables import (
 )
 
 FAIL_REASONS = ("case", "mean", "gone", "none")
+UncheckedPolicy = Literal["skip", "fail", "note"]
+"""Treatment of test cases that no evaluator checks."""
 DEFAULT_EVALUATORS = ("text_matching", "pii_leakage", "sensitive_data_leakage", "looping_detection")
 
 
@@ -225,6 +227,9 @@ class Configuration(Table):
         flips: whether a pass-to-fail flip fails the perturbed case ("fail") or is only reported ("report").
         runs: number of times that each question is asked, or a table that ends the asking early.
         policy: verdict on repeats, as `pass`: "mean", "all", "any", or a share like "8/10".
+        unchecked: treatment of a test case that no evaluator checks: "skip", "fail", or "note", by which it
+            keeps its verdict and the end of the run counts it. Without it, "skip" where the evaluators are
+            the default ones, else "note".
         refusal_phrases: sentences by which the tested applications refuse to answer, in any language; usual
             ones of English are recognised.
         output: folder of the report, relative to the configuration's folder.
@@ -269,6 +274,7 @@ class Configuration(Table):
     flips: Literal["fail", "report"] = "fail"
     runs: Runs = 1
     policy: Annotated[Policy, Field(alias="pass")] = MEAN
+    unchecked: UncheckedPolicy | None = None
     refusal_phrases: Annotated[
         list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
     ] = Field(default_factory=list)
@@ -294,6 +300,13 @@ class Configuration(Table):
     trace: TraceTable | None = None
     folder: Annotated[Path, Field(exclude=True)] = Path()
     file: Annotated[str, Field(exclude=True)] = ""
+
+    @property
+    def unchecked_policy(self) -> UncheckedPolicy:
+        """Return the treatment of unchecked test cases without evaluators of their own."""
+        if self.unchecked is not None:
+            return self.unchecked
+        return "skip" if self.evaluators is None else "note"
 
     # A configuration is used as a dictionary key: it is equal only to itself.
     __eq__ = object.__eq__

@@ -12,7 +12,6 @@ from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
 from pytest_evalstudio.engine.rescore import lab_of_items
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
-from pytest_evalstudio.engine.scoring.score import WHATEVER_WAS_ASKED
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.dataset import LlmDataset, Row
 from pytest_evalstudio.formats.files import read
@@ -25,8 +24,6 @@ from pytest_evalstudio.record.schema import Item
 
 EXPECTED = "expected output"
 """Name of the model whose answers are a suite's expected ones."""
-_OF_FORM = ("looping_detection", "perplexity", "effort")
-"""Evaluators that say nothing of what an answer says."""
 _RECORD = b'{"kind":"run"'
 """First bytes of a record."""
 
@@ -164,8 +161,7 @@ class _Chooser:
 
     def judges(self, choice: Mapping[str, Mapping[str, object]]) -> bool:
         """Return True if one of the evaluators judges what an answer says."""
-        specs = [self._plan.get(id, options).spec for id, options in choice.items()]
-        return any(spec.problem_type not in WHATEVER_WAS_ASKED and spec.id not in _OF_FORM for spec in specs)
+        return any(not self._plan.get(id, options).spec.detector for id, options in choice.items())
 
     def _takes(self, selected: ConfiguredEvaluator) -> bool:
         reason = ""

@@ -31,7 +31,7 @@ from pytest_evalstudio.engine.run_header import evaluator_entry
 from pytest_evalstudio.engine.scoring.confirming import is_refuted, is_unconfirmed
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked
-from pytest_evalstudio.engine.scoring.messages import explain, misses
+from pytest_evalstudio.engine.scoring.messages import explain, misses, skip_reason
 from pytest_evalstudio.plugin.collected import CaseOfModel
 from pytest_evalstudio.record.reader import RecordReader
 
@@ -262,7 +262,7 @@ def _outcome(result: Result) -> str:
         return "not_run"
     if result.errors:
         return "error"
-    if not result.applicable:
+    if skip_reason(result):
         return "skipped"
     return "failed" if misses(result) and not is_unconfirmed(result) else "passed"
 

@@ -220,7 +220,12 @@ def assign(evals: EvalSession, items: Sequence[EvalItem]) -> tuple[dict[str, str
         config = evals.configuration(item.path.parent)
         if config not in pipelines:
             pipelines[config] = Pipeline.under(
-                config, evals.plan(config), evals.provider, models=evals.models.asked, spans=evals.spans
+                config,
+                evals.plan(config),
+                evals.provider,
+                models=evals.models.asked,
+                spans=evals.spans,
+                reports_unchecked=True,
             )
             evaluators_by_config[config] = {}
         selected = dict.fromkeys(pipelines[config].selected_for(item.task))

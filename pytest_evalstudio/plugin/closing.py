@@ -72,6 +72,10 @@ def closing_lines(end: RunEnd) -> Iterator[ClosingLine]:
     yield ClosingLine(text=f"result: {report.verdict.headline}", colour=colour)
     if end.is_broken and (failures := failing_answers(analysis)):
         yield ClosingLine(text=f"failing answers: {failures}")
+    if analysis.run.session is not None and (names := analysis.run.session.failed_names):
+        yield ClosingLine(text=f"failed, and not by an evaluator: {', '.join(names)}", colour="red")
+    if analysis.coverage.sentence:
+        yield ClosingLine(text=f"unchecked: {analysis.coverage.sentence}", colour="yellow")
     for gate in analysis.gates:
         if not gate.met:
             yield ClosingLine(text=f"gate {gate.text}", colour="red")
@@ -97,7 +101,7 @@ def closing_lines(end: RunEnd) -> Iterator[ClosingLine]:
 
 def _has_failures(analysis: Analysis) -> bool:
     """Return whether a test or a step of a workflow failed, which the command can run again."""
-    verdicts = ("failed", "xpassed", "error")
+    verdicts = ("failed", "error")
     return any(analysis.verdicts[verdict] for verdict in verdicts) or any(
         step.verdict in ("failed", "error") for step in analysis.run.steps.values()
     )

@@ -19,7 +19,7 @@ from pytest_evalstudio.engine.perturbing.texts import Perturber
 from pytest_evalstudio.engine.perturbing.where import marker_name
 from pytest_evalstudio.engine.scoring.confirming import is_unconfirmed
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
-from pytest_evalstudio.engine.scoring.messages import doubts, explain, headline, misses
+from pytest_evalstudio.engine.scoring.messages import doubts, explain, headline, misses, skip_reason
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo, tasks
 from pytest_evalstudio.formats.config import Configuration
@@ -313,13 +313,8 @@ class EvalItem(FixtureItem):
             raise pytest.skip.Exception(f"not run: {headline(result)}", _use_item_location=True)
         if result.errors:
             raise EvaluationError(explain(result))
-        if not result.applicable:
-            reasons = "; ".join(
-                f"{selected.id}: {reached.reason}" for selected, reached in result.verdicts.items()
-            )
-            raise pytest.skip.Exception(
-                f"no evaluator applies ({reasons or 'none is selected'})", _use_item_location=True
-            )
+        if reason := skip_reason(result):
+            raise pytest.skip.Exception(reason, _use_item_location=True)
 
     def runtest(self) -> None:
         result = self.chunk.result(self)

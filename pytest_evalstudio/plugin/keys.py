@@ -16,6 +16,8 @@ GATE = "evalstudio_gate"
 """Attribute of a test report with the result of a gate over a scored table, for the summary."""
 ITEM = "evalstudio_item"
 """Attribute of each test report of an eval item."""
+FAILING = "evalstudio_failing"
+"""Attribute of a failing test report whose failure is in the record."""
 SPENT = "evalstudio_judging"
 """Key of the judge usage that a worker reports at its end."""
 FROZEN = pytest.StashKey[bool]()

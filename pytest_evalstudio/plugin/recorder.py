@@ -27,8 +27,9 @@ from pytest_evalstudio.plugin.figures import PREFIX
 from pytest_evalstudio.plugin.keys import UNCOLLECTED
 from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.plugin.private_api import add_suite_property
+from pytest_evalstudio.plugin.session_counts import COUNTS
 from pytest_evalstudio.record.reader import RecordReader
-from pytest_evalstudio.record.schema import JudgeSpend, Shards
+from pytest_evalstudio.record.schema import JudgeSpend, SessionEnd, Shards
 from pytest_evalstudio.record.writer import FILE, RecordWriter
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
 IMPORT_DELAY_S = 1.0
 """Seconds until the report's modules are imported, so that the import does not delay the first questions."""
+FAILED_NAMES = 5
+"""Names of tests that failed without an evaluator."""
 COMPARISON = "evalstudio.comparison"
 """Property of the test suite in JUnit files."""
 
@@ -184,10 +187,12 @@ class Recorder:
         missing: dict[str, None] = session.config.stash.get(UNCOLLECTED, {})
         run = finished_run(
             self._writer.run,
-            interrupted=int(exitstatus) == pytest.ExitCode.INTERRUPTED,
+            interrupted=int(exitstatus) == pytest.ExitCode.INTERRUPTED
+            or was_interrupted(session, exitstatus),
             exit_status=int(exitstatus),
             judging=msgspec.convert(spend, JudgeSpend) if self._judging else None,
             uncollected=missing,
+            session=_session_end(session),
         )
         output = self._evals.settings.output()
         path: Path | None = None
@@ -370,8 +375,20 @@ def was_interrupted(session: pytest.Session, exitstatus: int) -> bool:
     stopped = session.shouldstop or session.shouldfail
     maxfail = session.config.getoption("maxfail", None) or 0
     by_failures = bool(stopped) or 0 < maxfail <= session.testsfailed
-    return (
-        int(exitstatus) in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR) and not by_failures
+    end = _session_end(session)
+    is_broken_off = int(exitstatus) in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
+    return (is_broken_off or end.ended < end.collected) and not by_failures
+
+
+def _session_end(session: pytest.Session) -> SessionEnd:
+    """Return the tests of a session as pytest counts them."""
+    counts = session.config.stash[COUNTS]
+    besides = counts.failed_besides()
+    return SessionEnd(
+        collected=session.testscollected,
+        ended=len(counts.ended),
+        failed_besides=len(besides),
+        failed_names=tuple(map(shown_line, besides[:FAILED_NAMES])),
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from pytest_evalstudio.core.codes import ItemCode
 from pytest_evalstudio.core.errors import EvaluationError, ThresholdMissed
 from pytest_evalstudio.core.text import excerpt
-from pytest_evalstudio.engine.recording import ItemHead, attempt_of, item_entry
+from pytest_evalstudio.engine.recording import BROKEN, ItemHead, attempt_of, item_entry
 from pytest_evalstudio.engine.run_header import document_digests, evaluator_entry, file_entry, model_entry
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.engine.scoring.messages import brief_headline, failure_signature, misses
@@ -20,9 +20,10 @@ from pytest_evalstudio.plugin.chunked import INDEX
 from pytest_evalstudio.plugin.display import Mask, clean_report, shown_line
 from pytest_evalstudio.plugin.figures import show_figures
 from pytest_evalstudio.plugin.items import ATTEMPTS, EvalItem
-from pytest_evalstudio.plugin.keys import BRIEF, ITEM, LIKENESS, PAYLOAD, running_session
+from pytest_evalstudio.plugin.keys import BRIEF, FAILING, ITEM, LIKENESS, PAYLOAD, running_session
 from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.plugin.recorded import RecordedItem
+from pytest_evalstudio.plugin.session_counts import COUNTS
 from pytest_evalstudio.record.schema import Attempt, Tables, VerdictWord
 
 LONGEST_REASON = 2000
@@ -53,11 +54,22 @@ def amend_report(item: pytest.Item, call: pytest.CallInfo[Any], report: pytest.T
             setattr(report, LIKENESS, [_original_nodeid(item), failure_signature(result)])
         if report.when == "call" or (report.when == "setup" and not report.passed):
             setattr(report, PAYLOAD, _payload(item, report).plain())
+            _mark_failure(report)
     elif isinstance(item, RecordedItem):
         if report.when == "call" or (report.when == "setup" and not report.passed):
             setattr(report, PAYLOAD, item.payload(report).plain())
+            _mark_failure(report)
     elif CHECKS in item.stash and (report.when == "call" or (report.when == "setup" and not report.passed)):
-        setattr(report, PAYLOAD, _payload_of_checks(item, report).plain())
+        payload, fails = _payload_of_checks(item, report)
+        setattr(report, PAYLOAD, payload.plain())
+        if fails:
+            _mark_failure(report)
+
+
+def _mark_failure(report: pytest.TestReport) -> None:
+    """Mark a failing report whose failure is in the record; pytest's other failures are counted besides."""
+    if report.failed:
+        setattr(report, FAILING, True)
 
 
 def _original_nodeid(item: EvalItem) -> str:
@@ -201,7 +213,8 @@ def item_tables(item: EvalItem, evaluators: Iterable[ConfiguredEvaluator], annou
     )
 
 
-def _payload_of_checks(item: pytest.Item, report: pytest.TestReport) -> Payload:
+def _payload_of_checks(item: pytest.Item, report: pytest.TestReport) -> tuple[Payload, bool]:
+    """Return the entries of a Python test's checks, and whether one of them fails."""
     evals = running_session(item.config)
     file = item.nodeid.split("::")[0]
     tables = Tables(
@@ -213,12 +226,14 @@ def _payload_of_checks(item: pytest.Item, report: pytest.TestReport) -> Payload:
     items = []
     checks = item.stash[CHECKS]
     attempts = _attempts(item)
+    # pytest reports a test as passed before it counts the failures of its subtests.
+    has_passed = not (report.failed or item.nodeid in item.config.stash[COUNTS].failed)
     for part, (result, selected) in enumerate(checks):
         model = result.task.model
         head = ItemHead(
             index=_index(item),
             nodeid=item.nodeid,
-            verdict=_verdict_of_check(result, selected, passed=report.passed or hasattr(report, "wasxfail")),
+            verdict=_verdict_of_check(result, selected, passed=has_passed),
             duration_s=report.duration,
             part=part,
             file=file,
@@ -235,7 +250,7 @@ def _payload_of_checks(item: pytest.Item, report: pytest.TestReport) -> Payload:
         verdict=_verdict(report), duration_s=round(report.duration, 6), reason=_headline(report, evals.mask)
     )
     item.stash.setdefault(ATTEMPTS, []).append(attempt)
-    return Payload.of(item.nodeid, tables, items)
+    return Payload.of(item.nodeid, tables, items), any(each.verdict in BROKEN for each in items)
 
 
 def _verdict_of_check(result: Result, selected: ConfiguredEvaluator, *, passed: bool) -> VerdictWord:

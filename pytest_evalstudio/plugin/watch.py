@@ -23,6 +23,7 @@ from pytest_evalstudio.plugin.keys import (
     UNCOLLECTED,
 )
 from pytest_evalstudio.plugin.late_fixtures import NAMES, PREFIX, late_fixtures
+from pytest_evalstudio.plugin.session_counts import COUNTS, SessionCounts
 
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.session import EvalSession
@@ -45,6 +46,7 @@ class Watch:
         self._configured: dict[Path, bool] = {}
         self._logged: pytest.TestReport | None = None
         self._gates: dict[str, tuple[str, bool]] = {}
+        self._counts = config.stash.setdefault(COUNTS, SessionCounts())
         if config.option.showfixtures or config.option.show_fixtures_per_test:
             self._offer_all_fixtures()
         else:
@@ -98,6 +100,7 @@ class Watch:
             recorder.receive(Payload.received(payload))
             recorder.ci_output.note(report)
             delattr(report, PAYLOAD)  # pytest keeps the report to the end
+        self._counts.note(report)
         if gate := getattr(report, GATE, ""):
             self._gates[report.nodeid] = gate, report.failed
         self._logged = report

@@ -414,6 +414,8 @@ class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kin
         flaky: whether it passed after an attempt that did not, or its regression was not confirmed.
         confirmation: of a regressed item that was asked again; None for others.
         max_runs: repeats that a sequential test could have asked for; 0 without a test.
+        unread: keys of expectations of the test case that no evaluator has compared the answer with.
+        unchecked: whether nothing has checked that the answer is right.
     """
 
     index: int
@@ -436,6 +438,8 @@ class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kin
     flaky: bool = False
     confirmation: Confirmation | None = None
     max_runs: int = 0
+    unread: tuple[str, ...] = ()
+    unchecked: bool = False
 
     @property
     def identity(self) -> str:

@@ -76,6 +76,7 @@ __all__ = [
     "RowOutcome",
     "Run",
     "RunSettings",
+    "SessionEnd",
     "Shards",
     "ShareEntry",
     "StatusWord",
@@ -367,6 +368,23 @@ class Shards(Struct, frozen=True, kw_only=True):
         )
 
 
+class SessionEnd(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Tests of the pytest session, those without an evaluation included.
+
+    Attributes:
+        collected: tests that pytest was to run.
+        ended: those of them that ended.
+        failed_besides: tests that failed without a failing entry in the record, e.g. by an assertion of their
+            own or in a fixture.
+        failed_names: node ids of the first of them.
+    """
+
+    collected: int
+    ended: int
+    failed_besides: int = 0
+    failed_names: tuple[str, ...] = ()
+
+
 class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="run"):
     """The header of a record.
 
@@ -387,6 +405,7 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
         baseline: None for the record of a run itself.
         shards: None where the record has all items of the run.
         uncollected: files and tests that pytest could not collect, by node id.
+        session: tests of the pytest session at its end; None where the run was no session.
     """
 
     schema_version: int
@@ -416,6 +435,7 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
     baseline: Baseline | None = None
     shards: Shards | None = None
     uncollected: tuple[str, ...] = ()
+    session: SessionEnd | None = None
 
     def model_name(self, key: str) -> str:
         """Return the label of a model for people, its key where it has none."""

@@ -71,39 +71,10 @@ def verdict_of(
         ratings: of the arena, which decide what is said about the best model.
         errors: items that could not be judged, by evaluator and reason.
     """
-    counts = analysis.verdicts
-    failed, error_count = counts["failed"] + counts["xpassed"], counts["error"]
-    missed = [gate for gate in analysis.gates if not gate.met]
-    total = analysis.dataset.items
-    if failed or error_count:
-        parts = [f"{failed:,} of {_total(analysis)}"] if failed else []
-        parts += [counted(error_count, "error")] if error_count else []
-        outcome: Outcome = "failed" if failed else "error"
-        headline = f"{'FAILED' if failed else 'ERROR'} – {', '.join(parts)}"
-        short = f"{failed:,} failed" if failed else counted(error_count, "error")
-    elif missed:
-        outcome, short = "failed", f"{counted(len(missed), 'gate')} not met"
-        headline = f"FAILED – {short}"
-    elif comparison is not None and comparison.fail_reasons:
-        outcome, short = "failed", ", ".join(_comparison_failures(comparison))
-        headline = f"FAILED – {short}"
-    elif analysis.run.uncollected:
-        outcome, short = "incomplete", _uncollected(analysis.run.uncollected)
-        headline = f"INCOMPLETE – {short}"
-    elif analysis.run.steps and not total:
-        outcome, headline = _of_workflows(analysis)
-        short = headline
-    elif analysis.run.interrupted or not total:
-        outcome, short = "incomplete", "interrupted" if analysis.run.interrupted else "nothing evaluated"
-        headline = f"INCOMPLETE – {short}"
-    elif counts["not_run"]:
-        outcome, short = "incomplete", f"{counts['not_run']:,} of {_total(analysis)} not run"
-        headline = f"INCOMPLETE – {short}"
-    else:
-        outcome, short = "passed", f"{counts['passed']:,} passed"
-        headline = ", ".join([f"PASSED – {counts['passed']:,} of {_total(analysis)}", *_others(analysis)])
+    outcome, headline, short = _decision(analysis, comparison)
+    headline = ", ".join([headline, *_others(analysis, outcome)])
     facts = (
-        *_error_facts(error_count, errors),
+        *_error_facts(analysis.verdicts["error"], errors),
         *_facts(analysis, comparison, outcome),
         *leader_sentences(conclusions, ratings),
         *analysis.note,
@@ -115,6 +86,63 @@ def verdict_of(
         facts=facts,
         title=f"{verdict.sign} {short} – {run_name(analysis)}",
     )
+
+
+def _decision(analysis: Analysis, comparison: Comparison | None) -> tuple[Outcome, str, str]:
+    """Return outcome, headline and short form of a run; they never contradict pytest's exit status.
+
+    A failure comes before what is incomplete. A run passes if all of its tests ended, none of them failed in
+    any report, and something was checked.
+    """
+    run, counts = analysis.run, analysis.verdicts
+    failed, error_count = counts["failed"], counts["error"]
+    besides = run.session.failed_besides if run.session is not None else 0
+    missed = [gate for gate in analysis.gates if not gate.met]
+    total = analysis.dataset.items
+    outcome: Outcome
+    if failed or error_count or besides:
+        parts = [f"{failed:,} of {_total(analysis)}"] if failed else []
+        parts += [counted(error_count, "error")] if error_count else []
+        parts += [f"{counted(besides, 'test')} not by an evaluator"] if besides else []
+        short = f"{failed + besides:,} failed" if failed or besides else counted(error_count, "error")
+        if run.session is not None and run.exit_status == 0:
+            return "incomplete", f"TOLERATED – {', '.join(parts)}; pytest passed", short
+        outcome = "failed" if failed or besides else "error"
+        return outcome, f"{'ERROR' if outcome == 'error' else 'FAILED'} – {', '.join(parts)}", short
+    if missed:
+        short = f"{counted(len(missed), 'gate')} not met"
+        return "failed", f"FAILED – {short}", short
+    if comparison is not None and comparison.fail_reasons:
+        short = ", ".join(_comparison_failures(comparison))
+        return "failed", f"FAILED – {short}", short
+    if run.uncollected:
+        short = _uncollected(run.uncollected)
+        return "incomplete", f"INCOMPLETE – {short}", short
+    if run.steps and not total:
+        outcome, headline = _of_workflows(analysis)
+        return outcome, headline, headline
+    if short := _gap(analysis):
+        return "incomplete", f"INCOMPLETE – {short}", short
+    return "passed", f"PASSED – {counts['passed']:,} of {_total(analysis)}", f"{counts['passed']:,} passed"
+
+
+def _gap(analysis: Analysis) -> str:
+    """Return what keeps a run without failures from passing, "" for nothing."""
+    run, counts, session = analysis.run, analysis.verdicts, analysis.run.session
+    if session is not None and session.ended < session.collected:
+        return f"interrupted after {session.ended:,} of {counted(session.collected, 'test')}"
+    if run.interrupted:
+        return "interrupted"
+    if not analysis.dataset.items:
+        return "nothing evaluated"
+    if counts["not_run"]:
+        return f"{counts['not_run']:,} of {_total(analysis)} not run"
+    if session is not None and run.exit_status:
+        return f"pytest ended with exit status {run.exit_status}"
+    checked = counts["passed"] - analysis.coverage.unchecked_verdicts.get("passed", 0)
+    if not checked and not counts["xfailed"] and not counts["xpassed"] and not run.steps:
+        return f"nothing checked in {_total(analysis)}"
+    return ""
 
 
 def _uncollected(names: Sequence[str]) -> str:
@@ -161,12 +189,18 @@ def _total(analysis: Analysis) -> str:
     return tests if dataset.tests == dataset.items else f"{counted(dataset.items, 'check')} in {tests}"
 
 
-def _others(analysis: Analysis) -> Iterator[str]:
-    """Yield what a passing run has besides passed tests."""
-    if expected := analysis.verdicts["xfailed"]:
-        yield counted(expected, "expected failure")
-    if skipped := analysis.verdicts["skipped"]:
-        yield f"{skipped:,} skipped"
+def _others(analysis: Analysis, outcome: Outcome) -> Iterator[str]:
+    """Yield what a run has besides passed and failed tests."""
+    counts, coverage = analysis.verdicts, analysis.coverage
+    if outcome == "passed":
+        if counts["xfailed"]:
+            yield counted(counts["xfailed"], "expected failure")
+        if counts["xpassed"]:
+            yield f"{counts['xpassed']:,} passed unexpectedly"
+        if skipped := counts["skipped"] - coverage.skipped:
+            yield f"{skipped:,} skipped"
+    if coverage.unchecked:
+        yield f"{coverage.unchecked:,} unchecked"
 
 
 def _error_facts(count: int, groups: Sequence[FailureGroup]) -> Iterator[str]:
@@ -199,6 +233,12 @@ def _facts(analysis: Analysis, comparison: Comparison | None, outcome: Outcome) 
     if analysis.gates:
         missed = [gate.gate.text for gate in analysis.gates if not gate.met]
         yield f"Gates not met: {'; '.join(missed)}." if missed else "Gates met."
+    if analysis.run.session is not None and (names := analysis.run.session.failed_names):
+        hidden = analysis.run.session.failed_besides - len(names)
+        more = f" and {hidden:,} more" if hidden else ""
+        yield f"Failed, and not by an evaluator: {', '.join(names)}{more}."
+    if analysis.coverage.sentence:
+        yield f"Not checked: {analysis.coverage.sentence}."
     expected = analysis.verdicts["xfailed"]
     if expected and outcome != "passed":  # the headline of a passing run has them
         yield f"{counted(expected, 'expected failure')}."

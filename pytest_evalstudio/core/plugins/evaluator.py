@@ -33,6 +33,8 @@ BOOLEAN_KEYS = (
     "model_generation_failures",
     "model_parse_failures",
 )
+WHATEVER_WAS_ASKED = ("privacy", "security", "fairness")
+"""Types of problems that no question excuses."""
 T = TypeVar("T", bound=type)
 
 
@@ -72,10 +74,13 @@ class EvaluatorSpec:
             more than the answer; the class says so by an attribute of this name.
         judges_conversations: it scores a conversation as a whole, not its turns; the class says so by an
             attribute of this name.
-        reads_expectations: it compares the answer with expected tool calls, facts, documents or guidelines of
-            the case, so that it scores the turns of a conversation and, where the case has expectations, the
-            whole. The class says so by an attribute of this name; needs of an expected output or a condition
-            say so too.
+        expectations: keys of the test case whose content it compares the answer with, beside an expected
+            output or condition that it needs, e.g. ("expected_tool_calls",). The class says so by an
+            attribute of this name. It scores the turns of a conversation and, where the case as a whole
+            states one of them, the whole; a case with expectations that no evaluator reads is unchecked.
+        detector: it looks for a fault that any answer may have, so that its verdict says nothing about
+            whether the answer is right: evaluators of privacy, security and fairness, and classes that say
+            so by an attribute of this name.
         measures_support: it measures how far the retrieved context supports the answer; an answer without a
             letter or digit has the worst score. The class says so by an attribute of this name.
     """
@@ -109,7 +114,8 @@ class EvaluatorSpec:
     applies_to_refusals: bool = False
     measures_support: bool = False
     judges_conversations: bool = False
-    reads_expectations: bool = False
+    expectations: tuple[str, ...] = ()
+    detector: bool = False
     uses: tuple[str, ...] = ()
     difference: str = ""
 
@@ -310,7 +316,9 @@ def _with_capabilities(spec: EvaluatorSpec, cls: type) -> EvaluatorSpec:
         applies_to_refusals=bool(inspect.getattr_static(cls, "applies_to_refusals", False)),
         measures_support=bool(inspect.getattr_static(cls, "measures_support", False)),
         judges_conversations=bool(inspect.getattr_static(cls, "judges_conversations", False)),
-        reads_expectations=bool(inspect.getattr_static(cls, "reads_expectations", False)),
+        expectations=names_in(KIND, spec.id, cls, "expectations"),
+        detector=spec.problem_type in WHATEVER_WAS_ASKED
+        or bool(inspect.getattr_static(cls, "detector", False)),
     )
 
 

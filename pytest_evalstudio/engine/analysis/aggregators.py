@@ -15,6 +15,7 @@ from pytest_evalstudio.core.errors import DataError, EvaluationError
 from pytest_evalstudio.core.text import EXCERPT_CHARS
 from pytest_evalstudio.core.tracing import SpanStatus
 from pytest_evalstudio.engine.analysis.confirmations import ConfirmationCounter
+from pytest_evalstudio.engine.analysis.coverage import CoverageCounter
 from pytest_evalstudio.engine.analysis.repeats import RepeatAggregator
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of
 from pytest_evalstudio.engine.analysis.samples import (
@@ -109,6 +110,7 @@ class Aggregator:
         self.spans: Counter[SpanStatus] = Counter()
         self.confirmations = ConfirmationCounter()
         self.shrunk_flips = ShrunkFlipCounter()
+        self.coverage = CoverageCounter()
         self.repeats = RepeatAggregator(run, self.evaluators)
         self.spool = Spool(id for id in aggregated if id in self.evaluators)
         self._bits = _flip_bits(self.evaluators.values())
@@ -137,6 +139,7 @@ class Aggregator:
         case = self._case(item)
         self.confirmations.add(item, self.cases.excerpts[case])
         self.shrunk_flips.add(item)
+        self.coverage.add(item)
         for row in item.rows:
             self._row(item, row, case, model)
         if item.verdict == "failed" and item.rows and (stage := _rag_stage(item.rows[0])):

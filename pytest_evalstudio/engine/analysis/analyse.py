@@ -13,6 +13,7 @@ from pytest_evalstudio.core.plugins.evaluator import Aggregates
 from pytest_evalstudio.core.problems import Insight, Problem
 from pytest_evalstudio.engine.analysis.aggregators import Aggregator, ModelAggregator
 from pytest_evalstudio.engine.analysis.confirmations import NO_CONFIRMATIONS, Confirmations
+from pytest_evalstudio.engine.analysis.coverage import COMPLETE, Coverage
 from pytest_evalstudio.engine.analysis.flip_rates import FlipRate, Sensitivity, flip_rates, sensitivities
 from pytest_evalstudio.engine.analysis.gates import GateResult, Terms, evaluate_gates, parse_gate
 from pytest_evalstudio.engine.analysis.insights import find_insights, hardest_cases
@@ -136,6 +137,7 @@ class Analysis:
         traced: answers for which spans of the application were awaited.
         confirmations: regressions that were asked again.
         shrunk_flips: flips whose smallest edit was searched.
+        coverage: test cases that nothing checked, and expectations that nothing read.
         note: sentences that say which rows the figures and the lists are of; none where they are of all.
         listed_failures: evaluator id to the failed cases of the record, where the record is an excerpt of the
             rows that the figures are of; None where it has all of them.
@@ -161,6 +163,7 @@ class Analysis:
     traced: TracedAnswers = NO_TRACED_ANSWERS
     confirmations: Confirmations = NO_CONFIRMATIONS
     shrunk_flips: ShrunkFlips = NO_SHRUNK_FLIPS
+    coverage: Coverage = COMPLETE
     note: tuple[str, ...] = ()
     listed_failures: Mapping[str, int] | None = None
 
@@ -239,6 +242,7 @@ def _analysis(
         ),
         confirmations=aggregator.confirmations.result(),
         shrunk_flips=aggregator.shrunk_flips.result(),
+        coverage=aggregator.coverage.result(),
     )
 
 

@@ -19,7 +19,7 @@ from pytest_evalstudio.engine.scoring.model_tables import chosen_models
 from pytest_evalstudio.engine.scoring.reporting_options import ReportingOptions, names_for
 from pytest_evalstudio.engine.scoring.step_selection import StepSelection, step_selection
 from pytest_evalstudio.engine.scoring.thresholds import by_evaluator, named_thresholds, thresholds_of
-from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, Configuration
+from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, Configuration, UncheckedPolicy
 from pytest_evalstudio.formats.options import build, check_options
 
 if TYPE_CHECKING:
@@ -156,6 +156,20 @@ class Plan:
     def perturbators(self) -> PluginRegistry[type[Perturbator], PerturbatorSpec]:
         """The perturbators of the session, which say whether they keep the meaning."""
         return self._registry.perturbators
+
+    @property
+    def specs(self) -> PluginRegistry[type[Evaluator], EvaluatorSpec]:
+        """The declarations of all known evaluators."""
+        return self._registry.evaluators
+
+    def unchecked_policy(self, choice: Mapping[str, Mapping[str, object]] | None) -> UncheckedPolicy:
+        """Return the treatment of a case that no evaluator checks.
+
+        Args:
+            choice: evaluators of the case's own, None for the run's.
+        """
+        policy = self._config.unchecked_policy
+        return "note" if self._config.unchecked is None and choice is not None else policy
 
     def choose(self, names: Sequence[str]) -> tuple[ConfiguredEvaluator, ...]:
         """Return the named evaluators in order, without duplicates.

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.core.plugins.evaluator import WHATEVER_WAS_ASKED
 from pytest_evalstudio.engine.origins import Origin
 from pytest_evalstudio.engine.scoring.confirmation import ConfirmationResult
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.responses import UNDECIDED, ResponseVerdict
-from pytest_evalstudio.engine.scoring.score import WHATEVER_WAS_ASKED
 from pytest_evalstudio.engine.scoring.tasks import EvalTask
 from pytest_evalstudio.engine.scoring.verdicts import Flip, Verdict
+from pytest_evalstudio.formats.config import UncheckedPolicy
 
 
 class Fault(NamedTuple):
@@ -40,6 +41,10 @@ class Result:
         outcomes: per repeat: evaluator to outcome.
         verdicts: evaluator to verdict over the repeats.
         response: verdict on the answers as such: empty, a refusal, an answer.
+        unread: expectations of the case that no evaluator has compared the answer with.
+        unchecked: treatment of the case if nothing has checked whether the answer is right, "" if something
+            has.
+        unchecked_reason: why nothing has, in words.
         origin: how a perturbed case was made; None for an original.
         compared_beside: evaluators that compared it with an original which is not part of this run, but was
             scored in addition.
@@ -56,6 +61,9 @@ class Result:
     outcomes: list[dict[ConfiguredEvaluator, Outcome]] = field(default_factory=list)
     verdicts: dict[ConfiguredEvaluator, Verdict] = field(default_factory=dict)
     response: ResponseVerdict = UNDECIDED
+    unread: tuple[str, ...] = ()
+    unchecked: UncheckedPolicy | Literal[""] = ""
+    unchecked_reason: str = ""
     flips: list[Flip] = field(default_factory=list)
     origin: Origin | None = None
     compared_beside: frozenset[str] = frozenset()

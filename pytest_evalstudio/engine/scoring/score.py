@@ -13,13 +13,12 @@ from pytest_evalstudio.core.collecting import uncollected
 from pytest_evalstudio.core.errors import EvalStudioError
 from pytest_evalstudio.core.judging import JUDGE
 from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.core.plugins.evaluator import WHATEVER_WAS_ASKED
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.scoring.comparable import comparable_case
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
-WHATEVER_WAS_ASKED = ("privacy", "security", "fairness")
-"""Types of problems that no question excuses."""
 _SPOKEN = {
     "question": "no question",
     "expected_output": "no expected output",

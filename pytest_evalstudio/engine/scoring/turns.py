@@ -14,6 +14,7 @@ from pytest_evalstudio.core.conversations import PlannedTurn
 from pytest_evalstudio.core.judging import Judging
 from pytest_evalstudio.core.outcomes import Outcome, TurnOutcome
 from pytest_evalstudio.engine.asking.dialogues import messages_of
+from pytest_evalstudio.engine.scoring.expectations import EXPECTATIONS, expectations_read
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.step_selection import DecidingStep, step_cases
 from pytest_evalstudio.engine.scoring.verdicts import repeat_states
@@ -21,18 +22,8 @@ from pytest_evalstudio.engine.scoring.verdicts import repeat_states
 WHOLE = 0
 """Number of the conversation as a whole, in place of that of a turn."""
 _NO_EXPECTATIONS = PlannedTurn(prompt="")
-_EXPECTATIONS = (
-    "condition",
-    "condition_on",
-    "expects",
-    "expected_output",
-    "expected_facts",
-    "guidelines",
-    "expected_documents",
-    "expected_chunks",
-    "expected_tool_calls",
-    "expected_state",
-)
+_OF_TURNS = (*EXPECTATIONS, "condition_on", "expects")
+"""Fields of a case that each turn has of its own."""
 
 
 class TurnUnit(Struct, frozen=True, kw_only=True):
@@ -81,7 +72,7 @@ def _turns_of(selected: ConfiguredEvaluator, case: Case) -> list[TurnUnit]:
         if scores_turn(selected, case, number)
     ]
     if selected.spec.judges_conversations or (
-        _reads_expectations(selected) and any(getattr(case, name) for name in _EXPECTATIONS)
+        expectations_read(selected) & set(EXPECTATIONS) and any(getattr(case, name) for name in _OF_TURNS)
     ):
         units.append(TurnUnit(turn=WHOLE, case=_whole(case)))
     return units
@@ -116,7 +107,7 @@ def turn_case(case: Case, number: int) -> Case:
         attachments=turns[number - 1].attachments,
         answer=turns[number - 1].answer,
         is_rag=case.is_rag or bool(turns[number - 1].answer.context),
-        **{name: getattr(planned, name) for name in _EXPECTATIONS},
+        **{name: getattr(planned, name) for name in _OF_TURNS},
     )
 
 
@@ -231,7 +222,3 @@ def _whole(case: Case) -> Case:
         conversation=(*case.conversation, *messages_of(turns[:-1])),
         attachments=turns[-1].attachments,
     )
-
-
-def _reads_expectations(selected: ConfiguredEvaluator) -> bool:
-    return selected.spec.reads_expectations or bool({"expected_output", "condition"} & set(selected.needs))
