@@ -22,6 +22,8 @@ EXTRA_EXPECTATIONS = ("json_schema", "expected_artifacts")
 """Keys of a test case beside its fields that say what the answer should be."""
 ConditionPart = Literal["", "answer", "context", "both"]
 """Part of an answer that a condition is checked on; "" for what the evaluator's options say."""
+Retrieval = Literal["", "required", "optional"]
+"""Whether an answer must come with retrieved chunks; "" for what the model's table says."""
 Expectation = Literal["", "answer", "refusal"]
 """Kind of answer that a case expects; "" is "answer"."""
 EndOfConversation = Literal["", "max_turns", "no_reply", "failed_turn"]
@@ -62,6 +64,8 @@ class Answer:
         context: retrieved chunks in the order of retrieval.
         context_sources: a URI per chunk, or empty.
         context_scores: relevance of each chunk as the host reports it, or empty.
+        retrieves: whether the host says that it retrieves, also where no chunk came; None where only the
+            context says so.
         duration_s: wall time of the request that succeeded, seconds.
         first_token_s: seconds until the first part of the text arrived; None if it was not streamed.
         cost_usd: None where the host does not say.
@@ -117,6 +121,7 @@ class Answer:
     turns: tuple[Exchange, ...] = ()
     ended_by: EndOfConversation = ""
     grades: Mapping[str, float] = field(default_factory=lambda: NOTHING)
+    retrieves: bool | None = None
 
 
 class Exchange(Struct, frozen=True, kw_only=True):
@@ -152,7 +157,9 @@ class Case:
         condition: source text of the boolean condition, "" for none.
         condition_on: where the condition is to hold.
         expects: whether the model is to answer or to refuse.
-        is_rag: whether the model retrieves, so that its context is to be judged too.
+        retrieval: whether the answer must come with retrieved chunks; "" where the model says.
+        is_rag: whether the model retrieves, so that its context is to be judged too; without any chunk the
+            evaluators that need them fail the answer.
         run: repeat number, 1 for the first.
         position: place among the test cases of its file, 1 for the first; 0 where it comes from no file.
         line: line of its file, from 1; 0 where that is not known. A perturbed case has that of its original.
@@ -169,6 +176,7 @@ class Case:
     condition: str = ""
     condition_on: ConditionPart = ""
     expects: Expectation = ""
+    retrieval: Retrieval = ""
     categories: tuple[str, ...] = ()
     relationships: tuple[Relationship, ...] = ()
     corpus: tuple[str, ...] = ()
@@ -241,6 +249,11 @@ class Case:
     def error(self) -> str:
         """Return the reason for a missing answer, "" if there is an answer."""
         return self.answer.error
+
+    @property
+    def has_context(self) -> bool:
+        """Return True if a retrieved chunk has a visible character."""
+        return any(chunk.strip() for chunk in self.answer.context)
 
     @property
     def has_text(self) -> bool:

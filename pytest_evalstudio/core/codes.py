@@ -70,6 +70,8 @@ class OutcomeCode(StrEnum):
     """The answer has no letter and no digit, and has the worst score."""
 
 
+OF_RETRIEVAL = (OutcomeCode.RETRIEVAL_FAILED, OutcomeCode.NOT_RETRIEVED)
+"""Codes of scores that are low because of the retrieved context, whatever the answer says."""
 UNANSWERED = (OutcomeCode.NO_ANSWER, OutcomeCode.NOT_SUPPORTED)
 """Codes of a missing answer, for which no evaluator is to blame."""
 

@@ -134,7 +134,7 @@ def make_case(question: str = "", actual_output: str = "", **fields: Unpack[Case
     more = [["attached", *attached]] if attached else []
     values.setdefault("key", derived_key(question, values.get("expected_output", ""), *more))
     values.setdefault("model_key", BY_HAND)
-    values.setdefault("is_rag", bool(values.get("context")))
+    values.setdefault("is_rag", values.get("context") is not None and values.get("retrieval") != "optional")
     answer = Answer(
         text=actual_output, **{name: values.pop(name) for name in answer_fields if name in values}
     )

@@ -208,7 +208,16 @@ def _answered_cases(plan: PlannedTask, models: dict[str, CallEstimate]) -> list[
         answer = examples[-1] or Answer(
             text=_UNKNOWN_ANSWER, context=(_UNKNOWN_ANSWER,) if session.retrieves else ()
         )
-        cases.append(answered(task.case, answer, task.model, request.run, retrieves=session.retrieves))
+        cases.append(
+            answered(
+                task.case,
+                answer,
+                task.model,
+                request.run,
+                retrieves=session.retrieves,
+                retrieval=session.retrieval,
+            )
+        )
     return cases
 
 

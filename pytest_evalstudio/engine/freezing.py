@@ -65,6 +65,7 @@ def _case(key: str, row: RecordRow) -> TestCase:
         condition=row.output_condition,
         condition_on=row.condition_on,
         expects=row.expects,
+        retrieval=row.retrieval,
         expected_facts=list(row.expected_facts),
         guidelines=list(row.guidelines),
         conversation=[EarlierTurn(role=turn.role, content=turn.content) for turn in row.conversation],

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, Self
 
-from pytest_evalstudio.core.cases import NOTHING, Answer, Case
+from pytest_evalstudio.core.cases import NOTHING, Answer, Case, Retrieval
 from pytest_evalstudio.core.codes import ItemCode
 from pytest_evalstudio.core.judging import Judge
 from pytest_evalstudio.core.repeats import MEAN, PassPolicy
@@ -29,6 +29,7 @@ from pytest_evalstudio.engine.scoring.repeats import further_repeats, needing_al
 from pytest_evalstudio.engine.scoring.responses import (
     IsRefusal,
     ResponseVerdict,
+    not_retrieved,
     response_states,
     response_verdict,
     unexpected_refusal,
@@ -66,6 +67,9 @@ class AnsweringModel(Protocol):
 
     @property
     def retrieves(self) -> bool | None: ...
+
+    @property
+    def retrieval(self) -> Retrieval: ...
 
     def ask(self, requests: Sequence[Request], *, progress: Progress | None = None) -> list[Answer]: ...
 
@@ -328,7 +332,14 @@ class Pipeline:
                         result.not_run = answer.error
                         result.access_refused |= answer.access_refused
                         continue
-                    case = answered(task.case, answer, task.model, request.run, retrieves=session.retrieves)
+                    case = answered(
+                        task.case,
+                        answer,
+                        task.model,
+                        request.run,
+                        retrieves=session.retrieves,
+                        retrieval=session.retrieval,
+                    )
                     result.answers += (case,)
                 if any(case.error for case in result.answers):
                     result.not_run = ""  # the repeat that met the fault makes the item an error
@@ -461,7 +472,14 @@ class Pipeline:
         result.response = response_verdict(
             result.answers, result.outcomes, states, policy, stopping, self._expected_refusal(result)
         )
-        if task.case.expects != "refusal" and result.fails_by_content:
+        if result.response.passed is None:
+            deciding = [
+                (reached.code, reached.passed)
+                for selected, reached in result.verdicts.items()
+                if result.decides(selected)
+            ]
+            result.response = not_retrieved(result.answers, deciding)
+        if task.case.expects != "refusal" and not result.response.reason and result.fails_by_content:
             result.response = unexpected_refusal(result.answers, self._is_refusal)
         if self._reports_unchecked:
             self._note_unchecked(result)

@@ -175,6 +175,7 @@ def row_entry(case: Case, outcomes: Mapping[ConfiguredEvaluator, Outcome]) -> sc
         output_condition=masked(case.condition),
         condition_on=case.condition_on,
         expects=case.expects,
+        retrieval=case.retrieval,
         is_rag=case.is_rag,
         conversation=tuple(
             schema.Message(role=turn.role, content=masked(turn.content)) for turn in case.conversation

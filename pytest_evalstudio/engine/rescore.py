@@ -102,6 +102,7 @@ def lab_of_items(items: Iterable[Item]) -> TestLab:
                 output_condition=row.output_condition,
                 condition_on=row.condition_on,
                 expects=row.expects,
+                retrieval=row.retrieval,
                 run=row.run,
                 **_attached(row.attachments),
                 expected_facts=list(row.expected_facts),

@@ -188,7 +188,7 @@ def condition_parts(case: Case, evaluate_retrieved_context: bool) -> tuple[bool,
 
 def judges_context(case: Case, evaluate_retrieved_context: bool) -> bool:
     """Return True if the retrieved context is evaluated in addition to the answer."""
-    return evaluate_retrieved_context and case.is_rag and bool(case.context)
+    return evaluate_retrieved_context and case.is_rag
 
 
 def listed(items: Sequence[str], limit: int = MAX_SHOWN) -> str:

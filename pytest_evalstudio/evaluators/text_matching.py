@@ -97,6 +97,8 @@ class TextMatching:
             fragments=fragments,
             answer_is_empty=not case.is_answered,
         )
+        if context_fault and not case.has_context and case.is_rag:
+            outcome = dataclasses.replace(outcome, code=OutcomeCode.NOT_RETRIEVED)
         if on_answer or not case.is_answered:
             return outcome
         return dataclasses.replace(outcome, scores={**outcome.scores, "model_generation_failures": None})

@@ -31,6 +31,7 @@ from pytest_evalstudio.formats.fields import (
     FormatModel,
     Key,
     Relationships,
+    RetrievalWord,
     Seconds,
     Text,
     Texts,
@@ -115,6 +116,7 @@ class Row(FormatModel):
         ended_by: reason for the end of a conversation, see `core.cases.EndOfConversation`.
         condition_on: where the condition is to hold, as in `TestCase`.
         expects: "answer" or "refusal", as in `TestCase`.
+        retrieval: "required" or "optional", as in `TestCase`.
         policy: verdict on the repeats of the case, as `pass`; "" for that of the run.
     """
 
@@ -161,6 +163,7 @@ class Row(FormatModel):
     session: Text = ""
     condition_on: ConditionOn = ""
     expects: Expects = ""
+    retrieval: RetrievalWord = ""
     tool_calls: ToolCalls = Field(default_factory=list)
     steps: Steps = Field(default_factory=list)
     state: JsonState = None

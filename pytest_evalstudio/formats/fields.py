@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from pytest_evalstudio.core.cases import ConditionPart, Expectation
+from pytest_evalstudio.core.cases import ConditionPart, Expectation, Retrieval
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.numbers import MAX_COST_USD, MAX_SECONDS, MAX_TOKENS
 from pytest_evalstudio.core.steps import Step
@@ -67,6 +67,7 @@ def one_of(*words: str) -> BeforeValidator:
 
 
 ConditionOn = Annotated[ConditionPart, one_of("answer", "context", "both")]
+RetrievalWord = Annotated[Retrieval, one_of("required", "optional")]
 Expects = Annotated[Expectation, one_of("answer", "refusal")]
 Text = Annotated[str, BeforeValidator(_text)]
 """A string; null counts as absent."""

@@ -22,6 +22,7 @@ from pytest_evalstudio.formats.fields import (
     FormatModel,
     Key,
     Relationships,
+    RetrievalWord,
     Text,
     Texts,
     check_keys,
@@ -39,6 +40,7 @@ from pytest_evalstudio.formats.tool_calls import ExpectedStateField, ExpectedToo
 OURS = (
     "condition_on",
     "expects",
+    "retrieval",
     "conversation",
     "images",
     "files",
@@ -94,6 +96,8 @@ class TestCase(FormatModel):
         condition_on: where the condition is to hold: "answer", "context" or "both"; by default in the answer
             and, for RAG, in the context.
         expects: "refusal" where the model is to say that it does not know or cannot help; else "answer".
+        retrieval: "required" or "optional": whether an answer without retrieved chunks fails the evaluators
+            that need them; by default that of the model.
         constraints: the older form of a condition: a list is AND, a list inside it is OR.
         conversation: the turns before the prompt, each with role ("system", "user" or "assistant") and
             content.
@@ -129,6 +133,7 @@ class TestCase(FormatModel):
     condition: Text = ""
     condition_on: ConditionOn = ""
     expects: Expects = ""
+    retrieval: RetrievalWord = ""
     constraints: Constraints = Field(default_factory=list)
     conversation: Conversation = Field(default_factory=list)
     images: AttachedFiles = Field(default_factory=list)

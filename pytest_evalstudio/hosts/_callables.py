@@ -279,6 +279,7 @@ def to_answer(returned: object, label: str) -> Answer:
         text="" if error or not texts else _text(returned, texts[0], label, may_lack=bool(tool_calls)),
         context=context,
         context_sources=sources,
+        retrieves=True if returned.get("context") is not None else None,
         cost_usd=None if cost is None else float(cost),
         usage=_usage(returned, label),
         tool_calls=tool_calls,

@@ -87,6 +87,7 @@ def read_reply(
         context=context,
         context_sources=sources,
         context_scores=scores,
+        retrieves=True if "context" in pointers else None,
         cost_usd=None if cost is None else float(cost),
         usage=_usage(_of_type(parts, "usage", dict, pointers, url) or {}),
         tool_calls=tool_calls,

@@ -115,7 +115,14 @@ class ArenaRun:
                 answers_by_prompt = self._evals.models.asked[model.key]
                 prompts = [requests_of(task)[0] for task in tasks]
                 self._answers[model] = [
-                    answered(task.case, answer, model, 1, retrieves=answers_by_prompt.retrieves)
+                    answered(
+                        task.case,
+                        answer,
+                        model,
+                        1,
+                        retrieves=answers_by_prompt.retrieves,
+                        retrieval=answers_by_prompt.retrieval,
+                    )
                     for task, answer in zip(tasks, answers_by_prompt.ask(prompts), strict=True)
                 ]
         return self._answers[model]

@@ -74,6 +74,8 @@ def closing_lines(end: RunEnd) -> Iterator[ClosingLine]:
         yield ClosingLine(text=f"failing answers: {failures}")
     if analysis.run.session is not None and (names := analysis.run.session.failed_names):
         yield ClosingLine(text=f"failed, and not by an evaluator: {', '.join(names)}", colour="red")
+    if analysis.retrieval_gap:
+        yield ClosingLine(text=f"not retrieved: {analysis.retrieval_gap}", colour="yellow")
     if analysis.coverage.sentence:
         yield ClosingLine(text=f"unchecked: {analysis.coverage.sentence}", colour="yellow")
     for gate in analysis.gates:

@@ -199,7 +199,14 @@ class AskedModel:
             if answer.not_asked:
                 pytest.skip(f"not run: {answer.error}")
         return [
-            answered(case, answer, self._info, 1, retrieves=self._session.retrieves)
+            answered(
+                case,
+                answer,
+                self._info,
+                1,
+                retrieves=self._session.retrieves,
+                retrieval=self._session.retrieval,
+            )
             for case, answer in zip(cases, answers, strict=True)
         ]
 

@@ -10,7 +10,7 @@ from concurrent.futures import CancelledError, Future
 
 import pytest
 
-from pytest_evalstudio.core.cases import Answer
+from pytest_evalstudio.core.cases import Answer, Retrieval
 from pytest_evalstudio.engine.asking.dialogues import Dialogue, Request
 from pytest_evalstudio.engine.asking.resolve import ModelSession
 from pytest_evalstudio.engine.pipeline import Progress
@@ -81,6 +81,10 @@ class AskedAhead:
     @property
     def retrieves(self) -> bool | None:
         return self._session.retrieves
+
+    @property
+    def retrieval(self) -> Retrieval:
+        return self._session.retrieval
 
     def peek(self, requests: Sequence[Request]) -> list[Answer | None]:
         """Return stored answers, None where there is none."""

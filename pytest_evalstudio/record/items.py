@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
+from pytest_evalstudio.core.cases import Retrieval
 from pytest_evalstudio.core.steps import Step
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
 from pytest_evalstudio.core.tracing import SpanStatus
@@ -228,6 +229,7 @@ class RecordRow(RecordedAnswer, frozen=True, kw_only=True, omit_defaults=True):
         is_rag: whether the model retrieves.
         condition_on: where the condition is to hold: "answer", "context" or "both"; "" for the default.
         expects: "refusal" where the case expects one.
+        retrieval: "required" or "optional" where the case says whether chunks must be retrieved.
         expected_tool_calls: calls that the case expects; None where it says nothing of them.
         attachments: images and files that the question came with, images first.
         judge: "last" where the last turn of a conversation alone decides.
@@ -246,6 +248,7 @@ class RecordRow(RecordedAnswer, frozen=True, kw_only=True, omit_defaults=True):
     is_rag: bool
     condition_on: str = ""
     expects: str = ""
+    retrieval: Retrieval = ""
     conversation: tuple[Message, ...] = ()
     attachments: tuple[RecordedAttachment, ...] = ()
     expected_facts: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.comparison.results import Comparison, ItemChange
-from pytest_evalstudio.core.codes import UNANSWERED, ItemCode, OutcomeCode
+from pytest_evalstudio.core.codes import OF_RETRIEVAL, UNANSWERED, ItemCode
 from pytest_evalstudio.core.errors import EvalStudioError
 from pytest_evalstudio.core.text import is_blank
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
@@ -189,7 +189,7 @@ def _miss(info: EvaluatorInfo, verdict: ItemVerdict) -> FailedEvaluator:
         name=info.name,
         metric=metric.name,
         fault=_fault(info, verdict),
-        part="Retrieval: " if verdict.code == OutcomeCode.RETRIEVAL_FAILED else "",
+        part="Retrieval: " if verdict.code in OF_RETRIEVAL else "",
         score=verdict.scores.get(metric.key),
         threshold=verdict.thresholds.get(metric.key, metric.threshold),
         sign="≥" if metric.better == "higher" else "≤",

@@ -233,10 +233,12 @@ def _facts(analysis: Analysis, comparison: Comparison | None, outcome: Outcome) 
     if analysis.gates:
         missed = [gate.gate.text for gate in analysis.gates if not gate.met]
         yield f"Gates not met: {'; '.join(missed)}." if missed else "Gates met."
-    if analysis.run.session is not None and (names := analysis.run.session.failed_names):
-        hidden = analysis.run.session.failed_besides - len(names)
+    if analysis.run.session is not None and (failed := analysis.run.session.failed_names):
+        hidden = analysis.run.session.failed_besides - len(failed)
         more = f" and {hidden:,} more" if hidden else ""
-        yield f"Failed, and not by an evaluator: {', '.join(names)}{more}."
+        yield f"Failed, and not by an evaluator: {', '.join(failed)}{more}."
+    if analysis.retrieval_gap:
+        yield f"Not retrieved: {analysis.retrieval_gap}."
     if analysis.coverage.sentence:
         yield f"Not checked: {analysis.coverage.sentence}."
     expected = analysis.verdicts["xfailed"]

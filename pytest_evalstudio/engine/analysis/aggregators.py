@@ -231,7 +231,7 @@ class Aggregator:
             self.lengths["context chunk"].append(len(chunk))
         if row.is_rag:
             model.rag_rows += 1
-            if not any(chunk.strip() for chunk in row.context):
+            if row.expects != "refusal" and not any(chunk.strip() for chunk in row.context):
                 model.no_context.note(key)
 
     def _outcome(

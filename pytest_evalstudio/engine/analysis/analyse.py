@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_evalstudio.core.cases import NOTHING
+from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.core.outcomes import SEVERITIES
 from pytest_evalstudio.core.plugins.evaluator import Aggregates
 from pytest_evalstudio.core.problems import Insight, Problem
@@ -65,6 +66,8 @@ class ModelFigures:
         stored: answers that an earlier run stored.
         not_run_reason: of the first item whose model was not asked, "" where all were asked.
         access_refused: items that were not run since the service refused access.
+        retrieving: answers that were to come with chunks: those of a model that retrieves.
+        without_chunks: those of them that came without any, other than to questions that are to be refused.
     """
 
     key: str
@@ -84,6 +87,8 @@ class ModelFigures:
     empty: int = 0
     not_run_reason: str = ""
     access_refused: int = 0
+    retrieving: int = 0
+    without_chunks: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,6 +171,13 @@ class Analysis:
     coverage: Coverage = COMPLETE
     note: tuple[str, ...] = ()
     listed_failures: Mapping[str, int] | None = None
+
+    @property
+    def retrieval_gap(self) -> str:
+        """Return how many answers of models that retrieve came without a chunk, "" where none did."""
+        without = sum(model.without_chunks for model in self.models)
+        total = sum(model.retrieving for model in self.models)
+        return f"{without:,} of {counted(total, 'answer')} came without any chunk" if without else ""
 
 
 def analyse(
@@ -310,6 +322,8 @@ def _model(aggregator: Aggregator, key: str, counts: ModelAggregator) -> ModelFi
         empty=counts.empty.count,
         not_run_reason=next(iter(counts.not_run.texts), ""),
         access_refused=counts.access_refused,
+        retrieving=counts.rag_rows,
+        without_chunks=counts.no_context.count,
     )
 
 

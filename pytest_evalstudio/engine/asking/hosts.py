@@ -46,12 +46,22 @@ if TYPE_CHECKING:
 
 LIMIT_KEYS = ("concurrency", "requests_per_minute", "timeout_s", "retries", "breaker", "deadline_s")
 LABEL_KEYS = ("connection", "description", "prices")
-SESSION_KEYS = ("host", "cache", "rag", "deterministic", "runs", "budget", *LABEL_KEYS, *LIMIT_KEYS)
+SESSION_KEYS = (
+    "host",
+    "cache",
+    "rag",
+    "retrieval",
+    "deterministic",
+    "runs",
+    "budget",
+    *LABEL_KEYS,
+    *LIMIT_KEYS,
+)
 """Keys of a model's table that are not the host's: `runs` and `budget` belong to the plugin, `rag` says that
-a host of kind "both" retrieves.
+a host of kind "both" retrieves, `retrieval` whether each of its answers must come with chunks.
 """
 
-_SESSION_OPTIONS = ("cache", "rag", "deterministic", *LABEL_KEYS)
+_SESSION_OPTIONS = ("cache", "rag", "retrieval", "deterministic", *LABEL_KEYS)
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "pytest-evalstudio/model")
 
 
@@ -148,6 +158,7 @@ def open_model(
             settings=identity.settings,
             limits=limits,
             retrieves=options.retrieves(spec),
+            retrieval=options.session.retrieval,
             deterministic=options.is_deterministic(spec),
             secrets=secrets,
             cache=cache,
@@ -293,6 +304,7 @@ class _SessionOptions:
 
     cache: bool | Literal["never", "resume", "always"] | None = None
     rag: bool | None = None
+    retrieval: Literal["", "optional"] = ""
     deterministic: bool | None = None
     connection: str = ""
     description: str = ""

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from pytest_evalstudio.core.attachments import Attachment
-from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.cases import Answer, Prompt, Retrieval
 from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError, EvaluationError
 from pytest_evalstudio.core.plugins.host import Host, HostFault, HostSpec, ReadsCase
@@ -77,6 +77,7 @@ class ModelSession:
     Attributes:
         key: the same for the same name, host and settings, in every run.
         retrieves: whether it retrieves; None where each answer says so by its context.
+        retrieval: "optional" for a model that retrieves only when it needs to.
         deterministic: whether it gives the same answer to the same question.
         notes: messages of the host about its service.
     """
@@ -90,6 +91,7 @@ class ModelSession:
         settings: Mapping[str, Any],
         limits: Limits,
         retrieves: bool | None = None,
+        retrieval: Retrieval = "",
         deterministic: bool = False,
         secrets: Secrets | None = None,
         cache: AnswerCache | None = None,
@@ -117,6 +119,7 @@ class ModelSession:
         self.key = key
         self.spec: HostSpec = host.__evalstudio__
         self.retrieves = retrieves
+        self.retrieval: Retrieval = retrieval
         self.deterministic = deterministic
         self.limits = limits
         self._settings = dict(settings)

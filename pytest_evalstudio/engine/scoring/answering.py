@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from pytest_evalstudio.core.cases import Answer, Case, Prompt
+from pytest_evalstudio.core.cases import Answer, Case, Prompt, Retrieval
 from pytest_evalstudio.core.conversations import ConversationPlan
 from pytest_evalstudio.engine.asking.dialogues import (
     Dialogue,
@@ -89,14 +89,29 @@ def user_of(plan: ConversationPlan, open_model: OpenJudge | None = None) -> Dial
     return ScriptedUser(plan.user) if plan.user.is_scripted else ModelUser(plan.user, open_model)
 
 
-def answered(case: Case, answer: Answer, model: ModelInfo, run: int, *, retrieves: bool | None) -> Case:
-    """Return the case of a question with a model's answer, as evaluators take it."""
+def answered(
+    case: Case,
+    answer: Answer,
+    model: ModelInfo,
+    run: int,
+    *,
+    retrieves: bool | None,
+    retrieval: Retrieval = "",
+) -> Case:
+    """Return the case of a question with a model's answer, as evaluators take it.
+
+    Args:
+        retrieves: whether the model retrieves; None where each answer says so.
+        retrieval: whether its answers must come with chunks, for cases that do not say.
+    """
+    retrieval = case.retrieval or retrieval
     return dataclasses.replace(
         case,
         answer=answer,
         model_key=model.key,
         model_name=model.label,
-        is_rag=is_rag(retrieves, answer.context),
+        retrieval=retrieval,
+        is_rag=is_rag(answer.retrieves if retrieves is None else retrieves, answer.context, retrieval),
         run=run,
     )
 

@@ -156,6 +156,27 @@ def unexpected_refusal(answers: Sequence[Case], is_refusal: IsRefusal) -> Respon
     )
 
 
+def not_retrieved(
+    answers: Sequence[Case], deciding: Iterable[tuple[OutcomeCode, bool | None]]
+) -> ResponseVerdict:
+    """Return the explanation of a failed task by answers without chunks of a model that retrieves.
+
+    Args:
+        answers: one per repeat.
+        deciding: code and verdict of each evaluator that decides.
+    """
+    if not any(code == OutcomeCode.NOT_RETRIEVED and passed is not True for code, passed in deciding):
+        return UNDECIDED
+    missing = sum(case.is_rag and not case.error and not case.has_context for case in answers)
+    return ResponseVerdict(
+        code=ItemCode.NOT_RETRIEVED,
+        reason=(
+            f"not retrieved{_share(missing, answers)}: no chunk came with the answer"
+            ' (retrieval = "optional" allows that)'
+        ),
+    )
+
+
 def _is_empty(
     case: Case, of_repeat: Mapping[ConfiguredEvaluator, Outcome], expected_refusal: IsRefusal | None
 ) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.codes import OutcomeCode
+from pytest_evalstudio.core.codes import OF_RETRIEVAL, OutcomeCode
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.plugins.evaluator import WHATEVER_WAS_ASKED
 from pytest_evalstudio.engine.origins import Origin
@@ -108,7 +108,7 @@ class Result:
         """Return True if an evaluator of content fails an answer for more than its context."""
         return not self.response.fails and any(
             reached.missed
-            and reached.code != OutcomeCode.RETRIEVAL_FAILED
+            and reached.code not in OF_RETRIEVAL
             and selected.spec.problem_type not in WHATEVER_WAS_ASKED
             and self.decides(selected)
             for selected, reached in self.verdicts.items()

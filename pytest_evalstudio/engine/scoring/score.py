@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 import traceback
 from collections.abc import Hashable, Sequence
@@ -83,9 +84,12 @@ def _without_asking(selected: ConfiguredEvaluator, case: Case, tools: Tools) -> 
             f"the answer to {case.counterpart.key!r}, with which it is compared, is empty",
             OutcomeCode.NO_COUNTERPART,
         )
-    missing = [_SPOKEN[need] for need in selected.needs if _lacks(case, need)]
+    missing = [need for need in selected.needs if _lacks(case, need)]
+    if missing == ["context"] and case.is_rag:
+        return _not_retrieved(selected)
     if missing:
-        return Outcome.not_applicable(" and ".join(missing), OutcomeCode.INPUT_MISSING)
+        reason = " and ".join(_SPOKEN[need] for need in missing)
+        return Outcome.not_applicable(reason, OutcomeCode.INPUT_MISSING)
     earlier = sum(len(turn.content) for turn in case.conversation)
     longest = max(
         earlier,
@@ -123,6 +127,18 @@ def judges_content(selected: ConfiguredEvaluator) -> bool:
     )
 
 
+def _not_retrieved(selected: ConfiguredEvaluator) -> Outcome:
+    """Return the outcome of an answer that came without chunks from a model that retrieves.
+
+    An evaluator whose worst score is infinite has none; the case fails all the same.
+    """
+    reason, code = "no chunk was retrieved", OutcomeCode.NOT_RETRIEVED
+    metrics = selected.evaluator.__evalstudio__.metrics  # without that of a calibration
+    outcome = Outcome.worst(metrics, reason, code=code)
+    is_finite = math.isfinite(selected.evaluator.__evalstudio__.primary.worst)
+    return outcome if is_finite else Outcome.not_applicable(reason, code)
+
+
 def _can_be_compared(selected: ConfiguredEvaluator, answered: Case) -> bool:
     return answered.has_text or (selected.spec.applies_without_text and answered.is_answered)
 
@@ -136,7 +152,7 @@ def _lacks(case: Case, need: str) -> bool:
         return not case.question.strip()
     if need == "expected_output":
         return not case.expected_output.strip()
-    return need == "context" and not any(chunk.strip() for chunk in case.context)
+    return need == "context" and not case.has_context
 
 
 def _ask(selected: ConfiguredEvaluator, cases: Sequence[Case], tools: Tools) -> list[Outcome]:

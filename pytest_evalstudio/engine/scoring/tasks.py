@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pytest_evalstudio.core.cases import NOTHING, Case, Relationship, Turn
+from pytest_evalstudio.core.cases import NOTHING, Case, Relationship, Retrieval, Turn
 from pytest_evalstudio.core.collecting import uncollected
 from pytest_evalstudio.core.display import UNSAFE
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall
@@ -155,6 +155,7 @@ def _of_suite(
             condition=item.condition_text(),
             condition_on=item.condition_on,
             expects=item.expects,
+            retrieval=item.retrieval,
             categories=tuple(
                 map(safe_identifier, dict.fromkeys((*item.categories, *test.categories, *suite.categories)))
             ),
@@ -252,7 +253,8 @@ def row_case(row: Row, model: ModelInfo, folder: str, position: int = 0, line: i
         test_key=safe_identifier(row.test_key),
         model_key=model.key,
         model_name=model.label,
-        is_rag=is_rag(model.retrieves, row.context),
+        retrieval=row.retrieval,
+        is_rag=is_rag(model.retrieves, row.context, row.retrieval),
         run=row.run or 1,
         position=position,
         line=line,
@@ -275,14 +277,17 @@ def stated_error(answer: str) -> str:
     return answer.strip() if "INTERNAL ERROR" in answer and _ERROR_ANSWER.search(answer) else ""
 
 
-def is_rag(retrieves: bool | None, context: Sequence[str]) -> bool:
+def is_rag(retrieves: bool | None, context: Sequence[str], retrieval: Retrieval = "") -> bool:
     """Return whether an answer is one of a RAG model.
 
     Args:
         retrieves: whether the model retrieves; None where nothing but its context says so.
         context: of the answer.
+        retrieval: what the test case says; it takes precedence.
     """
-    return bool(context) if retrieves is None else retrieves
+    if retrieval == "required":
+        return True
+    return bool(context) if retrieves is None or retrieval == "optional" else retrieves
 
 
 def _relationships(links: Iterable[Any]) -> tuple[Relationship, ...]:
@@ -307,11 +312,12 @@ def turns_of(conversation: Iterable[Any]) -> tuple[Turn, ...]:
 
 def _lab_models(lab: TestLab) -> dict[str, ModelInfo]:
     names = labels(lab.models)
+    retrieving = _retrieving(lab.dataset.inputs)
     return {
         model.key: ModelInfo(
             key=model.key,
             label=names[model.key],
-            retrieves=model.is_rag(),
+            retrieves=model.key in retrieving or None if model.is_rag() is None else model.is_rag(),
             description=_described(model),
         )
         for model in lab.models
@@ -324,10 +330,21 @@ def _described(model: Model) -> dict[str, object]:
 
 def _dataset_models(dataset: LlmDataset) -> dict[str, ModelInfo]:
     keys = dict.fromkeys(row.model_key for row in dataset.inputs)
+    retrieving = _retrieving(dataset.inputs)
     return {
-        key: ModelInfo(key=key or UNNAMED_MODEL, label=key or UNNAMED_MODEL, description={"host": "dataset"})
+        key: ModelInfo(
+            key=key or UNNAMED_MODEL,
+            label=key or UNNAMED_MODEL,
+            retrieves=key in retrieving or None,
+            description={"host": "dataset"},
+        )
         for key in keys
     }
+
+
+def _retrieving(rows: Iterable[Row]) -> set[str]:
+    """Return the keys of the models that retrieved for any row: they were to retrieve for the others, too."""
+    return {row.model_key for row in rows if row.context}
 
 
 def _link(collected: Sequence[EvalTask]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct, field
 
 from pytest_evalstudio.core.cases import NOTHING, Case
-from pytest_evalstudio.core.codes import OutcomeCode
+from pytest_evalstudio.core.codes import OF_RETRIEVAL, OutcomeCode
 from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import Metric, Outcome, Status
 from pytest_evalstudio.core.repeats import BY_MEAN, MEAN, PassPolicy
@@ -248,7 +248,7 @@ def missed_lines(selected: ConfiguredEvaluator, reached: Verdict) -> list[str]:
 
     A failure of the retrieved context alone begins with "retrieval".
     """
-    part = "retrieval: " if reached.code == OutcomeCode.RETRIEVAL_FAILED else ""
+    part = "retrieval: " if reached.code in OF_RETRIEVAL else ""
     if reached.missed and (reached.stopped in ("pass", "fail") or reached.policy != MEAN):
         return [part + _repeats_line(selected, reached)]
     lines: list[str] = []
@@ -279,7 +279,7 @@ def brief_lines(selected: ConfiguredEvaluator, reached: Verdict) -> list[str]:
     is_mean = reached.policy == MEAN and reached.stopped not in ("pass", "fail")
     is_alone = reached.missed == (primary.key,) and is_mean and not reached.doubt
     if is_alone and value is not None and _is_plain_no(primary, value, reached):
-        part = "retrieval: " if reached.code == OutcomeCode.RETRIEVAL_FAILED else ""
+        part = "retrieval: " if reached.code in OF_RETRIEVAL else ""
         prefix = "context: " if part else "answer: "
         return [f"{part}{reached.reason.removeprefix(prefix)} ({selected.id})"]
     return missed_lines(selected, reached)

@@ -178,6 +178,7 @@ def _lab(answers: Sequence[ControlAnswer], ids: Sequence[str]) -> TestLab:
             output_condition=case.condition_text(),
             condition_on=case.condition_on,
             expects=case.expects,
+            retrieval=case.retrieval,
             conversation=case.conversation,
             expected_facts=case.expected_facts,
             guidelines=case.guidelines,
