@@ -75,12 +75,16 @@ def _validate_configuration(name: str, registry: Registry) -> int:
     from pytest_evalstudio.engine.asking.judging import check_judge_settings
     from pytest_evalstudio.engine.scoring.plan import JUDGE_OPTION, Plan
     from pytest_evalstudio.engine.scoring.repeats import check_runs
+    from pytest_evalstudio.engine.unused_tables import unused_tables
     from pytest_evalstudio.formats.config import load_configuration
 
     config = load_configuration(Path(name))
     check_runs(config)
     plan = Plan(registry, config)
     metrics = {selected.id: selected.spec.metrics for selected in plan.selected}
+    unused = unused_tables(config, metrics)
+    for message in unused:
+        say(message)
     gates = [parse_gate(gate, arena_terms()) for gate in config.gate]
     for gate in gates:
         check_gate(gate, metrics)
@@ -96,6 +100,8 @@ def _validate_configuration(name: str, registry: Registry) -> int:
     for table in config.evaluator.values():
         if table.get(JUDGE_OPTION):
             check_judge_settings(config, registry, table[JUDGE_OPTION])
+    if unused:
+        return FINDINGS
     say(f"{name}: configuration, {len(config.model)} models: fine")
     return FINE
 

@@ -12,8 +12,9 @@ Messages say place, fact and remedy; they are shown without a traceback.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
+
+from pytest_evalstudio.core.names import nearest_name
 
 
 class EvalStudioError(Exception):
@@ -88,5 +89,5 @@ def unknown_name(kind: str, name: str, names: Iterable[str], remedy: str = "") -
 
 def nearest(name: str, names: Iterable[str]) -> str:
     """Return a question that proposes the nearest known name, or "" if none is near."""
-    close = difflib.get_close_matches(name, list(names), n=1, cutoff=0.5)
-    return f"Did you mean {close[0]!r}?" if close else ""
+    close = nearest_name(name, names)
+    return f"Did you mean {close!r}?" if close else ""

@@ -5,7 +5,6 @@ Both have the same keys.
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,7 +17,7 @@ from pydantic import (
     ValidationError,
 )
 
-from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.numbers import DEFAULT_SEED
 from pytest_evalstudio.core.reading import read_utf8
 from pytest_evalstudio.core.repeats import MEAN
@@ -401,8 +400,7 @@ def _explain(exc: ValidationError) -> str:
     names = [
         field.alias or name for name, field in table.model_fields.items() if name not in ("file", "folder")
     ]
-    close = difflib.get_close_matches(str(error["loc"][-1]), names, n=1, cutoff=0.5)
-    hint = f"Did you mean {close[0]!r}?" if close else f"Known keys: {', '.join(names)}."
+    hint = nearest(str(error["loc"][-1]), names) or f"Known keys: {', '.join(names)}."
     options = f" Options of an evaluator belong in {EVALUATOR_TABLE}." if table is Configuration else ""
     return f"{location}: unknown key. {hint}{options}"
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -10,6 +11,8 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.extras import import_extra
+from pytest_evalstudio.core.figures import counted
+from pytest_evalstudio.core.names import nearest_name
 from pytest_evalstudio.core.numbers import MAX_RUN
 from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.formats.attachments import AttachedFiles, attached_paths, check_attachments
@@ -23,6 +26,8 @@ from pytest_evalstudio.formats.conversations import (
 )
 from pytest_evalstudio.formats.csv_text import flat_cells, nested_cells, write_csv
 from pytest_evalstudio.formats.fields import (
+    FREE_KEY,
+    FREE_PREFIX,
     ConditionOn,
     Constraints,
     Conversation,
@@ -36,9 +41,9 @@ from pytest_evalstudio.formats.fields import (
     Text,
     Texts,
     Tokens,
+    is_unknown,
     list_or_empty,
     mapping_or_empty,
-    misspelt,
     spoken,
     validate,
     write_json,
@@ -51,6 +56,7 @@ from pytest_evalstudio.formats.repeats import Policy
 from pytest_evalstudio.formats.source import Source, pointer
 from pytest_evalstudio.formats.suite import (
     OURS,
+    WRITTEN_KEYS,
     Choice,
     check_condition,
     effective_condition,
@@ -67,6 +73,10 @@ from pytest_evalstudio.formats.tool_calls import (
 if TYPE_CHECKING:
     import pandas as pd
 
+UNREAD_KEYS = 10
+"""Keys in a warning."""
+MISSPELT = 0.85
+"""Similarity from which on the key of a row, which other tools write too, counts as misspelt."""
 OPERATION = (
     "context_scores",
     "first_token_s",
@@ -297,6 +307,7 @@ def read_rows(source: Source, data: object, at: tuple[object, ...]) -> tuple[dic
     rows: dict[int, Row] = {}
     errors: list[DataError] = []
     texts: dict[str, str] = {}
+    unread: Counter[str] = Counter()
     for index, item in enumerate(data.drained() if isinstance(data, PackedRows) else data):
         try:
             row = validate(Row, item, source, *at, index)
@@ -320,13 +331,31 @@ def read_rows(source: Source, data: object, at: tuple[object, ...]) -> tuple[dic
         row.output_condition = texts.setdefault(row.output_condition, row.output_condition)
         row.context = [texts.setdefault(text, text) for text in row.context]
         rows[index] = row
-        source.warnings += misspelt(Row, item, f"{source.name} {pointer(*at, index)}")
+        unread.update(name for name in row.model_extra or () if is_unknown(name, (), WRITTEN_KEYS))
+    source.warnings += _unread_keys(unread, f"{source.name} {pointer(*at)}")
     complete_row_keys(list(rows.values()))
     source.warnings += _dangling(rows, f"{source.name} {pointer(*at)}")
     unique = _unique(source, rows, at, errors)
     if at[0] != "raw_dataset" and (lines := _lines(source, data, at)):
         source.lines = {(row.key, row.model_key, row.run or 1): lines[index] for index, row in unique.items()}
     return unique, errors
+
+
+def _unread_keys(counts: Mapping[str, int], location: str) -> list[str]:
+    """Return a warning that names the keys of rows which nothing reads."""
+    if not counts:
+        return []
+    names = [field.alias or name for name, field in Row.model_fields.items()]
+    shown = [
+        f"{name!r} ({counted(count, 'row')}{f', did you mean {near!r}?' if near else ''})"
+        for name, count in counts.items()
+        for near in [nearest_name(name, names, cutoff=MISSPELT)]
+    ]
+    more = f" and {len(shown) - UNREAD_KEYS} more" if len(shown) > UNREAD_KEYS else ""
+    return [
+        f"{location}: nothing reads the keys {', '.join(shown[:UNREAD_KEYS])}{more}; keys of your own begin"
+        f" with {FREE_PREFIX!r} or are below {FREE_KEY!r}"
+    ]
 
 
 def _lines(source: Source, data: Sequence[object], at: tuple[object, ...]) -> Sequence[int]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import functools
 import json
-import re
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
@@ -14,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from pytest_evalstudio.core.cases import ConditionPart, Expectation, Retrieval
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.names import nearest_name
 from pytest_evalstudio.core.numbers import MAX_COST_USD, MAX_SECONDS, MAX_TOKENS
 from pytest_evalstudio.core.steps import Step
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
@@ -234,22 +234,6 @@ def shown(value: object) -> str:
 
 FREE_KEY = "metadata"
 FREE_PREFIX = "x-"
-MISSPELT_RATIO = 0.68
-"""Similarity from which on an unknown key counts as misspelt: "expected" for "expected_output" has 0.70."""
-
-OTHER_NAMES: Mapping[str, str] = {
-    "answer": "expected_output",
-    "expected": "expected_output",
-    "expected_answer": "expected_output",
-    "ground_truth": "expected_output",
-    "ideal": "expected_output",
-    "input": "prompt",
-    "query": "prompt",
-    "question": "prompt",
-    "reference": "expected_output",
-    "reference_answer": "expected_output",
-}
-"""Names of other formats for keys of a test case: they mean that key where it is missing."""
 
 
 def check_keys(
@@ -259,9 +243,9 @@ def check_keys(
     *steps: object,
     also: Collection[str] = (),
 ) -> None:
-    """Refuse a misspelt key: its expectation would not be checked, and the case would pass.
+    """Refuse an unknown key: its expectation would not be checked, and the case would pass.
 
-    Keys `x-...`, and keys below `metadata`, are free. Unknown keys that resemble no known one are kept.
+    Keys `x-...`, and keys below `metadata`, are free.
 
     Args:
         model: of the file's part.
@@ -271,21 +255,22 @@ def check_keys(
         also: further known keys.
 
     Raises:
-        DataError: for the first misspelt key, at its place.
+        DataError: for the first unknown key, at its place.
     """
     names = _known_keys(model)
     for name in data:
-        if name in names or name in also or name == FREE_KEY or name.startswith(FREE_PREFIX):
+        if not is_unknown(name, names, also):
             continue
-        plain = re.sub(r"(?<=[a-z])(?=[A-Z])|[-\s]", "_", name).lower()
-        close = difflib.get_close_matches(plain, names, n=1, cutoff=MISSPELT_RATIO)
-        other = OTHER_NAMES.get(plain, "")
-        if other in names and other not in data:
-            close = [other]  # also where another key is spelt more alike, as `expects` is to `expected`
-        if close:
-            fact = f"{name!r} is not a key of a test case; did you mean {close[0]!r}?"
-            remedy = f"Begin a key of your own with {FREE_PREFIX!r}, or put it below {FREE_KEY!r}"
-            raise source.error(pointer(*steps, name), f"{fact} {remedy}")
+        close = nearest_name(name, [known for known in names if known not in data])
+        question = f"; did you mean {close!r}?" if close else "; nothing would read it."
+        fact = f"{name!r} is not a key of a test case{question}"
+        remedy = f"Begin a key of your own with {FREE_PREFIX!r}, or put it below {FREE_KEY!r}"
+        raise source.error(pointer(*steps, name), f"{fact} {remedy}")
+
+
+def is_unknown(name: str, names: Collection[str], also: Collection[str] = ()) -> bool:
+    """Return True for a key that is neither known nor free for the user."""
+    return not (name in names or name in also or name == FREE_KEY or name.startswith(FREE_PREFIX))
 
 
 @functools.cache

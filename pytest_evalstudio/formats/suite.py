@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
+from pytest_evalstudio.core.cases import EXTRA_EXPECTATIONS
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.formats.attachments import AttachedFiles, attached_paths, check_attachments
 from pytest_evalstudio.formats.condition import parse_condition
@@ -60,8 +61,14 @@ OURS = (
 """Keys that the documents do not have; a case carries them into its rows."""
 
 
-CONVERTED_KEYS = ("guidelines_by_name",)
-"""Keys of test cases that were converted from other tools' files."""
+WRITTEN_KEYS = (
+    *EXTRA_EXPECTATIONS,
+    "artifacts",
+    "guidelines_by_name",
+    *("evidence", "source_chunk", "source_document", "source_text"),
+    *("generated_digest", "imported", "masked", "plain_kind", "plain_question", "planted_word", "written_by"),
+)
+"""Keys of test cases beside the fields: those that evaluators read, and those that commands write."""
 
 
 def _choice(value: object) -> object:
@@ -304,7 +311,7 @@ def _read_test(source: Source, index: int, raw: object, locations: _Places, erro
         at = ("tests", index, "test_cases", number)
         try:
             case = validate(TestCase, item, source, *at)
-            check_keys(TestCase, item, source, *at, also=CONVERTED_KEYS)
+            check_keys(TestCase, item, source, *at, also=WRITTEN_KEYS)
             check_condition(source, case.condition, case.constraints, at, "condition", "constraints")
             check_attachments(source, case, *at, needs_files=True)
             for turn_number, turn in enumerate(case.turns):

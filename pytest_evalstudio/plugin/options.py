@@ -19,6 +19,11 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "help": "evaluators, comma-separated, 'all', 'method:M', 'domain:D' or 'tag:T' (default: the"
             " configuration's)",
         },
+        "--evalstudio-unchecked": {
+            "choices": ("skip", "fail", "note"),
+            "help": "test cases that no evaluator checks: skip or fail them, or note them (default: skip"
+            " with the default evaluators, else note)",
+        },
         "--evalstudio-model": {
             "action": "append",
             "default": [],

@@ -32,6 +32,7 @@ from pytest_evalstudio.plugin.continuing import announcement, question_count, ru
 from pytest_evalstudio.plugin.display import SafeTerminal, shown, shown_line, usage_error
 from pytest_evalstudio.plugin.failure_display import FailureDisplay
 from pytest_evalstudio.plugin.keys import FROZEN
+from pytest_evalstudio.plugin.late_fixtures import PREFIX
 from pytest_evalstudio.plugin.reports import Announced
 from pytest_evalstudio.plugin.settings import Settings
 from pytest_evalstudio.stats.confirmation import ConfirmationTest
@@ -352,6 +353,7 @@ class EvalSession:
         for index, item in enumerate(session.items if self.settings.shard is None else ()):
             item.stash[chunked.INDEX] = index
         chunks, self._used = chunked.assign(self, items)
+        self._check_tables(session)
         self.confirmation_test = confirmation_test(self, items)
         for other in others:
             other.open()
@@ -406,6 +408,26 @@ class EvalSession:
             from pytest_evalstudio.plugin.plans import crash_payload
 
             self.recorder.receive(crash_payload(nodeid, self._shared.items[nodeid], self._shared.header))
+
+    def _check_tables(self, session: pytest.Session) -> None:
+        """Refuse tables of evaluators that nothing uses, unless the command line chooses the evaluators.
+
+        Raises:
+            ConfigurationError: naming each of them.
+        """
+        if self.settings.chooses_evaluators:
+            return
+        from pytest_evalstudio.engine.unused_tables import unused_tables
+
+        fixtures = {name for item in session.items for name in getattr(item, "fixturenames", ())}
+        checks = {name.removeprefix(PREFIX) for name in fixtures if name.startswith(PREFIX)}
+        messages = [
+            message
+            for config, plan in self._plans.items()
+            for message in unused_tables(config, checks.union(selected.id for selected in plan.made()))
+        ]
+        if messages:
+            raise ConfigurationError("\n".join(messages))
 
     def _check_gates(self, playing: Collection[str]) -> None:
         from pytest_evalstudio.arena.gates import arena_terms, check_terms

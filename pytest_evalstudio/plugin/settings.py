@@ -95,6 +95,11 @@ class Settings:
         return list(self._option.evalstudio_model)
 
     @property
+    def chooses_evaluators(self) -> bool:
+        """Return whether the command line chooses the evaluators, in place of the configuration."""
+        return bool(self._option.evalstudio_evaluators)
+
+    @property
     def selects_cases(self) -> bool:
         """Return whether node ids or --lf leave out test cases before they are collected."""
         return self._runs_last_failed or any("::" in argument for argument in self._arguments)
@@ -295,6 +300,8 @@ class Settings:
         update: dict[str, Any] = {}
         if self._option.evalstudio_evaluators:
             update["evaluators"] = _names(self._option.evalstudio_evaluators)
+        if self._option.evalstudio_unchecked is not None:
+            update["unchecked"] = self._option.evalstudio_unchecked
         if self._option.evalstudio_perturb is not None:
             update["perturbations"] = config.perturbations.model_copy(
                 update={"apply": self._option.evalstudio_perturb}

@@ -63,7 +63,10 @@ class Watch:
         if not file_path.name.lower().endswith(SUFFIXES):
             return None
         named = parent.session.isinitpath(file_path)
-        if not named and not (self._is_looked_at(file_path) and self._resembles_ours(file_path)):
+        if not named and not self._is_looked_at(file_path):
+            self._warn_of_name(file_path)
+            return None
+        if not named and not self._resembles_ours(file_path):
             return None
         evals = eval_session(self.config)
         from pytest_evalstudio.plugin.items import EvalFileCollector
@@ -205,6 +208,23 @@ class Watch:
             names = "|".join(fnmatch.translate(pattern) for pattern in set(patterns) - set(self._patterns))
             self._looked_at = re.compile(names or r"(?!)", re.IGNORECASE if os.name == "nt" else 0)
         return self._looked_at.match(path.name) is not None or any(map(path.match, self._patterns))
+
+    def _warn_of_name(self, path: Path) -> None:
+        """Warn of an evaluation file beside a configuration whose name keeps it from being collected."""
+        if not self.is_configured(path.parent):
+            return
+        from pytest_evalstudio.formats.recognition import Likeness, likeness
+        from pytest_evalstudio.mrm.workflow.states import is_artifact
+
+        if likeness(path) is not Likeness.LIKELY or is_artifact(path):
+            return
+        patterns = " ".join(self.config.getini("evalstudio_files"))
+        name = f"{path.stem}_suite{path.suffix}"
+        eval_session(self.config).warn(
+            f"{path.name}: not collected: its name matches none of {patterns}; rename it, e.g. to {name}, or"
+            f" name it on the command line",
+            path,
+        )
 
     def _resembles_ours(self, path: Path) -> bool:
         """Return whether a file deserves to be parsed; a near miss does if it is to be reported."""
