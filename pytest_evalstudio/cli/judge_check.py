@@ -94,7 +94,7 @@ def _run_check(arguments: argparse.Namespace) -> int:
     from pytest_evalstudio.core.errors import ConfigurationError
     from pytest_evalstudio.engine.judge_bench import has_grades
     from pytest_evalstudio.engine.judge_check import TokenPrices, check_judge
-    from pytest_evalstudio.engine.judge_check_lines import check_lines
+    from pytest_evalstudio.engine.judge_check_lines import check_lines, is_by_chance
     from pytest_evalstudio.formats.labels import read_labels
 
     if (arguments.input_price is None) != (arguments.output_price is None):
@@ -120,14 +120,14 @@ def _run_check(arguments: argparse.Namespace) -> int:
         check.save(Path(arguments.output))
     if arguments.json:
         print_json(check.model_dump(mode="json"))
-        return FINE
+        return FINDINGS if is_by_chance(check) else FINE
     say(*check_lines(check))
     if arguments.output:
         say(
             f"wrote {arguments.output}; to correct pass rates by it, name it in the configuration:"
             f" [evaluator.{arguments.evaluator}] judge_check = {json.dumps(arguments.output)}"
         )
-    return FINE
+    return FINDINGS if is_by_chance(check) else FINE
 
 
 def _run_canary(arguments: argparse.Namespace) -> int:

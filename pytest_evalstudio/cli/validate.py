@@ -117,6 +117,7 @@ def _check_perturbations(config: Configuration, registry: Registry) -> None:
 
 def _validate_data(name: str, registry: Registry) -> int:
     from pytest_evalstudio.engine.asking.attachments import unsupported_attachments
+    from pytest_evalstudio.engine.scoring.expectations import unchecked_line
     from pytest_evalstudio.engine.scoring.plan import Plan
     from pytest_evalstudio.engine.scoring.tasks import ModelInfo, tasks
     from pytest_evalstudio.formats.files import read
@@ -135,15 +136,20 @@ def _validate_data(name: str, registry: Registry) -> int:
     plan = Plan(registry, config)
     wrong = list(file.errors)
     file_tasks = tasks(file, path.parent, [ModelInfo(key="", label="")])
+    evaluated = []
     for task in file_tasks:
         try:
-            plan.for_case(task.choice, task.case.plan)
+            evaluated.append((task.case, plan.for_case(task.choice, task.case.plan)))
         except ConfigurationError as exc:
             say(f"{name}: {task.key}: {exc}")
             wrong.append(DataError(str(exc)))
     if file.kind == "suite":
         for warning in unsupported_attachments(config, registry, [task.case for task in file_tasks]):
             say(f"warning: {name}: {warning}")
+    if line := unchecked_line(evaluated, plan.specs):
+        is_fault = config.unchecked == "fail"
+        say(f"{'' if is_fault else 'warning: '}{name}: {line}")
+        wrong += [DataError(line)] if is_fault else []
     if not wrong:
         say(f"{name}: {file.kind}, {counted(len(file_tasks), 'test case')}: fine")
     return FINDINGS if wrong else FINE

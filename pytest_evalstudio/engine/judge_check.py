@@ -33,7 +33,7 @@ from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.judge_checks import JudgeCheck, PrecisionRecall, QuestionCounts
 from pytest_evalstudio.formats.labels import Labels
 from pytest_evalstudio.stats.agreement import cohen_kappa, quadratic_kappa
-from pytest_evalstudio.stats.resampling import cluster_interval, weighted_quadratic_kappa
+from pytest_evalstudio.stats.resampling import cluster_interval, weighted_kappa, weighted_quadratic_kappa
 
 
 def check_judge(
@@ -148,10 +148,14 @@ def _against_people(verdicts: Verdicts, labels: Labels, clusters: Clusters) -> d
     passed = {identity for identity, verdict in verdicts.items() if verdict}
     agreed = {identity for identity in verdicts if (identity in passed) == (labels[identity] == 1)}
     agreement = share_by_question(list(verdicts), agreed, clusters)
+    people = np.array([labels[identity] == 1 for identity in verdicts])
+    judge = np.array([identity in passed for identity in verdicts])
+    questions = np.array([clusters[identity] for identity in verdicts])
     return {
         "agreement": agreement.value,
         "agreement_interval": agreement.interval(),
-        "kappa": cohen_kappa([labels[identity] == 1 for identity in verdicts], list(verdicts.values())),
+        "kappa": cohen_kappa(people.tolist(), judge.tolist()),
+        "kappa_interval": cluster_interval(lambda weights: weighted_kappa(people, judge, weights), questions),
         "good": _precision_recall(good, [each for each in verdicts if each in passed], clusters),
         "bad": _precision_recall(bad, [each for each in verdicts if each not in passed], clusters),
         "questions": _by_question(good, bad, passed, clusters),

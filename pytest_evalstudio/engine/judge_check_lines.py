@@ -25,7 +25,11 @@ def check_lines(check: JudgeCheck) -> Iterator[str]:
         yield "agreement with people".ljust(_COLUMN) + _with_interval(
             check.agreement, check.agreement_interval
         )
-        yield "Cohen's kappa".ljust(_COLUMN) + figure(check.kappa)
+        yield "Cohen's kappa".ljust(_COLUMN) + (
+            figure(check.kappa)
+            if check.kappa_interval is None
+            else _with_interval(check.kappa, check.kappa_interval)
+        )
     if check.weighted_kappa is not None:
         yield "weighted kappa, grades".ljust(_COLUMN) + _with_interval(
             check.weighted_kappa, check.weighted_kappa_interval
@@ -42,12 +46,28 @@ def check_lines(check: JudgeCheck) -> Iterator[str]:
     yield "per verdict".ljust(_COLUMN) + _per_verdict(check)
     for fault in check.faults:
         yield f"without a verdict: {fault}"
+    if is_by_chance(check):
+        yield (
+            "no better than chance: the judge's verdicts and people's labels may agree by chance alone, so that"
+            " the judge must decide nothing; improve its prompt or model, or label more answers"
+        )
     if is_low(check.kappa, check.agreement):
         yield f"agreement is low; {'causes' if check.causes else 'the probes show no cause'}:"
     elif check.causes:
         yield "weak points:"
     for cause in check.causes:
         yield f"  {cause.code}: {cause.text}"
+
+
+def is_by_chance(check: JudgeCheck) -> bool:
+    """Return True if the agreement of a judge with people is not more than chance.
+
+    The interval of kappa reaches 0 or lies below it. Where all labels and verdicts are the same, kappa is not
+    defined, and nothing is said.
+    """
+    if check.kappa is None:
+        return False
+    return check.kappa <= 0 or (check.kappa_interval is not None and check.kappa_interval[0] <= 0)
 
 
 def _of_kind(kind: str, figures: PrecisionRecall) -> Iterator[str]:

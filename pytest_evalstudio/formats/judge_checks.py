@@ -113,6 +113,7 @@ class JudgeCheck(_Part):
         parameters: options of the evaluator.
         threshold: from which on an answer passes.
         created: ISO 8601.
+        kappa_interval: 95 %, clustered by question.
         weighted_kappa: agreement of the judge's grades with people's, with quadratic weights; None where the
             labels are good and bad.
         weighted_kappa_interval: 95 %, clustered by question.
@@ -132,6 +133,7 @@ class JudgeCheck(_Part):
     agreement: Share | None = None
     agreement_interval: Bounds | None = None
     kappa: float | None = None
+    kappa_interval: tuple[float, float] | None = None
     weighted_kappa: float | None = None
     weighted_kappa_interval: tuple[float, float] | None = None
     good: PrecisionRecall = Field(default_factory=PrecisionRecall)

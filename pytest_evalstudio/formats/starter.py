@@ -48,6 +48,7 @@ SUITE = r"""{
 
 CONFIGURATION = """# Which evaluators judge the answers, and the models that are asked. `evalstudio evaluators` and `evalstudio hosts` list all.
 evaluators = ["text_matching", "lexical_groundedness", "pii_leakage"]
+unchecked = "fail"  # a test case whose expectations no evaluator reads
 gate = ["pass_rate(text_matching) >= 0.5"]
 
 [evaluator.lexical_groundedness]

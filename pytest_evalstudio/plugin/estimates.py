@@ -11,6 +11,7 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.judging import Judges
 from pytest_evalstudio.engine.estimate import JudgeFactory, PlannedTask, estimate, lines_of
+from pytest_evalstudio.engine.scoring.expectations import unchecked_line
 from pytest_evalstudio.plugin.checks import checks
 from pytest_evalstudio.plugin.display import SafeTerminal, usage_error
 from pytest_evalstudio.plugin.items import EvalItem
@@ -34,9 +35,13 @@ class EstimatedRun:
         """Estimate the collected items; neither models nor judges are asked."""
         items = [item for item in session.items if isinstance(item, EvalItem)]
         try:
-            self.lines = lines_of(estimate(_planned(self._evals, items), self._judges))
+            planned = list(_planned(self._evals, items))
+            self.lines = lines_of(estimate(planned, self._judges))
         except ConfigurationError as exc:
             raise usage_error(exc) from None
+        cases = ((plan.task.case, plan.evaluators) for plan in planned)
+        if line := unchecked_line(cases, self._evals.registry.evaluators):
+            self.lines.append(line)
         if calls := self._evals.settings.shrink_calls:
             self.lines.append(f"not included: at most {calls:,} calls that shrink flips")
         others = sum(isinstance(item, RecordedItem) or checks(item) for item in session.items)

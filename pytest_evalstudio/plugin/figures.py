@@ -52,8 +52,12 @@ def _properties(
     if stored:
         yield _property("stored_answers", len(stored))
         yield _property("stored_at", iso_time(min(stored)))
-    if result.response.fails:
+    if result.response.reason:
         yield _property("code", result.response.code.value)
+    if result.unchecked:
+        yield _property("unchecked", "true")
+    if result.unread:
+        yield _property("unread", " ".join(result.unread))
     for selected in evaluators:
         verdict = result.verdicts[selected]
         if verdict.status != "score":

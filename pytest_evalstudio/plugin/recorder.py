@@ -214,6 +214,8 @@ class Recorder:
             )
             self.ci_output.write(path, self.report.summary)
             self._send_events(path)
+            if unchecked := self.report.analysis.coverage.unchecked:
+                add_suite_property(self._evals.config, f"{PREFIX}.unchecked", str(unchecked))
             if stored := self.report.analysis.stored.sentence:
                 add_suite_property(self._evals.config, f"{PREFIX}.stored_answers", stored)
         except (OSError, EvalStudioError, MemoryError, RecursionError) as exc:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_evalstudio.core.cases import EXTRA_EXPECTATIONS, Case
 from pytest_evalstudio.core.conversations import PlannedTurn
+from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.core.plugins.evaluator import EvaluatorSpec
 from pytest_evalstudio.core.plugins.registry import PluginRegistry
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
@@ -15,6 +16,8 @@ TEXT_EXPECTATIONS = ("condition", "expected_output", "expected_facts", "guidelin
 OTHER_EXPECTATIONS = ("expected_documents", "expected_chunks", "expected_tool_calls", "expected_state")
 EXPECTATIONS = (*TEXT_EXPECTATIONS, *OTHER_EXPECTATIONS)
 """Fields of a case, and of a turn, that say what its answer should be."""
+UNCHECKED_KEYS = 3
+"""Keys of test cases in a message."""
 READERS = 4
 """Names of evaluators in a message."""
 
@@ -139,6 +142,33 @@ def _applied(result: Result, unread: Iterable[str]) -> str:
         if verdict.status == "not_applicable" and expectations_read(selected) & set(unread)
     ]
     return f" ({'; '.join(reasons)})" if reasons else ""
+
+
+def unchecked_line(
+    cases: Iterable[tuple[Case, Sequence[ConfiguredEvaluator]]], specs: PluginRegistry[type, EvaluatorSpec]
+) -> str:
+    """Return which cases no evaluator can check, whatever their answers are; "" for none.
+
+    Args:
+        cases: each with its evaluators.
+        specs: all known evaluators.
+    """
+    unchecked = [
+        (case, stated_expectations(case, evaluators))
+        for case, evaluators in cases
+        if may_be_unchecked(case, evaluators)
+    ]
+    if not unchecked:
+        return ""
+    unread = dict.fromkeys(name for _, stated in unchecked for name in stated)
+    readers = [f"{name}: {sentence}" for name in unread if (sentence := readers_sentence([name], specs))]
+    keys = ", ".join(repr(case.key) for case, _ in unchecked[:UNCHECKED_KEYS])
+    more = len(unchecked) - UNCHECKED_KEYS
+    hidden = f" and {more:,} more" if more > 0 else ""
+    return (
+        f"{counted(len(unchecked), 'test case')} unchecked: no selected evaluator judges {keys}{hidden}"
+        f"{'; ' if readers else ''}{'; '.join(readers)}"
+    )
 
 
 def readers_sentence(unread: Iterable[str], specs: PluginRegistry[type, EvaluatorSpec]) -> str:
