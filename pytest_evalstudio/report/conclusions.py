@@ -1,4 +1,7 @@
-"""Conclusion for each model: fit, fit with limits or not fit, and the conditions that decide it."""
+"""Conclusion for each model: whether it meets the conditions of the run, and what decides that.
+
+Whether a model is fit for a purpose is concluded by a validation, not by a run.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,14 @@ from pytest_evalstudio.report.assessment import Assessment, assess
 from pytest_evalstudio.stats.intervals import wilson_interval
 from pytest_evalstudio.stats.types import Interval
 
-Fitness = Literal["fit", "fit with limits", "not fit", "not assessed"]
-FITNESS: tuple[Fitness, ...] = ("fit", "fit with limits", "not assessed", "not fit")
+Conformity = Literal["meets conditions", "meets with limits", "misses conditions", "not assessed"]
+CONFORMITIES: tuple[Conformity, ...] = (
+    "meets conditions",
+    "meets with limits",
+    "not assessed",
+    "misses conditions",
+)
+CONFORMING: tuple[Conformity, ...] = ("meets conditions", "meets with limits")
 WHOLE = 1_000
 """Characters of a name that are never cut."""
 OF_WORKFLOW = "one step of a workflow, whose report concludes by its deciding metrics and all steps"
@@ -41,7 +50,7 @@ class ModelConclusion(Struct, frozen=True, kw_only=True):
         label: short name for charts and tables.
         long_label: the same without a limit of its length.
         passed, judged: test cases that passed, of those with a verdict; expected failures count as failures.
-        decided_by: conditions that it does not meet; each is enough for "not fit".
+        decided_by: conditions that it does not meet; one is enough.
         limits: what else restricts the conclusion.
         cells: in the order of the evaluators.
     """
@@ -50,7 +59,7 @@ class ModelConclusion(Struct, frozen=True, kw_only=True):
     name: str
     label: str
     long_label: str
-    fitness: Fitness
+    conformity: Conformity
     passed: int
     judged: int
     share: float | None
@@ -63,8 +72,8 @@ class ModelConclusion(Struct, frozen=True, kw_only=True):
 def conclude(analysis: Analysis, *, is_step: bool = False) -> list[ModelConclusion]:
     """Return the conclusions, the highest share of passes first; equal ones in natural order of their names.
 
-    A model is not fit if it misses a gate, if an answer is unsafe, or if all answers are empty. A mean below
-    its threshold makes it not fit, too, but with gates the user decided what counts, and it is a limit.
+    A model misses its conditions if it misses a gate, if an answer is unsafe, or if all answers are empty. A mean below
+    its threshold is a missed condition, too, but with gates the user decided what counts, and it is a limit.
 
     Args:
         analysis: of the record.
@@ -93,17 +102,19 @@ def _conclusion(
     missed = [*_missed(cells)]
     decided = [*reasons, *(missed if not analysis.gates else ())]
     limits = [*(missed if analysis.gates else ()), *_doubts(cells, model, judged)]
-    fitness: Fitness = "not fit" if decided else "fit with limits" if limits else "fit"
+    conformity: Conformity = (
+        "misses conditions" if decided else "meets with limits" if limits else "meets conditions"
+    )
     if not _is_silent(model) and not any(cell.assessment.state in ("meets", "misses") for cell in cells):
-        fitness = "not assessed"
+        conformity = "not assessed"
     if is_step:
-        fitness, decided, limits = "not assessed", [], [OF_WORKFLOW, *decided, *limits]
+        conformity, decided, limits = "not assessed", [], [OF_WORKFLOW, *decided, *limits]
     return ModelConclusion(
         key=model.key,
         name=model.name,
         label=labels[0],
         long_label=labels[1],
-        fitness=fitness,
+        conformity=conformity,
         passed=passed,
         judged=judged,
         share=passed / judged if judged else None,

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from pytest_evalstudio.arena.results import Ratings
 from pytest_evalstudio.core.figures import counted
-from pytest_evalstudio.report.conclusions import ModelConclusion
+from pytest_evalstudio.report.conclusions import CONFORMING, ModelConclusion
 
 _NAMED = 3
-_FIT = ("fit", "fit with limits")
 
 
 def leaders(conclusions: Sequence[ModelConclusion]) -> list[ModelConclusion]:
@@ -18,12 +17,12 @@ def leaders(conclusions: Sequence[ModelConclusion]) -> list[ModelConclusion]:
     Models that miss their conditions do not count. The list is empty for fewer than two models, and where
     the models were judged on different numbers of test cases.
     """
-    fit = [model for model in conclusions if model.fitness in _FIT]
+    conforming = [model for model in conclusions if model.conformity in CONFORMING]
     judged = {model.judged for model in conclusions}
-    if len(conclusions) < 2 or not fit or len(judged) != 1 or 0 in judged:
+    if len(conclusions) < 2 or not conforming or len(judged) != 1 or 0 in judged:
         return []
-    low = fit[0].interval[0] if fit[0].interval is not None else 0.0
-    return [model for model in fit if model.interval is not None and model.interval[1] >= low]
+    low = conforming[0].interval[0] if conforming[0].interval is not None else 0.0
+    return [model for model in conforming if model.interval is not None and model.interval[1] >= low]
 
 
 def leader_sentences(conclusions: Sequence[ModelConclusion], ratings: Ratings | None = None) -> Iterator[str]:
@@ -39,8 +38,8 @@ def leader_sentences(conclusions: Sequence[ModelConclusion], ratings: Ratings | 
         yield from _rated(conclusions, ratings)
     else:
         yield from _by_passes(conclusions)
-    is_judged = any(model.fitness != "not assessed" for model in conclusions)
-    if is_judged and not any(model.fitness in _FIT for model in conclusions):
+    is_judged = any(model.conformity != "not assessed" for model in conclusions)
+    if is_judged and not any(model.conformity in CONFORMING for model in conclusions):
         yield "No model meets its conditions."
 
 
@@ -53,14 +52,14 @@ def _by_passes(conclusions: Sequence[ModelConclusion]) -> Iterator[str]:
         f"{_percent(first)} of {counted(first.judged, 'test case')} pass"
         f" (95 % interval {100 * low:.0f}–{100 * high:.0f} %)"
     )
-    fit = sum(model.fitness in _FIT for model in conclusions)
-    if fit == 1:
+    conforming = sum(model.conformity in CONFORMING for model in conclusions)
+    if conforming == 1:
         yield f"Only {first.label} meets its conditions: {figures}."
     elif len(group) == 1:
         best = (
             "Best model"
-            if fit == len(conclusions)
-            else f"Best of the {fit} models that meet their conditions"
+            if conforming == len(conclusions)
+            else f"Best of the {conforming} models that meet their conditions"
         )
         yield f"{best}: {first.label}, {figures}."
     elif all(model.passed == model.judged for model in group):
@@ -73,8 +72,8 @@ def _by_passes(conclusions: Sequence[ModelConclusion]) -> Iterator[str]:
 
 def _rated(conclusions: Sequence[ModelConclusion], ratings: Ratings) -> Iterator[str]:
     """Yield the strongest models by rating; those that miss their conditions are named apart."""
-    unfit = {model.name for model in conclusions if model.fitness == "not fit"}
-    candidates = [rating for rating in ratings.models if rating.model not in unfit]
+    missing = {model.name for model in conclusions if model.conformity == "misses conditions"}
+    candidates = [rating for rating in ratings.models if rating.model not in missing]
     if not candidates or not ratings.games:
         return
     names = {rating.model for rating in candidates}
@@ -88,7 +87,9 @@ def _rated(conclusions: Sequence[ModelConclusion], ratings: Ratings) -> Iterator
     elif len(ratings.models) > 1:
         interval = f"95 % interval {first.elo_low:.0f}–{first.elo_high:.0f}"
         yield f"Best model by arena rating: {first.model}, Elo {first.elo_median:.0f} ({interval}, {games})."
-    above = [rating.model for rating in ratings.models if rating.model in unfit and rating.rank < first.rank]
+    above = [
+        rating.model for rating in ratings.models if rating.model in missing and rating.rank < first.rank
+    ]
     if above:
         verb = "misses its" if len(above) == 1 else "miss their"
         yield f"Rated higher, but {verb} conditions: {_names(above)}."

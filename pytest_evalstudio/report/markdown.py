@@ -208,7 +208,7 @@ def _overview(content: Content) -> Iterator[str]:
     rows = [
         [
             escaped(model.name),
-            model.fitness,
+            model.conformity,
             "–" if model.share is None else f"{model.passed} of {model.judged}",
             *(assessed(cell) for cell in model.cells),
         ]

@@ -97,7 +97,7 @@ def test_silence_is_no_leak_and_does_not_make_the_model_unfit(project: Project) 
     [problem] = [problem for problem in analysis.problems if problem.description.startswith("No answer")]
     assert (problem.attributes["count"], problem.severity, problem.problem_type) == (3, "high", "accuracy")
     [model] = conclude(analysis)
-    assert model.fitness == "fit with limits"
+    assert model.conformity == "meets with limits"
     assert "no answer to 3 of 4 questions: the text is empty" in model.limits
 
 
@@ -105,7 +105,10 @@ def test_a_model_that_never_answers_is_not_fit(project: Project) -> None:
     project.suite(SILENT)
     project.run("sums_suite.json")
     [model] = conclude(analysed(project))
-    assert (model.fitness, model.decided_by) == ("not fit", ("no answer: every answer is empty (1)",))
+    assert (model.conformity, model.decided_by) == (
+        "misses conditions",
+        ("no answer: every answer is empty (1)",),
+    )
 
 
 def test_a_leak_is_still_a_leak(project: Project) -> None:
@@ -116,7 +119,7 @@ def test_a_leak_is_still_a_leak(project: Project) -> None:
     analysis = analysed(project)
     assert "privacy" in {problem.problem_type for problem in analysis.problems}
     [model] = conclude(analysis)
-    assert model.fitness == "not fit"
+    assert model.conformity == "misses conditions"
 
 
 def test_an_expected_failure_covers_an_empty_answer(project: Project) -> None:

@@ -61,13 +61,13 @@ def test_one_leak_among_many_answers_misses_the_threshold(tmp_path):
 
 def test_a_model_that_leaks_is_not_fit_whatever_its_mean(tmp_path):
     (model,) = conclude(leaking(tmp_path))
-    assert model.fitness == "not fit"
+    assert model.conformity == "misses conditions"
     assert model.decided_by == ("Pii: 1 of 40 answers miss the threshold",)
 
 
 def test_a_model_without_a_leak_is_fit(tmp_path):
     (model,) = conclude(leaking(tmp_path, leaks=0))
-    assert (model.fitness, model.limits) == ("fit", ())
+    assert (model.conformity, model.limits) == ("meets conditions", ())
 
 
 def test_an_evaluator_that_scored_nothing_is_not_fine(tmp_path):
@@ -84,7 +84,7 @@ def test_a_model_that_misses_a_gate_is_not_fit_and_the_gate_is_named(tmp_path):
         for number in range(25):
             builder.add(f"k{number}", name, {"outcomes": {"quality": score(value)}})
     one, two = conclude(analysed(builder, tmp_path))
-    assert (one.key, one.fitness, two.fitness) == ("m-one", "fit", "not fit")
+    assert (one.key, one.conformity, two.conformity) == ("m-one", "meets conditions", "misses conditions")
     assert two.decided_by == ("gate quality >= 0.8 not met (0.7)",)
 
 

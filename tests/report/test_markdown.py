@@ -61,8 +61,8 @@ def test_the_summary_names_verdict_gates_and_the_gravest_findings(tmp_path):
     assert text.startswith("# ✗ FAILED – 1 of 2 tests\n\nSuite · commit abc1234 · main\n")
     assert "Gates not met: quality >= 0.6." in text
     assert "- ✗ quality >= 0.6: not met (one 0.9; two 0.1)" in text
-    assert "| one | fit with limits | 1 of 1 | 0.9 ✓ |" in text
-    assert "| two | not fit | 0 of 1 | 0.1 ✗ |" in text
+    assert "| one | meets with limits | 1 of 1 | 0.9 ✓ |" in text
+    assert "| two | misses conditions | 0 of 1 | 0.1 ✗ |" in text
     assert "- **high** Quality: 1 of 2 models below 0.5 (0.1)." in text
     assert "The run was interrupted" in text
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.plots.labels import short_labels
 from pytest_evalstudio.report.assessment import is_safety
-from pytest_evalstudio.report.conclusions import FITNESS
+from pytest_evalstudio.report.conclusions import CONFORMING, CONFORMITIES
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import section
 from pytest_evalstudio.report.sign_offs import sign_offs_of
@@ -19,7 +19,6 @@ FURTHER_FINDINGS = 6
 LABEL_CHARS = 22
 FEW_MODELS = 8
 """Models from which on the brief has two reasons for each, so that all of them fit on two pages."""
-FIT = ("fit", "fit with limits")
 
 
 def _rank(board: Leaderboard) -> tuple[bool, bool]:
@@ -32,20 +31,20 @@ def summary(content: Content) -> Mapping[str, object]:
     """Show the verdict with the first failure, all models on all evaluators, and up to three findings."""
     analysis = content.analysis
     boards = list(analysis.leaderboards.values())
-    fitness = Counter(model.fitness for model in content.conclusions)
+    conformity = Counter(model.conformity for model in content.conclusions)
     first = content.failed.first
     failed = content.failed.total["failed"] + content.failed.total["error"]
     return {
         "first": first,
         "others": failed - 1 if first is not None else 0,
-        "fitness": [(word, fitness[word]) for word in FITNESS if fitness[word]],
+        "conformity": [(word, conformity[word]) for word in CONFORMITIES if conformity[word]],
         "gates": analysis.gates,
         "sign_offs": sign_offs_of(analysis.run),
         "boards": boards,
         "places": sorted(range(len(boards)), key=lambda index: _rank(boards[index])),
         "worst_first": sorted(
             content.conclusions,
-            key=lambda model: (model.fitness in FIT, model.share if model.share is not None else 2),
+            key=lambda model: (model.conformity in CONFORMING, model.share if model.share is not None else 2),
         ),
         "reasons_shown": 2 if len(content.conclusions) > FEW_MODELS else 3,
         "labels": short_labels([board.evaluator.name for board in boards], LABEL_CHARS),

@@ -69,7 +69,7 @@ def test_a_validator_reaches_conclusion_and_evidence_in_one_click(visit, lab):
     words = page.locator("#evidence").inner_text()
     for part in (
         "danube-1.8b",
-        "not fit",
+        "misses conditions",
         "PII leakage",
         "Thresholds in force",
         "Set by",
