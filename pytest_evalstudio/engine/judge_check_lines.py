@@ -48,8 +48,8 @@ def check_lines(check: JudgeCheck) -> Iterator[str]:
         yield f"without a verdict: {fault}"
     if is_by_chance(check):
         yield (
-            "no better than chance: its verdicts and people's labels may agree by chance alone, so that it must"
-            " decide nothing; improve its prompt or model, or label more answers"
+            "no better than chance: its verdicts and people's labels may agree by chance alone; let it decide"
+            " nothing. Improve its prompt or model, or label more answers"
         )
     if is_low(check.kappa, check.agreement):
         yield f"agreement is low; {'causes' if check.causes else 'the probes show no cause'}:"

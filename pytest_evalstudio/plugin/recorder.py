@@ -27,9 +27,9 @@ from pytest_evalstudio.plugin.figures import PREFIX
 from pytest_evalstudio.plugin.keys import UNCOLLECTED
 from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.plugin.private_api import add_suite_property
-from pytest_evalstudio.plugin.session_counts import COUNTS
+from pytest_evalstudio.plugin.watch import COUNTS
 from pytest_evalstudio.record.reader import RecordReader
-from pytest_evalstudio.record.schema import JudgeSpend, SessionEnd, Shards
+from pytest_evalstudio.record.schema import FAILED_NAMES, JudgeSpend, SessionEnd, Shards
 from pytest_evalstudio.record.writer import FILE, RecordWriter
 
 if TYPE_CHECKING:
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
 IMPORT_DELAY_S = 1.0
 """Seconds until the report's modules are imported, so that the import does not delay the first questions."""
-FAILED_NAMES = 5
-"""Names of tests that failed without an evaluator."""
 COMPARISON = "evalstudio.comparison"
 """Property of the test suite in JUnit files."""
 
@@ -214,6 +212,9 @@ class Recorder:
             )
             self.ci_output.write(path, self.report.summary)
             self._send_events(path)
+            add_suite_property(
+                self._evals.config, f"{PREFIX}.result", shown_line(self.report.verdict.headline)
+            )
             if unchecked := self.report.analysis.coverage.unchecked:
                 add_suite_property(self._evals.config, f"{PREFIX}.unchecked", str(unchecked))
             if stored := self.report.analysis.stored.sentence:

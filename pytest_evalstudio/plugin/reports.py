@@ -23,7 +23,7 @@ from pytest_evalstudio.plugin.items import ATTEMPTS, EvalItem
 from pytest_evalstudio.plugin.keys import BRIEF, FAILING, ITEM, LIKENESS, PAYLOAD, running_session
 from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.plugin.recorded import RecordedItem
-from pytest_evalstudio.plugin.session_counts import COUNTS
+from pytest_evalstudio.plugin.watch import COUNTS
 from pytest_evalstudio.record.schema import Attempt, Tables, VerdictWord
 
 LONGEST_REASON = 2000

@@ -11,7 +11,7 @@ import msgspec
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.record.codec import encode_line
 from pytest_evalstudio.record.reader import RecordReader
-from pytest_evalstudio.record.schema import JudgeSpend, Run, Shards, Tables
+from pytest_evalstudio.record.schema import FAILED_NAMES, JudgeSpend, Run, SessionEnd, Shards, Tables
 from pytest_evalstudio.record.writer import RecordWriter
 
 
@@ -125,4 +125,19 @@ def _merged(runs: Sequence[Run]) -> Run:
         exit_status=max((run.exit_status for run in runs if run.exit_status is not None), default=None),
         judging=judging if spent else None,
         uncollected=tuple(dict.fromkeys(nodeid for run in runs for nodeid in run.uncollected)),
+        session=_session(runs),
+    )
+
+
+def _session(runs: Sequence[Run]) -> SessionEnd | None:
+    """Return the tests of all sessions together; None where one of the runs was no session."""
+    ends = [run.session for run in runs if run.session is not None]
+    if len(ends) < len(runs):
+        return None
+    names = (name for end in ends for name in end.failed_names)
+    return SessionEnd(
+        collected=sum(end.collected for end in ends),
+        ended=sum(end.ended for end in ends),
+        failed_besides=sum(end.failed_besides for end in ends),
+        failed_names=tuple(dict.fromkeys(names))[:FAILED_NAMES],
     )

@@ -41,6 +41,7 @@ from pytest_evalstudio.record.items import (
 from pytest_evalstudio.record.judge_checks import JudgeCheckEntry, ShareEntry
 
 __all__ = [
+    "FAILED_NAMES",
     "SCHEMA_VERSION",
     "VERDICTS",
     "ArenaEntry",
@@ -366,6 +367,10 @@ class Shards(Struct, frozen=True, kw_only=True):
         return (
             f"shard {names} of {self.total}" if len(self.numbers) == 1 else f"shards {names} of {self.total}"
         )
+
+
+FAILED_NAMES = 5
+"""Names of tests that failed without an evaluator, in a header."""
 
 
 class SessionEnd(Struct, frozen=True, kw_only=True, omit_defaults=True):

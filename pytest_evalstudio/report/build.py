@@ -266,7 +266,7 @@ def _write_files(output: Path, inputs: _Inputs) -> Content:
                 write_explainer(content, folder, rows=results.rows.get(id, 0))
             _pack(archive, output, (path for path in tree(folder.path) if path not in packed))
         with exports.of(DATA, output / DATA):
-            write_json(output / DATA, interpretation(analysis, folders, results.models))
+            write_json(output / DATA, interpretation(analysis, content.verdict, folders, results.models))
         _write_summaries(output, content, exports)
         _write_page(output / PAGE, content, inputs, data, exports)
         for name in (PAGE, DATA, SUMMARY, COMPARISON, *judged.files):

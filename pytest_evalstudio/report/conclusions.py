@@ -72,8 +72,9 @@ class ModelConclusion(Struct, frozen=True, kw_only=True):
 def conclude(analysis: Analysis, *, is_step: bool = False) -> list[ModelConclusion]:
     """Return the conclusions, the highest share of passes first; equal ones in natural order of their names.
 
-    A model misses its conditions if it misses a gate, if an answer is unsafe, or if all answers are empty. A mean below
-    its threshold is a missed condition, too, but with gates the user decided what counts, and it is a limit.
+    A model misses its conditions if it misses a gate, if an answer is unsafe, or if all answers are empty. A
+    mean below its threshold is a missed condition, too, but with gates the user decided what counts, and it
+    is a limit.
 
     Args:
         analysis: of the record.

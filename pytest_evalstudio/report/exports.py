@@ -20,6 +20,7 @@ from pytest_evalstudio.record.schema import JsonObject
 from pytest_evalstudio.report import repeats
 from pytest_evalstudio.report.descriptions import describe_evaluator
 from pytest_evalstudio.report.folders import ExplainerFolder
+from pytest_evalstudio.report.verdict import RunVerdict
 
 SCHEMA_VERSION = 1
 ALL_METRICS = "ALL_METRICS"
@@ -73,12 +74,27 @@ def _attributes(
     return {**attributes, **({"evaluator_name": info.name} if info is not None else {})}
 
 
+def _coverage(analysis: Analysis) -> JsonObject:
+    """Return what the run did not check: test cases, expectations and retrievals; {} if it checked all."""
+    coverage = analysis.coverage
+    figures: JsonObject = {
+        "unchecked": coverage.unchecked,
+        "unread_expectations": dict(coverage.unread),
+        "answers_without_chunks": sum(model.without_chunks for model in analysis.models),
+    }
+    return {name: value for name, value in figures.items() if value}
+
+
 def interpretation(
-    analysis: Analysis, folders: Mapping[str, ExplainerFolder], models: Mapping[str, JsonObject]
+    analysis: Analysis,
+    verdict: RunVerdict,
+    folders: Mapping[str, ExplainerFolder],
+    models: Mapping[str, JsonObject],
 ) -> dict[str, object]:
     """Return the whole report as one JSON object.
 
     Args:
+        verdict: of the run.
         models: model key to its description.
     """
     run = msgspec.to_builtins(analysis.run)
@@ -86,7 +102,10 @@ def interpretation(
         "schema_version": SCHEMA_VERSION,
         "run": {
             **{key: run[key] for key in _OF_RUN},
+            "outcome": verdict.outcome,
+            "headline": verdict.headline,
             "verdicts": dict(analysis.verdicts),
+            **_coverage(analysis),
             **({"stored_answers": asdict(analysis.stored)} if analysis.stored.count else {}),
             **({"flaky": [item.nodeid for item in analysis.reruns if item.flaky]} if analysis.flaky else {}),
         },

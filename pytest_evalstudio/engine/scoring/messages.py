@@ -92,10 +92,8 @@ def skip_reason(result: Result) -> str:
     """Return why an evaluated item is skipped: nothing applies, or nothing checks it; "" if it is not."""
     if result.not_run or result.errors or has_misses(result):
         return ""
-    if result.unchecked and (result.unchecked == "skip" or not result.applicable):
-        return masked(result.unchecked_reason)
     if result.applicable:
-        return ""
+        return masked(result.unchecked_reason) if result.unchecked == "skip" else ""
     reasons = "; ".join(f"{selected.id}: {verdict.reason}" for selected, verdict in result.verdicts.items())
     return f"no evaluator applies ({masked(reasons) or 'none is selected'})"
 
