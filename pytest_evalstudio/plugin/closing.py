@@ -49,6 +49,7 @@ class RunEnd(Struct, frozen=True, kw_only=True):
         root: root folder of the run; paths of workflow reports are relative to it.
         rerun: command that runs the failures again, "" where there is none.
         allows_partial: whether a run passes that did not ask for all answers.
+        exit_status: of the session, as far as it is known.
     """
 
     report: Report
@@ -57,6 +58,14 @@ class RunEnd(Struct, frozen=True, kw_only=True):
     comparison: Comparison | None = None
     rerun: str = ""
     allows_partial: bool = False
+    exit_status: int = 0
+
+    @property
+    def headline(self) -> str:
+        """Return the verdict; another plugin may have failed the session after the report was built."""
+        if self.exit_status and self.report.verdict.outcome == "passed":
+            return f"INCOMPLETE – pytest ended with exit status {self.exit_status}"
+        return self.report.verdict.headline
 
     @property
     def is_broken(self) -> bool:
@@ -68,8 +77,9 @@ def closing_lines(end: RunEnd) -> Iterator[ClosingLine]:
     report, analysis = end.report, end.report.analysis
     if text := nothing_line(analysis):
         yield ClosingLine(text=text, colour="yellow")
-    colour = "red" if end.is_broken else "green" if report.verdict.outcome == "passed" else "yellow"
-    yield ClosingLine(text=f"result: {report.verdict.headline}", colour=colour)
+    is_passed = report.verdict.outcome == "passed" and not end.exit_status
+    colour = "red" if end.is_broken else "green" if is_passed else "yellow"
+    yield ClosingLine(text=f"result: {end.headline}", colour=colour)
     if end.is_broken and (failures := failing_answers(analysis)):
         yield ClosingLine(text=f"failing answers: {failures}")
     if analysis.run.session is not None and (names := analysis.run.session.failed_names):

@@ -65,6 +65,7 @@ class Recorder:
         self.history: History | None = None
         self.ci_output = CiOutput(evals.config)
         self._unfinished: UnfinishedRun | None = None
+        self._session: pytest.Session | None = None
 
     @property
     def has_items(self) -> bool:
@@ -160,6 +161,7 @@ class Recorder:
 
     def finish(self, session: pytest.Session, exitstatus: int) -> None:
         """Finish the record, build the report, and fail the session where a gate is not met."""
+        self._session = session
         if self._imports is not None:
             self._imports.cancel()
         try:
@@ -353,6 +355,7 @@ class Recorder:
             comparison=self.comparison,
             rerun=rerun_command(config),
             allows_partial=self._evals.settings.allows_partial,
+            exit_status=int(self._session.exitstatus) if self._session is not None else 0,
         )
         for line in closing_lines(end):
             terminal.write_line(line.text, **line.markup)

@@ -313,3 +313,14 @@ def test_errors_are_reported_with_their_first_reason(texts: str, tmp_path: Path)
     facts = report.page.read_text(encoding="utf-8")
     assert "Errors: The host did not answer – " in facts
     assert "timeout of request 70" in facts
+
+
+def test_an_empty_list_of_chunks_was_not_retrieved_and_a_missing_one_says_nothing(tmp_path: Path) -> None:
+    rows = [
+        {**ROWS[0], "chunks": chunks, "answer": "It costs 5 USD."}
+        for chunks in (["It costs 5 USD."], [], None)
+    ]
+    table = scored(
+        write_parquet(tmp_path / "log.parquet", rows), tmp_path / "out.parquet", ("lexical_groundedness",)
+    )
+    assert values_of(table, "supported_words") == {0: 1.0, 1: 0.0, 2: None}

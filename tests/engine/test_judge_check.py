@@ -14,7 +14,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.engine.judge_check import TokenPrices, check_judge
-from pytest_evalstudio.engine.judge_check_lines import check_lines
+from pytest_evalstudio.engine.judge_check_lines import check_lines, is_by_chance
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.judge_checks import JudgeCheck
 from pytest_evalstudio.stats.agreement import cohen_kappa
@@ -275,3 +275,32 @@ def test_no_judge_is_an_error_that_says_how_to_get_one(tmp_path: Path) -> None:
     lab, labels = setting(tmp_path)
     with pytest.raises(ConfigurationError, match="none is configured"):
         check_judge(lab, labels, "sexism", config=configuration({}))
+
+
+def by_label(prompt: str) -> str:
+    return "true" if LABELS[of(prompt)] else "false"
+
+
+def inverted(prompt: str) -> str:
+    return "false" if LABELS[of(prompt)] else "true"
+
+
+@pytest.mark.parametrize(
+    ("judge", "is_chance"),
+    [(by_label, False), (inverted, True), (lambda prompt: "true", True), (lambda prompt: "false", True)],
+    ids=["perfect", "inverted", "always yes", "always no"],
+)
+def test_a_judge_that_is_no_better_than_chance_is_named(
+    tmp_path: Path, judge: Callable[[str], str], is_chance: bool
+) -> None:
+    result = check(tmp_path, judge)
+    text = "\n".join(lines(result))
+    assert is_by_chance(JudgeCheck.model_validate(result)) is is_chance
+    assert ("no better than chance" in text) is is_chance
+
+
+def test_kappa_has_an_interval_by_question(tmp_path: Path) -> None:
+    result = check(tmp_path, harsh)
+    low, high = result["kappa_interval"]
+    assert -1 <= low < result["kappa"] < high <= 1
+    assert low < 0  # six answers leave chance open

@@ -258,3 +258,31 @@ def headlines(folder: Path, result: pytest.RunResult) -> Mapping[str, str]:
         "JSON": data["run"]["headline"],
         "JUnit": properties["evalstudio.result"] or "",
     }
+
+
+def test_a_plugin_that_fails_the_session_at_its_end_lets_no_line_say_passed(project: Project) -> None:
+    project.suite(FOUR)
+    project.write(
+        "conftest.py",
+        "import pytest\n\n@pytest.hookimpl(trylast=True)\n"
+        "def pytest_sessionfinish(session):\n    session.exitstatus = 1\n",
+    )
+
+    result = project.run("sums_suite.json")
+
+    assert result.ret == 1
+    assert "result: INCOMPLETE – pytest ended with exit status 1" in result.outlines
+
+
+def test_a_run_that_another_plugin_fails_before_its_end_is_incomplete(project: Project) -> None:
+    project.suite(FOUR)
+    project.write(
+        "conftest.py",
+        "import pytest\n\n@pytest.hookimpl(wrapper=True)\n"
+        "def pytest_runtestloop(session):\n    result = yield\n    session.testsfailed += 1\n    return result\n",
+    )
+
+    result = project.run("sums_suite.json", *OUTPUTS)
+
+    assert result.ret == 1
+    assert set(headlines(project.folder, result).values()) == {"INCOMPLETE – pytest ended with exit status 1"}

@@ -46,7 +46,7 @@ def tasks_of(table: Any, models: dict[str, ModelInfo]) -> list[EvalTask]:
             condition=conditions[index],
             model_key=model.key,
             model_name=model.label,
-            is_rag=bool(context),
+            is_rag=contexts[index] not in (None, ""),  # an empty list says that nothing was retrieved
             position=row_id + 1,
         )
         tasks.append(EvalTask(name=key, model=model, case=case, answers=(case,)))
