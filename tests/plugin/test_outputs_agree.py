@@ -278,8 +278,8 @@ def test_a_run_that_another_plugin_fails_before_its_end_is_incomplete(project: P
     project.suite(FOUR)
     project.write(
         "conftest.py",
-        "import pytest\n\n@pytest.hookimpl(wrapper=True)\n"
-        "def pytest_runtestloop(session):\n    result = yield\n    session.testsfailed += 1\n    return result\n",
+        "import pytest\n\n@pytest.hookimpl(wrapper=True)\ndef pytest_runtestloop(session):\n"
+        "    ended = yield\n    session.testsfailed += 1\n    return ended\n",
     )
 
     result = project.run("sums_suite.json", *OUTPUTS)

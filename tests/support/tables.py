@@ -276,6 +276,11 @@ def limits() -> Iterator[str]:
         "Whether the model retrieves, so that its context is scored too; a lab stores this as the key"
         " `retrieves` of its model.",
     )
+    yield _row(
+        "`retrieval`",
+        "required",
+        "`optional` where the model retrieves only when it needs to: an answer without chunks is then no failure.",
+    )
     for item in dataclasses.fields(Limits):
         yield _row(f"`{item.name}`", _default(item.default), attribute_or_summary(Limits, item.name))
 
