@@ -279,7 +279,7 @@ def limits() -> Iterator[str]:
     yield _row(
         "`retrieval`",
         "required",
-        "`optional` where the model retrieves only when it needs to: an answer without chunks is then no failure.",
+        "`optional` where the model retrieves only when it needs to, so that an answer may lack chunks.",
     )
     for item in dataclasses.fields(Limits):
         yield _row(f"`{item.name}`", _default(item.default), attribute_or_summary(Limits, item.name))
