@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from pytest_evalstudio.plugin.session import EvalSession
 
 SUFFIXES = (".json", ".yaml", ".yml", ".csv")
+RECORD = "record.jsonl"
+"""File that every folder of a report has."""
 SCORES = ("_scores.toml", "_scores.json")
 """Ends of the names of files with gates over a scored table."""
 LISTED_GATES = 20
@@ -243,8 +245,10 @@ class Watch:
 
     def _warn_of_name(self, path: Path) -> None:
         """Warn of an evaluation file beside a configuration whose name keeps it from being collected."""
-        if not self.is_configured(path.parent):
-            return
+        if path.suffix.lower() == ".csv" or not self.is_configured(path.parent):
+            return  # tables of numbers have the columns of a data set too often
+        if any((folder / RECORD).is_file() for folder in path.parents):
+            return  # a report's own files
         from pytest_evalstudio.formats.recognition import Likeness, likeness
         from pytest_evalstudio.mrm.workflow.states import is_artifact
 

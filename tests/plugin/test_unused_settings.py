@@ -65,8 +65,9 @@ def test_other_json_files_beside_a_configuration_are_not_named(project: Project)
     project.suite(FOUR)
     project.write("package.json", '{"name": "shop", "tests": "none"}')
     project.write("data.json", '{"inputs": 3}')
+    project.run().assert_outcomes(passed=1)
 
-    result = project.run()
+    result = project.run()  # a report is there now
 
     result.assert_outcomes(passed=1)
     result.stdout.no_fnmatch_line("*not collected*")
