@@ -164,17 +164,20 @@ def _tests(value: Json, folder: Path, source: Source, omissions: Omissions) -> l
         if not isinstance(rows, list):
             raise source.error(pointer("tests", index), f"{file}: expected a list of tests")
         is_table = file.suffix.lower() in CSV_SUFFIXES
-        tests += [_test_of_row(row) if is_table else row for row in rows if isinstance(row, dict)]
+        tests += [_test_of_row(row, omissions) if is_table else row for row in rows if isinstance(row, dict)]
     return tests
 
 
-def _test_of_row(row: Mapping[str, Json]) -> Mapping[str, Json]:
+def _test_of_row(row: Mapping[str, Json], omissions: Omissions) -> Mapping[str, Json]:
     """Return the test of a row of CSV: `__expected` columns are assertions, `__description` names it."""
     assertions = [
         assertion_of_cell(plain_text(cell))
         for name, cell in row.items()
         if name.startswith("__expected") and cell
     ]
+    for name, cell in row.items():
+        if cell and name.startswith("__") and not name.startswith(("__expected", "__description")):
+            omissions.add(f"column {name!r}", "it configures promptfoo itself")
     variables = {name: cell for name, cell in row.items() if not name.startswith("__")}
     return {"vars": variables, "assert": list(assertions), "description": row.get("__description")}
 

@@ -5,6 +5,8 @@ Source: https://www.promptfoo.dev/docs/configuration/expected-outputs
 
 from __future__ import annotations
 
+import csv
+import json
 import re
 from collections.abc import Callable, Mapping
 
@@ -12,8 +14,20 @@ from pytest_evalstudio.formats.condition_writing import pattern_condition, subst
 from pytest_evalstudio.importers.common import Json, Omissions, items_of, text_of, texts_of
 
 _CELL = re.compile(
-    r"(?P<type>(?:not-)?[a-z]+(?:-[a-z]+)*)(?:\((?P<threshold>[\d.]+)\))?:\s*(?P<value>.*)", re.DOTALL
+    r"(?P<type>(?:not-)?[a-z]+(?:-[a-z0-9]+)*)(?:\((?P<threshold>[\d.]+)\))?(?::\s*(?P<value>.*))?", re.DOTALL
 )
+_TYPES = frozenset(
+    "answer-relevance bleu classifier contains contains-all contains-any contains-html contains-json"
+    " contains-sql contains-xml context-faithfulness context-recall context-relevance conversation-relevance"
+    " cost equals factuality finish-reason g-eval gleu guardrails icontains icontains-all icontains-any"
+    " is-html is-json is-refusal is-sql is-valid-function-call is-valid-openai-function-call"
+    " is-valid-openai-tools-call is-xml javascript latency levenshtein llm-rubric max-score meteor"
+    " model-graded-closedqa model-graded-factuality moderation perplexity perplexity-score pi python regex"
+    " rouge-n ruby search-rubric select-best similar starts-with tool-call-f1 trace-error-spans"
+    " trace-span-count trace-span-duration webhook word-count".split()
+)
+"""Types of assertions; a cell that begins with another word and a colon is a text to be equal to."""
+_SHORT_TYPES: Mapping[str, str] = {"eval": "javascript", "fn": "javascript", "grade": "llm-rubric"}
 _EVALUATORS: Mapping[str, str] = {
     "similar": "answer_semantic_similarity",
     "rouge-n": "rouge",
@@ -28,6 +42,18 @@ _EVALUATORS: Mapping[str, str] = {
 """Evaluator that measures what an assertion of promptfoo measures; definitions differ in detail."""
 _WITH_EXPECTED = ("similar", "rouge-n", "bleu", "factuality", "model-graded-closedqa", "context-recall")
 _PARAMETERS = {"type", "value", "threshold"}
+_EFFORT: Mapping[str, tuple[str, float]] = {"latency": ("max_seconds", 0.001), "cost": ("max_cost_usd", 1.0)}
+"""Option of `effort` that an assertion's threshold stands for, and its unit: promptfoo has milliseconds."""
+
+
+def _schema_of(value: Json) -> Json:
+    """Return the schema of an `is-json` assertion; {} for JSON of any shape."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return {}
+    return value if isinstance(value, dict) else {}
 
 
 def _ignoring_case(text: str) -> str:
@@ -48,18 +74,40 @@ _CONDITIONS: Mapping[str, Callable[[list[str]], str]] = {
 
 
 def assertion_of_cell(cell: str) -> dict[str, Json]:
-    """Return the assertion that a cell of the column `__expected` stands for; a plain text is `equals`."""
+    """Return the assertion that a cell of the column `__expected` stands for; a plain text is `equals`.
+
+    >>> assertion_of_cell("not-contains-any: Acme,Globex")
+    {'type': 'not-contains-any', 'value': 'Acme,Globex'}
+    >>> assertion_of_cell("answer: 42")
+    {'type': 'equals', 'value': 'answer: 42'}
+    """
     match = _CELL.fullmatch(cell.strip())
-    if not match:
+    name = "" if match is None else match["type"].removeprefix("not-")
+    kind = _SHORT_TYPES.get(name, name)
+    if match is None or kind not in _TYPES or (match["value"] is None and not kind.startswith("is-")):
         return {"type": "equals", "value": cell.strip()}
-    value: Json = match["value"]
-    kind = match["type"].removeprefix("not-")
-    if kind.endswith(("-all", "-any")):
-        value = [part.strip() for part in match["value"].split(",")]
-    assertion: dict[str, Json] = {"type": match["type"], "value": value}
+    negation = "not-" if match["type"].startswith("not-") else ""
+    assertion: dict[str, Json] = {"type": negation + kind}
+    if match["value"]:
+        assertion["value"] = match["value"]
     if match["threshold"]:
         assertion["threshold"] = float(match["threshold"])
     return assertion
+
+
+def _alternatives(value: Json) -> list[str]:
+    """Return the texts of a `-all` or `-any` assertion: a list, or one text with commas, quoted or not.
+
+    >>> _alternatives('Acme, "Globex, Inc."')
+    ['Acme', 'Globex, Inc.']
+    """
+    if not isinstance(value, str):
+        return texts_of(value)
+    try:
+        rows = list(csv.reader([value.replace("\n", " ")], skipinitialspace=True, strict=True))
+    except csv.Error:
+        rows = [value.split(",")]
+    return [part.strip() for row in rows for part in row if part.strip()]
 
 
 class Expectations:
@@ -71,6 +119,8 @@ class Expectations:
         self._expected = ""
         self._guidelines: list[str] = []
         self._evaluators: dict[str, dict[str, float]] = {}
+        self._schema: Json = None
+        self._expects = ""
 
     def add(self, assertion: Json) -> None:
         """Add an assertion; one without a counterpart is an omission."""
@@ -88,7 +138,10 @@ class Expectations:
         self._omissions.keys(
             assertion, _PARAMETERS, f"{full} with", "an assertion here passes or fails as a whole"
         )
-        texts = texts_of(assertion.get("value"))
+        value = assertion.get("value")
+        texts = _alternatives(value) if kind.endswith(("-all", "-any")) else texts_of(value)
+        if self._add_structure(kind, assertion, is_negated=is_negated):
+            return
         if kind in _CONDITIONS and texts:
             condition = _CONDITIONS[kind](texts)
             self._conditions.append(f"NOT ({condition})" if is_negated else condition)
@@ -108,10 +161,35 @@ class Expectations:
                 f"assertion {full!r}", "write a condition, a guideline or an evaluator of your own"
             )
 
+    def _add_structure(self, kind: str, assertion: Mapping[str, Json], *, is_negated: bool) -> bool:
+        """Add an assertion on the form or the effort of an answer; return whether it was one."""
+        value, threshold = assertion.get("value"), assertion.get("threshold")
+        limit = _EFFORT.get(kind)
+        if is_negated or (limit is None and kind not in ("is-json", "is-refusal", "equals")):
+            return False
+        if limit is not None:
+            if not isinstance(threshold, int | float) or isinstance(threshold, bool):
+                return False
+            option, unit = limit
+            self._evaluators.setdefault("effort", {})[option] = threshold * unit
+        elif kind == "is-refusal":
+            self._expects = "refusal"
+        elif kind == "is-json" or isinstance(value, dict | list):
+            # Several schemas of one case hold together.
+            schema = _schema_of(value) if kind == "is-json" else {"const": value}
+            self._schema = schema if self._schema is None else {"allOf": [self._schema, schema]}
+            self._evaluators.setdefault("json_schema", {})
+        else:
+            return False
+        return True
+
     def fields(self) -> dict[str, object]:
-        """Return the expectations as fields of a row."""
+        """Return the expectations as fields of a row, and keys that evaluators read."""
         evaluators = {**({"text_matching": {}} if self._conditions else {}), **self._evaluators}
+        schema = {} if self._schema is None else {"json_schema": self._schema}
         return {
+            **schema,
+            "expects": self._expects,
             "output_condition": " AND ".join(self._conditions),
             "expected_output": self._expected,
             "guidelines": self._guidelines,

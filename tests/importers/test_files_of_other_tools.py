@@ -144,10 +144,14 @@ def test_a_configuration_of_promptfoo_becomes_a_suite() -> None:
     first = cases[0]
     assert first.condition == '"15 USD" AND NOT (regexp("(?i)sorry"))'
     assert first.guidelines == ["States one amount only."]
-    assert set(first.evaluators or {}) == {"text_matching", "guideline_adherence_judge"}
+    assert set(first.evaluators or {}) == {"text_matching", "guideline_adherence_judge", "effort"}
+    assert (first.evaluators or {})["effort"] == {"max_seconds": 5.0}
     card, fee = cases[-4], cases[-2]
     assert (card.prompt, card.condition) == ("What does a replacement card cost?", '"5 USD"')
-    assert fee.evaluators == {"answer_semantic_similarity": {"threshold": 0.8}}
+    assert fee.evaluators == {
+        "answer_semantic_similarity": {"threshold": 0.8},
+        "effort": {"max_seconds": 5.0},
+    }
     assert fee.expected_output == "The Basic card has no yearly fee."
 
 
@@ -155,7 +159,6 @@ def test_what_promptfoo_alone_does_is_listed() -> None:
     notes = imported("promptfoo", "promptfoo.yaml").notes
     assert [note.partition(":")[2].partition("(")[0].strip() for note in notes] == [
         "provider 'openai:chat:gpt-4o-mini'",
-        "assertion 'latency'",
         "assertion 'javascript'",
     ]
 
