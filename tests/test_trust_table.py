@@ -103,6 +103,7 @@ OF_NO_STRANGER = {
     "core/reading.py": "reads for the other modules",
     "formats/config.py": "the configuration is trusted like code",
     "formats/json_schemas.py": "reads a file of this package",
+    "engine/unused_tables.py": "looks for names of evaluators, within limits, and shows nothing of the files",
     "engine/asking/tool_snapshots.py": "reads the file that the command names",
     "redteam/purpose.py": "reads the file that the command names",
     "formats/prompt_files.py": "reads templates that the configuration names",

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args
 
-from pytest_evalstudio.core.cases import Answer, Case, ConditionPart, Expectation, Turn
+from pytest_evalstudio.core.cases import Answer, Case, ConditionPart, Expectation, Retrieval, Turn
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.numbers import number_fault
 from pytest_evalstudio.core.tool_calls import read_tool_calls
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 BY_HAND = "by hand"
 _WORDS: Mapping[str, tuple[str, ...]] = {
     "condition_on": get_args(ConditionPart),
+    "retrieval": get_args(Retrieval),
     "expects": get_args(Expectation),
 }
 
@@ -40,6 +41,7 @@ class CaseFields(TypedDict, total=False):
     condition: str
     condition_on: ConditionPart
     expects: Expectation
+    retrieval: Retrieval
     categories: str | Iterable[str]
     relationships: Iterable[Relationship]
     test_key: str
@@ -88,6 +90,7 @@ class CaseFields(TypedDict, total=False):
     turns: Iterable[Exchange]
     ended_by: EndOfConversation
     grades: Mapping[str, float]
+    retrieves: bool | None
 
 
 class CaseFieldsWithCorpus(CaseFields, total=False):

@@ -31,17 +31,19 @@ from pytest_evalstudio.formats.agent_evaluation_export import (
 from pytest_evalstudio.formats.csv_text import read_csv
 from pytest_evalstudio.formats.dataset import LlmDataset, Row, complete_row_keys
 from pytest_evalstudio.formats.fields import (
+    FREE_KEY,
     EarlierTurn,
     FormatModel,
     Key,
     Text,
     Texts,
+    is_unknown,
     shown,
     validate,
 )
 from pytest_evalstudio.formats.kinds import read_source
 from pytest_evalstudio.formats.source import CSV_SUFFIXES, Source, parse, pointer, read_text
-from pytest_evalstudio.formats.suite import OURS, Test, TestSuite, complete_keys
+from pytest_evalstudio.formats.suite import FURTHER_KEYS, OURS, WRITTEN_KEYS, Test, TestSuite, complete_keys
 
 __all__ = [
     "BY_NAME",
@@ -207,10 +209,21 @@ def suite_of(dataset: LlmDataset, name: str = "TestSuite") -> TestSuite:
             constraints=row.output_constraints,
             **{name: getattr(row, name) for name in OURS},
             **{"pass": row.policy},
-            **(row.model_extra or {}),
+            **_free_keys(row.model_extra or {}),
         )
     complete_keys(suite)
     return suite
+
+
+def _free_keys(extra: Mapping[str, object]) -> dict[str, object]:
+    """Return further keys of a row for a test case: those that a case does not have are below `metadata`."""
+    unknown = {name: value for name, value in extra.items() if is_unknown(name, (), WRITTEN_KEYS)}
+    if not unknown:
+        return dict(extra)
+    metadata = extra.get(FREE_KEY)
+    free = metadata if isinstance(metadata, dict) else {} if metadata is None else {FREE_KEY: metadata}
+    known = {name: value for name, value in extra.items() if name not in unknown}
+    return {**known, FREE_KEY: {**free, FURTHER_KEYS: unknown}}
 
 
 def _row(source: Source, at: tuple[object, ...], data: object, some_answered: bool) -> Row:

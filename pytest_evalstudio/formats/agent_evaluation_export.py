@@ -12,11 +12,11 @@ from pytest_evalstudio.core.errors import DataError, unknown_name
 from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.formats.csv_text import write_csv
 from pytest_evalstudio.formats.dataset import LlmDataset, Row, complete_row_keys
-from pytest_evalstudio.formats.fields import encoded, write_json
+from pytest_evalstudio.formats.fields import FREE_KEY, encoded, write_json
 from pytest_evalstudio.formats.keys import Numbered
 from pytest_evalstudio.formats.lab import TestLab, labels
 from pytest_evalstudio.formats.source import CSV_SUFFIXES, JSON_SUFFIXES
-from pytest_evalstudio.formats.suite import OURS, TestSuite, complete_keys
+from pytest_evalstudio.formats.suite import FURTHER_KEYS, OURS, TestSuite, complete_keys
 
 LINES_SUFFIXES = (".jsonl", ".ndjson")
 WRITTEN_SUFFIXES = (*JSON_SUFFIXES, *LINES_SUFFIXES, *CSV_SUFFIXES)
@@ -83,6 +83,11 @@ def evaluation_entry(row: Row, *, answered: bool = True) -> dict[str, object]:
     turns = [turn.to_dict() for turn in row.conversation]
     chunks = itertools.zip_longest(row.context, row.context_sources, fillvalue="")
     more = dict(row.model_extra or {})
+    metadata = more.get(FREE_KEY)
+    if isinstance(metadata, dict) and isinstance(further := metadata.get(FURTHER_KEYS), dict):
+        rest = {name: value for name, value in metadata.items() if name != FURTHER_KEYS}
+        more = {name: value for name, value in more.items() if name != FREE_KEY} | further
+        more |= {FREE_KEY: rest} if rest else {}
     named = more.pop(BY_NAME, None)
     is_named = isinstance(named, dict) and flat_guidelines(named) == row.guidelines
     guidelines = named if is_named else row.guidelines

@@ -8,6 +8,7 @@ import json
 from typing import Any, NamedTuple
 
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.formats.cells import list_in, object_in
 from pytest_evalstudio.formats.source import Source
 
 LIST_COLUMNS = (
@@ -50,7 +51,12 @@ def parse_csv(text: str, name: str) -> Source:
             line=1,
             column=1,
         )
-    rows = [nested_cells(record) for record in records]
+    rows = []
+    for record, line in zip(records, lines, strict=True):
+        try:
+            rows.append(nested_cells(record))
+        except DataError as exc:
+            raise DataError(exc.message, source=name, line=line, column=1) from None
     return Source(name=name, text="", data={"inputs": rows}, row_lines=tuple(lines))
 
 
@@ -124,17 +130,29 @@ def flat_cells(row: dict[str, object]) -> dict[str, object]:
 
 
 def nested_cells(record: dict[str, Any]) -> dict[str, object]:
-    """Return a record with the JSON in its cells parsed; plain text in a list column is a list of one."""
-    for name in (*LIST_COLUMNS, *OBJECT_COLUMNS):
-        cell = record.get(name)
-        if isinstance(cell, str):
+    """Return a record with the lists and objects of its cells; plain text in a list column is a list of one.
+
+    Arrays and tuples of data frames are lists, too.
+
+    Raises:
+        DataError: if a list is incomplete.
+    """
+    for name, cell in record.items():
+        if hasattr(cell, "tolist") and not isinstance(cell, str):
+            cell = record[name] = cell.tolist()  # an array or a number of NumPy
+        if isinstance(cell, tuple):
+            cell = record[name] = list(cell)
+        if not isinstance(cell, str):
+            continue
+        if name in LIST_COLUMNS:
             try:
-                value = json.loads(cell)
-            except (ValueError, RecursionError):
-                value = cell
-            if name in LIST_COLUMNS and not isinstance(value, list | None):
-                value = [value if isinstance(value, str) else cell]
-            record[name] = value
+                values = list_in(cell)
+            except ValueError as exc:
+                raise DataError(f"column {name!r}: {exc}") from None
+            record[name] = [cell] if values is None else values
+        elif name in OBJECT_COLUMNS:
+            value = object_in(cell)
+            record[name] = (list_in(cell) or cell) if value is None else value
     if isinstance(record.get("run"), float) and record["run"].is_integer():
         record["run"] = int(record["run"])
     return record

@@ -61,12 +61,15 @@ OURS = (
 """Keys that the documents do not have; a case carries them into its rows."""
 
 
+FURTHER_KEYS = "further_keys"
+"""Key below `metadata` of a test case: keys of the row that it was made of and that a case does not have."""
 WRITTEN_KEYS = (
     *EXTRA_EXPECTATIONS,
-    "artifacts",
-    "guidelines_by_name",
+    *("artifacts", "guidelines_by_name"),
     *("evidence", "source_chunk", "source_document", "source_text"),
-    *("generated_digest", "imported", "masked", "plain_kind", "plain_question", "planted_word", "written_by"),
+    *("generated_digest", "imported", "masked", "rejected_for", "written_by"),
+    *("plain_kind", "plain_question", "planted_word"),
+    *("library_suite", "licence", "source"),
 )
 """Keys of test cases beside the fields: those that evaluators read, and those that commands write."""
 

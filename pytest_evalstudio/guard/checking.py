@@ -123,6 +123,7 @@ class Guard:
             request.answer,
             key=str(number),
             context=request.context,
+            is_rag=bool(request.context),  # clients send [] where the application does not retrieve
             model_key=_ANSWERER.key,
         )
         return EvalTask(

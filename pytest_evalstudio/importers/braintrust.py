@@ -17,6 +17,7 @@ from pytest_evalstudio.importers.common import (
     records,
     text_of,
     texts_of,
+    with_structures,
 )
 
 _INTERNAL = {
@@ -40,7 +41,8 @@ def read(source: Source) -> Imported:
 
 
 def _row(record: Record, imported: Imported) -> Fields | None:
-    value, omissions = record.value, imported.omissions
+    value = with_structures(record, "input", "output", "expected", "metadata")
+    omissions = imported.omissions
     question, turns = question_of(record, value.get("input"), omissions, "input")
     if value.get("scores"):
         omissions.add("scores", "evaluators score the answers anew")

@@ -12,6 +12,7 @@ from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.reading import check_file
 from pytest_evalstudio.core.tool_calls import read_tool_calls
 from pytest_evalstudio.formats.agent_evaluation import evaluation_source
+from pytest_evalstudio.formats.cells import Cell, list_in, object_in
 from pytest_evalstudio.formats.csv_text import read_csv
 from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.formats.fields import shown, validate
@@ -147,9 +148,12 @@ def row_of(record: Record, fields: Fields) -> Row:
     Raises:
         DataError: if a value does not fit, the question is blank or the condition is malformed.
     """
-    row = validate(
-        Row, {name: value for name, value in fields.items() if value is not None}, record.source, *record.at
-    )
+    plain = {
+        name: str(value) if isinstance(value, Cell) else value
+        for name, value in fields.items()
+        if value is not None
+    }
+    row = validate(Row, plain, record.source, *record.at)
     if not row.input.strip():
         raise record.error("has no question")
     check_condition(
@@ -159,7 +163,7 @@ def row_of(record: Record, fields: Fields) -> Row:
 
 
 def read_file(path: Path, name: str = "") -> Source:
-    """Parse a file of records: JSON, JSON Lines, YAML, CSV (cells with JSON are decoded) or Parquet.
+    """Parse a file of records: JSON, JSON Lines, YAML, CSV (its cells are texts, see `Cell`) or Parquet.
 
     Raises:
         DataError: if it cannot be parsed.
@@ -172,7 +176,7 @@ def read_file(path: Path, name: str = "") -> Source:
     if suffix in CSV_SUFFIXES:
         _, rows, _ = read_csv(read_text(path, name), name)
         return Source(
-            name=name, text="", data=[{key: decoded(cell) for key, cell in row.items()} for row in rows]
+            name=name, text="", data=[{key: Cell(cell) for key, cell in row.items()} for row in rows]
         )
     return evaluation_source(path, name)
 
@@ -192,25 +196,26 @@ def _parquet(path: Path, name: str) -> list[Json]:
     return rows
 
 
-def decoded(cell: object) -> Json:
-    """Return the value of a CSV cell: JSON lists and objects are decoded, Python's lists of texts too."""
-    if not isinstance(cell, str) or cell[:1] not in ("[", "{"):
-        return cell if isinstance(cell, str) else str(cell)
+def structure_of(value: Json) -> Json:
+    """Return the list or object in a CSV cell where one is expected; other values stay as they are.
+
+    Raises:
+        DataError: if a list is incomplete.
+    """
+    if not isinstance(value, Cell):
+        return value
     try:
-        value: Json = json.loads(cell)
-    except (ValueError, RecursionError):
-        return _python_value(cell)
-    return value
+        values: Json = list_in(value)
+    except ValueError as exc:
+        raise DataError(str(exc)) from None
+    if values is None:
+        values = object_in(value)
+    return value if values is None else values
 
 
-def _python_value(cell: str) -> Json:
-    import ast
-
-    try:
-        value: Json = ast.literal_eval(cell)
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
-        return cell
-    return value if isinstance(value, list | dict) else cell
+def with_structures(record: Record, *names: str) -> dict[str, Json]:
+    """Return a record whose named values are lists or objects also where they come from CSV cells."""
+    return {name: structure_of(value) if name in names else value for name, value in record.value.items()}
 
 
 def question_of(
@@ -224,6 +229,8 @@ def question_of(
     Raises:
         DataError: if there is no question.
     """
+    if isinstance(value, Cell) and _is_conversation(messages := structure_of(value)):
+        value = messages
     if isinstance(value, str):
         return value, []
     if isinstance(value, list):
@@ -243,6 +250,14 @@ def question_of(
         f"expected a question as a text, a list of messages, or an object with one of"
         f" {', '.join(QUESTION_KEYS)}; found {shown(value)}",
         *at,
+    )
+
+
+def _is_conversation(value: Json) -> bool:
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(item, dict) and {"role", "type"} & set(item) for item in value)
     )
 
 
@@ -306,6 +321,9 @@ def texts_of(value: Json) -> list[str]:
     """Return a list of texts; a single text is a list of one."""
     if value is None or value == "":
         return []
+    if isinstance(value, Cell):
+        values = structure_of(value)
+        value = values if isinstance(values, list) else str(value)
     if isinstance(value, list):
         return [item if isinstance(item, str) else json.dumps(item, ensure_ascii=False) for item in value]
     return [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)]
@@ -323,7 +341,11 @@ def mapping_of(value: Json) -> dict[str, Json]:
 
 def metadata(record: Record, *names: str) -> dict[str, Json]:
     """Return the named values that are not empty, for the key `metadata` of the row."""
-    return {name: record.value[name] for name in names if record.value.get(name) not in (None, "", [], {})}
+    return {
+        name: structure_of(record.value[name])
+        for name in names
+        if record.value.get(name) not in (None, "", [], {})
+    }
 
 
 def calls_of(record: Record, value: Json, name: str) -> list[dict[str, Any]]:
@@ -359,4 +381,4 @@ def expected_calls_of(
 
 
 def _list(value: Json) -> list[Json]:
-    return items_of(decoded(value) if isinstance(value, str) else value)
+    return items_of(structure_of(Cell(value)) if isinstance(value, str) else value)

@@ -10,6 +10,7 @@ from pytest_evalstudio.importers.common import (
     METADATA,
     Fields,
     Imported,
+    Json,
     Record,
     calls_of,
     convert_records,
@@ -17,6 +18,7 @@ from pytest_evalstudio.importers.common import (
     metadata,
     question_of,
     records,
+    structure_of,
     text_of,
     texts_of,
 )
@@ -41,7 +43,8 @@ def _row(record: Record, imported: Imported) -> Fields | None:
     if "scenario" in value and not value.get("turns"):
         omissions.add("scenario without turns", "nothing simulates a user here; write the questions out")
         return None
-    question, turns = question_of(record, value.get("turns") or value.get("input"), omissions, "input")
+    messages = structure_of(value.get("turns"))
+    question, turns = question_of(record, messages or value.get("input"), omissions, "input")
     omissions.keys(value, _KNOWN, "key", "no evaluator reads it")
     answer = value.get("actual_output")
     expected = value.get("expected_output") or value.get("expected_outcome")
@@ -66,7 +69,8 @@ def _row(record: Record, imported: Imported) -> Fields | None:
     }
 
 
-def _chunks(value: object) -> list[str]:
+def _chunks(value: Json) -> list[str]:
+    value = structure_of(value)
     if isinstance(value, str):
         return [part for part in value.split(_SEPARATOR) if part]
     return [str(item) for item in value] if isinstance(value, list) else []

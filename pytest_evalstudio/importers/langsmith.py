@@ -18,6 +18,7 @@ from pytest_evalstudio.importers.common import (
     records,
     text_of,
     texts_of,
+    with_structures,
 )
 
 _CONTEXTS = ("context", "contexts", "documents", "retrieved_contexts")
@@ -43,7 +44,7 @@ def read(source: Source) -> Imported:
 
 
 def _row(record: Record, imported: Imported) -> Fields | None:
-    value, omissions = record.value, imported.omissions
+    value, omissions = with_structures(record, "inputs", "outputs", "metadata"), imported.omissions
     inputs: Json = value.get("inputs")
     question_text = (
         {name: item for name, item in inputs.items() if name not in _CONTEXTS}

@@ -25,6 +25,7 @@ from pytest_evalstudio.importers.common import (
     records,
     text_of,
     texts_of,
+    with_structures,
 )
 
 _KNOWN = {
@@ -56,6 +57,7 @@ _EXPECTATIONS = {
 }
 
 
+_STRUCTURES = ("inputs", "outputs", "expectations", "tags", "request", "response", "retrieved_context")
 _SCORE_ENDINGS = ("/score", "/justification", "/value", "/rationale", "/error_message")
 _COLUMNS = {
     **dict.fromkeys(("question", "prompt", "input", "query"), "inputs"),
@@ -96,7 +98,8 @@ def _is_trace(value: Json) -> bool:
 
 
 def _row(record: Record, imported: Imported) -> Fields | None:
-    value, omissions = record.value, imported.omissions
+    value = with_structures(record, *_STRUCTURES)
+    omissions = imported.omissions
     held = value.get("trace")
     trace = _parsed(record, held) if held else dict(value) if _is_trace(dict(value)) else None
     root, documents = _spans(trace) if trace else ({}, [])

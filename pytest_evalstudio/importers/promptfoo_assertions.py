@@ -16,16 +16,21 @@ from pytest_evalstudio.importers.common import Json, Omissions, items_of, text_o
 _CELL = re.compile(
     r"(?P<type>(?:not-)?[a-z]+(?:-[a-z0-9]+)*)(?:\((?P<threshold>[\d.]+)\))?(?::\s*(?P<value>.*))?", re.DOTALL
 )
-_TYPES = frozenset(
-    "answer-relevance bleu classifier contains contains-all contains-any contains-html contains-json"
-    " contains-sql contains-xml context-faithfulness context-recall context-relevance conversation-relevance"
-    " cost equals factuality finish-reason g-eval gleu guardrails icontains icontains-all icontains-any"
-    " is-html is-json is-refusal is-sql is-valid-function-call is-valid-openai-function-call"
-    " is-valid-openai-tools-call is-xml javascript latency levenshtein llm-rubric max-score meteor"
-    " model-graded-closedqa model-graded-factuality moderation perplexity perplexity-score pi python regex"
-    " rouge-n ruby search-rubric select-best similar starts-with tool-call-f1 trace-error-spans"
-    " trace-span-count trace-span-duration webhook word-count".split()
-)
+# fmt: off
+_TYPES = frozenset((
+    "answer-relevance", "bleu", "classifier", "contains", "contains-all", "contains-any",
+    "contains-html", "contains-json", "contains-sql", "contains-xml", "context-faithfulness",
+    "context-recall", "context-relevance", "conversation-relevance", "cost", "equals",
+    "factuality", "finish-reason", "g-eval", "gleu", "guardrails", "icontains", "icontains-all",
+    "icontains-any", "is-html", "is-json", "is-refusal", "is-sql", "is-valid-function-call",
+    "is-valid-openai-function-call", "is-valid-openai-tools-call", "is-xml", "javascript",
+    "latency", "levenshtein", "llm-rubric", "max-score", "meteor", "model-graded-closedqa",
+    "model-graded-factuality", "moderation", "perplexity", "perplexity-score", "pi", "python",
+    "regex", "rouge-n", "ruby", "search-rubric", "select-best", "similar", "starts-with",
+    "tool-call-f1", "trace-error-spans", "trace-span-count", "trace-span-duration", "webhook",
+    "word-count",
+))
+# fmt: on
 """Types of assertions; a cell that begins with another word and a colon is a text to be equal to."""
 _SHORT_TYPES: Mapping[str, str] = {"eval": "javascript", "fn": "javascript", "grade": "llm-rubric"}
 _EVALUATORS: Mapping[str, str] = {

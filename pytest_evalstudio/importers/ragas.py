@@ -21,6 +21,7 @@ from pytest_evalstudio.importers.common import (
     metadata,
     question_of,
     records,
+    structure_of,
     text_of,
     texts_of,
 )
@@ -78,7 +79,7 @@ def _calls(record: Record, messages: Json) -> list[dict[str, Any]]:
     """Return the calls in the messages of the model."""
     calls = [
         call
-        for message in items_of(messages)
+        for message in items_of(structure_of(messages))
         if isinstance(message, dict)
         for call in items_of(message.get("tool_calls"))
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
-from pytest_evalstudio.formats.csv_text import LIST_COLUMNS
+from pytest_evalstudio.formats.csv_text import LIST_COLUMNS, OBJECT_COLUMNS
 from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.importers.common import (
@@ -17,9 +17,16 @@ from pytest_evalstudio.importers.common import (
     convert_records,
     question_of,
     records,
+    structure_of,
     text_of,
     texts_of,
 )
+
+_OF_OBJECTS = (
+    *("conversation", "expected_tool_calls", "files", "images", "messages", "relationships", "steps"),
+    *("context_scores", "output_constraints", "tool_calls", "turns"),
+)
+"""List columns whose items are no texts."""
 
 
 def parse_map(text: str) -> dict[str, str]:
@@ -68,7 +75,9 @@ def _row(record: Record, imported: Imported, columns: Mapping[str, str]) -> Fiel
     for name, column in columns.items():
         value: Json = record.value.get(column)
         if name in LIST_COLUMNS:
-            fields[name] = texts_of(value) if name not in ("conversation", "relationships") else value
+            fields[name] = structure_of(value) if name in _OF_OBJECTS else texts_of(value)
+        elif name in OBJECT_COLUMNS:
+            fields[name] = structure_of(value)
         elif isinstance(value, list | dict) and Row.model_fields[name].annotation is str:
             fields[name] = text_of(value, imported.omissions)
         else:

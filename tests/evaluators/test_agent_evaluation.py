@@ -111,7 +111,7 @@ def test_a_judge_that_is_down_is_an_error() -> None:
             "neither expected output nor expected facts",
         ),
         ("context_sufficiency_judge", {}, {"expected_output": "", "expected_facts": ["30 USD"]}, ""),
-        ("context_sufficiency_judge", {}, {"context": [" "]}, "no context"),
+        ("context_sufficiency_judge", {}, {"context": []}, "no context"),
         ("guideline_adherence_judge", {}, {"guidelines": [" "]}, "no guidelines"),
         ("global_guideline_adherence_judge", GLOBAL, {"guidelines": []}, ""),
         ("groundedness_judge", {}, {"context": []}, "no context"),

@@ -44,7 +44,7 @@ def test_an_answer_that_meets_its_condition_passes(case: Make, tools: Tools) -> 
             id="both failed",
         ),
         pytest.param("Paris", ("Rome",), False, (1, 0, 0, 0), "", id="no RAG, no context"),
-        pytest.param("Paris", (), True, (1, 0, 0, 0), "", id="nothing retrieved is not judged"),
+        pytest.param("Paris", (), True, (0, 1, 1, 0), 'context: not met: "Paris"', id="nothing retrieved"),
     ],
 )
 def test_who_failed(
@@ -162,7 +162,7 @@ def test_a_condition_on_the_context_fails_where_nothing_was_retrieved(case: Make
         "not_applicable",
         "condition_on is the context, and there is none",
     )
-    assert failed.code == OutcomeCode.RETRIEVAL_FAILED
+    assert failed.code == OutcomeCode.NOT_RETRIEVED
 
 
 def test_the_condition_of_an_expected_refusal_is_not_looked_for_in_the_context(

@@ -229,7 +229,7 @@ def test_cells_of_lists_hold_json_or_plain_text():
     )
     [row], errors = read_csv(text)
     assert errors == []
-    assert (row.context, row.corpus, row.categories) == (["a, b"], ["plain.md"], ["quoted"])
+    assert (row.context, row.corpus, row.categories) == (["a, b"], ["plain.md"], ['"quoted"'])
     assert (row.guidelines, row.expected_facts, row.expected_documents) == (["2023"], ["true"], ["[x"])
 
 

@@ -46,9 +46,9 @@ EVERYTHING = {
                     "xfail": "known",
                     "skip": "later",
                     "evaluators": {"rouge": {"threshold": 0.4}, "bleu": {}},
-                    "ticket": "ABC-1",
+                    "x-ticket": "ABC-1",
                 },
-                {"key": "two", "prompt": "Who? \U0001f600 \u0000", "lone": "\ud800"},
+                {"key": "two", "prompt": "Who? \U0001f600 \u0000", "x-lone": "\ud800"},
             ],
         },
         {"test_cases": []},
@@ -163,7 +163,7 @@ def test_a_case_that_chooses_no_evaluator_still_chooses_none_when_saved(tmp_path
 def test_yaml_becomes_json_and_back_without_loss(tmp_path):
     (tmp_path / "s.yaml").write_text(
         "name: Sums\ntests:\n- documents: [d.md]\n  test_cases:\n"
-        "  - key: 1\n    prompt: 2+2?\n    condition: '\"4\"'\n    evaluators: [rouge]\n    due:"
+        "  - key: 1\n    prompt: 2+2?\n    condition: '\"4\"'\n    evaluators: [rouge]\n    x-due:"
         " 2026-11-20\n",
         encoding="utf-8",
     )
@@ -171,7 +171,7 @@ def test_yaml_becomes_json_and_back_without_loss(tmp_path):
     suite.save(tmp_path / "s.json")
     assert TestSuite.load(tmp_path / "s.json") == suite
     [(_, case)] = suite.cases()
-    assert (case.key, case.evaluators, case.model_extra) == ("1", {"rouge": {}}, {"due": "2026-11-20"})
+    assert (case.key, case.evaluators, case.model_extra) == ("1", {"rouge": {}}, {"x-due": "2026-11-20"})
 
 
 def test_null_counts_as_absent():

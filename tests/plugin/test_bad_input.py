@@ -285,7 +285,7 @@ def test_a_link_to_a_row_that_is_not_there_is_a_warning_of_one_line(project: Pro
             "output_condition": '"4"',
             "actual_output": "4",
             "relationships": [link],
-            "note": "TEXT OF THE LINE",
+            "x-note": "TEXT OF THE LINE",
         }
     )
 

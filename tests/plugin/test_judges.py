@@ -30,10 +30,10 @@ def service() -> Iterator[OpenAIServer]:
 def configure(
     project: Project, service: OpenAIServer, *, evaluators: str = '"fit"', judge: str = "", more: str = ""
 ) -> None:
+    table = f'[evaluator.fit]\ntype = "byop"\nprompt = "{PROMPT}"' if "fit" in evaluators else ""
     project.write(
         "evalstudio.toml",
-        f'evaluators = [{evaluators}]\n{more}\n[evaluator.fit]\ntype = "byop"\nprompt ='
-        f' "{PROMPT}"\n[judge]\nhost = "openai_compatible"\nurl = "{service.url}"\nllm_model_name ='
+        f'evaluators = [{evaluators}]\n{more}\n{table}\n[judge]\nhost = "openai_compatible"\nurl = "{service.url}"\nllm_model_name ='
         f' "judge-model"\napi_key = "{KEY}"\nretries = 2\n{judge}\n',
     )
 

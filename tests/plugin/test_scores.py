@@ -195,7 +195,7 @@ def test_a_model_can_be_selected(gated: Project) -> None:
     unknown = gated.run("--evalstudio-model", "m3")
 
     assert unknown.ret == pytest.ExitCode.USAGE_ERROR
-    unknown.stderr.fnmatch_lines(["ERROR: no model named 'm3'. * Known here: m0, m1."])
+    unknown.stderr.fnmatch_lines(["ERROR: no model named 'm3'.* Known here: m0, m1."])
 
 
 def test_gates_run_beside_suites(gated: Project) -> None:

@@ -27,6 +27,7 @@ class Oracle:
     def __init__(self, answers, *, rag=None, stored=()):
         self.answers = answers
         self.retrieves = rag
+        self.retrieval = ""
         self.stored = set(stored)
         self.asked = []
 

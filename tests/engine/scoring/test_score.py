@@ -67,7 +67,7 @@ def test_no_cases_have_no_outcomes():
     ],
 )
 def test_a_case_that_lacks_what_an_evaluator_needs_is_not_applicable(lacking, reason):
-    full = {"question": "q", "actual_output": "a", "expected_output": "e", "context": ("c",)}
+    full = {"question": "q", "actual_output": "a", "expected_output": "e", "context": ("c",), "is_rag": False}
     whole, part = outcomes("picky", make_case(**full), make_case(**{**full, **lacking}))
     assert whole.scores == {"picky": 1.0}
     assert (part.status, part.reason) == ("not_applicable", reason)

@@ -34,11 +34,10 @@ def lab(*rows, models=({"key": "m", "llm_model_name": "gpt", "model_type": "h2og
     return {"dataset": {"inputs": [{"model_key": "m", **row} for row in rows]}, "models": list(models)}
 
 
-def linked(key, *targets, kind="perturbation_source"):
+def linked(key, *targets, kind="perturbation_source", question="prompt"):
     return {
         "key": key,
-        "prompt": key,
-        "input": key,
+        question: key,
         "relationships": [{"type": kind, "target": target} for target in targets],
     }
 
@@ -79,7 +78,7 @@ def test_a_case_carries_what_the_file_says():
                         "xfail": "known",
                         "skip": "later",
                         "evaluators": ["rouge"],
-                        "ticket": 7,
+                        "x-ticket": 7,
                     }
                 ],
             }
@@ -97,7 +96,7 @@ def test_a_case_carries_what_the_file_says():
     assert case.categories == ("x", "y", "rag", "all")
     assert case.corpus == ("/suites/d/a.md", "/b.md", "https://example.org/c.pdf", "/abs/d.md")
     assert (case.expected_facts, case.guidelines, case.expected_documents) == (("f",), ("g",), ("d/a.md",))
-    assert (case.extra, case.folder) == ({"ticket": 7}, "/suites")
+    assert (case.extra, case.folder) == ({"x-ticket": 7}, "/suites")
     assert (task.xfail, task.skip, task.choice) == ("known", "later", {"rouge": {}})
 
 
@@ -278,7 +277,11 @@ def test_names_that_collide_get_numbers():
 def test_earlier_turns_reach_the_case(make):
     [task, *_] = of(
         make(
-            {"key": "a", "prompt": "p", "input": "p", "conversation": [{"role": "user", "content": "Hello"}]}
+            {
+                "key": "a",
+                "prompt" if make is suite else "input": "p",
+                "conversation": [{"role": "user", "content": "Hello"}],
+            }
         )
     )
     assert task.case.conversation == (Turn(role="user", content="Hello"),)

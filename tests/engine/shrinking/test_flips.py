@@ -51,6 +51,7 @@ class Model:
     """Answers "0" to what breaks it, else "1"; notes what it is asked."""
 
     retrieves = None
+    retrieval = ""
 
     def __init__(self, breaks, *, stored=()):
         self.breaks = breaks

@@ -1,0 +1,67 @@
+"""Cells of CSV files: texts stay texts; lists and objects are read only where one is expected."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from typing import Any
+
+_LITERAL = r"""(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")"""
+_TEXTS = re.compile(rf"\[\s*+(?:{_LITERAL}[\s,]*+)*+\]", re.DOTALL)
+"""List of texts as Python and NumPy write it: `['a', 'b']`, `['a' 'b']`."""
+_ITEM = re.compile(_LITERAL, re.DOTALL)
+_SHORTENED = re.compile(rf"\[\s*+(?:(?:{_LITERAL}|\.\.\.)[\s,]*+)*+\]", re.DOTALL)
+
+
+class Cell(str):
+    """Cell of a CSV file that a reader has not looked into."""
+
+    __slots__ = ()
+
+
+def list_in(cell: str) -> list[Any] | None:
+    """Return the list that a cell holds, as JSON, Python or NumPy writes it; None for a plain text.
+
+    Raises:
+        ValueError: if NumPy has shortened the list, so that items are missing.
+
+    >>> list_in('["a", "b"]'), list_in("['a', 'b']"), list_in("['a' 'b']"), list_in("[1] a footnote")
+    (['a', 'b'], ['a', 'b'], ['a', 'b'], None)
+    """
+    text = cell.strip()
+    if not (text.startswith("[") and text.endswith("]")):
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    if isinstance(value, list):
+        return value
+    if _TEXTS.fullmatch(text):
+        # Python would join adjacent texts, which NumPy separates by blanks alone.
+        return [ast.literal_eval(item) for item in _ITEM.findall(text)]
+    if _SHORTENED.fullmatch(text):
+        raise ValueError("is a list that NumPy has shortened by '...'; write it as JSON, e.g. by json.dumps")
+    literal = _literal(text)
+    return literal if isinstance(literal, list) else None
+
+
+def object_in(cell: str) -> dict[str, Any] | None:
+    """Return the object that a cell holds, as JSON or Python writes it; None for a plain text."""
+    text = cell.strip()
+    if not (text.startswith("{") and text.endswith("}")):
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = _literal(text)
+    return value if isinstance(value, dict) else None
+
+
+def _literal(text: str) -> object:
+    """Return the value of a Python literal, None for anything else."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return None
