@@ -64,6 +64,10 @@ def test_evaluators_are_listed_for_people_and_for_machines(capsys):
             assert {"key", "name", "better", "range", "threshold", "primary"} <= set(metric)
 
 
+REFUSED = {"expects": "refusal"}
+"""Expectation that needs no evaluator."""
+
+
 def test_hosts_are_listed_for_people_and_for_machines(capsys):
     assert main(["hosts"]) == 0
     text = capsys.readouterr().out
@@ -79,14 +83,22 @@ def test_hosts_are_listed_for_people_and_for_machines(capsys):
     ("name", "content", "said"),
     [
         ("s.json", {"tests": [{"test_cases": [FOUR, SIX]}]}, "s.json: suite, 2 test cases: fine"),
-        ("s.yaml", "tests:\n- test_cases:\n  - prompt: q\n", "s.yaml: suite, 1 test case: fine"),
+        (
+            "s.yaml",
+            "tests:\n- test_cases:\n  - {prompt: q, expects: refusal}\n",
+            "s.yaml: suite, 1 test case: fine",
+        ),
         (
             "l.json",
-            {"dataset": {"inputs": [{"key": "k", "model_key": "m"}]}, "models": [{"key": "m"}]},
+            {"dataset": {"inputs": [{"key": "k", "model_key": "m", **REFUSED}]}, "models": [{"key": "m"}]},
             "l.json: lab, 1 test case: fine",
         ),
-        ("d.json", {"inputs": [{"input": "q"}, {"input": "r"}]}, "d.json: dataset, 2 test cases: fine"),
-        ("d.csv", "input,actual_output\nq,a\n", "d.csv: dataset, 1 test case: fine"),
+        (
+            "d.json",
+            {"inputs": [{"input": "q", **REFUSED}, {"input": "r", **REFUSED}]},
+            "d.json: dataset, 2 test cases: fine",
+        ),
+        ("d.csv", "input,actual_output,expects\nq,a,refusal\n", "d.csv: dataset, 1 test case: fine"),
         ("evalstudio.toml", CONFIG, "evalstudio.toml: configuration, 2 models: fine"),
     ],
 )
@@ -167,7 +179,13 @@ def test_all_files_are_checked_whatever_is_wrong_with_the_first(capsys):
 def test_what_was_repaired_is_a_warning_and_no_fault(capsys):
     assert (
         main(
-            ["validate", write("s.json", '{"tests": [{"test_cases": [{"prompt": "q"},], "categores": []}]}')]
+            [
+                "validate",
+                write(
+                    "s.json",
+                    '{"tests": [{"test_cases": [{"prompt": "q", "expects": "refusal"},], "categores": []}]}',
+                ),
+            ]
         )
         == 0
     )

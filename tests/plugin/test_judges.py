@@ -33,8 +33,8 @@ def configure(
     table = f'[evaluator.fit]\ntype = "byop"\nprompt = "{PROMPT}"' if "fit" in evaluators else ""
     project.write(
         "evalstudio.toml",
-        f'evaluators = [{evaluators}]\n{more}\n{table}\n[judge]\nhost = "openai_compatible"\nurl = "{service.url}"\nllm_model_name ='
-        f' "judge-model"\napi_key = "{KEY}"\nretries = 2\n{judge}\n',
+        f'evaluators = [{evaluators}]\n{more}\n{table}\n[judge]\nhost = "openai_compatible"\n'
+        f'url = "{service.url}"\nllm_model_name = "judge-model"\napi_key = "{KEY}"\nretries = 2\n{judge}\n',
     )
 
 

@@ -162,6 +162,8 @@ def unchecked_line(
         return ""
     unread = dict.fromkeys(name for _, stated in unchecked for name in stated)
     readers = [f"{name}: {sentence}" for name in unread if (sentence := readers_sentence([name], specs))]
+    if not unread:
+        readers = ["they state no expectation"]
     keys = ", ".join(repr(case.key) for case, _ in unchecked[:UNCHECKED_KEYS])
     more = len(unchecked) - UNCHECKED_KEYS
     hidden = f" and {more:,} more" if more > 0 else ""
