@@ -37,6 +37,18 @@ def add_to(add: Adds) -> None:
     _add_export(add)
 
 
+def _delimiter(text: str) -> str:
+    """Return the delimiter of an option, in which "tab" stands for a tab.
+
+    Raises:
+        ConfigurationError: if it is no single character.
+    """
+    sign = "\t" if text in ("\\t", "tab") else text
+    if len(sign) > 1 or sign in ('"', "\r", "\n"):
+        raise ConfigurationError(f"--delimiter {text!r}: expected one character, e.g. ';' or '\\t'")
+    return sign
+
+
 def _add_import(add: Adds) -> None:
     parser = add("import", import_one, "Import tests or answers from another tool's file.")
     kinds = (*KIND_IDS, TRACES)
@@ -58,6 +70,12 @@ def _add_import(add: Adds) -> None:
         default="",
         metavar="FIELD=COLUMN,…",
         help="columns of a table, e.g. input=question,actual_output=answer,context=chunks",
+    )
+    parser.add_argument(
+        "--delimiter",
+        default="",
+        metavar="CHAR",
+        help="between the cells of CSV, e.g. ';' (default: that of the header)",
     )
     parser.add_argument(
         "--name-prefix", default="", metavar="TEXT", help="written before the name of the suite or lab"
@@ -125,7 +143,12 @@ def import_one(arguments: argparse.Namespace) -> int:
     name = shown_name(arguments.file[0])
     with local_files(arguments.file, YAML_KINDS.get(arguments.kind, ".csv")) as [path]:
         result = import_file(
-            arguments.kind, path, name=name, target=arguments.to, columns=parse_map(arguments.map)
+            arguments.kind,
+            path,
+            name=name,
+            target=arguments.to,
+            columns=parse_map(arguments.map),
+            delimiter=_delimiter(arguments.delimiter),
         )
     for error in result.errors:
         say(str(error))

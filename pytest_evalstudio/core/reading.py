@@ -57,13 +57,13 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 def read_utf8(path: str | os.PathLike[str]) -> str:
-    """Return the text of a regular file in UTF-8, with its line ends as `Path.read_text` returns them.
+    """Return the text of a regular file in UTF-8 without its byte-order mark, lines ending as in `Path.read_text`.
 
     Raises:
         OSError: as `open_file`.
         UnicodeDecodeError: if it is not UTF-8.
     """
-    return read_bytes(path).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+    return read_bytes(path).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def file_sha256(path: str | os.PathLike[str]) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.core.errors import unknown_name
+from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine import result_views
 from pytest_evalstudio.engine.analysis.aggregates import aggregates_of
@@ -202,6 +202,11 @@ def evaluate(
     >>> evaluate(dataset, ["text_matching"]).verdicts()
     {'fr[dataset]': 'passed'}
     """
+    if not isinstance(lab, TestLab | LlmDataset):
+        raise ConfigurationError(
+            f"evaluate: expected a TestLab or LlmDataset, found {type(lab).__name__}; of a data frame,"
+            " LlmDataset.from_frame(frame) makes one"
+        )
     selection = {"evaluators": list(evaluators)} if evaluators is not None else {}
     base = Path(folder).absolute()
     settings = configuration({**(config or {}), **selection}, folder=base)

@@ -68,14 +68,33 @@ class CsvTable(NamedTuple):
     lines: list[int]
 
 
-def read_csv(text: str, name: str) -> CsvTable:
+def delimiter_of(text: str, name: str) -> str:
+    """Return the delimiter of a CSV text: that of the header, "," where it has none.
+
+    A semicolon or tab is taken only where a comma does not divide the header.
+
+    >>> delimiter_of("input;actual_output", "a.csv"), delimiter_of("input,actual_output;x", "a.csv")
+    (';', ',')
+    """
+    if name.lower().endswith(".tsv"):
+        return "\t"
+    header = text.partition("\n")[0]
+    return "," if "," in header else next((sign for sign in ";\t" if sign in header), ",")
+
+
+def read_csv(text: str, name: str, delimiter: str = "") -> CsvTable:
     """Return the table of a CSV text.
 
+    Args:
+        delimiter: between cells; that of the header where not given.
+
     Raises:
-        DataError: if it has a duplicate column, or a row with more cells than the header.
+        DataError: if it has a duplicate column, or a row with more or fewer cells than the header.
     """
     csv.field_size_limit(MAX_CELL_CHARS)
-    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    reader = csv.DictReader(
+        io.StringIO(text, newline=""), strict=True, delimiter=delimiter or delimiter_of(text, name)
+    )
     records: list[dict[str, object]] = []
     lines: list[int] = []
     try:
@@ -98,9 +117,13 @@ def read_csv(text: str, name: str) -> CsvTable:
                 )
             valid_names.add(column)
         for record in reader:
-            if None in record:
+            if None in record or None in record.values():
+                more = "more" if None in record else "fewer"
                 raise DataError(
-                    "has more cells than the header has columns", source=name, line=reader.line_num, column=1
+                    f"has {more} cells than the header has columns",
+                    source=name,
+                    line=reader.line_num,
+                    column=1,
                 )
             breaks = sum(cell.count("\n") for cell in record.values() if cell)
             lines.append(reader.line_num - breaks)

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.extras import import_extra
 from pytest_evalstudio.core.figures import counted
-from pytest_evalstudio.core.names import nearest_name
+from pytest_evalstudio.core.names import meaning_of, nearest_name
 from pytest_evalstudio.core.numbers import MAX_RUN
 from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.formats.attachments import AttachedFiles, attached_paths, check_attachments
@@ -264,7 +264,7 @@ class LlmDataset(FormatModel):
         """Make a data set from a pandas frame with the columns of a row; NaN, NaT and NA count as absent.
 
         Raises:
-            DataError: if a cell does not fit its column.
+            DataError: if it has no column `input`, a column twice, or a cell that does not fit its column.
         """
         pd = import_extra("pandas", "a data frame", extra="")
 
@@ -275,6 +275,19 @@ class LlmDataset(FormatModel):
                 if not (pd.api.types.is_scalar(value) and pd.isna(value))
             }
 
+        columns = list(map(str, frame.columns))
+        if repeated := next((name for name in columns if columns.count(name) > 1), ""):
+            raise DataError(f"the column {repeated!r} is there twice; rename one", source="frame")
+        if not {"input", "messages"} & set(columns):
+            meant = meaning_of("input", columns) or next(
+                (name for name in columns if meaning_of(name, ("input",))), ""
+            )
+            hint = (
+                f"; rename {meant!r}, e.g. by frame.rename(columns={{{meant!r}: 'input'}})" if meant else ""
+            )
+            raise DataError(
+                f"has no column 'input'{hint}; its columns are {', '.join(columns)}", source="frame"
+            )
         records = [present(record) for record in frame.to_dict("records")]
         source = Source(name="frame", text="", data={"inputs": [nested_cells(record) for record in records]})
         dataset, errors = read_dataset(source)

@@ -75,7 +75,7 @@ def likeness(path: Path) -> Likeness:
         if not stat.S_ISREG(os.fstat(file).st_mode):
             return Likeness.NONE
         head = os.read(file, HEAD_BYTES)
-        if suffix == ".csv":
+        if suffix in (".csv", ".tsv"):
             columns = head.split(b"\n", 1)[0]
             return Likeness.LIKELY if b"actual_output" in columns else Likeness.NONE
         if suffix == ".json" and not (_is_object(head) and _ANY_KEY.search(head)):

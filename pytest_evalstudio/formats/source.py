@@ -22,7 +22,7 @@ from pytest_evalstudio.formats.yaml_text import compose, load_yaml, locate, node
 
 JSON_SUFFIXES = (".json",)
 YAML_SUFFIXES = (".yaml", ".yml")
-CSV_SUFFIXES = (".csv",)
+CSV_SUFFIXES = (".csv", ".tsv")
 SUFFIXES = (*JSON_SUFFIXES, *YAML_SUFFIXES, *CSV_SUFFIXES)
 
 _DECODER = json.JSONDecoder(strict=False)

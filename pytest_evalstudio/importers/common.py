@@ -162,7 +162,7 @@ def row_of(record: Record, fields: Fields) -> Row:
     return row
 
 
-def read_file(path: Path, name: str = "") -> Source:
+def read_file(path: Path, name: str = "", delimiter: str = "") -> Source:
     """Parse a file of records: JSON, JSON Lines, YAML, CSV (its cells are texts, see `Cell`) or Parquet.
 
     Raises:
@@ -174,7 +174,7 @@ def read_file(path: Path, name: str = "") -> Source:
     if suffix in PARQUET_SUFFIXES:
         return Source(name=name, text="", data=_parquet(path, name))
     if suffix in CSV_SUFFIXES:
-        _, rows, _ = read_csv(read_text(path, name), name)
+        _, rows, _ = read_csv(read_text(path, name), name, delimiter)
         return Source(
             name=name, text="", data=[{key: Cell(cell) for key, cell in row.items()} for row in rows]
         )

@@ -82,7 +82,13 @@ class Import:
 
 
 def import_file(
-    kind: str, path: Path, *, name: str = "", target: str = "", columns: Mapping[str, str] | None = None
+    kind: str,
+    path: Path,
+    *,
+    name: str = "",
+    target: str = "",
+    columns: Mapping[str, str] | None = None,
+    delimiter: str = "",
 ) -> Import:
     """Read another tool's file.
 
@@ -92,6 +98,7 @@ def import_file(
         target: suite, dataset or lab; by default a suite without answers, a lab where models are named,
             else a data set.
         columns: for tables: columns by the fields of a row.
+        delimiter: between the cells of CSV; that of the header where not given.
 
     Raises:
         ConfigurationError: for an unknown kind or column, or a file of this package's own with a target.
@@ -104,7 +111,7 @@ def import_file(
     if kind == H2O_SONAR:
         return _own(path, name, target)
     is_log = kind == "inspect" and path.suffix.lower() == inspect_log.SUFFIX
-    source = inspect_log.open_log(path, name or str(path)) if is_log else read_file(path, name)
+    source = inspect_log.open_log(path, name or str(path)) if is_log else read_file(path, name, delimiter)
     read = KINDS[kind].read or table.reader(columns or {})
     imported = _read_as(kind, read, source)
     complete_row_keys(imported.rows)

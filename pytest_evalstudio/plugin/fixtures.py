@@ -60,10 +60,10 @@ class EvalSuite(Protocol):
     """Type of the fixture `eval_suite`: reads a suite, or the kind of file that is named by its class."""
 
     @overload
-    def __call__(self, path: str, /) -> TestSuite: ...
+    def __call__(self, path: str | Path, /) -> TestSuite: ...
 
     @overload
-    def __call__(self, path: str, kind: type[Content], /) -> Content: ...
+    def __call__(self, path: str | Path, kind: type[Content], /) -> Content: ...
 
 
 class EvalGuard(Protocol):
@@ -280,18 +280,17 @@ def _suite_fixture() -> FixtureFunction:
         Example: eval_suite("fees_lab.json", TestLab).
         """
 
-        def load(path: str, kind: type[FormatModel] = TestSuite, /) -> Any:
+        def load(path: str | Path, kind: type[FormatModel] = TestSuite, /) -> Any:
             try:
-                file = read(read_source(request.path.parent / path, path))
+                file = read(read_source(request.path.parent / path, str(path)))
             except DataError as exc:
                 pytest.fail(shown(exc), pytrace=False)
             if file.errors:
                 pytest.fail(shown("\n".join(map(str, file.errors))), pytrace=False)
             if not isinstance(file.content, kind):
                 actual = type(file.content).__name__
-                fact = (
-                    f"{path}: is a {file.kind}, no {kind.__name__}; read it by eval_suite({path!r}, {actual})"
-                )
+                call = f"eval_suite({str(path)!r}, {actual})"
+                fact = f"{path}: is a {file.kind}, no {kind.__name__}; read it by {call}"
                 pytest.fail(shown(fact), pytrace=False)
             return file.content
 

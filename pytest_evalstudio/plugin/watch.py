@@ -28,7 +28,7 @@ from pytest_evalstudio.plugin.late_fixtures import NAMES, PREFIX, late_fixtures
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.session import EvalSession
 
-SUFFIXES = (".json", ".yaml", ".yml", ".csv")
+SUFFIXES = (".json", ".yaml", ".yml", ".csv", ".tsv")
 RECORD = "record.jsonl"
 """File that every folder of a report has."""
 SCORES = ("_scores.toml", "_scores.json")
@@ -245,7 +245,7 @@ class Watch:
 
     def _warn_of_name(self, path: Path) -> None:
         """Warn of an evaluation file beside a configuration whose name keeps it from being collected."""
-        if path.suffix.lower() == ".csv" or not self.is_configured(path.parent):
+        if path.suffix.lower() in (".csv", ".tsv") or not self.is_configured(path.parent):
             return  # tables of numbers have the columns of a data set too often
         if any((folder / RECORD).is_file() for folder in path.parents):
             return  # a report's own files

@@ -108,3 +108,22 @@ def test_unknown_keys_of_rows_are_named_once(project: Project) -> None:
     result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines(["*nothing reads the keys 'must_contain' (2 rows, did you mean*"])
     assert result.stdout.str().count("nothing reads") == 1
+
+
+def test_a_configuration_may_begin_with_a_byte_order_mark(project: Project) -> None:
+    text = (project.folder / "evalstudio.toml").read_text(encoding="utf-8")
+    project.write("evalstudio.toml", text.encode("utf-8-sig"))
+    project.suite(FOUR)
+
+    project.run("sums_suite.json").assert_outcomes(passed=1)
+
+
+def test_the_fixture_of_suites_takes_paths(project: Project) -> None:
+    project.suite(FOUR)
+    project.write(
+        "test_python.py",
+        "from pathlib import Path\n\n"
+        "def test_a(eval_suite):\n    assert len(eval_suite(Path('sums_suite.json')).cases()) == 1\n",
+    )
+
+    project.run("test_python.py").assert_outcomes(passed=1)
