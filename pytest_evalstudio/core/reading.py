@@ -57,7 +57,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 def read_utf8(path: str | os.PathLike[str]) -> str:
-    """Return the text of a regular file in UTF-8 without its byte-order mark, lines ending as in `Path.read_text`.
+    """Return the text of a regular file in UTF-8 without its mark, with lines as in `Path.read_text`.
 
     Raises:
         OSError: as `open_file`.
