@@ -44,11 +44,12 @@ class SessionTracing:
         self._store = SpanStore(prefix, receives=table.port is not None and not is_worker)
         sources: list[SpanSource] = [self._store] if table.in_process or table.port is not None else []
         self.spans_at = ""
+        self._receiver: Receiver | None = None
         if is_worker and run.spans_at:
             sources.append(RemoteSpans(run.spans_at))
             self._offer(run.spans_at.rsplit("/", 2)[0])
         elif table.port is not None and not is_worker:
-            receiver = Receiver(self._store, table.port)
+            receiver = self._receiver = Receiver(self._store, table.port)
             evals.services.callback(receiver.close)
             receiver.start()
             self.spans_at = receiver.spans_at
@@ -72,8 +73,10 @@ class SessionTracing:
         self._evals.services.callback(restore)
 
     def _report(self) -> None:
-        """Warn of spans that no answer has."""
+        """Warn of refused requests, and of spans that no answer has."""
         config = self._evals.settings.session
+        if self._receiver is not None and (refusals := self._receiver.traffic.sentence):
+            self._evals.warn(f"trace: {refusals}", Path(config.file or config.folder))
         if self._store.late:
             self._evals.warn(
                 f"trace: {counted(self._store.late, 'span')} came after the wait of [trace] wait_s ="

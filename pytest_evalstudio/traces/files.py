@@ -24,6 +24,7 @@ from msgspec.structs import replace
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.reading import open_file
 from pytest_evalstudio.traces import jaeger, otlp, phoenix
+from pytest_evalstudio.traces.elements import MAX_FILE_ELEMENTS, check_json
 from pytest_evalstudio.traces.spans import Event, Span, hex_id
 
 MAX_JSON_BYTES = 200_000_000
@@ -205,6 +206,7 @@ class TraceFiles:
         if text.startswith(_BYTE_ORDER_MARK):
             start, text = start + len(_BYTE_ORDER_MARK), text[len(_BYTE_ORDER_MARK) :]
         try:
+            check_json(text, MAX_FILE_ELEMENTS)
             documents = _LISTS.decode(text) if text.lstrip()[:1] == b"[" else [_DOCUMENTS.decode(text)]
         except (ValueError, RecursionError) as exc:
             self._add_error(number, f"line {line}" if line else "", exc)

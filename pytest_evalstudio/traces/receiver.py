@@ -6,11 +6,17 @@ Source: https://opentelemetry.io/docs/specs/otlp/#otlphttp
 from __future__ import annotations
 
 import hmac
+import io
+import re
 import secrets
+import socket
 import threading
 import time
 import zlib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -18,8 +24,10 @@ from urllib.parse import parse_qs, urlsplit
 import msgspec
 
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.traces import otlp, protobuf
 from pytest_evalstudio.traces.collecting import SpanStore
+from pytest_evalstudio.traces.elements import MAX_ELEMENTS, check_json, check_protobuf
 from pytest_evalstudio.traces.files import raw_spans
 from pytest_evalstudio.traces.spans import Event, Span
 
@@ -32,11 +40,26 @@ MAX_CONNECTIONS = 128
 MAX_SPANS_PER_S = 20_000
 """Maximum rate of spans over ten seconds."""
 MAX_WAIT_S = 600.0
+MAX_REQUEST_S = 10.0
+"""Maximum time that a request takes from its first byte to its last, and a new connection to send one."""
+MAX_WAITING_BYTES = 64_000_000
+"""Maximum size of all requests that are received at the same time."""
+MAX_CHUNK_LINE = 1_000
+"""Maximum length of the line with the size of a chunk, and of a line of the trailer."""
 _IDLE_S = 60.0
-"""Time after which a silent connection is closed."""
+"""Time after which a connection that waits for its next request is closed."""
+_NAMES = (HOST, "localhost", "[::1]", "host.docker.internal")
+"""Names by which applications on this machine, and in its containers, reach the receiver."""
 _BURST_S = 10
 _JSON, _PROTOBUF = "application/json", "application/x-protobuf"
 _SIGNALS = ("traces", "logs", "metrics")
+_CHUNK_SIZE = re.compile(rb"[0-9a-fA-F]{1,8}")
+_MAX_TRAILERS = 100
+_REASONS = 3
+"""Reasons of refusals in a sentence."""
+_MAX_REASONS = 100
+_REASON_CHARS = 200
+_CLIENT_CHARS = 100
 
 
 class _Refused(Exception):
@@ -51,10 +74,40 @@ class _Refused(Exception):
         self.status = status
 
 
+@dataclass(slots=True)
+class Traffic:
+    """Requests of a run, for its end.
+
+    Attributes:
+        refusals: number of refused requests by status and reason.
+        client: name of the exporter of the last refused request, as it says.
+    """
+
+    requests: int = 0
+    spans: int = 0
+    refusals: Counter[tuple[int, str]] = field(default_factory=Counter)
+    client: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """Return the refusals in words, "" without any."""
+        if not self.refusals:
+            return ""
+        reasons = "; ".join(
+            f"{count:,} with status {status} ({reason})"
+            for (status, reason), count in self.refusals.most_common(_REASONS)
+        )
+        more = f" and {len(self.refusals) - _REASONS} more reasons" if len(self.refusals) > _REASONS else ""
+        client = f"; the last one came from {self.client}" if self.client else ""
+        refused = self.refusals.total()
+        return f"{refused:,} of {counted(self.requests, 'request')} refused: {reasons}{more}{client}"
+
+
 class Receiver:
     """Receives spans in threads of its own, from `start` to `close`.
 
     Attributes:
+        traffic: requests so far.
         endpoint: base address, for `OTEL_EXPORTER_OTLP_ENDPOINT` of the application.
         spans_at: secret address at which other processes of the run take spans, see `traces.remote`.
 
@@ -70,6 +123,10 @@ class Receiver:
         self._store = store
         self._token = secrets.token_urlsafe(16)
         self._rate = _Rate()
+        self._parsing = threading.Lock()
+        self._lock = threading.Lock()
+        self._waiting = 0
+        self.traffic = Traffic()
         self._server = self._opened(port)
         self.endpoint = f"http://{HOST}:{self._server.server_address[1]}"
         self.spans_at = f"{self.endpoint}/{self._token}/spans"
@@ -108,6 +165,41 @@ class Receiver:
             return None
         return msgspec.json.encode(collected)
 
+    def note(self, refusal: _Refused | None = None, client: str = "") -> None:
+        """Count a request, and why it was refused."""
+        with self._lock:
+            self.traffic.requests += 1
+            if refusal is not None and len(self.traffic.refusals) < _MAX_REASONS:
+                self.traffic.refusals[refusal.status, str(refusal)[:_REASON_CHARS]] += 1
+                self.traffic.client = client
+
+    @contextmanager
+    def reserved(self) -> Iterator[Callable[[int], None]]:
+        """Provide a function that reserves memory for the bytes of a request; they are free at the end.
+
+        It raises `_Refused` where all requests together are too large.
+        """
+        sizes: list[int] = []
+
+        def reserve(size: int) -> None:
+            with self._lock:
+                if self._waiting + size > MAX_WAITING_BYTES:
+                    raise _Refused(429, "too many requests are being received; the exporter sends them again")
+                self._waiting += size
+                sizes.append(size)
+
+        try:
+            yield reserve
+        finally:
+            with self._lock:
+                self._waiting -= sum(sizes)
+
+    def unpack_and_add(self, signal: str, body: bytes, *, is_packed: bool, is_json: bool) -> tuple[int, str]:
+        """Add the content of one request after the other, so that the memory of one at most is needed."""
+        with self._parsing:
+            content = _unpacked(body) if is_packed else body
+            return self.add(signal, content, is_json=is_json)
+
     def add(self, signal: str, content: bytes, *, is_json: bool) -> tuple[int, str]:
         """Add spans or log records.
 
@@ -129,6 +221,7 @@ class Receiver:
             raise _Refused(415, f"{exc}; or send JSON: OTEL_EXPORTER_OTLP_PROTOCOL=http/json") from None
         if not self._rate.allows(len(spans) + len(events)):
             raise _Refused(429, f"more than {MAX_SPANS_PER_S:,} spans per second")
+        self.traffic.spans += len(spans)
         lost = self._store.add(spans)
         self._store.add_events(events)
         reasons = [f"{lost} spans are beyond the limits of a question"] if lost else []
@@ -141,6 +234,7 @@ Events = list[tuple[str, str, Event, int]]
 
 def _of_json(content: bytes) -> tuple[Spans, Events, list[str]]:
     """Return spans, log records, and what is wrong with those that cannot be read."""
+    check_json(content, MAX_ELEMENTS)
     spans: Spans = []
     events: Events = []
     faults: list[str] = []
@@ -157,6 +251,7 @@ def _of_json(content: bytes) -> tuple[Spans, Events, list[str]]:
 
 
 def _of_protobuf(signal: str, content: bytes) -> tuple[Spans, Events, list[str]]:
+    check_protobuf(signal, content, MAX_ELEMENTS)
     if signal == "logs":
         return [], list(protobuf.read_log_records(content)), []
     return list(protobuf.read_spans(content)), [], []
@@ -217,6 +312,36 @@ class _Server(ThreadingHTTPServer):
         """Say nothing of clients that break their connection."""
 
 
+class _TimedReader(io.RawIOBase):
+    """Reads from a socket; a request must be complete within a total time.
+
+    Attributes:
+        limit_s: time until the first byte of the next request, in seconds.
+    """
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self.limit_s = MAX_REQUEST_S
+        self._end = 0.0
+
+    def readable(self) -> bool:
+        return True
+
+    def end_request(self) -> None:
+        """Wait for the next request."""
+        self._end = 0.0
+        self.limit_s = _IDLE_S
+
+    def readinto(self, buffer: Any) -> int:
+        left_s = self._end - time.monotonic() if self._end else self.limit_s
+        if left_s <= 0:
+            raise TimeoutError
+        self._connection.settimeout(left_s)
+        count = self._connection.recv_into(buffer)
+        self._end = self._end or time.monotonic() + MAX_REQUEST_S
+        return count
+
+
 class _Handler(BaseHTTPRequestHandler):
     server: _Server
     receiver: Receiver
@@ -224,11 +349,23 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = _IDLE_S
     disable_nagle_algorithm = True
 
+    def setup(self) -> None:
+        super().setup()
+        self._reader = _TimedReader(self.connection)
+        self.rfile = io.BufferedReader(self._reader)
+
+    def handle_one_request(self) -> None:
+        super().handle_one_request()
+        self._reader.end_request()
+
     def log_message(self, format: str, *arguments: object) -> None:
         """Log nothing: requests hold texts of users."""
 
     def do_GET(self) -> None:
         self.close_connection = True
+        if not self._is_for_us():
+            self._reply(403, b"{}", _JSON)
+            return
         self.server.free_slot()
         body = self.receiver.take(self.path)
         self._reply(404 if body is None else 200, body or b"{}", _JSON)
@@ -236,12 +373,24 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         kind = self.headers.get_content_type()
         try:
+            if not self._is_for_us():
+                raise _Refused(403, "the request is for another host")
             signal = self._signal()
             if kind not in (_JSON, _PROTOBUF):
                 raise _Refused(415, f"the content type is {_JSON} or {_PROTOBUF}")
-            content = self._content()
-            rejected, message = self.receiver.add(signal, content, is_json=kind == _JSON)
+            encoding = self.headers.get("Content-Encoding", "identity").lower()
+            if encoding not in ("gzip", "identity"):
+                raise _Refused(415, "the content encoding is gzip, or none")
+            with self.receiver.reserved() as reserve:
+                rejected, message = self.receiver.unpack_and_add(
+                    signal,
+                    self._body(reserve),
+                    is_packed=encoding == "gzip",
+                    is_json=kind == _JSON,
+                )
+            self.receiver.note()
         except _Refused as exc:
+            self.receiver.note(exc, self.headers.get("User-Agent", "")[:_CLIENT_CHARS])
             self.close_connection = True  # the body may not have been read to its end
             self._reply(exc.status, _error(str(exc), kind), kind if kind == _PROTOBUF else _JSON)
             return
@@ -253,29 +402,71 @@ class _Handler(BaseHTTPRequestHandler):
             raise _Refused(404, "spans are sent to /v1/traces")
         return signal
 
-    def _content(self) -> bytes:
-        """Return the body of the request, decompressed."""
+    def _is_for_us(self) -> bool:
+        """Return whether the request names this machine: a page of the web reaches it by another name."""
+        name, _, port = self.headers.get("Host", "").rpartition(":")
+        return name.lower() in _NAMES and port == str(self.server.server_address[1])
+
+    def _body(self, reserve: Callable[[int], None]) -> bytes:
+        """Return the body of the request, of a known length or in chunks."""
         text = self.headers.get("Content-Length", "")
+        coding = self.headers.get("Transfer-Encoding", "").strip().lower()
+        if coding:
+            if text or coding != "chunked":
+                raise _Refused(400, "the transfer encoding is chunked, without a Content-Length, or none")
+            return self._chunked_body(reserve)
         if not text:
-            raise _Refused(411, "the request needs a Content-Length")
+            raise _Refused(411, "the request needs a Content-Length, or chunks")
         if not text.isascii() or not text.isdecimal() or len(text) > 12:
             raise _Refused(400, "the Content-Length is no number")
         if int(text) > MAX_BODY_BYTES:
             raise _Refused(413, f"the request has more than {MAX_BODY_BYTES:,} bytes; send smaller batches")
-        try:
-            body = self.rfile.read(int(text))
-        except TimeoutError:
-            body = b""
+        reserve(int(text))
+        body = self._read(int(text))
         if len(body) < int(text):
             raise _Refused(400, "the request is shorter than its Content-Length")
-        encoding = self.headers.get("Content-Encoding", "identity").lower()
-        if encoding == "gzip":
-            return _unpacked(body)
-        if encoding != "identity":
-            raise _Refused(415, "the content encoding is gzip, or none")
         return body
 
+    def _chunked_body(self, reserve: Callable[[int], None]) -> bytes:
+        """Return a body that comes in chunks (RFC 9112, section 7.1)."""
+        body = bytearray()
+        while size := self._chunk_size():
+            if len(body) + size > MAX_BODY_BYTES:
+                raise _Refused(413, f"the request has more than {MAX_BODY_BYTES:,} bytes")
+            reserve(size)
+            chunk = self._read(size + 2)
+            if len(chunk) < size + 2 or not chunk.endswith(b"\r\n"):
+                raise _Refused(400, "a chunk of the request is shorter than it says")
+            body += chunk[:-2]
+        for _ in range(_MAX_TRAILERS):
+            if self._line() in (b"\r\n", b"\n"):
+                return bytes(body)
+        raise _Refused(400, "the request has too many lines after its chunks")
+
+    def _chunk_size(self) -> int:
+        size = self._line().partition(b";")[0].strip()
+        if not _CHUNK_SIZE.fullmatch(size):
+            raise _Refused(400, "a chunk of the request has no size")
+        return int(size, 16)
+
+    def _line(self) -> bytes:
+        try:
+            line = self.rfile.readline(MAX_CHUNK_LINE)
+        except TimeoutError:
+            line = b""
+        if not line.endswith(b"\n"):
+            raise _Refused(400, "the request is cut off, or a line of its chunks is too long")
+        return line
+
+    def _read(self, size: int) -> bytes:
+        """Return bytes of the request; fewer where it ends or takes too long."""
+        try:
+            return self.rfile.read(size)
+        except TimeoutError:
+            return b""
+
     def _reply(self, status: int, body: bytes, kind: str) -> None:
+        self.connection.settimeout(MAX_REQUEST_S)
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))

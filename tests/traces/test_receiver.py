@@ -7,6 +7,7 @@ import gzip
 import json
 import socket
 import threading
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPException, HTTPResponse
@@ -151,7 +152,7 @@ def test_a_request_that_is_shorter_than_it_says_is_refused(running: Receiver) ->
     with socket.create_connection((host, int(port)), timeout=30) as connection:
         lines = [
             "POST /v1/traces HTTP/1.1",
-            "Host: x",
+            f"Host: {host}:{port}",
             f"Content-Type: {JSON}",
             "Content-Length: 100",
             "",
@@ -249,3 +250,171 @@ def test_a_connection_beyond_the_limit_is_closed(running: Receiver, store: SpanS
     with pytest.raises((OSError, HTTPException)):
         post(running, b"{}")
     first.close()
+
+
+def sent(running: Receiver, text: bytes, *, ends: bool = True) -> HTTPResponse:
+    """Send bytes as they are, and return the response."""
+    host, port = running.endpoint.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=30) as connection:
+        connection.sendall(text.replace(b"HOST", f"{host}:{port}".encode()))
+        if ends:
+            connection.shutdown(socket.SHUT_WR)
+        response = HTTPResponse(connection)
+        response.begin()
+        response.read()
+        return response
+
+
+HEAD = (
+    b"POST /v1/traces HTTP/1.1\r\nHost: HOST\r\nContent-Type: application/json\r\n"
+    b"Transfer-Encoding: chunked\r\n"
+)
+
+
+def in_chunks(body: bytes, size: int) -> bytes:
+    parts = [body[start : start + size] for start in range(0, len(body), size)]
+    return b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in parts) + b"0\r\n\r\n"
+
+
+@pytest.mark.parametrize("size", [1, 7, 1_000_000])
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_body_in_chunks_is_read_as_exporters_of_node_send_it(
+    size: int, packed: bool, running: Receiver, store: SpanStore
+) -> None:
+    body = json.dumps(batch(SPANS)).encode()
+    encoding = b"Content-Encoding: gzip\r\n" if packed else b""
+    content = in_chunks(gzip.compress(body) if packed else body, size)
+    assert sent(running, HEAD + encoding + b"\r\n" + content, ends=False).status == 200
+    assert store.collect(TRACE, [PARENT], 30).status == "complete"
+
+
+def test_chunks_of_a_client_of_the_standard_library_are_read(running: Receiver, store: SpanStore) -> None:
+    body = json.dumps(batch(SPANS)).encode()
+    connection = HTTPConnection(running.endpoint.removeprefix("http://"), timeout=30)
+    for _ in range(2):  # the connection is kept
+        connection.request(
+            "POST", "/v1/traces", iter([body[:9], body[9:]]), {"Content-Type": JSON}, encode_chunked=True
+        )
+        assert connection.getresponse().read() == b"{}"
+    connection.close()
+    assert len(store.collect(TRACE, [PARENT], 30).spans) == 2
+
+
+@pytest.mark.parametrize(
+    ("rest", "status"),
+    [
+        (b"Content-Length: 2\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 400),
+        (b"\r\nzz\r\n{}\r\n0\r\n\r\n", 400),
+        (b"\r\n-2\r\n{}\r\n0\r\n\r\n", 400),
+        (b"\r\n5\r\n{}\r\n", 400),
+        (b"\r\n2\r\n{}", 400),
+        (b"\r\n" + b"0" * 5000 + b"\r\n", 400),
+        (b"\r\n2\r\n{}\r\n0\r\n" + b"x: y\r\n" * 200 + b"\r\n", 400),
+        (b"\r\nffffffff\r\n", 413),
+        (b"\r\n2;name=value\r\n{}\r\n0\r\nTrailer: x\r\n\r\n", 200),
+    ],
+)
+def test_malformed_chunks_are_refused(rest: bytes, status: int, running: Receiver) -> None:
+    assert sent(running, HEAD + rest).status == status
+
+
+def test_another_transfer_encoding_is_refused(running: Receiver) -> None:
+    assert sent(running, HEAD.replace(b"chunked", b"gzip, chunked") + b"\r\n").status == 400
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [("127.0.0.1", 200), ("localhost", 200), ("LOCALHOST", 200), ("evil.example", 403), ("127.0.0.1.x", 403)],
+)
+def test_a_request_by_another_name_of_the_host_is_refused(name: str, status: int, running: Receiver) -> None:
+    port = running.endpoint.rpartition(":")[2]
+    assert post(running, b"{}", Host=f"{name}:{port}")[0].status == status
+    assert post(running, b"{}", Host=f"{name}:1")[0].status == 403
+
+
+@pytest.mark.parametrize(
+    "beginning",
+    [b"", b"POST /v1/traces HTTP/1.1\r\nHost: HOST\r\n", HEAD + b"\r\n2\r\n"],
+    ids=["nothing", "headers", "chunks"],
+)
+def test_a_slow_request_ends_within_its_total_time(
+    beginning: bytes, running: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(receiver, "MAX_REQUEST_S", 0.3)
+    host, port = running.endpoint.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=30) as connection:
+        connection.sendall(beginning.replace(b"HOST", f"{host}:{port}".encode()))
+        with suppress(OSError):
+            while connection.recv(1000):
+                """Read what the receiver says until it closes the connection."""
+
+
+def test_many_slow_clients_do_not_lock_others_out(
+    running: Receiver, store: SpanStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(receiver, "MAX_REQUEST_S", 0.5)
+    host, port = running.endpoint.removeprefix("http://").split(":")
+    clients = [socket.create_connection((host, int(port)), timeout=30) for _ in range(150)]
+    for client in clients:
+        with suppress(OSError):
+            client.sendall(b"POST /v1/traces HTTP/1.1\r\n")
+    status = 0
+    while status != 200:
+        with suppress(OSError, HTTPException):
+            status = post(running, json.dumps(batch(SPANS)).encode())[0].status
+    for client in clients:
+        client.close()
+
+
+BOMBS = {
+    "JSON": (b'{"resourceSpans":[{"scopeSpans":[{"spans":[' + b"{}," * 2_000_000 + b"{}]}]}]}", JSON),
+    "numbers": (b'{"resourceSpans":[' + b"[]," * 2_000_000 + b"[]]}", JSON),
+    "protobuf": (
+        b"\x0a"
+        + bytes(receiver._varint(4_000_005))
+        + b"\x12"
+        + bytes(receiver._varint(4_000_000))
+        + b"\x12\x00" * 2_000_000,
+        PROTOBUF,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_many_small_values_are_refused_before_objects_are_made(name: str, running: Receiver) -> None:
+    body, kind = BOMBS[name]
+    tracemalloc.start()
+    try:
+        response, content = post(running, gzip.compress(body, 1), kind, Content_Encoding="gzip")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert response.status == 400
+    assert b"1,000,000 values" in content
+    assert peak < 3 * len(body) + 10_000_000
+
+
+def test_long_texts_full_of_commas_are_no_bomb(running: Receiver, store: SpanStore) -> None:
+    spans = [SPANS[0], span(2, chat("Fee?", "a, [b], {c}, " * 100_000), parent=1)]
+    assert post(running, json.dumps(batch(spans)).encode())[0].status == 200
+    assert len(store.collect(TRACE, [PARENT], 30).spans) == 2
+
+
+def test_requests_that_are_too_large_together_are_sent_again(running: Receiver) -> None:
+    with running.reserved() as reserve:
+        reserve(receiver.MAX_WAITING_BYTES - 1)
+        response, _ = post(running, b"{}")
+        assert (response.status, response.headers["Retry-After"]) == (429, "1")
+    assert post(running, b"{}")[0].status == 200
+
+
+def test_refusals_are_counted_by_reason(running: Receiver) -> None:
+    for _ in range(3):
+        post(running, b"{}", kind="text/plain", User_Agent="OTel-Exporter/1.0")
+    post(running, b"{}", path="/v1/profiles", User_Agent="curl/8")
+    post(running, b"{}")
+    assert running.traffic.sentence == (
+        "4 of 5 requests refused: 3 with status 415 (the content type is application/json or"
+        " application/x-protobuf); 1 with status 404 (spans are sent to /v1/traces); the last one came from"
+        " curl/8"
+    )
