@@ -32,7 +32,8 @@ const remote = { traceId, spanId: '0000000000000009', traceFlags: 1, isRemote: t
 const context = api.trace.setSpanContext(api.ROOT_CONTEXT, remote);
 const server = tracer.startSpan('server', { kind: 1 }, context);
 const below = api.trace.setSpan(context, server);
-for (let i = 0; i < 20; i++) tracer.startSpan('call ' + i, { attributes: { 'gen_ai.prompt': 'Fee?' } }, below).end();
+for (let i = 0; i < 20; i++)
+  tracer.startSpan('call ' + i, { attributes: { 'gen_ai.prompt': 'Fee?' } }, below).end();
 server.end();
 provider.forceFlush().then(() => provider.shutdown());
 """
