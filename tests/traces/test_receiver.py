@@ -22,7 +22,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.traces import collecting, receiver
+from pytest_evalstudio.traces import collecting, receiver, receiver_http
 from pytest_evalstudio.traces.collecting import CollectedSpans, SpanStore
 from pytest_evalstudio.traces.receiver import Receiver
 from pytest_evalstudio.traces.remote import RemoteSpans
@@ -340,7 +340,7 @@ def test_a_request_by_another_name_of_the_host_is_refused(name: str, status: int
 def test_a_slow_request_ends_within_its_total_time(
     beginning: bytes, running: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(receiver, "MAX_REQUEST_S", 0.3)
+    monkeypatch.setattr(receiver_http, "MAX_REQUEST_S", 0.3)
     host, port = running.endpoint.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=30) as connection:
         connection.sendall(beginning.replace(b"HOST", f"{host}:{port}".encode()))
@@ -352,7 +352,7 @@ def test_a_slow_request_ends_within_its_total_time(
 def test_many_slow_clients_do_not_lock_others_out(
     running: Receiver, store: SpanStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(receiver, "MAX_REQUEST_S", 0.5)
+    monkeypatch.setattr(receiver_http, "MAX_REQUEST_S", 0.5)
     host, port = running.endpoint.removeprefix("http://").split(":")
     clients = [socket.create_connection((host, int(port)), timeout=30) for _ in range(150)]
     for client in clients:
@@ -371,9 +371,9 @@ BOMBS = {
     "numbers": (b'{"resourceSpans":[' + b"[]," * 2_000_000 + b"[]]}", JSON),
     "protobuf": (
         b"\x0a"
-        + bytes(receiver._varint(4_000_005))
+        + bytes(receiver_http._varint(4_000_005))
         + b"\x12"
-        + bytes(receiver._varint(4_000_000))
+        + bytes(receiver_http._varint(4_000_000))
         + b"\x12\x00" * 2_000_000,
         PROTOBUF,
     ),
