@@ -34,6 +34,38 @@ PLAN_CHANNEL = "evalstudio_plan"
 """Key in a worker's input of the channel on which it sends its plan."""
 
 
+class SessionCounts:
+    """Tests that ended, and tests that failed in any of their reports, as pytest itself counts them.
+
+    Reports of subtests have the node id of their test.
+
+    Attributes:
+        failed: node ids in the order of their failures.
+    """
+
+    def __init__(self) -> None:
+        self.ended: set[str] = set()
+        self.failed: dict[str, None] = {}
+        self._evaluated: set[str] = set()
+
+    def note(self, report: pytest.TestReport) -> None:
+        """Take one report of a phase or subtest."""
+        if report.failed:
+            self.failed[report.nodeid] = None
+            if hasattr(report, FAILING):
+                self._evaluated.add(report.nodeid)
+        if report.when not in ("setup", "call"):  # the report of a crash has a phase of its own
+            self.ended.add(report.nodeid)
+
+    def failed_besides(self) -> list[str]:
+        """Return the failed tests whose failure is in no entry of the record."""
+        return [nodeid for nodeid in self.failed if nodeid not in self._evaluated]
+
+
+COUNTS = pytest.StashKey[SessionCounts]()
+"""Tests of the session as pytest reports them in this process."""
+
+
 def running_session(config: pytest.Config) -> EvalSession:
     """Return the evaluation services of a pytest session that has some."""
     hooks: Any = config.pluginmanager.get_plugin(SESSION)

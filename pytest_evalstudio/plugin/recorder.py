@@ -24,10 +24,9 @@ from pytest_evalstudio.engine.scoring.record_texts import iso_time
 from pytest_evalstudio.plugin.ci_output import CiOutput
 from pytest_evalstudio.plugin.display import shown_line
 from pytest_evalstudio.plugin.figures import PREFIX
-from pytest_evalstudio.plugin.keys import UNCOLLECTED
+from pytest_evalstudio.plugin.keys import COUNTS, UNCOLLECTED
 from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.plugin.private_api import add_suite_property
-from pytest_evalstudio.plugin.watch import COUNTS
 from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.record.schema import FAILED_NAMES, JudgeSpend, SessionEnd, Shards
 from pytest_evalstudio.record.writer import FILE, RecordWriter

@@ -20,10 +20,9 @@ from pytest_evalstudio.plugin.chunked import INDEX
 from pytest_evalstudio.plugin.display import Mask, clean_report, shown_line
 from pytest_evalstudio.plugin.figures import show_figures
 from pytest_evalstudio.plugin.items import ATTEMPTS, EvalItem
-from pytest_evalstudio.plugin.keys import BRIEF, FAILING, ITEM, LIKENESS, PAYLOAD, running_session
+from pytest_evalstudio.plugin.keys import BRIEF, COUNTS, FAILING, ITEM, LIKENESS, PAYLOAD, running_session
 from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.plugin.recorded import RecordedItem
-from pytest_evalstudio.plugin.watch import COUNTS
 from pytest_evalstudio.record.schema import Attempt, Tables, VerdictWord
 
 LONGEST_REASON = 2000

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_evalstudio.plugin.keys import (
-    FAILING,
+    COUNTS,
     GATE,
     ITEM,
     PAYLOAD,
@@ -22,6 +22,7 @@ from pytest_evalstudio.plugin.keys import (
     SESSION,
     SPENT,
     UNCOLLECTED,
+    SessionCounts,
 )
 from pytest_evalstudio.plugin.late_fixtures import NAMES, PREFIX, late_fixtures
 
@@ -35,38 +36,6 @@ SCORES = ("_scores.toml", "_scores.json")
 """Ends of the names of files with gates over a scored table."""
 LISTED_GATES = 20
 """Gates that are met and listed in the summary; more of them are counted."""
-
-
-class SessionCounts:
-    """Tests that ended, and tests that failed in any of their reports, as pytest itself counts them.
-
-    Reports of subtests have the node id of their test.
-
-    Attributes:
-        failed: node ids in the order of their failures.
-    """
-
-    def __init__(self) -> None:
-        self.ended: set[str] = set()
-        self.failed: dict[str, None] = {}
-        self._evaluated: set[str] = set()
-
-    def note(self, report: pytest.TestReport) -> None:
-        """Take one report of a phase or subtest."""
-        if report.failed:
-            self.failed[report.nodeid] = None
-            if hasattr(report, FAILING):
-                self._evaluated.add(report.nodeid)
-        if report.when not in ("setup", "call"):  # the report of a crash has a phase of its own
-            self.ended.add(report.nodeid)
-
-    def failed_besides(self) -> list[str]:
-        """Return the failed tests whose failure is in no entry of the record."""
-        return [nodeid for nodeid in self.failed if nodeid not in self._evaluated]
-
-
-COUNTS = pytest.StashKey[SessionCounts]()
-"""Tests of the session as pytest reports them in this process."""
 
 
 class Watch:
