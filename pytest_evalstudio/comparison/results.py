@@ -18,6 +18,7 @@ ItemClass = Literal[
     "error_now",
     "error_then",
     "still_error",
+    "test_changed",
 ]
 ITEM_CLASSES: tuple[ItemClass, ...] = get_args(ItemClass)
 Verdict = Literal["worse", "inconclusive", "not worse"]
@@ -210,6 +211,27 @@ class ChangedItems(Struct, frozen=True, kw_only=True):
     keys: tuple[str, ...] = ()
 
 
+class ChangedTest(Struct, frozen=True, kw_only=True):
+    """A test case that is not the same in both runs, so that its results are not compared.
+
+    Attributes:
+        parts: what differs, e.g. "condition" or "thresholds of rouge".
+        question: its beginning in the new run, "" where it is not known.
+    """
+
+    file: str
+    key: str
+    model: str
+    nodeid: str
+    parts: tuple[str, ...]
+    question: str = ""
+
+    @property
+    def label(self) -> str:
+        """Return key and model."""
+        return f"{short_key(self.key)} of {self.model}" if self.model else short_key(self.key)
+
+
 class PromptChange(Struct, frozen=True, kw_only=True):
     """Template of a model's prompt that differs between the runs; "" for a model without one.
 
@@ -243,6 +265,9 @@ class MovedThreshold(Struct, frozen=True, kw_only=True):
     base: float
     new: float
 
+    def __str__(self) -> str:
+        return f"threshold of {self.metric} {self.base:g} -> {self.new:g}"
+
 
 class Comparison(Struct, frozen=True, kw_only=True):
     """All that a comparison says.
@@ -261,8 +286,11 @@ class Comparison(Struct, frozen=True, kw_only=True):
         contexts: matched items with other chunks in their context; in tables, in another order as well.
         context_order: matched items with the same chunks in another order.
         calls: matched items whose called tools or arguments differ, of those that call any.
-        changed_cases: keys of the matched items whose question or expectation differs.
-        changed_attachments: keys of the matched items whose images or files differ.
+        changed_tests: items whose test case or rules differ; they count for no verdict.
+        knows_tests: whether both runs have digests of their test cases.
+        changed_cases: keys of the matched items whose question or expectation differs, where a run has no
+            digests of its test cases.
+        changed_attachments: keys of the matched items whose images or files differ, likewise.
         changed_documents: names of the documents whose content differs.
         document_cases: keys of the items that use such a document.
         measure: today's evaluators on the base run's answers, against its stored scores; the drift of the
@@ -293,6 +321,8 @@ class Comparison(Struct, frozen=True, kw_only=True):
     contexts: ChangedItems = ChangedItems()
     context_order: ChangedItems = ChangedItems()
     calls: ChangedItems = ChangedItems()
+    changed_tests: tuple[ChangedTest, ...] = ()
+    knows_tests: bool = True
     changed_cases: tuple[str, ...] = ()
     changed_attachments: tuple[str, ...] = ()
     changed_documents: tuple[str, ...] = ()
@@ -317,6 +347,8 @@ class Comparison(Struct, frozen=True, kw_only=True):
         """Return why no metric decides, "" where one does."""
         if any(metric.decides for metric in self.metrics):
             return ""
+        if not self.matched and self.changed_tests:
+            return "every test changed"
         if not self.shared_evaluators:
             return "the runs have no evaluator in common"
         return "no primary or asserted metric has a score in both runs"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from pytest_evalstudio.comparison.changed_tests import changed_sentence
 from pytest_evalstudio.comparison.results import Comparison, ItemClass, MetricComparison
 from pytest_evalstudio.comparison.sample_size import ALPHA
 from pytest_evalstudio.core.figures import counted, figure, interval
@@ -15,6 +16,7 @@ _OTHERS: tuple[tuple[ItemClass, str], ...] = (
     ("new", "new"),
     ("gone", "gone"),
 )
+_UNPAIRED = "answers of the runs are not paired"
 
 
 class Summary(NamedTuple):
@@ -50,6 +52,7 @@ def summary_of(comparison: Comparison) -> Summary:
 
 def _happened(comparison: Comparison) -> str:
     items, total = comparison.items, comparison.matched
+    changed = changed_sentence(comparison.changed_tests, comparison.moved_thresholds)
     scope = f" of {comparison.models} models" if comparison.models > 1 else ""
     others = [f"{items[kind]:,} {words}" for kind, words in _OTHERS if items[kind]]
     if items["regressed"]:
@@ -62,8 +65,8 @@ def _happened(comparison: Comparison) -> str:
             f"no case changed its result, although {answers.changed:,} of {answers.compared:,} answers differ"
         )
     else:
-        first = "no case changed" if total else "answers of the runs are not paired"
-    return "; ".join([first, *others])
+        first = "no case changed" if total else "no case was compared" if changed else _UNPAIRED
+    return "; ".join(filter(None, [first, *others, changed]))
 
 
 def _follows(comparison: Comparison, deciding: list[MetricComparison]) -> str:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from pytest_evalstudio.comparison.calls import packed_calls
+from pytest_evalstudio.comparison.changed_tests import digest_bytes
 from pytest_evalstudio.comparison.results import RunLabel
 from pytest_evalstudio.core.codes import ItemCode
 from pytest_evalstudio.core.errors import unknown_name
@@ -41,7 +42,8 @@ class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         passing: ids of the evaluators that pass the item.
         failing: ids of those that fail it; both are empty where some of them do not decide.
         scores: by evaluator and metric, None where a metric was not scored.
-        case: digest of question and expectation; None where it is not known.
+        case: digest of question and expectation within this process; None where it is not known.
+        digest: of the test case as the record has it, see `changed_tests`; b"" where it is not known.
         attachments: digest of the images and files of the question and of the turns; 0 for none.
         documents: names of the documents that the item uses.
         question: beginning of the question of an item that did not pass.
@@ -76,8 +78,13 @@ class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     calls: int | None = None
     tool_calls: float | None = None
     trajectory: str = ""
+    digest: bytes = b""
     passing: frozenset[str] = frozenset()
     failing: frozenset[str] = frozenset()
+
+    def score(self, name: MetricName) -> float | None:
+        """Return the score of a metric, None where the item has none."""
+        return self.scores.get(name)
 
 
 @dataclass(slots=True)
@@ -88,6 +95,7 @@ class Side:
         model: the only model of the items, where two models of one run are compared.
         has_not_run: whether the budget of a model left out an item.
         renamed_files: path of a file in this run to its path in the run that it is compared with.
+        is_table: whether it is a scored table, which says itself that its version has no digests.
     """
 
     run: Run
@@ -95,6 +103,7 @@ class Side:
     model: str = ""
     has_not_run: bool = False
     renamed_files: dict[str, str] = field(default_factory=dict)
+    is_table: bool = False
 
     @property
     def label(self) -> RunLabel:
@@ -177,6 +186,7 @@ def read_side(
             calls=measures.calls,
             tool_calls=measures.tool_calls,
             trajectory=packed_calls(row) if row and row.tool_calls and keeps_answer[verdict] else "",
+            digest=digest_bytes(item.digest),
             passing=evaluators.setdefault(passing, passing),
             failing=evaluators.setdefault(failing, failing),
         )

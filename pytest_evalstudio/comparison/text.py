@@ -19,6 +19,7 @@ from pytest_evalstudio.core.figures import counted, figure, interval
 from pytest_evalstudio.core.text import short_key
 
 CHANGES_SHOWN = 20
+CHANGED_TESTS_SHOWN = 20
 _QUANTITIES: Mapping[Quantity, tuple[str, str]] = {
     "answer_chars": ("length", "characters"),
     "tool_calls": ("tool calls", "calls"),
@@ -91,6 +92,10 @@ def changed_lines(comparison: Comparison) -> Iterator[str]:
     for operation in comparison.operations:
         if operation.changed:
             yield _operation_line(operation)
+    for each in comparison.changed_tests[:CHANGED_TESTS_SHOWN]:
+        yield f"changed test, left out: {each.label}: {', '.join(each.parts)}"
+    if (hidden := len(comparison.changed_tests) - CHANGED_TESTS_SHOWN) > 0:
+        yield f"{counted(hidden, 'more changed test')}"
     if comparison.changed_cases:
         yield f"cases: {_listed(comparison.changed_cases)}"
     if comparison.changed_attachments:

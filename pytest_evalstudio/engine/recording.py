@@ -19,6 +19,7 @@ from pytest_evalstudio.core.codes import ItemCode
 from pytest_evalstudio.core.conversations import ConversationPlan
 from pytest_evalstudio.core.outcomes import Fragment, Outcome
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall
+from pytest_evalstudio.engine.case_digests import case_digest_of
 from pytest_evalstudio.engine.origins import Origin
 from pytest_evalstudio.engine.scoring.answer_rows import recorded_answer, recorded_attachments
 from pytest_evalstudio.engine.scoring.confirmation import ConfirmationResult
@@ -81,6 +82,7 @@ def item_entry(
     """
     reason = headline(result) if result is not None else ""
     confirmation = result.confirmation if result is not None else None
+    rows = _rows(result) if result is not None else ()
     return schema.Item(
         index=head.index,
         nodeid=head.nodeid,
@@ -93,7 +95,7 @@ def item_entry(
         model_key=head.model_key,
         code=str(head.code or _code(head.verdict, result)),
         reason=reason or masked(head.reason),
-        rows=_rows(result) if result is not None else (),
+        rows=rows,
         verdicts=_verdicts(result, run_wide) if result is not None else {},
         flips=tuple(map(_flip, result.flips)) if result is not None else (),
         perturbed=_perturbation(result.origin, result.compared_beside)
@@ -107,7 +109,15 @@ def item_entry(
         max_runs=result.max_runs if result is not None else 0,
         unread=result.unread if result is not None else (),
         unchecked=bool(result.unchecked) if result is not None else False,
+        digest=_case_digest(result, rows) if result is not None else None,
     )
+
+
+def _case_digest(result: Result, rows: Sequence[schema.RecordRow]) -> schema.CaseDigest:
+    """Return the digest of a case; the rows of a conversation do not have the case as it was planned."""
+    task = result.task
+    row = rows[0] if rows and task.case.plan is None else row_entry(task.case, {})
+    return case_digest_of(task, row, result.verdicts)
 
 
 def _confirmation(confirmation: ConfirmationResult) -> schema.Confirmation:

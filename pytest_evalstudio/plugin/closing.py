@@ -141,10 +141,8 @@ def regressions(analysis: Analysis, comparison: Comparison) -> str:
 def changed_rules(comparison: Comparison) -> str:
     """Return the evaluators that no longer decide items and the thresholds that moved since the baseline."""
     dropped = [f"without {id}" for id in comparison.dropped_evaluators]
-    moved = [
-        f"threshold of {threshold.metric} {threshold.base:g} -> {threshold.new:g}"
-        for threshold in comparison.moved_thresholds
-    ]
+    # Changed tests, which the sentences of the comparison name, include those with other thresholds.
+    moved = [] if comparison.changed_tests else map(str, comparison.moved_thresholds)
     return ", ".join([*dropped, *moved])
 
 

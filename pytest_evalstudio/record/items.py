@@ -399,6 +399,21 @@ class Confirmation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     evaluators: tuple[str, ...] = ()
 
 
+class CaseDigest(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Short hashes of what a test case asks and expects, and of the rules that judge it.
+
+    Attributes:
+        parts: name of a part, e.g. "question" or "condition", to its hash; parts that a case has not are left
+            out. The texts are masked, so that no secret can be guessed from a hash.
+        thresholds: evaluator id to the hash of the thresholds that decide.
+        options: evaluator id to the hash of the options that are not the defaults.
+    """
+
+    parts: dict[str, str] = {}
+    thresholds: dict[str, str] = {}
+    options: dict[str, str] = {}
+
+
 class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="item"):
     """Item: one test case for one model, or one check of a test written in Python.
 
@@ -419,6 +434,7 @@ class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kin
         max_runs: repeats that a sequential test could have asked for; 0 without a test.
         unread: keys of expectations of the test case that no evaluator has compared the answer with.
         unchecked: whether nothing has checked that the answer is right.
+        digest: of the test case; None in records of earlier versions, and where the item was not evaluated.
     """
 
     index: int
@@ -443,6 +459,7 @@ class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kin
     max_runs: int = 0
     unread: tuple[str, ...] = ()
     unchecked: bool = False
+    digest: CaseDigest | None = None
 
     @property
     def identity(self) -> str:

@@ -89,7 +89,11 @@ class PerturbedOutline(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class ItemOutline(Struct, frozen=True, kw_only=True, gc=False, tag_field="kind", tag="item"):
-    """An item in outline; see `items.Item`."""
+    """An item in outline; see `items.Item`.
+
+    Attributes:
+        digest: the object as it is in the line, which is decoded only where it differs from another one.
+    """
 
     nodeid: str
     verdict: VerdictWord
@@ -104,6 +108,7 @@ class ItemOutline(Struct, frozen=True, kw_only=True, gc=False, tag_field="kind",
     flaky: bool = False
     confirmation: ConfirmationOutline | None = None
     perturbed: PerturbedOutline | None = None
+    digest: msgspec.Raw = msgspec.Raw(b"")
 
 
 AnyItem = Item | ItemOutline

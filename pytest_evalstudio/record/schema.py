@@ -16,6 +16,7 @@ from pytest_evalstudio.record.arena import ArenaEntry, BattleEntry
 from pytest_evalstudio.record.items import (
     VERDICTS,
     Attempt,
+    CaseDigest,
     CaseFinding,
     Confirmation,
     DirectionWord,
@@ -48,6 +49,7 @@ __all__ = [
     "Attempt",
     "Baseline",
     "BattleEntry",
+    "CaseDigest",
     "CaseFinding",
     "Confirmation",
     "DirectionWord",

@@ -58,6 +58,7 @@ def test_json_has_the_keys_that_programs_read(runs: Path) -> None:
         "error_now": 0,
         "error_then": 0,
         "still_error": 0,
+        "test_changed": 0,
     }
     (metric,) = result["metrics"]
     assert {"evaluator", "metric", "model", "n", "base", "new", "difference", "low", "high"} <= set(metric)
