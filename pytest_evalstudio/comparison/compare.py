@@ -25,6 +25,7 @@ from pytest_evalstudio.comparison.results import (
     OperationComparison,
     Part,
     PromptChange,
+    UncheckedMetric,
 )
 from pytest_evalstudio.comparison.sides import Side, SideItem, model_labels
 from pytest_evalstudio.core.errors import ConfigurationError
@@ -55,7 +56,12 @@ def compare(
             " in the new run, none of the same file, key and model; give runs of the same suites, and name"
             " renamed models as OLD=NEW"
         )
-    metrics = compare_metrics(matched.pairs, new.run.evaluators, limits or ComparisonLimits())
+    metrics = compare_metrics(
+        matched.pairs,
+        new.run.evaluators,
+        limits or ComparisonLimits(),
+        unchecked={name: len(keys) for name, keys in matched.unchecked.items()},
+    )
     operations = tuple(compare_operations(matched.pairs))
     not_run = _not_run(base, new)
     documents = tuple(sorted(_changed_documents(base.run, new.run)))
@@ -63,7 +69,7 @@ def compare(
     dropped = tuple(id for id in base.run.evaluators if id not in new.run.evaluators)
     moved = tuple(_moved_thresholds(base.run, new.run))
     return Comparison(
-        verdict=overall(metrics),
+        verdict=overall(metrics, has_unchecked=bool(matched.unchecked)),
         base=base.label,
         new=new.label,
         items=matched.counts,
@@ -79,6 +85,10 @@ def compare(
         context_order=matched.context_order.result(),
         calls=matched.calls.result(),
         changed_tests=tuple(matched.changed_tests),
+        unchecked=tuple(
+            UncheckedMetric(evaluator=evaluator, metric=metric, model=model, keys=tuple(keys))
+            for (evaluator, metric, model), keys in matched.unchecked.items()
+        ),
         knows_tests=matched.knows_tests,
         changed_cases=tuple(dict.fromkeys(matched.changed_cases)),
         changed_attachments=tuple(dict.fromkeys(matched.changed_attachments)),

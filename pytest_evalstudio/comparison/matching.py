@@ -22,6 +22,7 @@ from pytest_evalstudio.comparison.sides import Identity, MetricName, Scores, Sid
 from pytest_evalstudio.record.schema import EvaluatorEntry
 
 _WITHOUT_VERDICT = frozenset({"skipped", "not_run"})
+_VERDICTS = frozenset({"passed", "failed"})
 _SETTLED: Mapping[tuple[str, str], ItemClass] = {
     ("passed", "failed"): "regressed",
     ("failed", "passed"): "fixed",
@@ -97,6 +98,7 @@ class Matched(msgspec.Struct):
     Attributes:
         pairs: by model, the items that both runs evaluated: base and new.
         changed_tests: items that both runs evaluated, by other questions, expectations or rules.
+        unchecked: keys of answered items by evaluator, metric and model that no longer scores them.
         knows_tests: whether all items of both runs have digests of their test cases.
         changed_cases: keys of those whose question or expectation differs.
         changed_attachments: keys of those whose images or files differ.
@@ -107,6 +109,7 @@ class Matched(msgspec.Struct):
 
     pairs: dict[str, list[tuple[SideItem, SideItem]]] = field(default_factory=lambda: defaultdict(list))
     changed_tests: list[ChangedTest] = field(default_factory=list)
+    unchecked: dict[tuple[str, str, str], list[str]] = field(default_factory=dict)
     knows_tests: bool = True
     changed_cases: list[str] = field(default_factory=list)
     changed_attachments: list[str] = field(default_factory=list)
@@ -160,6 +163,10 @@ def match(base: Side, new: Side, *, in_scope: InScope | None = None) -> Matched:
                 matched.counts["test_changed"] += 1
                 matched.changed_tests.append(_changed_test(identity, now, parts))
                 continue
+            if not parts and earlier.outcome in _VERDICTS and _is_answered(now):
+                for name in metrics:
+                    if earlier.scores.get(name) is not None and now.scores.get(name) is None:
+                        matched.unchecked.setdefault((*name, identity[2]), []).append(identity[1])
             if is_judged and not parts:
                 pairs[identity[2]].append((earlier, now))
                 _note_outputs(matched, identity[1], earlier, now)
@@ -191,7 +198,12 @@ def _changed_test(identity: Identity, new: SideItem, parts: tuple[str, ...]) -> 
 
 def is_compared(base: str, new: str) -> bool:
     """Return whether both outcomes are verdicts on an answer."""
-    return {base, new} <= {"passed", "failed"}
+    return base in _VERDICTS and new in _VERDICTS
+
+
+def _is_answered(item: SideItem) -> bool:
+    """Return whether a model answered; an item without a verdict is skipped where nothing checks it."""
+    return item.outcome in _VERDICTS or (item.outcome == "skipped" and item.answers is not None)
 
 
 def have_verdicts(base: SideItem, new: SideItem) -> bool:

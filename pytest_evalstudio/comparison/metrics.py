@@ -102,7 +102,11 @@ class _Column(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def compare_metrics(
-    pairs: ModelPairs, evaluators: Mapping[str, EvaluatorEntry], limits: ComparisonLimits
+    pairs: ModelPairs,
+    evaluators: Mapping[str, EvaluatorEntry],
+    limits: ComparisonLimits,
+    *,
+    unchecked: Mapping[tuple[str, str, str], int] | None = None,
 ) -> list[MetricComparison]:
     """Return the comparison of each metric and model that both runs scored.
 
@@ -111,6 +115,8 @@ def compare_metrics(
         evaluators: of the new run.
         limits: of the verdicts. A metric is "not worse" only if it is so with the greatest fall for each item
             that is an error in the new run alone.
+        unchecked: by evaluator, metric and model, the number of items that it scored in the base run alone
+            although they were answered. Such a metric is never "not worse".
 
     Source: limits of Gaffke, 2005; sign-flip test of Fisher, 1935; correction of Holm, 1979, over the tests
     that can reject at all (Tarone, 1990).
@@ -138,6 +144,7 @@ def compare_metrics(
             p_adjusted=adjusted.get(index, p_values[index]),
             tests=len(deciding) if column.decides else 1,
             limits=limits,
+            unchecked=(unchecked or {}).get((column.evaluator, column.entry.key, column.model), 0),
         )
         for index, column in enumerate(columns)
     ]
@@ -182,9 +189,15 @@ def _mean_interval(values: Floats) -> Interval | None:
     return float(values.mean()) - half_width, float(values.mean()) + half_width
 
 
-def overall(metrics: Iterable[MetricComparison]) -> Verdict:
-    """Return the worst verdict of the metrics that decide; "inconclusive" where none does."""
+def overall(metrics: Iterable[MetricComparison], *, has_unchecked: bool = False) -> Verdict:
+    """Return the worst verdict of the metrics that decide; "inconclusive" where none does.
+
+    Args:
+        has_unchecked: whether a metric has no score any more for some items, perhaps for all.
+    """
     verdicts = {metric.verdict for metric in metrics if metric.decides}
+    if has_unchecked:
+        verdicts.add("inconclusive")
     return next((verdict for verdict in VERDICTS if verdict in verdicts), "inconclusive")
 
 
@@ -228,7 +241,13 @@ def _columns(
 
 
 def _compared(
-    column: _Column, *, p: float, p_adjusted: float, tests: int, limits: ComparisonLimits
+    column: _Column,
+    *,
+    p: float,
+    p_adjusted: float,
+    tests: int,
+    limits: ComparisonLimits,
+    unchecked: int = 0,
 ) -> MetricComparison:
     difference = column.new - column.base
     gain = column.sign * difference
@@ -241,6 +260,8 @@ def _compared(
     error, cases = _standard_error(column.sums, column.counts), len(column.counts)
     error_share = column.new_errors / (column.n + column.new_errors)
     verdict = _verdict(gain, interval, p_adjusted, unit=column.unit, limits=limits, error_share=error_share)
+    if unchecked and verdict == "not worse":
+        verdict = "inconclusive"
     low, high = interval if interval is not None else (None, None)
     if interval is not None and column.sign < 0:
         low, high = 0.0 - interval[1], 0.0 - interval[0]
@@ -269,9 +290,10 @@ def _compared(
             extreme=column.extreme,
             tests=tests,
         )
-        if verdict == "inconclusive" and not column.new_errors
+        if verdict == "inconclusive" and not (column.new_errors or unchecked)
         else None,
         new_errors=column.new_errors,
+        unchecked=unchecked,
         decides=column.decides,
         better=column.entry.better,
         unit=column.unit,

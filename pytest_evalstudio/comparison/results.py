@@ -24,7 +24,7 @@ ITEM_CLASSES: tuple[ItemClass, ...] = get_args(ItemClass)
 Verdict = Literal["worse", "inconclusive", "not worse"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 """From the worst to the best."""
-FailReason = Literal["case", "mean", "gone", "inconclusive"]
+FailReason = Literal["case", "mean", "gone", "unchecked", "inconclusive"]
 MAX_PROMPT_CHARS = 20_000
 """Characters of a prompt's template that a comparison keeps."""
 Part = Literal[
@@ -143,6 +143,7 @@ class MetricComparison(Struct, frozen=True, kw_only=True):
             too few cases for any, or the scores do not vary.
         cases_needed: original cases that would settle an inconclusive verdict; None where that is not known.
         new_errors: items with a score in the base run that are errors in the new one.
+        unchecked: answered items with a score in the base run that have none in the new one.
         decides: whether the verdict counts for the run: the metric is primary or asserted.
         better: direction of the metric.
         unit: size of the metric's range, or its base mean where the range is not finite.
@@ -163,6 +164,7 @@ class MetricComparison(Struct, frozen=True, kw_only=True):
     verdict: Verdict
     cases_needed: int | None = None
     new_errors: int = 0
+    unchecked: int = 0
     decides: bool = True
     changed: int | None = None
     better: Literal["higher", "lower"] = "higher"
@@ -232,6 +234,19 @@ class ChangedTest(Struct, frozen=True, kw_only=True):
         return f"{short_key(self.key)} of {self.model}" if self.model else short_key(self.key)
 
 
+class UncheckedMetric(Struct, frozen=True, kw_only=True):
+    """A metric that decides and no longer has a score for some answered cases, though it is still selected.
+
+    Attributes:
+        keys: of the cases.
+    """
+
+    evaluator: str
+    metric: str
+    model: str
+    keys: tuple[str, ...]
+
+
 class PromptChange(Struct, frozen=True, kw_only=True):
     """Template of a model's prompt that differs between the runs; "" for a model without one.
 
@@ -287,6 +302,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
         context_order: matched items with the same chunks in another order.
         calls: matched items whose called tools or arguments differ, of those that call any.
         changed_tests: items whose test case or rules differ; they count for no verdict.
+        unchecked: metrics that no longer check cases which they checked in the base run.
         knows_tests: whether both runs have digests of their test cases.
         changed_cases: keys of the matched items whose question or expectation differs, where a run has no
             digests of its test cases.
@@ -322,6 +338,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
     context_order: ChangedItems = ChangedItems()
     calls: ChangedItems = ChangedItems()
     changed_tests: tuple[ChangedTest, ...] = ()
+    unchecked: tuple[UncheckedMetric, ...] = ()
     knows_tests: bool = True
     changed_cases: tuple[str, ...] = ()
     changed_attachments: tuple[str, ...] = ()
@@ -343,12 +360,19 @@ class Comparison(Struct, frozen=True, kw_only=True):
         return sum(change.item_class == "regressed" and not change.flaky for change in self.changes)
 
     @property
+    def unchecked_cases(self) -> int:
+        """Return the number of cases of a model that a metric no longer checks."""
+        return len({(each.model, key) for each in self.unchecked for key in each.keys})
+
+    @property
     def why_no_metric(self) -> str:
         """Return why no metric decides, "" where one does."""
         if any(metric.decides for metric in self.metrics):
             return ""
         if not self.matched and self.changed_tests:
             return "every test changed"
+        if self.unchecked:
+            return "what decided before has no score any more"
         if not self.shared_evaluators:
             return "the runs have no evaluator in common"
         return "no primary or asserted metric has a score in both runs"

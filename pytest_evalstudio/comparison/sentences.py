@@ -16,6 +16,7 @@ _OTHERS: tuple[tuple[ItemClass, str], ...] = (
     ("new", "new"),
     ("gone", "gone"),
 )
+_NAMES = 3
 _UNPAIRED = "answers of the runs are not paired"
 
 
@@ -44,6 +45,7 @@ def summary_of(comparison: Comparison) -> Summary:
     is_unchanged = (
         comparison.verdict == "inconclusive"
         and bool(deciding)
+        and not comparison.unchecked
         and all(metric.changed == 0 for metric in deciding)
         and not any(comparison.items[kind] for kind in ("regressed", "error_now", "fixed"))
     )
@@ -66,13 +68,24 @@ def _happened(comparison: Comparison) -> str:
         )
     else:
         first = "no case changed" if total else "no case was compared" if changed else _UNPAIRED
-    return "; ".join(filter(None, [first, *others, changed]))
+    return "; ".join(filter(None, [first, *others, changed, _unchecked(comparison)]))
+
+
+def _unchecked(comparison: Comparison) -> str:
+    """Return which evaluators no longer check cases that they checked in the base run, "" for none."""
+    counts: dict[str, set[tuple[str, str]]] = {}
+    for each in comparison.unchecked:
+        counts.setdefault(each.evaluator, set()).update((each.model, key) for key in each.keys)
+    parts = [f"{evaluator} for {cases(len(keys))}" for evaluator, keys in counts.items()]
+    more = f" and {counted(len(parts) - _NAMES, 'more evaluator')}" if len(parts) > _NAMES else ""
+    return f"no longer checked: {', '.join(parts[:_NAMES])}{more}" if parts else ""
 
 
 def _follows(comparison: Comparison, deciding: list[MetricComparison]) -> str:
     if not deciding:
         return f"nothing follows for other questions: {comparison.why_no_metric}"
-    metrics = [metric for metric in deciding if metric.verdict == comparison.verdict]
+    # Where only a metric without any score is inconclusive, the others say nothing about it.
+    metrics = [metric for metric in deciding if metric.verdict == comparison.verdict] or deciding
     if comparison.verdict == "worse":
         # All of these drops are proven: the largest one, in the unit of its metric, says most.
         first = max(metrics, key=lambda metric: abs(metric.difference) / (metric.unit or 1.0))
@@ -89,6 +102,9 @@ def _follows(comparison: Comparison, deciding: list[MetricComparison]) -> str:
     if errors := max(metric.new_errors for metric in metrics):
         verb = "is an error" if errors == 1 else "are errors"
         return f"whether other questions got worse cannot be told: {cases(errors)} {verb} now"
+    if comparison.unchecked:
+        count = cases(comparison.unchecked_cases)
+        return f"whether other questions got worse cannot be told: {count} lost a score that decided"
     changed = [metric for metric in metrics if metric.changed != 0]
     if not changed and widest.max_drop is not None:
         return f"drops below {rounded_up(widest.max_drop)} cannot be excluded ({cases(widest.n)})"

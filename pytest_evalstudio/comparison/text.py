@@ -96,6 +96,10 @@ def changed_lines(comparison: Comparison) -> Iterator[str]:
         yield f"changed test, left out: {each.label}: {', '.join(each.parts)}"
     if (hidden := len(comparison.changed_tests) - CHANGED_TESTS_SHOWN) > 0:
         yield f"{counted(hidden, 'more changed test')}"
+    for metric in comparison.unchecked:
+        count = counted(len(metric.keys), "case")
+        name = f"{metric.evaluator}.{metric.metric} of {metric.model}"
+        yield f"no longer checked: {name} for {count} ({_listed(metric.keys)})"
     if comparison.changed_cases:
         yield f"cases: {_listed(comparison.changed_cases)}"
     if comparison.changed_attachments:
@@ -144,6 +148,8 @@ def metric_line(metric: MetricComparison) -> str:
         return text
     if metric.new_errors:
         return f"{text}; {counted(metric.new_errors, 'new error')} may hide a drop"
+    if metric.unchecked:
+        return f"{text}; {counted(metric.unchecked, 'case')} without a score may hide a drop"
     if metric.smallest_detectable is not None and metric.changed != 0:
         text += f"; smallest detectable drop {figure(metric.smallest_detectable)}"
     if metric.cases_needed is not None:

@@ -310,5 +310,7 @@ def _fail_reasons(comparison: Comparison, settings: Settings) -> Iterator[FailRe
         yield "mean"
     if "gone" in reasons and comparison.items["gone"]:
         yield "gone"
+    if "unchecked" in reasons and comparison.unchecked:
+        yield "unchecked"
     if settings.fail_on_inconclusive and comparison.verdict == "inconclusive":
         yield "inconclusive"

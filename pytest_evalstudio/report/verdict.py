@@ -163,6 +163,8 @@ def _comparison_failures(comparison: Comparison) -> Iterator[str]:
         yield f"{counted(worse, 'metric')} worse than in the baseline"
     if "gone" in comparison.fail_reasons:
         yield f"{counted(comparison.items['gone'], 'case')} of the baseline gone"
+    if "unchecked" in comparison.fail_reasons:
+        yield f"{counted(comparison.unchecked_cases, 'case')} no longer checked"
     if "inconclusive" in comparison.fail_reasons:
         yield "comparison with the baseline inconclusive"
 
