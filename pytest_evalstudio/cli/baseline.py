@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_evalstudio.cli.common import FINE, say
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.figures import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -38,6 +39,14 @@ def add_to(add: Adds) -> None:
         "--allow-partial",
         action="store_true",
         help="save a run that left out test cases, was interrupted, or is a shard",
+    )
+    command.add_argument(
+        "--runs",
+        type=int,
+        default=1,
+        metavar="N",
+        help="refuse a run with fewer answers of a case than N; with repeats, a failure that is asked again"
+        " is tested against the rate of its own case",
     )
     _add_output(command)
     text = "Take the results of a run into the baseline; its other cases stay."
@@ -94,11 +103,19 @@ def _check_saved(reader: RecordReader, arguments: argparse.Namespace) -> None:
     from pytest_evalstudio.comparison.baseline import missing_parts
 
     errors: list[str] = []
+    few: list[str] = []
     outcomes: dict[str, int] = {}
     for item in reader.outlines():
+        if 0 < len(item.rows) < arguments.runs:
+            few.append(item.nodeid)
         outcomes[item.verdict] = outcomes.get(item.verdict, 0) + 1
         if item.verdict == "error":
             errors.append(item.nodeid)
+    if few:
+        raise ConfigurationError(
+            f"{arguments.record}: {counted(len(few), 'case has', 'cases have')} fewer than {arguments.runs}"
+            f" answers, e.g. {few[0]}; run pytest with --evalstudio-runs {arguments.runs}"
+        )
     missing = missing_parts(reader.run, outcomes)
     if missing and not arguments.allow_partial:
         raise ConfigurationError(

@@ -63,6 +63,14 @@ def _text(call: str) -> str:
     return shown if len(shown) <= CALL_CHARS else shown[: CALL_CHARS - 1] + "…"
 
 
+def changed_tools(base: str, new: str) -> frozenset[tuple[ChangeKind, str]]:
+    """Return the kind and the tool of each call that differs between packed calls."""
+    aligned = align(unpacked_calls(base), unpacked_calls(new))
+    return frozenset(
+        (each.kind, (each.new or each.base).partition("(")[0]) for each in aligned if each.kind != "same"
+    )
+
+
 def align(base: Sequence[str], new: Sequence[str]) -> tuple[CallChange, ...]:
     """Return both sequences of calls as one, in their order.
 

@@ -25,8 +25,11 @@ from pytest_evalstudio.comparison.results import (
     OperationComparison,
     Part,
     PromptChange,
+    ToolChange,
+    ToolKind,
     UncheckedMetric,
 )
+from pytest_evalstudio.comparison.segments import compare_segments
 from pytest_evalstudio.comparison.sides import Side, SideItem, model_labels
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.figures import counted
@@ -84,7 +87,9 @@ def compare(
         contexts=matched.contexts.result(),
         context_order=matched.context_order.result(),
         calls=matched.calls.result(),
+        tools=_changed_tools(matched),
         changed_tests=tuple(matched.changed_tests),
+        segments=compare_segments(matched.pairs),
         unchecked=tuple(
             UncheckedMetric(evaluator=evaluator, metric=metric, model=model, keys=tuple(keys))
             for (evaluator, metric, model), keys in matched.unchecked.items()
@@ -100,6 +105,19 @@ def compare(
         dropped_evaluators=dropped,
         moved_thresholds=moved,
         notes=(*_blind_spots(base, matched, moved), *_notes(base, new, not_run, dropped)),
+    )
+
+
+def _changed_tools(matched: Matched) -> tuple[ToolChange, ...]:
+    """Return the calls that differ although the cases pass: new tools first, then those of most cases."""
+    kinds: dict[str, ToolKind] = {"new": "new", "gone": "gone", "changed": "changed"}
+    changes = [
+        ToolChange(kind=kinds[kind], tool=tool, model=model, keys=tuple(keys))
+        for (kind, tool, model), keys in matched.tools.items()
+    ]
+    order = list(kinds)
+    return tuple(
+        sorted(changes, key=lambda each: (order.index(each.kind), -len(each.keys), each.tool, each.model))
     )
 
 

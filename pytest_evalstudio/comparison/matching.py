@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import msgspec
 from msgspec import field
 
-from pytest_evalstudio.comparison.calls import unpacked_calls
+from pytest_evalstudio.comparison.calls import changed_tools, unpacked_calls
 from pytest_evalstudio.comparison.changed_tests import changed_parts
 from pytest_evalstudio.comparison.results import (
     ITEM_CLASSES,
@@ -98,6 +98,7 @@ class Matched(msgspec.Struct):
     Attributes:
         pairs: by model, the items that both runs evaluated: base and new.
         changed_tests: items that both runs evaluated, by other questions, expectations or rules.
+        tools: keys of passing items by kind of change, tool and model, of calls that differ.
         unchecked: keys of answered items by evaluator, metric and model that no longer scores them.
         knows_tests: whether all items of both runs have digests of their test cases.
         changed_cases: keys of those whose question or expectation differs.
@@ -109,6 +110,7 @@ class Matched(msgspec.Struct):
 
     pairs: dict[str, list[tuple[SideItem, SideItem]]] = field(default_factory=lambda: defaultdict(list))
     changed_tests: list[ChangedTest] = field(default_factory=list)
+    tools: dict[tuple[str, str, str], list[str]] = field(default_factory=dict)
     unchecked: dict[tuple[str, str, str], list[str]] = field(default_factory=dict)
     knows_tests: bool = True
     changed_cases: list[str] = field(default_factory=list)
@@ -169,6 +171,9 @@ def match(base: Side, new: Side, *, in_scope: InScope | None = None) -> Matched:
                         matched.unchecked.setdefault((*name, identity[2]), []).append(identity[1])
             if is_judged and not parts:
                 pairs[identity[2]].append((earlier, now))
+                if still_passes and earlier.calls != now.calls and None not in (earlier.calls, now.calls):
+                    for kind, tool in changed_tools(earlier.trajectory, now.trajectory):
+                        matched.tools.setdefault((kind, tool, identity[2]), []).append(identity[1])
                 _note_outputs(matched, identity[1], earlier, now)
             if still_passes:
                 passing += 1  # most items, without the calls that the others need

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, get_args
 
 from msgspec import Struct, field, json
@@ -46,6 +47,30 @@ Part = Literal[
 PARTS: tuple[Part, ...] = get_args(Part)
 Quantity = Literal["answer_chars", "tool_calls", "tokens", "duration_s", "cost_usd"]
 QUANTITIES: tuple[Quantity, ...] = get_args(Quantity)
+
+
+ToolKind = Literal["new", "gone", "changed"]
+
+
+class Notable(Struct, frozen=True):
+    """Smallest change of a quantity that is told: both conditions hold.
+
+    Attributes:
+        share: of the base mean.
+        amount: in the quantity's own unit.
+    """
+
+    share: float
+    amount: float
+
+
+NOTABLE: Mapping[Quantity, Notable] = {
+    "duration_s": Notable(0.5, 0.1),
+    "tokens": Notable(0.1, 10.0),
+    "cost_usd": Notable(0.1, 0.0),
+    "tool_calls": Notable(0.1, 0.1),
+}
+"""Quantities that are tested. Seconds vary with the load of a service: half as much again is needed."""
 
 
 class RunLabel(Struct, frozen=True, kw_only=True):
@@ -179,13 +204,16 @@ class MetricComparison(Struct, frozen=True, kw_only=True):
 
 
 class OperationComparison(Struct, frozen=True, kw_only=True):
-    """Characters, tokens, seconds or US dollars per answer of one model in both runs; for information only.
+    """Characters, calls, tokens, seconds or US dollars per answer of one model in both runs.
 
     Attributes:
         n: matched items for which both runs have the quantity.
         changed: those of them for which it differs.
         base, new: means.
         low, high: 95 % interval of the difference; None for fewer than two cases.
+        p_adjusted: two-sided, of the paired test, by Holm over the tested quantities; None for others.
+        is_notable: whether the change is more than chance, and large enough to be told; see `NOTABLE`.
+        key: of the case that changed most in this direction.
     """
 
     quantity: Quantity
@@ -197,6 +225,23 @@ class OperationComparison(Struct, frozen=True, kw_only=True):
     difference: float
     low: float | None
     high: float | None
+    p_adjusted: float | None = None
+    is_notable: bool = False
+    key: str = ""
+
+
+class ToolChange(Struct, frozen=True, kw_only=True):
+    """Calls of a tool that differ in cases which pass in both runs.
+
+    Attributes:
+        kind: "new", "gone", or "changed" for other arguments.
+        keys: of the cases.
+    """
+
+    kind: ToolKind
+    tool: str
+    model: str
+    keys: tuple[str, ...]
 
 
 class ChangedItems(Struct, frozen=True, kw_only=True):
@@ -232,6 +277,35 @@ class ChangedTest(Struct, frozen=True, kw_only=True):
     def label(self) -> str:
         """Return key and model."""
         return f"{short_key(self.key)} of {self.model}" if self.model else short_key(self.key)
+
+
+class SegmentComparison(Struct, frozen=True, kw_only=True):
+    """Group of cases of one model: a suite, category, or value of metadata that the configuration names.
+
+    Attributes:
+        names: of the segment; several where they have the same cases.
+        n: matched items.
+        regressed, fixed: items that pass in the base run alone, and in the new run alone.
+        p: one-sided, of the sign-flip test that more regressed than got fixed.
+        p_adjusted: for all segments, by step-down permutation.
+        is_worse: whether the adjusted p is at most the level.
+        keys: of the regressed cases.
+    """
+
+    names: tuple[str, ...]
+    model: str
+    n: int
+    regressed: int
+    fixed: int
+    p: float
+    p_adjusted: float
+    is_worse: bool
+    keys: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Return the names as one text."""
+        return " = ".join(self.names)
 
 
 class UncheckedMetric(Struct, frozen=True, kw_only=True):
@@ -301,7 +375,9 @@ class Comparison(Struct, frozen=True, kw_only=True):
         contexts: matched items with other chunks in their context; in tables, in another order as well.
         context_order: matched items with the same chunks in another order.
         calls: matched items whose called tools or arguments differ, of those that call any.
+        tools: calls that differ although the cases pass in both runs; new tools first.
         changed_tests: items whose test case or rules differ; they count for no verdict.
+        segments: tested groups of cases, the most likely drop first.
         unchecked: metrics that no longer check cases which they checked in the base run.
         knows_tests: whether both runs have digests of their test cases.
         changed_cases: keys of the matched items whose question or expectation differs, where a run has no
@@ -337,7 +413,9 @@ class Comparison(Struct, frozen=True, kw_only=True):
     contexts: ChangedItems = ChangedItems()
     context_order: ChangedItems = ChangedItems()
     calls: ChangedItems = ChangedItems()
+    tools: tuple[ToolChange, ...] = ()
     changed_tests: tuple[ChangedTest, ...] = ()
+    segments: tuple[SegmentComparison, ...] = ()
     unchecked: tuple[UncheckedMetric, ...] = ()
     knows_tests: bool = True
     changed_cases: tuple[str, ...] = ()

@@ -26,6 +26,8 @@ PERTURBATION_SOURCE = "perturbation_source"
 
 Identity = tuple[str, str, str, int]
 """File, key, model and part of an item."""
+Segment = tuple[str, str]
+"""Kind and value of a group of cases."""
 MetricName = tuple[str, str]
 """Evaluator and metric."""
 Scores = Mapping[MetricName, float | None]
@@ -41,6 +43,8 @@ class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         flaky: whether repeats or attempts disagree.
         passing: ids of the evaluators that pass the item.
         failing: ids of those that fail it; both are empty where some of them do not decide.
+        segments: groups of cases that the item belongs to, as kind and value, e.g. ("category", "fees").
+        repeats: by evaluator, whether each repeat passes, None where it does not say; {} for one answer.
         scores: by evaluator and metric, None where a metric was not scored.
         case: digest of question and expectation within this process; None where it is not known.
         digest: of the test case as the record has it, see `changed_tests`; b"" where it is not known.
@@ -54,7 +58,7 @@ class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         tokens: mean of the tokens in and out; None where the host does not report them.
         calls: digest of the called tools and their arguments; None where it is not known.
         tool_calls: mean number of calls; None where no answer calls a tool.
-        trajectory: calls of the first answer, packed, where the answer is kept; see `comparison.calls`.
+        trajectory: calls of the first answer, packed; see `comparison.calls`.
     """
 
     nodeid: str
@@ -81,6 +85,8 @@ class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     digest: bytes = b""
     passing: frozenset[str] = frozenset()
     failing: frozenset[str] = frozenset()
+    segments: tuple[Segment, ...] = ()
+    repeats: Mapping[str, tuple[bool | None, ...]] = {}
 
     def score(self, name: MetricName) -> float | None:
         """Return the score of a metric, None where the item has none."""
@@ -154,6 +160,7 @@ def read_side(
     documents: dict[tuple[str, ...], tuple[str, ...]] = {}
     files: dict[str, str] = {}
     evaluators: dict[frozenset[str], frozenset[str]] = {}
+    segments: dict[tuple[Segment, ...], tuple[Segment, ...]] = {}
     keeps_answer = {verdict: outcome in answers_of for verdict, outcome in _OUTCOMES.items()}
     for item in items:
         file = files.setdefault(item.file, item.file)
@@ -185,12 +192,26 @@ def read_side(
             tokens=measures.tokens,
             calls=measures.calls,
             tool_calls=measures.tool_calls,
-            trajectory=packed_calls(row) if row and row.tool_calls and keeps_answer[verdict] else "",
+            trajectory=packed_calls(row) if row and row.tool_calls else "",
             digest=digest_bytes(item.digest),
             passing=evaluators.setdefault(passing, passing),
             failing=evaluators.setdefault(failing, failing),
+            segments=segments.setdefault(groups := _segments(item, file), groups),
+            repeats={id: verdict.repeats for id, verdict in item.verdicts.items() if verdict.repeats}
+            if len(item.rows) > 1
+            else {},
         )
     return side
+
+
+def _segments(item: AnyItem, file: str) -> tuple[Segment, ...]:
+    """Return the groups of cases that an item belongs to: its file, categories and configured metadata."""
+    categories = item.rows[0].categories if item.rows else ()
+    return (
+        ("suite", file),
+        *(("category", category) for category in categories),
+        *((name, value) for name, values in item.segments.items() for value in values),
+    )
 
 
 def _scores(item: AnyItem, names: dict[str, dict[str, MetricName]]) -> dict[MetricName, float | None]:

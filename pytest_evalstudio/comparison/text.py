@@ -13,7 +13,14 @@ from pytest_evalstudio.comparison.results import (
     Quantity,
     RunLabel,
 )
-from pytest_evalstudio.comparison.sentences import interval_text, rounded_up, summary_of
+from pytest_evalstudio.comparison.sample_size import ALPHA
+from pytest_evalstudio.comparison.sentences import (
+    interval_text,
+    notable_lines,
+    rounded_up,
+    segment_text,
+    summary_of,
+)
 from pytest_evalstudio.comparison.windows import change_windows, word_diff
 from pytest_evalstudio.core.figures import counted, figure, interval
 from pytest_evalstudio.core.text import short_key
@@ -33,6 +40,7 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
     """Yield the comparison for a terminal: summary, counts, regressed items, metrics, what else changed."""
     yield f"compared with {comparison.base}"
     yield str(summary_of(comparison))
+    yield from notable_lines(comparison)
     counts = [
         f"{comparison.items[name]} {name.replace('_', ' ')}"
         for name in ITEM_CLASSES
@@ -55,6 +63,7 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
     if fine:
         changed = sum(metric.difference != 0 for metric in fine)
         yield f"  not worse: {len(fine)} of {len(deciding)} metrics, of which {changed} changed"
+    yield from (f"  {line}" for line in segment_lines(comparison))
     yield from _rescored_lines(comparison)
     first, *details = changed_lines(comparison)
     yield f"changed: {first}"
@@ -109,6 +118,15 @@ def changed_lines(comparison: Comparison) -> Iterator[str]:
         yield f"cases that use them: {_listed(comparison.document_cases)}"
     for earlier, path in comparison.renamed_files.items():
         yield f"file {earlier} is now {path}; its cases are matched"
+
+
+def segment_lines(comparison: Comparison) -> Iterator[str]:
+    """Yield the segments that got worse with their cases, and how many were tested."""
+    for segment in comparison.segments:
+        if segment.is_worse:
+            yield f"segment {segment_text(segment)}: {_listed(segment.keys)}"
+    if comparison.segments:
+        yield f"{counted(len(comparison.segments), 'segment')} tested at a level of {ALPHA:g} for all of them"
 
 
 def _operation_line(operation: OperationComparison) -> str:

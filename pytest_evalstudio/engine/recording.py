@@ -30,6 +30,7 @@ from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.record_texts import document_names
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.verdicts import Flip, Verdict
+from pytest_evalstudio.formats.fields import FREE_KEY, FREE_PREFIX
 from pytest_evalstudio.record import schema
 from pytest_evalstudio.record.schema import VerdictWord
 
@@ -53,6 +54,7 @@ class ItemHead(Struct, frozen=True, kw_only=True):
             not given.
         reason: used where the evaluation gives no headline.
         attempts: earlier attempts at the item.
+        segments: names of metadata whose values are recorded.
     """
 
     index: int
@@ -68,6 +70,7 @@ class ItemHead(Struct, frozen=True, kw_only=True):
     reason: str = ""
     xfail: str = ""
     attempts: tuple[schema.Attempt, ...] = ()
+    segments: tuple[str, ...] = ()
 
 
 def item_entry(
@@ -109,8 +112,23 @@ def item_entry(
         max_runs=result.max_runs if result is not None else 0,
         unread=result.unread if result is not None else (),
         unchecked=bool(result.unchecked) if result is not None else False,
+        segments=_segments(result.task.case, head.segments) if result is not None else {},
         digest=_case_digest(result, rows) if result is not None else None,
     )
+
+
+def _segments(case: Case, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the values of a case's metadata by name; what is neither a text nor a number is left out."""
+    metadata = case.extra.get(FREE_KEY)
+    found: dict[str, tuple[str, ...]] = {}
+    for name in names:
+        value = metadata.get(name) if isinstance(metadata, Mapping) else None
+        value = case.extra.get(name) if value is None and name.startswith(FREE_PREFIX) else value
+        values = value if isinstance(value, list) else [value]
+        texts = [safe_identifier(str(each)) for each in values if isinstance(each, str | int | float)]
+        if texts:
+            found[name] = tuple(dict.fromkeys(texts))
+    return found
 
 
 def _case_digest(result: Result, rows: Sequence[schema.RecordRow]) -> schema.CaseDigest:
@@ -126,6 +144,8 @@ def _confirmation(confirmation: ConfirmationResult) -> schema.Confirmation:
         passed=confirmation.passed,
         failed=confirmation.failed,
         cases=confirmation.cases,
+        baseline_passed=confirmation.baseline_passed,
+        baseline_runs=confirmation.baseline_runs,
         reason=masked(confirmation.reason),
         evaluators=confirmation.evaluators,
     )

@@ -171,6 +171,8 @@ class ComparisonTable(Table):
             score that it had in the baseline ("unchecked"); or "none".
         allowed_drop: drop that is never worse, as a share of the metric's range.
         tolerance: drop that does not matter, as a share of the metric's range.
+        segments: names of metadata of cases, e.g. ["language"]; cases with the same value are a segment that
+            is tested beside those of suites and categories.
         confirm: how often a regressed case is asked at most before it fails, the first time included; 0 to
             fail it at once.
     """
@@ -178,6 +180,7 @@ class ComparisonTable(Table):
     fail_on: Annotated[Names, AfterValidator(fail_reasons)] = Field(default_factory=lambda: ["case"])
     allowed_drop: Annotated[float, Field(ge=0)] = 0.0
     tolerance: Annotated[float, Field(ge=0)] = 0.05
+    segments: Names = Field(default_factory=list)
     confirm: Annotated[int, Field(ge=0)] = 50
 
 

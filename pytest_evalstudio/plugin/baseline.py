@@ -155,10 +155,25 @@ class SessionBaseline:
             lines.append(f"answer by words: {word_diff(change_windows(earlier.answer, answer))}")
         return "\n".join([*lines, message])
 
-    def can_regress(self, item: EvalItem) -> bool:
-        """Return whether an item, or one of its evaluators, passed in the baseline."""
+    def is_compared(self, item: EvalItem) -> bool:
+        """Return whether an item has a verdict in the baseline, and its test did not change."""
         earlier = self._compared(item)
-        return earlier is not None and (earlier.outcome == "passed" or bool(earlier.passing))
+        return earlier is not None and earlier.outcome in ("passed", "failed")
+
+    def attempts(self, item: EvalItem, result: Result) -> tuple[int, int] | None:
+        """Return how many of the baseline's repeats of an item pass, and their number; None for one answer.
+
+        Counted are the evaluators that the repeats of the confirmation are judged by.
+        """
+        earlier = self._compared(item)
+        if earlier is None or not earlier.repeats:
+            return None
+        judging = {
+            selected.id for selected in result.regressed or result.verdicts if result.decides(selected)
+        }
+        repeats = [states for id, states in earlier.repeats.items() if id in judging]
+        passes = [all(state is not False for state in states) for states in zip(*repeats, strict=False)]
+        return (sum(passes), len(passes)) if passes else None
 
     def has_regressed(self, item: EvalItem, result: Result) -> bool:
         """Return whether a failing item passed in the baseline, or fails by an evaluator that passed it."""

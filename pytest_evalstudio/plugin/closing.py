@@ -93,6 +93,10 @@ def closing_lines(end: RunEnd) -> Iterator[ClosingLine]:
             yield ClosingLine(text=f"gate {gate.text}", colour="red")
     if end.comparison is not None:
         yield ClosingLine(text=f"since {end.comparison.base}: {regressions(analysis, end.comparison)}")
+        from pytest_evalstudio.comparison.sentences import notable_lines
+
+        for text in notable_lines(end.comparison):
+            yield ClosingLine(text=f"  {text}", colour="yellow")
         if text := changed_rules(end.comparison):
             yield ClosingLine(text=f"other rules than the baseline: {text}", colour="yellow")
     if analysis.stored.count:

@@ -62,6 +62,7 @@ class RowOutline(Struct, frozen=True, kw_only=True, gc=False):
     expected_tool_calls: msgspec.Raw | None = None
     expected_state: msgspec.Raw = msgspec.Raw(b"{}")
     plan: str = ""
+    categories: tuple[str, ...] = ()
     tool_calls: tuple[CallOutline, ...] = ()
     turns: tuple[TurnOutline, ...] = ()
 
@@ -108,6 +109,7 @@ class ItemOutline(Struct, frozen=True, kw_only=True, gc=False, tag_field="kind",
     flaky: bool = False
     confirmation: ConfirmationOutline | None = None
     perturbed: PerturbedOutline | None = None
+    segments: dict[str, tuple[str, ...]] = {}
     digest: msgspec.Raw = msgspec.Raw(b"")
 
 
