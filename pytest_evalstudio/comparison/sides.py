@@ -305,7 +305,12 @@ def _calls_digest(row: RecordRow | RowOutline) -> int:
 
 def _json_bytes(value: object) -> bytes:
     """Return a part of a record as JSON; an outline has it as it is in the line."""
-    return bytes(value) if isinstance(value, msgspec.Raw) else msgspec.json.encode(value)
+    if isinstance(value, msgspec.Raw):
+        return bytes(value)
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:  # half a surrogate pair, in a case that was not recorded yet
+        return repr(msgspec.to_builtins(value)).encode("ascii", "backslashreplace")
 
 
 def _disagrees(verdict: ItemVerdict | VerdictOutline) -> bool:
@@ -375,7 +380,7 @@ def _mean_cost(rows: Sequence[RecordRow | RowOutline]) -> float | None:
 
 def _context_digests(row: RecordRow | RowOutline) -> tuple[int, int]:
     """Return digests of the chunks of a row's context: in their order, and without it."""
-    text = bytes(row.context) if type(row) is RowOutline else msgspec.json.encode(row.context)
+    text = _json_bytes(row.context)
     digest = hash(text)
     if _BETWEEN_CHUNKS not in text:
         return digest, digest

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING
@@ -233,7 +234,11 @@ def _digest(plan: ConversationPlan) -> str:
         del turn["attachments"]
         if planned.attachments:  # a plan without any has the digest that earlier versions recorded
             turn["attachments"] = [[each.name, each.sha256] for each in planned.attachments]
-    return hashlib.sha256(msgspec.json.encode(content)).hexdigest()[:_DIGEST_CHARS]
+    try:
+        data = msgspec.json.encode(content)
+    except UnicodeEncodeError:  # half a surrogate pair
+        data = json.dumps(msgspec.to_builtins(content)).encode("ascii")
+    return hashlib.sha256(data).hexdigest()[:_DIGEST_CHARS]
 
 
 def _turns(case: Case, turns: Sequence[schema.RecordedTurn]) -> tuple[schema.RecordedTurn, ...]:

@@ -599,3 +599,39 @@ def test_annotations_of_regressed_cases_come_first(baseline: Project) -> None:
     annotations = [line for line in result.outlines if line.startswith("::error ")]
     assert len(annotations) == 4
     assert "six" in annotations[0]
+
+
+def test_half_a_surrogate_pair_ends_no_run(project: Project) -> None:
+    project.write(
+        "app.py",
+        """
+from pytest_evalstudio.core.cases import Answer
+from pytest_evalstudio.core.tool_calls import ToolCall
+
+HALF = "half \\ud83d a pair"
+
+
+def ask(prompt):
+    calls = [ToolCall(name="find", arguments={"id": HALF})]
+    return Answer(text="right " + HALF, context=(HALF, "other"), tool_calls=calls)
+""",
+    )
+    project.suite(
+        {
+            "key": "plain",
+            "prompt": "half \ud83d a pair",
+            "condition": '"right"',
+            "expected_tool_calls": [{"name": "find"}],
+        },
+        {
+            "key": "talk",
+            "turns": [{"prompt": "half \ud83d a pair", "condition": '"right"'}, {"prompt": "And?"}],
+        },
+    )
+    project.run("-q")
+    assert evalstudio("baseline", "save", "--allow-errors", folder=project.folder).returncode == 0
+
+    result = project.run("-v", "--evalstudio-baseline", "evalstudio-baseline.jsonl")
+
+    result.stdout.fnmatch_lines(["since run*", "report: *"])
+    result.stdout.no_fnmatch_line("*INTERNALERROR*")
