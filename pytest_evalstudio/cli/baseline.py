@@ -7,69 +7,159 @@ from typing import TYPE_CHECKING
 
 from pytest_evalstudio.cli.common import FINE, say
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.figures import counted
 
 if TYPE_CHECKING:
     import argparse
 
     from pytest_evalstudio.cli.common import Adds
+    from pytest_evalstudio.record.reader import RecordReader
 
 BASELINE_FILE = "evalstudio-baseline.jsonl"
 REPORT = "evalstudio-report"
+_NAMES_SHOWN = 5
 
 
 def add_to(add: Adds) -> None:
     """Declare the command."""
     parser = add("baseline", show, "Save, accept or show the baseline that runs are compared with.")
     actions = parser.add_subparsers(required=True, metavar="ACTION")
-    for name, action, text in (
-        ("save", save, "Save a run as a new baseline."),
-        ("accept", accept, "Replace the baseline by a run, deliberately."),
-    ):
-        command = actions.add_parser(name, help=text, description=text)
-        command.set_defaults(command=action)
-        command.add_argument(
-            "record",
-            nargs="?",
-            default=REPORT,
-            metavar="RECORD",
-            help="record, report folder or report ZIP (default: %(default)s)",
-        )
-        command.add_argument("-o", "--output", default=BASELINE_FILE, metavar="FILE")
-        command.add_argument("--no-answers", action="store_true", help="leave out answers and contexts")
+    text = "Save a run as a new baseline."
+    command = actions.add_parser("save", help=text, description=text)
+    command.set_defaults(command=save)
+    command.add_argument(
+        "record",
+        nargs="?",
+        default=REPORT,
+        metavar="RECORD",
+        help="record, report folder or report ZIP (default: %(default)s)",
+    )
+    command.add_argument("--allow-errors", action="store_true", help="save a run with errors")
+    command.add_argument(
+        "--allow-partial",
+        action="store_true",
+        help="save a run that left out test cases, was interrupted, or is a shard",
+    )
+    command.add_argument(
+        "--runs",
+        type=int,
+        default=1,
+        metavar="N",
+        help="refuse a run with fewer answers of a case than N; with repeats, a failure that is asked again"
+        " is tested against the rate of its own case",
+    )
+    _add_output(command)
+    text = "Take the results of a run into the baseline; its other cases stay."
+    command = actions.add_parser("accept", help=text, description=text)
+    command.set_defaults(command=accept)
+    command.add_argument(
+        "names",
+        nargs="*",
+        metavar="[RECORD] KEY",
+        help=f"record, report folder or report ZIP, if there is one of this name (default: {REPORT}), then"
+        " keys or node ids of the cases to accept (default: all of the run)",
+    )
+    command.add_argument("--fixed", action="store_true", help="accept cases that failed and pass now")
+    command.add_argument("--changed", action="store_true", help="accept cases whose test changed")
+    command.add_argument("--prune", action="store_true", help="remove cases that the suites no longer have")
+    command.add_argument(
+        "--model",
+        action="append",
+        default=[],
+        metavar="OLD=NEW",
+        help="name of a model in the baseline and in the run; repeatable",
+    )
+    _add_output(command)
     command = actions.add_parser("show", help="Show what a baseline holds.")
     command.set_defaults(command=show)
     command.add_argument("file", nargs="?", default=BASELINE_FILE, metavar="FILE")
 
 
+def _add_output(command: argparse.ArgumentParser) -> None:
+    command.add_argument("-o", "--output", default=BASELINE_FILE, metavar="FILE")
+    command.add_argument("--no-answers", action="store_true", help="leave out answers and contexts")
+
+
 def save(arguments: argparse.Namespace) -> int:
     """Save a run where there is no baseline yet."""
-    if Path(arguments.output).exists():
+    from pytest_evalstudio.comparison.baseline import opened
+    from pytest_evalstudio.comparison.baseline import save as save_baseline
+    from pytest_evalstudio.engine.run_header import now
+
+    path = Path(arguments.output)
+    if path.exists():
         raise ConfigurationError(
-            f"{arguments.output}: exists; replace it by `evalstudio baseline accept`, or choose another file"
-            " by -o"
+            f"{path}: exists; replace it by `evalstudio baseline accept`, or choose another file by -o"
         )
-    return _write(arguments)
+    with opened(arguments.record) as reader:
+        _check_saved(reader, arguments)
+        count = save_baseline(reader, path, saved=now(), with_answers=not arguments.no_answers)
+    say(f"wrote {path}: {count:,} items")
+    return FINE
+
+
+def _check_saved(reader: RecordReader, arguments: argparse.Namespace) -> None:
+    """Refuse a run with errors, and a part of a run, unless the user allows it."""
+    from pytest_evalstudio.comparison.baseline import missing_parts
+
+    errors: list[str] = []
+    few: list[str] = []
+    outcomes: dict[str, int] = {}
+    for item in reader.outlines():
+        if 0 < len(item.rows) < arguments.runs:
+            few.append(item.nodeid)
+        outcomes[item.verdict] = outcomes.get(item.verdict, 0) + 1
+        if item.verdict == "error":
+            errors.append(item.nodeid)
+    if few:
+        raise ConfigurationError(
+            f"{arguments.record}: {counted(len(few), 'case has', 'cases have')} fewer than {arguments.runs}"
+            f" answers, e.g. {few[0]}; run pytest with --evalstudio-runs {arguments.runs}"
+        )
+    missing = missing_parts(reader.run, outcomes)
+    if missing and not arguments.allow_partial:
+        raise ConfigurationError(
+            f"{arguments.record}: the run {', '.join(missing)}: cases that are not in a baseline cannot"
+            " regress; run all of them, or save it by --allow-partial"
+        )
+    if errors and not arguments.allow_errors:
+        more = f" and {len(errors) - _NAMES_SHOWN:,} more" if len(errors) > _NAMES_SHOWN else ""
+        raise ConfigurationError(
+            f"{arguments.record}: the run has errors, which cannot regress:"
+            f" {', '.join(errors[:_NAMES_SHOWN])}{more}; run them again, or save it by --allow-errors"
+        )
 
 
 def accept(arguments: argparse.Namespace) -> int:
-    """Replace a baseline, and say what that changes."""
+    """Take a run into a baseline, and say what that changes."""
+    from pytest_evalstudio.cli.compare import renamed
+    from pytest_evalstudio.comparison.accepting import Choice
+    from pytest_evalstudio.comparison.accepting import accept as accept_run
     from pytest_evalstudio.comparison.baseline import opened
     from pytest_evalstudio.comparison.compare import compare
-    from pytest_evalstudio.comparison.sides import read_side
-    from pytest_evalstudio.comparison.text import comparison_lines
+    from pytest_evalstudio.comparison.merging import Merge
+    from pytest_evalstudio.comparison.sentences import summary_of
+    from pytest_evalstudio.engine.run_header import now
 
-    earlier = Path(arguments.output)
-    if not earlier.is_file():
-        raise ConfigurationError(
-            f"{earlier}: there is no baseline here; save one by `evalstudio baseline save`"
-        )
-    with opened(earlier) as base, opened(arguments.record) as new:
-        say(
-            *comparison_lines(
-                compare(read_side(base.run, base.outlines()), read_side(new.run, new.outlines()))
-            )
-        )
-    return _write(arguments)
+    path = Path(arguments.output)
+    if not path.is_file():
+        raise ConfigurationError(f"{path}: there is no baseline here; save one by `evalstudio baseline save`")
+    first, *others = arguments.names or [REPORT]
+    record, keys = (
+        (first, others) if Path(first).exists() or not arguments.names else (REPORT, arguments.names)
+    )
+    choice = Choice(keys=tuple(keys), fixed=arguments.fixed, changed=arguments.changed, prune=arguments.prune)
+    with opened(path) as base, opened(record) as new:
+        if new.path.resolve() == path.resolve():
+            raise ConfigurationError(f"{path}: is the record itself; give the record of a run")
+        merge = Merge(base, new, renamed=renamed(arguments.model), with_answers=not arguments.no_answers)
+        say(f"compared with {merge.base.label}")
+        if not merge.base.items.keys().isdisjoint(merge.new.items):
+            comparison = compare(merge.base, merge.new, in_scope=lambda *_: not merge.missing)
+            say(str(summary_of(comparison)))
+        result = accept_run(merge, path, saved=now(), choice=choice)
+    say(*result.lines(), f"wrote {path}")
+    return FINE
 
 
 def show(arguments: argparse.Namespace) -> int:
@@ -90,18 +180,4 @@ def show(arguments: argparse.Namespace) -> int:
         f"evaluators: {', '.join(reader.run.evaluators) or 'none'}",
         f"answers: {'kept' if side.label.has_answers else 'left out'}",
     )
-    return FINE
-
-
-def _write(arguments: argparse.Namespace) -> int:
-    from pytest_evalstudio.comparison.baseline import opened
-    from pytest_evalstudio.comparison.baseline import save as save_baseline
-    from pytest_evalstudio.engine.run_header import now
-
-    path = Path(arguments.output)
-    with opened(arguments.record) as reader:
-        if reader.path.resolve() == path.resolve():
-            raise ConfigurationError(f"{path}: is the record itself; choose another file by -o")
-        count = save_baseline(reader, path, saved=now(), with_answers=not arguments.no_answers)
-    say(f"wrote {path}: {count:,} items")
     return FINE

@@ -5,17 +5,18 @@ from __future__ import annotations
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.core.writing import replacing
 from pytest_evalstudio.record.codec import encode_line
 from pytest_evalstudio.record.reader import RecordReader, record_path
-from pytest_evalstudio.record.schema import Baseline, Item, RecordRow, RowOutcome
+from pytest_evalstudio.record.schema import Baseline, Item, RecordRow, RowOutcome, Run
 from pytest_evalstudio.record.writer import FILE
 
 _MAX_UNPACKED = 4 * 1024**3  # bounds what a small ZIP of a stranger can unpack to
@@ -54,12 +55,33 @@ def save(reader: RecordReader, path: Path, *, saved: str, with_answers: bool = T
     with replacing(path) as file:
         file.write(encode_line(run) + b"\n")
         for item in reader.items():
-            file.write(encode_line(_compact(item, with_answers=with_answers)) + b"\n")
+            file.write(encode_line(compact(item, with_answers=with_answers)) + b"\n")
             count += 1
     return count
 
 
-def _compact(item: Item, *, with_answers: bool) -> Item:
+def missing_parts(run: Run, outcomes: Mapping[str, int]) -> tuple[str, ...]:
+    """Return why a run is only a part of its suites; () for a whole one.
+
+    Args:
+        outcomes: number of its items by outcome.
+    """
+    unended = run.session.collected - run.session.ended if run.session is not None else 0
+    counts = {
+        "was interrupted": run.interrupted or run.finished is None,
+        "left out test cases (-k, -m, --lf, a node id)": run.deselected,
+        f"is {run.shards}": run.shards is not None,
+        f"did not end {counted(unended, 'test')}": unended,
+        f"could not collect {counted(len(run.uncollected), 'file or test case', 'files or test cases')}": (
+            run.uncollected
+        ),
+        f"did not run {counted(outcomes.get('not_run', 0), 'test case')}": outcomes.get("not_run", 0),
+    }
+    return tuple(text for text, is_so in counts.items() if is_so)
+
+
+def compact(item: Item, *, with_answers: bool) -> Item:
+    """Return an item as a baseline keeps it: without marks, details and, if they are left out, answers."""
     rows = tuple(_row(row, with_answers=with_answers) for row in item.rows)
     return msgspec.structs.replace(item, rows=rows)
 

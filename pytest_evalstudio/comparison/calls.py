@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 from typing import Literal, NamedTuple
 
 from pytest_evalstudio.core.tool_calls import call_text
+from pytest_evalstudio.record.codec import valid_json
 from pytest_evalstudio.record.outline import RowOutline
 from pytest_evalstudio.record.schema import RecordRow
 
@@ -56,11 +57,19 @@ def unpacked_calls(packed: str) -> tuple[str, ...]:
 def _text(call: str) -> str:
     name, _, text = call.partition(_END_OF_NAME)
     try:
-        arguments = json.loads(text)
+        arguments = valid_json(json.loads(text))
     except (ValueError, RecursionError):
         arguments = None
     shown = call_text(name, arguments) if isinstance(arguments, dict) else call_text(name, {}, text)
     return shown if len(shown) <= CALL_CHARS else shown[: CALL_CHARS - 1] + "…"
+
+
+def changed_tools(base: str, new: str) -> frozenset[tuple[ChangeKind, str]]:
+    """Return the kind and the tool of each call that differs between packed calls."""
+    aligned = align(unpacked_calls(base), unpacked_calls(new))
+    return frozenset(
+        (each.kind, (each.new or each.base).partition("(")[0]) for each in aligned if each.kind != "same"
+    )
 
 
 def align(base: Sequence[str], new: Sequence[str]) -> tuple[CallChange, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
+from pytest_evalstudio.comparison.changed_tests import changed_parts, is_rule, parts_of
 from pytest_evalstudio.comparison.files import matched_files
 from pytest_evalstudio.comparison.matching import InScope, Matched, have_verdicts, match
 from pytest_evalstudio.comparison.metrics import (
@@ -24,7 +25,11 @@ from pytest_evalstudio.comparison.results import (
     OperationComparison,
     Part,
     PromptChange,
+    ToolChange,
+    ToolKind,
+    UncheckedMetric,
 )
+from pytest_evalstudio.comparison.segments import compare_segments
 from pytest_evalstudio.comparison.sides import Side, SideItem, model_labels
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.figures import counted
@@ -48,13 +53,18 @@ def compare(
     """
     base = matched_files(base, new)
     matched = match(base, new, in_scope=in_scope)
-    if not matched.pairs:
+    if not (matched.pairs or matched.changed_tests):
         raise ConfigurationError(
             f"the runs have no item in common: {len(base.items):,} items in the base run, {len(new.items):,}"
             " in the new run, none of the same file, key and model; give runs of the same suites, and name"
             " renamed models as OLD=NEW"
         )
-    metrics = compare_metrics(matched.pairs, new.run.evaluators, limits or ComparisonLimits())
+    metrics = compare_metrics(
+        matched.pairs,
+        new.run.evaluators,
+        limits or ComparisonLimits(),
+        unchecked={name: len(keys) for name, keys in matched.unchecked.items()},
+    )
     operations = tuple(compare_operations(matched.pairs))
     not_run = _not_run(base, new)
     documents = tuple(sorted(_changed_documents(base.run, new.run)))
@@ -62,12 +72,12 @@ def compare(
     dropped = tuple(id for id in base.run.evaluators if id not in new.run.evaluators)
     moved = tuple(_moved_thresholds(base.run, new.run))
     return Comparison(
-        verdict=overall(metrics),
+        verdict=overall(metrics, has_unchecked=bool(matched.unchecked)),
         base=base.label,
         new=new.label,
         items=matched.counts,
         matched=sum(map(len, matched.pairs.values())),
-        models=len(matched.pairs),
+        models=len(matched.pairs) or len({each.model for each in matched.changed_tests}),
         not_run=not_run,
         metrics=tuple(metrics),
         shared_evaluators=len(base.run.evaluators.keys() & new.run.evaluators.keys()),
@@ -77,6 +87,14 @@ def compare(
         contexts=matched.contexts.result(),
         context_order=matched.context_order.result(),
         calls=matched.calls.result(),
+        tools=_changed_tools(matched),
+        changed_tests=tuple(matched.changed_tests),
+        segments=compare_segments(matched.pairs),
+        unchecked=tuple(
+            UncheckedMetric(evaluator=evaluator, metric=metric, model=model, keys=tuple(keys))
+            for (evaluator, metric, model), keys in matched.unchecked.items()
+        ),
+        knows_tests=matched.knows_tests,
         changed_cases=tuple(dict.fromkeys(matched.changed_cases)),
         changed_attachments=tuple(dict.fromkeys(matched.changed_attachments)),
         changed_documents=documents,
@@ -86,7 +104,20 @@ def compare(
         renamed_files=base.renamed_files,
         dropped_evaluators=dropped,
         moved_thresholds=moved,
-        notes=tuple(_notes(base, new, not_run, dropped, moved)),
+        notes=(*_blind_spots(base, matched, moved), *_notes(base, new, not_run, dropped)),
+    )
+
+
+def _changed_tools(matched: Matched) -> tuple[ToolChange, ...]:
+    """Return the calls that differ although the cases pass: new tools first, then those of most cases."""
+    kinds: dict[str, ToolKind] = {"new": "new", "gone": "gone", "changed": "changed"}
+    changes = [
+        ToolChange(kind=kinds[kind], tool=tool, model=model, keys=tuple(keys))
+        for (kind, tool, model), keys in matched.tools.items()
+    ]
+    order = list(kinds)
+    return tuple(
+        sorted(changes, key=lambda each: (order.index(each.kind), -len(each.keys), each.tool, each.model))
     )
 
 
@@ -125,7 +156,9 @@ def with_rescored(comparison: Comparison, base: Side, rescored: Side, new: Side)
 def _of_answers(first: Side, second: Side, run: Run) -> tuple[MetricComparison, ...]:
     pairs: dict[str, list[tuple[SideItem, SideItem]]] = {}
     for identity, item in second.items.items():
-        if (earlier := first.items.get(identity)) is not None:
+        earlier = first.items.get(identity)
+        # Other rules are what is measured here; other questions say nothing about the model.
+        if earlier is not None and all(map(is_rule, changed_parts(earlier.digest, item.digest))):
             pairs.setdefault(identity[2], []).append((earlier, item))
     compared = compare_metrics(pairs, run.evaluators, ComparisonLimits())
     return tuple(metric for metric in compared if metric.decides)
@@ -148,9 +181,11 @@ def _changed_parts(
 ) -> tuple[Part, ...]:
     shared = [(base.evaluators[id], entry) for id, entry in new.evaluators.items() if id in base.evaluators]
     quantities = {operation.quantity for operation in operations if operation.changed}
+    parts = set(parts_of(matched.changed_tests))
     changed: dict[Part, bool] = {
-        "case": bool(matched.changed_cases),
-        "images or files": bool(matched.changed_attachments),
+        "case": bool(matched.changed_cases)
+        or any(not is_rule(part) for part in parts - {"images or files", "documents"}),
+        "images or files": bool(matched.changed_attachments) or "images or files" in parts,
         "answer": bool(matched.answers.keys),
         "context": bool(matched.contexts.keys),
         "context order": bool(matched.context_order.keys),
@@ -223,9 +258,24 @@ def _evaluator(entry: EvaluatorEntry) -> tuple[object, ...]:
     return entry.type, entry.parameters, entry.metrics, entry.calibration
 
 
-def _notes(
-    base: Side, new: Side, not_run: int, dropped: Sequence[str], moved: Iterable[MovedThreshold]
-) -> Iterator[str]:
+def _blind_spots(base: Side, matched: Matched, moved: Iterable[MovedThreshold]) -> Iterator[str]:
+    """Yield that edited tests are not seen, where a run has no digests of its tests."""
+    if matched.knows_tests or base.is_table:
+        return
+    is_of_base = not any(item.digest for item in base.items.values())
+    name = "base" if is_of_base else "new"
+    yield (
+        f"tests that were edited cannot be seen: the {name} run, of an earlier version, has no digests of its"
+        " test cases"
+    )
+    for threshold in moved:
+        yield (
+            f"the threshold of {threshold.metric} was {threshold.base:g} and is {threshold.new:g}: the class"
+            " of an item may change although its score did not"
+        )
+
+
+def _notes(base: Side, new: Side, not_run: int, dropped: Sequence[str]) -> Iterator[str]:
     if not (base.label.has_answers and new.label.has_answers):
         yield "a side was saved without answers: there are no word diffs, and it cannot be scored again"
     if dropped:
@@ -233,11 +283,6 @@ def _notes(
     added = [id for id in new.run.evaluators if id not in base.run.evaluators]
     if added:
         yield f"evaluators of the new run alone, not compared: {', '.join(added)}"
-    for threshold in moved:
-        yield (
-            f"the threshold of {threshold.metric} was {threshold.base:g} and is {threshold.new:g}: the class"
-            " of an item may change although its score did not"
-        )
     if not_run:
         reason = "a budget was used up or a service refused access"
         items = counted(not_run, "item was", "items were")

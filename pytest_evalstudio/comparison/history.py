@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -10,7 +11,8 @@ import numpy as np
 from msgspec import Struct
 
 from pytest_evalstudio.comparison.baseline import opened
-from pytest_evalstudio.comparison.sides import Side, SideItem, read_side
+from pytest_evalstudio.comparison.changed_tests import changed_parts
+from pytest_evalstudio.comparison.sides import Identity, Side, SideItem, read_side
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.figures import counted, figure, interval
 from pytest_evalstudio.record.schema import EvaluatorEntry, MetricEntry
@@ -23,13 +25,18 @@ _BARS = "▁▂▃▄▅▆▇█"
 
 
 class RunPoint(Struct, frozen=True, kw_only=True):
-    """A run of a history."""
+    """A run of a history.
+
+    Attributes:
+        changed_tests: items whose test is not that of the run before.
+    """
 
     run_id: str
     created: str
     commit: str
     branch: str
     items: int
+    changed_tests: int = 0
 
 
 class Point(Struct, frozen=True, kw_only=True):
@@ -52,6 +59,8 @@ class Series(Struct, frozen=True, kw_only=True):
     Attributes:
         better: "higher" or "lower".
         range: of the metric.
+        change: of the last run since the one before, over the items that both have and whose test did not
+            change; None without any.
     """
 
     evaluator: str
@@ -60,6 +69,7 @@ class Series(Struct, frozen=True, kw_only=True):
     better: str
     range: tuple[float, float]
     points: tuple[Point | None, ...]
+    change: float | None = None
 
     @property
     def name(self) -> str:
@@ -133,8 +143,9 @@ def history_of(sides: Sequence[Side]) -> History:
                 commit=side.run.commit,
                 branch=side.run.branch,
                 items=len(side.items),
+                changed_tests=len(_changed_tests(before, side)) if before is not None else 0,
             )
-            for side in unique
+            for before, side in zip([None, *unique], unique, strict=False)
         ),
         series=tuple(
             Series(
@@ -144,6 +155,7 @@ def history_of(sides: Sequence[Side]) -> History:
                 better=metric.better,
                 range=metric.range,
                 points=tuple(of_run.get(name) for of_run in points),
+                change=_change(unique, name[2], operator.methodcaller("score", name[:2])),
             )
             for name, (_, metric) in sorted(names.items())
             if any(name in of_run for of_run in points)
@@ -162,8 +174,38 @@ def _operations(sides: Sequence[Side]) -> Iterator[Series]:
             if any(point is not None and (point.mean or name == "pass_rate") for point in points):
                 limits = (0.0, 1.0) if name == "pass_rate" else (0.0, math.inf)
                 yield Series(
-                    evaluator="", metric=name, model=model, better=better, range=limits, points=points
+                    evaluator="",
+                    metric=name,
+                    model=model,
+                    better=better,
+                    range=limits,
+                    points=points,
+                    change=_change(sides, model, value_of),
                 )
+
+
+def _changed_tests(base: Side, new: Side) -> frozenset[Identity]:
+    """Return the items of both runs whose test is not the same."""
+    return frozenset(
+        identity
+        for identity, item in new.items.items()
+        if (earlier := base.items.get(identity)) is not None and changed_parts(earlier.digest, item.digest)
+    )
+
+
+def _change(sides: Sequence[Side], model: str, value_of: Callable[[SideItem], float | None]) -> float | None:
+    """Return the change of a mean since the run before, over the items that both have; None without any."""
+    if len(sides) < 2:
+        return None
+    base, new = sides[-2:]
+    changed = _changed_tests(base, new)
+    pairs = [
+        (value_of(base.items[identity]), value_of(item))
+        for identity, item in new.items.items()
+        if identity[2] == model and identity in base.items and identity not in changed
+    ]
+    differences = [now - before for before, now in pairs if before is not None and now is not None]
+    return float(np.mean(differences)) if differences else None
 
 
 def _operation(side: Side, model: str, value_of: Callable[[SideItem], float | None]) -> Point | None:
@@ -189,14 +231,15 @@ def history_lines(content: History) -> Iterator[str]:
     for number, run in enumerate(content.runs, 1):
         commit = f", commit {run.commit[:7]}" if run.commit else ""
         branch = f" ({run.branch})" if run.branch else ""
-        yield f"{number}. {run.created}{commit}{branch}: {counted(run.items, 'item')}, run {run.run_id[:8]}"
+        changed = f", {counted(run.changed_tests, 'changed test')}" if run.changed_tests else ""
+        items = f"{counted(run.items, 'item')}{changed}"
+        yield f"{number}. {run.created}{commit}{branch}: {items}, run {run.run_id[:8]}"
     for series in (*content.operations, *content.series):
-        values = [point.mean for point in series.points if point is not None]
         last = next(point for point in reversed(series.points) if point is not None)
         bounds = f" {interval(last.low, last.high)}" if last.low is not None and last.high is not None else ""
         change = ""
-        if len(values) > 1:
-            change = f", {figure(values[-1] - values[-2], sign=True)} since the run before"
+        if series.change is not None:
+            change = f", {figure(series.change, sign=True)} since the run before"
         name = f"{series.name} of {series.model}"
         yield f"{name}: {sparkline(series)} {figure(last.mean)}{bounds}{change}"
 

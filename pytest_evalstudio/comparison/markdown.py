@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pytest_evalstudio.comparison.results import ITEM_CLASSES, Comparison
-from pytest_evalstudio.comparison.sentences import interval_text, summary_of
-from pytest_evalstudio.comparison.text import changed_lines
+from pytest_evalstudio.comparison.sentences import interval_text, notable_lines, summary_of
+from pytest_evalstudio.comparison.text import changed_lines, segment_lines
 from pytest_evalstudio.comparison.windows import Piece, change_windows
 from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.markdown import escaped
@@ -22,6 +22,8 @@ def comparison_markdown(comparison: Comparison) -> str:
     """Return the comparison: summary, counts, regressed items with word diffs, metrics with intervals."""
     lines = [f"# Compared with {escaped(str(comparison.base))}", ""]
     lines += [f"**{escaped(str(summary_of(comparison)))}**", ""]
+    if notable := [f"- {escaped(line)}" for line in notable_lines(comparison)]:
+        lines += [*notable, ""]
     lines += [*_regressed(comparison), comparison_details(comparison)]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -39,6 +41,8 @@ def comparison_details(comparison: Comparison) -> str:
     lines += [f"**Changed between the runs**: {first}.", ""]
     if details:
         lines += [*(f"- {escaped(line)}" for line in details), ""]
+    if comparison.segments:
+        lines += [*(f"- {escaped(line)}" for line in segment_lines(comparison)), ""]
     lines += _metrics(comparison)
     lines += [f"- {escaped(note)}" for note in comparison.notes]
     return "\n".join(lines).rstrip() + "\n"

@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import msgspec
 from msgspec import field
 
-from pytest_evalstudio.comparison.calls import unpacked_calls
+from pytest_evalstudio.comparison.calls import changed_tools, unpacked_calls
+from pytest_evalstudio.comparison.changed_tests import changed_parts
 from pytest_evalstudio.comparison.results import (
     ITEM_CLASSES,
     ChangedItems,
+    ChangedTest,
     ItemChange,
     ItemClass,
     ScoreChange,
@@ -20,6 +22,7 @@ from pytest_evalstudio.comparison.sides import Identity, MetricName, Scores, Sid
 from pytest_evalstudio.record.schema import EvaluatorEntry
 
 _WITHOUT_VERDICT = frozenset({"skipped", "not_run"})
+_VERDICTS = frozenset({"passed", "failed"})
 _SETTLED: Mapping[tuple[str, str], ItemClass] = {
     ("passed", "failed"): "regressed",
     ("failed", "passed"): "fixed",
@@ -94,6 +97,10 @@ class Matched(msgspec.Struct):
 
     Attributes:
         pairs: by model, the items that both runs evaluated: base and new.
+        changed_tests: items that both runs evaluated, by other questions, expectations or rules.
+        tools: keys of passing items by kind of change, tool and model, of calls that differ.
+        unchecked: keys of answered items by evaluator, metric and model that no longer scores them.
+        knows_tests: whether all items of both runs have digests of their test cases.
         changed_cases: keys of those whose question or expectation differs.
         changed_attachments: keys of those whose images or files differ.
         answers, contexts, context_order, calls: what differs between the outputs.
@@ -102,6 +109,10 @@ class Matched(msgspec.Struct):
     """
 
     pairs: dict[str, list[tuple[SideItem, SideItem]]] = field(default_factory=lambda: defaultdict(list))
+    changed_tests: list[ChangedTest] = field(default_factory=list)
+    tools: dict[tuple[str, str, str], list[str]] = field(default_factory=dict)
+    unchecked: dict[tuple[str, str, str], list[str]] = field(default_factory=dict)
+    knows_tests: bool = True
     changed_cases: list[str] = field(default_factory=list)
     changed_attachments: list[str] = field(default_factory=list)
     answers: Differences = field(default_factory=lambda: Differences())
@@ -148,8 +159,21 @@ def match(base: Side, new: Side, *, in_scope: InScope | None = None) -> Matched:
         if earlier is not None:
             shared += 1
             still_passes = earlier.outcome == now.outcome == "passed"
-            if still_passes or have_verdicts(earlier, now):
+            is_judged = still_passes or have_verdicts(earlier, now)
+            parts = _changed_parts(matched, earlier, now) if is_judged else ()
+            if parts and is_compared(earlier.outcome, now.outcome):
+                matched.counts["test_changed"] += 1
+                matched.changed_tests.append(_changed_test(identity, now, parts))
+                continue
+            if not parts and earlier.outcome in _VERDICTS and _is_answered(now):
+                for name in metrics:
+                    if earlier.scores.get(name) is not None and now.scores.get(name) is None:
+                        matched.unchecked.setdefault((*name, identity[2]), []).append(identity[1])
+            if is_judged and not parts:
                 pairs[identity[2]].append((earlier, now))
+                if still_passes and earlier.calls != now.calls and None not in (earlier.calls, now.calls):
+                    for kind, tool in changed_tools(earlier.trajectory, now.trajectory):
+                        matched.tools.setdefault((kind, tool, identity[2]), []).append(identity[1])
                 _note_outputs(matched, identity[1], earlier, now)
             if still_passes:
                 passing += 1  # most items, without the calls that the others need
@@ -163,15 +187,40 @@ def match(base: Side, new: Side, *, in_scope: InScope | None = None) -> Matched:
     return matched
 
 
+def _changed_parts(matched: Matched, base: SideItem, new: SideItem) -> tuple[str, ...]:
+    """Return what differs between the tests of an item; where that is not known, it is noted."""
+    if base.digest and new.digest:
+        return changed_parts(base.digest, new.digest)
+    if is_compared(base.outcome, new.outcome):  # a test that did not end has no digest
+        matched.knows_tests = False
+    return ()
+
+
+def _changed_test(identity: Identity, new: SideItem, parts: tuple[str, ...]) -> ChangedTest:
+    file, key, model, _ = identity
+    return ChangedTest(file=file, key=key, model=model, nodeid=new.nodeid, parts=parts, question=new.question)
+
+
+def is_compared(base: str, new: str) -> bool:
+    """Return whether both outcomes are verdicts on an answer."""
+    return base in _VERDICTS and new in _VERDICTS
+
+
+def _is_answered(item: SideItem) -> bool:
+    """Return whether a model answered; an item without a verdict is skipped where nothing checks it."""
+    return item.outcome in _VERDICTS or (item.outcome == "skipped" and item.answers is not None)
+
+
 def have_verdicts(base: SideItem, new: SideItem) -> bool:
     """Return whether both runs evaluated an item."""
     return base.outcome not in _WITHOUT_VERDICT and new.outcome not in _WITHOUT_VERDICT
 
 
 def _note_outputs(matched: Matched, key: str, base: SideItem, new: SideItem) -> None:
-    if base.case != new.case and base.case is not None and new.case is not None:
+    is_known = bool(base.digest and new.digest)
+    if base.case != new.case and base.case is not None and new.case is not None and not is_known:
         matched.changed_cases.append(key)
-    if base.attachments != new.attachments:
+    if base.attachments != new.attachments and not is_known:
         matched.changed_attachments.append(key)
     if base.answers is not None and new.answers is not None:
         matched.answers.compared += 1

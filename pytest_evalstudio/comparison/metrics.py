@@ -13,10 +13,12 @@ import numpy as np
 
 from pytest_evalstudio.comparison.intervals import gain_interval
 from pytest_evalstudio.comparison.results import (
+    NOTABLE,
     QUANTITIES,
     VERDICTS,
     MetricComparison,
     OperationComparison,
+    Quantity,
     Verdict,
 )
 from pytest_evalstudio.comparison.sample_size import ALPHA, cases_needed, smallest_detectable
@@ -27,6 +29,7 @@ from pytest_evalstudio.stats.comparison import holm
 from pytest_evalstudio.stats.sign_flip import sign_flip_drop
 from pytest_evalstudio.stats.types import Floats, Integers, Interval
 
+_OPERATION_DRAWS = 1_999
 _MANY_VALUES = 2_000
 """Values from which on samples of them say no more than the normal interval."""
 ROUNDING = 1e-9
@@ -102,7 +105,11 @@ class _Column(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def compare_metrics(
-    pairs: ModelPairs, evaluators: Mapping[str, EvaluatorEntry], limits: ComparisonLimits
+    pairs: ModelPairs,
+    evaluators: Mapping[str, EvaluatorEntry],
+    limits: ComparisonLimits,
+    *,
+    unchecked: Mapping[tuple[str, str, str], int] | None = None,
 ) -> list[MetricComparison]:
     """Return the comparison of each metric and model that both runs scored.
 
@@ -111,6 +118,8 @@ def compare_metrics(
         evaluators: of the new run.
         limits: of the verdicts. A metric is "not worse" only if it is so with the greatest fall for each item
             that is an error in the new run alone.
+        unchecked: by evaluator, metric and model, the number of items that it scored in the base run alone
+            although they were answered. Such a metric is never "not worse".
 
     Source: limits of Gaffke, 2005; sign-flip test of Fisher, 1935; correction of Holm, 1979, over the tests
     that can reject at all (Tarone, 1990).
@@ -138,14 +147,20 @@ def compare_metrics(
             p_adjusted=adjusted.get(index, p_values[index]),
             tests=len(deciding) if column.decides else 1,
             limits=limits,
+            unchecked=(unchecked or {}).get((column.evaluator, column.entry.key, column.model), 0),
         )
         for index, column in enumerate(columns)
     ]
 
 
 def compare_operations(pairs: ModelPairs) -> list[OperationComparison]:
-    """Return length, tokens, seconds and cost per answer of each model, where both runs know them."""
-    compared = []
+    """Return length, calls, tokens, seconds and cost per answer of each model, where both runs know them.
+
+    Those of `NOTABLE` are tested by signs of the differences of original cases, two-sided and corrected by
+    Holm: of logarithms, which a few slow answers do not decide, except for calls, which may be none.
+    """
+    compared: list[OperationComparison] = []
+    tested: dict[int, _Changes] = {}
     for model, matched in pairs.items():
         for quantity in QUANTITIES:
             read = operator.attrgetter(quantity)
@@ -153,11 +168,14 @@ def compare_operations(pairs: ModelPairs) -> list[OperationComparison]:
             if values.count(None) == len(values):
                 continue
             array = np.asarray([values, [read(new) for _, new in matched]], dtype=np.float64).T
-            array = array[np.isfinite(array).all(axis=1)]
+            held = np.isfinite(array).all(axis=1)
+            array, items = array[held], [matched[index][1] for index in np.flatnonzero(held).tolist()]
             if not array.any():
                 continue
             differences = array[:, 1] - array[:, 0]
             interval = _mean_interval(differences)
+            if quantity in NOTABLE:
+                tested[len(compared)] = _changes_of(quantity, array, items)
             compared.append(
                 OperationComparison(
                     quantity=quantity,
@@ -171,7 +189,54 @@ def compare_operations(pairs: ModelPairs) -> list[OperationComparison]:
                     high=interval[1] if interval else None,
                 )
             )
+    adjusted = holm([each.p for each in tested.values()])
+    for (index, changes), p in zip(tested.items(), adjusted, strict=True):
+        compared[index] = changes.noted(compared[index], p)
     return compared
+
+
+class _Changes(msgspec.Struct, frozen=True):
+    """Paired changes of a quantity of one model.
+
+    Attributes:
+        p: two-sided.
+        mean: of the changes, as they are tested.
+        lowest, highest: keys of the cases that changed most.
+    """
+
+    p: float
+    mean: float
+    lowest: str
+    highest: str
+
+    def noted(self, operation: OperationComparison, p_adjusted: float) -> OperationComparison:
+        """Return the quantity with its test, and whether its change is to be told."""
+        limit, difference = NOTABLE[operation.quantity], operation.difference
+        is_large = abs(difference) >= max(limit.share * operation.base, limit.amount)
+        return msgspec.structs.replace(
+            operation,
+            p_adjusted=p_adjusted,
+            is_notable=p_adjusted <= ALPHA and is_large and self.mean * difference > 0,
+            key=self.highest if difference > 0 else self.lowest,
+        )
+
+
+def _changes_of(quantity: Quantity, array: Floats, items: Sequence[SideItem]) -> _Changes:
+    if quantity != "tool_calls":
+        is_positive = (array > 0).all(axis=1)
+        array, items = (
+            np.log(array[is_positive]),
+            [items[index] for index in np.flatnonzero(is_positive).tolist()],
+        )
+    if not len(array):
+        return _Changes(1.0, 0.0, "", "")
+    changes = array[:, 1] - array[:, 0]
+    rows: dict[tuple[str, str], int] = {}
+    groups = [rows.setdefault(item.cluster, len(rows)) for item in items]
+    sums = np.bincount(groups, changes).astype(np.float64)
+    p = min(1.0, 2 * min(sign_flip_drop(sign * sums, draws=_OPERATION_DRAWS) for sign in (1.0, -1.0)))
+    lowest, highest = (items[int(index)].cluster[1] for index in (np.argmin(changes), np.argmax(changes)))
+    return _Changes(p, float(changes.mean()), lowest, highest)
 
 
 def _mean_interval(values: Floats) -> Interval | None:
@@ -182,9 +247,15 @@ def _mean_interval(values: Floats) -> Interval | None:
     return float(values.mean()) - half_width, float(values.mean()) + half_width
 
 
-def overall(metrics: Iterable[MetricComparison]) -> Verdict:
-    """Return the worst verdict of the metrics that decide; "inconclusive" where none does."""
+def overall(metrics: Iterable[MetricComparison], *, has_unchecked: bool = False) -> Verdict:
+    """Return the worst verdict of the metrics that decide; "inconclusive" where none does.
+
+    Args:
+        has_unchecked: whether a metric has no score any more for some items, perhaps for all.
+    """
     verdicts = {metric.verdict for metric in metrics if metric.decides}
+    if has_unchecked:
+        verdicts.add("inconclusive")
     return next((verdict for verdict in VERDICTS if verdict in verdicts), "inconclusive")
 
 
@@ -228,7 +299,13 @@ def _columns(
 
 
 def _compared(
-    column: _Column, *, p: float, p_adjusted: float, tests: int, limits: ComparisonLimits
+    column: _Column,
+    *,
+    p: float,
+    p_adjusted: float,
+    tests: int,
+    limits: ComparisonLimits,
+    unchecked: int = 0,
 ) -> MetricComparison:
     difference = column.new - column.base
     gain = column.sign * difference
@@ -241,6 +318,8 @@ def _compared(
     error, cases = _standard_error(column.sums, column.counts), len(column.counts)
     error_share = column.new_errors / (column.n + column.new_errors)
     verdict = _verdict(gain, interval, p_adjusted, unit=column.unit, limits=limits, error_share=error_share)
+    if unchecked and verdict == "not worse":
+        verdict = "inconclusive"
     low, high = interval if interval is not None else (None, None)
     if interval is not None and column.sign < 0:
         low, high = 0.0 - interval[1], 0.0 - interval[0]
@@ -269,9 +348,10 @@ def _compared(
             extreme=column.extreme,
             tests=tests,
         )
-        if verdict == "inconclusive" and not column.new_errors
+        if verdict == "inconclusive" and not (column.new_errors or unchecked)
         else None,
         new_errors=column.new_errors,
+        unchecked=unchecked,
         decides=column.decides,
         better=column.entry.better,
         unit=column.unit,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, get_args
 
 from msgspec import Struct, field, json
@@ -18,12 +19,13 @@ ItemClass = Literal[
     "error_now",
     "error_then",
     "still_error",
+    "test_changed",
 ]
 ITEM_CLASSES: tuple[ItemClass, ...] = get_args(ItemClass)
 Verdict = Literal["worse", "inconclusive", "not worse"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 """From the worst to the best."""
-FailReason = Literal["case", "mean", "gone", "inconclusive"]
+FailReason = Literal["case", "mean", "gone", "unchecked", "inconclusive"]
 MAX_PROMPT_CHARS = 20_000
 """Characters of a prompt's template that a comparison keeps."""
 Part = Literal[
@@ -45,6 +47,30 @@ Part = Literal[
 PARTS: tuple[Part, ...] = get_args(Part)
 Quantity = Literal["answer_chars", "tool_calls", "tokens", "duration_s", "cost_usd"]
 QUANTITIES: tuple[Quantity, ...] = get_args(Quantity)
+
+
+ToolKind = Literal["new", "gone", "changed"]
+
+
+class Notable(Struct, frozen=True):
+    """Smallest change of a quantity that is told: both conditions hold.
+
+    Attributes:
+        share: of the base mean.
+        amount: in the quantity's own unit.
+    """
+
+    share: float
+    amount: float
+
+
+NOTABLE: Mapping[Quantity, Notable] = {
+    "duration_s": Notable(0.5, 0.1),
+    "tokens": Notable(0.1, 10.0),
+    "cost_usd": Notable(0.1, 0.0),
+    "tool_calls": Notable(0.1, 0.1),
+}
+"""Quantities that are tested. Seconds vary with the load of a service: half as much again is needed."""
 
 
 class RunLabel(Struct, frozen=True, kw_only=True):
@@ -142,6 +168,7 @@ class MetricComparison(Struct, frozen=True, kw_only=True):
             too few cases for any, or the scores do not vary.
         cases_needed: original cases that would settle an inconclusive verdict; None where that is not known.
         new_errors: items with a score in the base run that are errors in the new one.
+        unchecked: answered items with a score in the base run that have none in the new one.
         decides: whether the verdict counts for the run: the metric is primary or asserted.
         better: direction of the metric.
         unit: size of the metric's range, or its base mean where the range is not finite.
@@ -162,6 +189,7 @@ class MetricComparison(Struct, frozen=True, kw_only=True):
     verdict: Verdict
     cases_needed: int | None = None
     new_errors: int = 0
+    unchecked: int = 0
     decides: bool = True
     changed: int | None = None
     better: Literal["higher", "lower"] = "higher"
@@ -176,13 +204,16 @@ class MetricComparison(Struct, frozen=True, kw_only=True):
 
 
 class OperationComparison(Struct, frozen=True, kw_only=True):
-    """Characters, tokens, seconds or US dollars per answer of one model in both runs; for information only.
+    """Characters, calls, tokens, seconds or US dollars per answer of one model in both runs.
 
     Attributes:
         n: matched items for which both runs have the quantity.
         changed: those of them for which it differs.
         base, new: means.
         low, high: 95 % interval of the difference; None for fewer than two cases.
+        p_adjusted: two-sided, of the paired test, by Holm over the tested quantities; None for others.
+        is_notable: whether the change is more than chance, and large enough to be told; see `NOTABLE`.
+        key: of the case that changed most in this direction.
     """
 
     quantity: Quantity
@@ -194,6 +225,23 @@ class OperationComparison(Struct, frozen=True, kw_only=True):
     difference: float
     low: float | None
     high: float | None
+    p_adjusted: float | None = None
+    is_notable: bool = False
+    key: str = ""
+
+
+class ToolChange(Struct, frozen=True, kw_only=True):
+    """Calls of a tool that differ in cases which pass in both runs.
+
+    Attributes:
+        kind: "new", "gone", or "changed" for other arguments.
+        keys: of the cases.
+    """
+
+    kind: ToolKind
+    tool: str
+    model: str
+    keys: tuple[str, ...]
 
 
 class ChangedItems(Struct, frozen=True, kw_only=True):
@@ -208,6 +256,69 @@ class ChangedItems(Struct, frozen=True, kw_only=True):
     compared: int = 0
     changed: int = 0
     keys: tuple[str, ...] = ()
+
+
+class ChangedTest(Struct, frozen=True, kw_only=True):
+    """A test case that is not the same in both runs, so that its results are not compared.
+
+    Attributes:
+        parts: what differs, e.g. "condition" or "thresholds of rouge".
+        question: its beginning in the new run, "" where it is not known.
+    """
+
+    file: str
+    key: str
+    model: str
+    nodeid: str
+    parts: tuple[str, ...]
+    question: str = ""
+
+    @property
+    def label(self) -> str:
+        """Return key and model."""
+        return f"{short_key(self.key)} of {self.model}" if self.model else short_key(self.key)
+
+
+class SegmentComparison(Struct, frozen=True, kw_only=True):
+    """Group of cases of one model: a suite, category, or value of metadata that the configuration names.
+
+    Attributes:
+        names: of the segment; several where they have the same cases.
+        n: matched items.
+        regressed, fixed: items that pass in the base run alone, and in the new run alone.
+        p: one-sided, of the sign-flip test that more regressed than got fixed.
+        p_adjusted: for all segments, by step-down permutation.
+        is_worse: whether the adjusted p is at most the level.
+        keys: of the regressed cases.
+    """
+
+    names: tuple[str, ...]
+    model: str
+    n: int
+    regressed: int
+    fixed: int
+    p: float
+    p_adjusted: float
+    is_worse: bool
+    keys: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Return the names as one text."""
+        return " = ".join(self.names)
+
+
+class UncheckedMetric(Struct, frozen=True, kw_only=True):
+    """A metric that decides and no longer has a score for some answered cases, though it is still selected.
+
+    Attributes:
+        keys: of the cases.
+    """
+
+    evaluator: str
+    metric: str
+    model: str
+    keys: tuple[str, ...]
 
 
 class PromptChange(Struct, frozen=True, kw_only=True):
@@ -243,6 +354,9 @@ class MovedThreshold(Struct, frozen=True, kw_only=True):
     base: float
     new: float
 
+    def __str__(self) -> str:
+        return f"threshold of {self.metric} {self.base:g} -> {self.new:g}"
+
 
 class Comparison(Struct, frozen=True, kw_only=True):
     """All that a comparison says.
@@ -261,8 +375,14 @@ class Comparison(Struct, frozen=True, kw_only=True):
         contexts: matched items with other chunks in their context; in tables, in another order as well.
         context_order: matched items with the same chunks in another order.
         calls: matched items whose called tools or arguments differ, of those that call any.
-        changed_cases: keys of the matched items whose question or expectation differs.
-        changed_attachments: keys of the matched items whose images or files differ.
+        tools: calls that differ although the cases pass in both runs; new tools first.
+        changed_tests: items whose test case or rules differ; they count for no verdict.
+        segments: tested groups of cases, the most likely drop first.
+        unchecked: metrics that no longer check cases which they checked in the base run.
+        knows_tests: whether both runs have digests of their test cases.
+        changed_cases: keys of the matched items whose question or expectation differs, where a run has no
+            digests of its test cases.
+        changed_attachments: keys of the matched items whose images or files differ, likewise.
         changed_documents: names of the documents whose content differs.
         document_cases: keys of the items that use such a document.
         measure: today's evaluators on the base run's answers, against its stored scores; the drift of the
@@ -293,6 +413,11 @@ class Comparison(Struct, frozen=True, kw_only=True):
     contexts: ChangedItems = ChangedItems()
     context_order: ChangedItems = ChangedItems()
     calls: ChangedItems = ChangedItems()
+    tools: tuple[ToolChange, ...] = ()
+    changed_tests: tuple[ChangedTest, ...] = ()
+    segments: tuple[SegmentComparison, ...] = ()
+    unchecked: tuple[UncheckedMetric, ...] = ()
+    knows_tests: bool = True
     changed_cases: tuple[str, ...] = ()
     changed_attachments: tuple[str, ...] = ()
     changed_documents: tuple[str, ...] = ()
@@ -313,10 +438,19 @@ class Comparison(Struct, frozen=True, kw_only=True):
         return sum(change.item_class == "regressed" and not change.flaky for change in self.changes)
 
     @property
+    def unchecked_cases(self) -> int:
+        """Return the number of cases of a model that a metric no longer checks."""
+        return len({(each.model, key) for each in self.unchecked for key in each.keys})
+
+    @property
     def why_no_metric(self) -> str:
         """Return why no metric decides, "" where one does."""
         if any(metric.decides for metric in self.metrics):
             return ""
+        if not self.matched and self.changed_tests:
+            return "every test changed"
+        if self.unchecked:
+            return "what decided before has no score any more"
         if not self.shared_evaluators:
             return "the runs have no evaluator in common"
         return "no primary or asserted metric has a score in both runs"

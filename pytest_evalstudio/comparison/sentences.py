@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from pytest_evalstudio.comparison.results import Comparison, ItemClass, MetricComparison
+from pytest_evalstudio.comparison.changed_tests import changed_sentence
+from pytest_evalstudio.comparison.results import (
+    Comparison,
+    ItemClass,
+    MetricComparison,
+    Quantity,
+    SegmentComparison,
+)
 from pytest_evalstudio.comparison.sample_size import ALPHA
 from pytest_evalstudio.core.figures import counted, figure, interval
+from pytest_evalstudio.core.text import short_key
 
 _OTHERS: tuple[tuple[ItemClass, str], ...] = (
     ("error_now", "error now"),
@@ -15,6 +24,15 @@ _OTHERS: tuple[tuple[ItemClass, str], ...] = (
     ("new", "new"),
     ("gone", "gone"),
 )
+_NAMES = 3
+_NOTABLE: Mapping[Quantity, tuple[str, str]] = {
+    "duration_s": ("seconds", " s"),
+    "tokens": ("tokens", ""),
+    "cost_usd": ("cost", " USD"),
+    "tool_calls": ("number of tool calls", ""),
+}
+_TOOLS = {"new": "new", "gone": "gone", "changed": "with other arguments"}
+_UNPAIRED = "answers of the runs are not paired"
 
 
 class Summary(NamedTuple):
@@ -42,6 +60,7 @@ def summary_of(comparison: Comparison) -> Summary:
     is_unchanged = (
         comparison.verdict == "inconclusive"
         and bool(deciding)
+        and not comparison.unchecked
         and all(metric.changed == 0 for metric in deciding)
         and not any(comparison.items[kind] for kind in ("regressed", "error_now", "fixed"))
     )
@@ -50,6 +69,7 @@ def summary_of(comparison: Comparison) -> Summary:
 
 def _happened(comparison: Comparison) -> str:
     items, total = comparison.items, comparison.matched
+    changed = changed_sentence(comparison.changed_tests, comparison.moved_thresholds)
     scope = f" of {comparison.models} models" if comparison.models > 1 else ""
     others = [f"{items[kind]:,} {words}" for kind, words in _OTHERS if items[kind]]
     if items["regressed"]:
@@ -62,14 +82,44 @@ def _happened(comparison: Comparison) -> str:
             f"no case changed its result, although {answers.changed:,} of {answers.compared:,} answers differ"
         )
     else:
-        first = "no case changed" if total else "answers of the runs are not paired"
-    return "; ".join([first, *others])
+        first = "no case changed" if total else "no case was compared" if changed else _UNPAIRED
+    return "; ".join(
+        filter(None, [first, *others, _worse_segment(comparison), changed, _unchecked(comparison)])
+    )
+
+
+def _worse_segment(comparison: Comparison) -> str:
+    """Return the segment that got worse with the least p, "" for none."""
+    worse = [each for each in comparison.segments if each.is_worse]
+    if not worse:
+        return ""
+    more = f" and {counted(len(worse) - 1, 'more segment')}" if len(worse) > 1 else ""
+    return f"segment {segment_text(worse[0])} got worse{more}"
+
+
+def segment_text(segment: SegmentComparison) -> str:
+    """Return a segment with its counts and the adjusted p."""
+    model = f" of {segment.model}" if segment.model else ""
+    fixed = f", {segment.fixed:,} fixed" if segment.fixed else ""
+    counts = f"{segment.regressed:,} of {cases(segment.n)} regressed{fixed}"
+    return f"{segment.name}{model} ({counts}, {p_text(segment.p_adjusted)} of all segments)"
+
+
+def _unchecked(comparison: Comparison) -> str:
+    """Return which evaluators no longer check cases that they checked in the base run, "" for none."""
+    counts: dict[str, set[tuple[str, str]]] = {}
+    for each in comparison.unchecked:
+        counts.setdefault(each.evaluator, set()).update((each.model, key) for key in each.keys)
+    parts = [f"{evaluator} for {cases(len(keys))}" for evaluator, keys in counts.items()]
+    more = f" and {counted(len(parts) - _NAMES, 'more evaluator')}" if len(parts) > _NAMES else ""
+    return f"no longer checked: {', '.join(parts[:_NAMES])}{more}" if parts else ""
 
 
 def _follows(comparison: Comparison, deciding: list[MetricComparison]) -> str:
     if not deciding:
         return f"nothing follows for other questions: {comparison.why_no_metric}"
-    metrics = [metric for metric in deciding if metric.verdict == comparison.verdict]
+    # Where only a metric without any score is inconclusive, the others say nothing about it.
+    metrics = [metric for metric in deciding if metric.verdict == comparison.verdict] or deciding
     if comparison.verdict == "worse":
         # All of these drops are proven: the largest one, in the unit of its metric, says most.
         first = max(metrics, key=lambda metric: abs(metric.difference) / (metric.unit or 1.0))
@@ -86,6 +136,9 @@ def _follows(comparison: Comparison, deciding: list[MetricComparison]) -> str:
     if errors := max(metric.new_errors for metric in metrics):
         verb = "is an error" if errors == 1 else "are errors"
         return f"whether other questions got worse cannot be told: {cases(errors)} {verb} now"
+    if comparison.unchecked:
+        count = cases(comparison.unchecked_cases)
+        return f"whether other questions got worse cannot be told: {count} lost a score that decided"
     changed = [metric for metric in metrics if metric.changed != 0]
     if not changed and widest.max_drop is not None:
         return f"drops below {rounded_up(widest.max_drop)} cannot be excluded ({cases(widest.n)})"
@@ -93,6 +146,29 @@ def _follows(comparison: Comparison, deciding: list[MetricComparison]) -> str:
     return (
         f"whether other questions got worse cannot be told from {cases(first.n)} ({p_text(first.p_adjusted)})"
     )
+
+
+def notable_lines(comparison: Comparison) -> Iterator[str]:
+    """Yield what changed by more than chance though cases pass: a line per quantity, and one of tools."""
+    for quantity, (name, unit) in _NOTABLE.items():
+        changed = [each for each in comparison.operations if each.quantity == quantity and each.is_notable]
+        if not changed:
+            continue
+        first = max(changed, key=lambda each: abs(each.difference) / (abs(each.base) or 1.0))
+        more = f"; {counted(len(changed) - 1, 'more model')} changed" if len(changed) > 1 else ""
+        of_model = f" of {first.model}" if first.model else ""
+        yield (
+            f"{name}{of_model}: {figure(first.base)} -> {figure(first.new)}{unit} per answer"
+            f" ({p_text(first.p_adjusted or 0.0)}), most in {short_key(first.key)}{more}"
+        )
+    if comparison.tools:
+        parts = [
+            f"{each.tool} {_TOOLS[each.kind]} in {cases(len(each.keys))}"
+            for each in comparison.tools[:_NAMES]
+        ]
+        more = f" and {len(comparison.tools) - _NAMES} more" if len(comparison.tools) > _NAMES else ""
+        key = short_key(comparison.tools[0].keys[0])
+        yield f"tool calls of passing cases: {', '.join(parts)}{more}, e.g. {key}"
 
 
 def cases(count: int) -> str:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from pytest_evalstudio.comparison.calls import packed_calls
+from pytest_evalstudio.comparison.changed_tests import digest_bytes
 from pytest_evalstudio.comparison.results import RunLabel
 from pytest_evalstudio.core.codes import ItemCode
 from pytest_evalstudio.core.errors import unknown_name
@@ -25,6 +26,8 @@ PERTURBATION_SOURCE = "perturbation_source"
 
 Identity = tuple[str, str, str, int]
 """File, key, model and part of an item."""
+Segment = tuple[str, str]
+"""Kind and value of a group of cases."""
 MetricName = tuple[str, str]
 """Evaluator and metric."""
 Scores = Mapping[MetricName, float | None]
@@ -40,8 +43,11 @@ class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         flaky: whether repeats or attempts disagree.
         passing: ids of the evaluators that pass the item.
         failing: ids of those that fail it; both are empty where some of them do not decide.
+        segments: groups of cases that the item belongs to, as kind and value, e.g. ("category", "fees").
+        repeats: by evaluator, whether each repeat passes, None where it does not say; {} for one answer.
         scores: by evaluator and metric, None where a metric was not scored.
-        case: digest of question and expectation; None where it is not known.
+        case: digest of question and expectation within this process; None where it is not known.
+        digest: of the test case as the record has it, see `changed_tests`; b"" where it is not known.
         attachments: digest of the images and files of the question and of the turns; 0 for none.
         documents: names of the documents that the item uses.
         question: beginning of the question of an item that did not pass.
@@ -52,7 +58,7 @@ class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         tokens: mean of the tokens in and out; None where the host does not report them.
         calls: digest of the called tools and their arguments; None where it is not known.
         tool_calls: mean number of calls; None where no answer calls a tool.
-        trajectory: calls of the first answer, packed, where the answer is kept; see `comparison.calls`.
+        trajectory: calls of the first answer, packed; see `comparison.calls`.
     """
 
     nodeid: str
@@ -76,8 +82,15 @@ class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     calls: int | None = None
     tool_calls: float | None = None
     trajectory: str = ""
+    digest: bytes = b""
     passing: frozenset[str] = frozenset()
     failing: frozenset[str] = frozenset()
+    segments: tuple[Segment, ...] = ()
+    repeats: Mapping[str, tuple[bool | None, ...]] = {}
+
+    def score(self, name: MetricName) -> float | None:
+        """Return the score of a metric, None where the item has none."""
+        return self.scores.get(name)
 
 
 @dataclass(slots=True)
@@ -88,6 +101,7 @@ class Side:
         model: the only model of the items, where two models of one run are compared.
         has_not_run: whether the budget of a model left out an item.
         renamed_files: path of a file in this run to its path in the run that it is compared with.
+        is_table: whether it is a scored table, which says itself that its version has no digests.
     """
 
     run: Run
@@ -95,6 +109,7 @@ class Side:
     model: str = ""
     has_not_run: bool = False
     renamed_files: dict[str, str] = field(default_factory=dict)
+    is_table: bool = False
 
     @property
     def label(self) -> RunLabel:
@@ -145,6 +160,7 @@ def read_side(
     documents: dict[tuple[str, ...], tuple[str, ...]] = {}
     files: dict[str, str] = {}
     evaluators: dict[frozenset[str], frozenset[str]] = {}
+    segments: dict[tuple[Segment, ...], tuple[Segment, ...]] = {}
     keeps_answer = {verdict: outcome in answers_of for verdict, outcome in _OUTCOMES.items()}
     for item in items:
         file = files.setdefault(item.file, item.file)
@@ -176,11 +192,26 @@ def read_side(
             tokens=measures.tokens,
             calls=measures.calls,
             tool_calls=measures.tool_calls,
-            trajectory=packed_calls(row) if row and row.tool_calls and keeps_answer[verdict] else "",
+            trajectory=packed_calls(row) if row and row.tool_calls else "",
+            digest=digest_bytes(item.digest),
             passing=evaluators.setdefault(passing, passing),
             failing=evaluators.setdefault(failing, failing),
+            segments=segments.setdefault(groups := _segments(item, file), groups),
+            repeats={id: verdict.repeats for id, verdict in item.verdicts.items() if verdict.repeats}
+            if len(item.rows) > 1
+            else {},
         )
     return side
+
+
+def _segments(item: AnyItem, file: str) -> tuple[Segment, ...]:
+    """Return the groups of cases that an item belongs to: its file, categories and configured metadata."""
+    categories = item.rows[0].categories if item.rows else ()
+    return (
+        ("suite", file),
+        *(("category", category) for category in categories),
+        *((name, value) for name, values in item.segments.items() for value in values),
+    )
 
 
 def _scores(item: AnyItem, names: dict[str, dict[str, MetricName]]) -> dict[MetricName, float | None]:
@@ -274,7 +305,12 @@ def _calls_digest(row: RecordRow | RowOutline) -> int:
 
 def _json_bytes(value: object) -> bytes:
     """Return a part of a record as JSON; an outline has it as it is in the line."""
-    return bytes(value) if isinstance(value, msgspec.Raw) else msgspec.json.encode(value)
+    if isinstance(value, msgspec.Raw):
+        return bytes(value)
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:  # half a surrogate pair, in a case that was not recorded yet
+        return repr(msgspec.to_builtins(value)).encode("ascii", "backslashreplace")
 
 
 def _disagrees(verdict: ItemVerdict | VerdictOutline) -> bool:
@@ -344,7 +380,7 @@ def _mean_cost(rows: Sequence[RecordRow | RowOutline]) -> float | None:
 
 def _context_digests(row: RecordRow | RowOutline) -> tuple[int, int]:
     """Return digests of the chunks of a row's context: in their order, and without it."""
-    text = bytes(row.context) if type(row) is RowOutline else msgspec.json.encode(row.context)
+    text = _json_bytes(row.context)
     digest = hash(text)
     if _BETWEEN_CHUNKS not in text:
         return digest, digest

@@ -13,12 +13,20 @@ from pytest_evalstudio.comparison.results import (
     Quantity,
     RunLabel,
 )
-from pytest_evalstudio.comparison.sentences import interval_text, rounded_up, summary_of
+from pytest_evalstudio.comparison.sample_size import ALPHA
+from pytest_evalstudio.comparison.sentences import (
+    interval_text,
+    notable_lines,
+    rounded_up,
+    segment_text,
+    summary_of,
+)
 from pytest_evalstudio.comparison.windows import change_windows, word_diff
 from pytest_evalstudio.core.figures import counted, figure, interval
 from pytest_evalstudio.core.text import short_key
 
 CHANGES_SHOWN = 20
+CHANGED_TESTS_SHOWN = 20
 _QUANTITIES: Mapping[Quantity, tuple[str, str]] = {
     "answer_chars": ("length", "characters"),
     "tool_calls": ("tool calls", "calls"),
@@ -32,6 +40,7 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
     """Yield the comparison for a terminal: summary, counts, regressed items, metrics, what else changed."""
     yield f"compared with {comparison.base}"
     yield str(summary_of(comparison))
+    yield from notable_lines(comparison)
     counts = [
         f"{comparison.items[name]} {name.replace('_', ' ')}"
         for name in ITEM_CLASSES
@@ -54,6 +63,7 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
     if fine:
         changed = sum(metric.difference != 0 for metric in fine)
         yield f"  not worse: {len(fine)} of {len(deciding)} metrics, of which {changed} changed"
+    yield from (f"  {line}" for line in segment_lines(comparison))
     yield from _rescored_lines(comparison)
     first, *details = changed_lines(comparison)
     yield f"changed: {first}"
@@ -91,6 +101,14 @@ def changed_lines(comparison: Comparison) -> Iterator[str]:
     for operation in comparison.operations:
         if operation.changed:
             yield _operation_line(operation)
+    for each in comparison.changed_tests[:CHANGED_TESTS_SHOWN]:
+        yield f"changed test, left out: {each.label}: {', '.join(each.parts)}"
+    if (hidden := len(comparison.changed_tests) - CHANGED_TESTS_SHOWN) > 0:
+        yield f"{counted(hidden, 'more changed test')}"
+    for metric in comparison.unchecked:
+        count = counted(len(metric.keys), "case")
+        name = f"{metric.evaluator}.{metric.metric} of {metric.model}"
+        yield f"no longer checked: {name} for {count} ({_listed(metric.keys)})"
     if comparison.changed_cases:
         yield f"cases: {_listed(comparison.changed_cases)}"
     if comparison.changed_attachments:
@@ -100,6 +118,15 @@ def changed_lines(comparison: Comparison) -> Iterator[str]:
         yield f"cases that use them: {_listed(comparison.document_cases)}"
     for earlier, path in comparison.renamed_files.items():
         yield f"file {earlier} is now {path}; its cases are matched"
+
+
+def segment_lines(comparison: Comparison) -> Iterator[str]:
+    """Yield the segments that got worse with their cases, and how many were tested."""
+    for segment in comparison.segments:
+        if segment.is_worse:
+            yield f"segment {segment_text(segment)}: {_listed(segment.keys)}"
+    if comparison.segments:
+        yield f"{counted(len(comparison.segments), 'segment')} tested at a level of {ALPHA:g} for all of them"
 
 
 def _operation_line(operation: OperationComparison) -> str:
@@ -139,6 +166,8 @@ def metric_line(metric: MetricComparison) -> str:
         return text
     if metric.new_errors:
         return f"{text}; {counted(metric.new_errors, 'new error')} may hide a drop"
+    if metric.unchecked:
+        return f"{text}; {counted(metric.unchecked, 'case')} without a score may hide a drop"
     if metric.smallest_detectable is not None and metric.changed != 0:
         text += f"; smallest detectable drop {figure(metric.smallest_detectable)}"
     if metric.cases_needed is not None:

@@ -49,7 +49,7 @@ from pytest_evalstudio.engine.scoring.turns import (
 )
 from pytest_evalstudio.engine.scoring.verdicts import flips, repeat_states, verdict
 from pytest_evalstudio.models.sentences import split_sentences
-from pytest_evalstudio.stats.confirmation import ConfirmationTest
+from pytest_evalstudio.stats.confirmation import RepeatTest
 
 if TYPE_CHECKING:
     from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
@@ -201,32 +201,35 @@ class Pipeline:
     def confirm(
         self,
         results: Sequence[Result],
-        test: ConfirmationTest,
+        tests: Sequence[RepeatTest],
         *,
         progress: Progress | None = None,
         earlier: Mapping[EvalTask, Result] | None = None,
     ) -> list[ConfirmationResult]:
-        """Ask regressed cases again until the test has decided on each.
+        """Ask regressed cases again until the test of each has decided.
 
         The results stay as they are, so that further repeats of failing cases do not distort the figures.
 
         Args:
             results: regressed ones; see `can_be_confirmed`.
-            test: its level follows from the number of cases.
+            tests: of the results, in their order.
             progress: called with the progress of each round.
             earlier: results of the same run for linked tasks.
         """
         copies = [
             dataclasses.replace(result, outcomes=[dict(row) for row in result.outcomes]) for result in results
         ]
+        test_of = dict(zip(copies, tests, strict=True))
         ends: dict[Result, ConfirmationResult] = {}
         while True:
             for copy in copies:
-                end = confirmation_of(copy, test, self._responses(copy)) if copy not in ends else None
+                if copy in ends:
+                    continue
+                end = confirmation_of(copy, test_of[copy], self._responses(copy))
                 if end is not None:
                     ends[copy] = end
             waiting = {
-                copy: further_repeats_of(copy, test, self._responses(copy))
+                copy: further_repeats_of(copy, test_of[copy], self._responses(copy))
                 for copy in copies
                 if copy not in ends
             }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from pytest_evalstudio.core.codes import ItemCode
 from pytest_evalstudio.core.conversations import ConversationPlan
 from pytest_evalstudio.core.outcomes import Fragment, Outcome
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall
+from pytest_evalstudio.engine.case_digests import case_digest_of
 from pytest_evalstudio.engine.origins import Origin
 from pytest_evalstudio.engine.scoring.answer_rows import recorded_answer, recorded_attachments
 from pytest_evalstudio.engine.scoring.confirmation import ConfirmationResult
@@ -29,6 +31,7 @@ from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.record_texts import document_names
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.verdicts import Flip, Verdict
+from pytest_evalstudio.formats.fields import FREE_KEY, FREE_PREFIX
 from pytest_evalstudio.record import schema
 from pytest_evalstudio.record.schema import VerdictWord
 
@@ -52,6 +55,7 @@ class ItemHead(Struct, frozen=True, kw_only=True):
             not given.
         reason: used where the evaluation gives no headline.
         attempts: earlier attempts at the item.
+        segments: names of metadata whose values are recorded.
     """
 
     index: int
@@ -67,6 +71,7 @@ class ItemHead(Struct, frozen=True, kw_only=True):
     reason: str = ""
     xfail: str = ""
     attempts: tuple[schema.Attempt, ...] = ()
+    segments: tuple[str, ...] = ()
 
 
 def item_entry(
@@ -81,6 +86,7 @@ def item_entry(
     """
     reason = headline(result) if result is not None else ""
     confirmation = result.confirmation if result is not None else None
+    rows = _rows(result) if result is not None else ()
     return schema.Item(
         index=head.index,
         nodeid=head.nodeid,
@@ -93,7 +99,7 @@ def item_entry(
         model_key=head.model_key,
         code=str(head.code or _code(head.verdict, result)),
         reason=reason or masked(head.reason),
-        rows=_rows(result) if result is not None else (),
+        rows=rows,
         verdicts=_verdicts(result, run_wide) if result is not None else {},
         flips=tuple(map(_flip, result.flips)) if result is not None else (),
         perturbed=_perturbation(result.origin, result.compared_beside)
@@ -107,7 +113,30 @@ def item_entry(
         max_runs=result.max_runs if result is not None else 0,
         unread=result.unread if result is not None else (),
         unchecked=bool(result.unchecked) if result is not None else False,
+        segments=_segments(result.task.case, head.segments) if result is not None else {},
+        digest=_case_digest(result, rows) if result is not None else None,
     )
+
+
+def _segments(case: Case, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the values of a case's metadata by name; what is neither a text nor a number is left out."""
+    metadata = case.extra.get(FREE_KEY)
+    found: dict[str, tuple[str, ...]] = {}
+    for name in names:
+        value = metadata.get(name) if isinstance(metadata, Mapping) else None
+        value = case.extra.get(name) if value is None and name.startswith(FREE_PREFIX) else value
+        values = value if isinstance(value, list) else [value]
+        texts = [safe_identifier(str(each)) for each in values if isinstance(each, str | int | float)]
+        if texts:
+            found[name] = tuple(dict.fromkeys(texts))
+    return found
+
+
+def _case_digest(result: Result, rows: Sequence[schema.RecordRow]) -> schema.CaseDigest:
+    """Return the digest of a case; the rows of a conversation do not have the case as it was planned."""
+    task = result.task
+    row = rows[0] if rows and task.case.plan is None else row_entry(task.case, {})
+    return case_digest_of(task, row, result.verdicts)
 
 
 def _confirmation(confirmation: ConfirmationResult) -> schema.Confirmation:
@@ -116,6 +145,8 @@ def _confirmation(confirmation: ConfirmationResult) -> schema.Confirmation:
         passed=confirmation.passed,
         failed=confirmation.failed,
         cases=confirmation.cases,
+        baseline_passed=confirmation.baseline_passed,
+        baseline_runs=confirmation.baseline_runs,
         reason=masked(confirmation.reason),
         evaluators=confirmation.evaluators,
     )
@@ -203,7 +234,11 @@ def _digest(plan: ConversationPlan) -> str:
         del turn["attachments"]
         if planned.attachments:  # a plan without any has the digest that earlier versions recorded
             turn["attachments"] = [[each.name, each.sha256] for each in planned.attachments]
-    return hashlib.sha256(msgspec.json.encode(content)).hexdigest()[:_DIGEST_CHARS]
+    try:
+        data = msgspec.json.encode(content)
+    except UnicodeEncodeError:  # half a surrogate pair
+        data = json.dumps(msgspec.to_builtins(content)).encode("ascii")
+    return hashlib.sha256(data).hexdigest()[:_DIGEST_CHARS]
 
 
 def _turns(case: Case, turns: Sequence[schema.RecordedTurn]) -> tuple[schema.RecordedTurn, ...]:

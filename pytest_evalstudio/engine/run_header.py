@@ -189,12 +189,14 @@ def finished_run(
     judging: schema.JudgeSpend | None = None,
     uncollected: Iterable[str] = (),
     session: schema.SessionEnd | None = None,
+    deselected: bool = False,
 ) -> schema.Run:
     """Return the header of a run that ends now.
 
     Args:
         uncollected: node ids that could not be collected.
         session: tests of the pytest session, None where the run was none.
+        deselected: whether test cases were left out.
     """
     return msgspec.structs.replace(
         run,
@@ -204,6 +206,7 @@ def finished_run(
         judging=judging,
         uncollected=tuple(map(safe_identifier, uncollected)),
         session=session,
+        deselected=deselected,
     )
 
 

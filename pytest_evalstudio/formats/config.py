@@ -44,7 +44,7 @@ from pytest_evalstudio.formats.weights_tables import (
     ToxicityModel,
 )
 
-FAIL_REASONS = ("case", "mean", "gone", "none")
+FAIL_REASONS = ("case", "mean", "gone", "unchecked", "none")
 UncheckedPolicy = Literal["skip", "fail", "note"]
 """Treatment of test cases that no evaluator checks."""
 DEFAULT_EVALUATORS = ("text_matching", "pii_leakage", "sensitive_data_leakage", "looping_detection")
@@ -167,9 +167,12 @@ class ComparisonTable(Table):
 
     Attributes:
         fail_on: what fails the session, one or more: a regressed case that is not known to be flaky ("case"),
-            a metric that is worse ("mean"), a case of the baseline that is missing ("gone"); or "none".
+            a metric that is worse ("mean"), a case of the baseline that is missing ("gone"), a case without a
+            score that it had in the baseline ("unchecked"); or "none".
         allowed_drop: drop that is never worse, as a share of the metric's range.
         tolerance: drop that does not matter, as a share of the metric's range.
+        segments: names of metadata of cases, e.g. ["language"]; cases with the same value are a segment that
+            is tested beside those of suites and categories.
         confirm: how often a regressed case is asked at most before it fails, the first time included; 0 to
             fail it at once.
     """
@@ -177,6 +180,7 @@ class ComparisonTable(Table):
     fail_on: Annotated[Names, AfterValidator(fail_reasons)] = Field(default_factory=lambda: ["case"])
     allowed_drop: Annotated[float, Field(ge=0)] = 0.0
     tolerance: Annotated[float, Field(ge=0)] = 0.05
+    segments: Names = Field(default_factory=list)
     confirm: Annotated[int, Field(ge=0)] = 50
 
 

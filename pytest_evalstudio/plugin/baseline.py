@@ -12,9 +12,10 @@ import pytest
 from msgspec.structs import replace
 
 from pytest_evalstudio.comparison.baseline import opened
+from pytest_evalstudio.comparison.changed_tests import changed_parts, digest_bytes
 from pytest_evalstudio.comparison.compare import compare
 from pytest_evalstudio.comparison.files import moved_files, with_paths
-from pytest_evalstudio.comparison.matching import InScope, class_of, score_changes
+from pytest_evalstudio.comparison.matching import InScope, class_of, is_compared, score_changes
 from pytest_evalstudio.comparison.metrics import ComparisonLimits
 from pytest_evalstudio.comparison.results import Comparison, FailReason, ItemChange
 from pytest_evalstudio.comparison.sides import Side, SideItem, attachments_digest, case_digest, read_side
@@ -26,6 +27,7 @@ from pytest_evalstudio.core.errors import (
     EvaluationError,
     ThresholdMissed,
 )
+from pytest_evalstudio.engine.case_digests import case_digest_of
 from pytest_evalstudio.engine.recording import item_scores, row_entry
 from pytest_evalstudio.engine.run_header import evaluator_entry
 from pytest_evalstudio.engine.scoring.confirming import is_refuted, is_unconfirmed
@@ -34,6 +36,7 @@ from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.engine.scoring.messages import explain, misses, skip_reason
 from pytest_evalstudio.plugin.collected import CaseOfModel
 from pytest_evalstudio.record.reader import RecordReader
+from pytest_evalstudio.record.schema import CaseDigest
 
 if TYPE_CHECKING:
     from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
@@ -82,6 +85,7 @@ class SessionBaseline:
         self._settings = settings
         self._label = self.side.label
         self._paths: dict[str, str] = {}
+        self._changed: dict[str, tuple[str, ...]] = {}
 
     def answers(self, file: str, model: ModelInfo) -> dict[str, str]:
         """Return the baseline's first answer of a model to each test case of a file, by key; masked.
@@ -122,7 +126,7 @@ class SessionBaseline:
     def expect_known_failures(self, items: Sequence[EvalItem]) -> None:
         """Mark the items that fail, or are errors, in the baseline as expected to do so again."""
         for item in items:
-            earlier = self._earlier(item)
+            earlier = self._compared(item)
             if earlier is None or item.task.xfail:
                 continue
             if earlier.outcome == "failed":
@@ -143,7 +147,7 @@ class SessionBaseline:
         )
         lines = [regression_headline(change, self._label)]
         row = row_entry(result.answers[0], {}) if result.answers else None
-        if attachments_digest(row) != earlier.attachments:
+        if not earlier.digest and attachments_digest(row) != earlier.attachments:
             lines.append("the images or files of the case are not those of the baseline")
         if result.confirmation is not None:
             lines.append(result.confirmation.sentence)
@@ -151,21 +155,36 @@ class SessionBaseline:
             lines.append(f"answer by words: {word_diff(change_windows(earlier.answer, answer))}")
         return "\n".join([*lines, message])
 
-    def can_regress(self, item: EvalItem) -> bool:
-        """Return whether an item, or one of its evaluators, passed in the baseline."""
-        earlier = self._earlier(item)
-        return earlier is not None and (earlier.outcome == "passed" or bool(earlier.passing))
+    def is_compared(self, item: EvalItem) -> bool:
+        """Return whether an item has a verdict in the baseline, and its test did not change."""
+        earlier = self._compared(item)
+        return earlier is not None and earlier.outcome in ("passed", "failed")
+
+    def attempts(self, item: EvalItem, result: Result) -> tuple[int, int] | None:
+        """Return how many of the baseline's repeats of an item pass, and their number; None for one answer.
+
+        Counted are the evaluators that the repeats of the confirmation are judged by.
+        """
+        earlier = self._compared(item)
+        if earlier is None or not earlier.repeats:
+            return None
+        judging = {
+            selected.id for selected in result.regressed or result.verdicts if result.decides(selected)
+        }
+        repeats = [states for id, states in earlier.repeats.items() if id in judging]
+        passes = [all(state is not False for state in states) for states in zip(*repeats, strict=False)]
+        return (sum(passes), len(passes)) if passes else None
 
     def has_regressed(self, item: EvalItem, result: Result) -> bool:
         """Return whether a failing item passed in the baseline, or fails by an evaluator that passed it."""
-        earlier = self._earlier(item)
+        earlier = self._compared(item)
         return earlier is not None and (
             earlier.outcome == "passed" or bool(self.new_failures(item, result) and not is_refuted(result))
         )
 
     def new_failures(self, item: EvalItem, result: Result) -> frozenset[ConfiguredEvaluator]:
         """Return the evaluators that fail an item and passed it in the baseline, where others failed it."""
-        earlier = self._earlier(item)
+        earlier = self._compared(item)
         if earlier is None or earlier.outcome != "failed":
             return frozenset()
         return frozenset(
@@ -176,8 +195,10 @@ class SessionBaseline:
 
     def fault(self, item: EvalItem, result: Result) -> ThresholdMissed:
         """Return the failure of an item; of a regressed one its message begins with what has changed."""
-        earlier = self._earlier(item)
+        earlier = self._compared(item)
         message = explain(result)
+        if earlier is None and (parts := self.changed_parts(item)):
+            message = f"not compared with the baseline, since the test changed: {', '.join(parts)}\n{message}"
         if earlier is not None and self.has_regressed(item, result):
             return ThresholdMissed(self._explained(item, earlier, result, message))
         if result.confirmation is not None:
@@ -194,9 +215,13 @@ class SessionBaseline:
         They are the class of the item, and the base score and the difference of each metric.
         """
         earlier = self._earlier(item)
+        outcome = _outcome(result)
+        if earlier is not None and self.changed_parts(item) and is_compared(earlier.outcome, outcome):
+            yield "baseline.class", "test_changed"
+            return
         kind = class_of(
             earlier.outcome if earlier is not None else "skipped",
-            _outcome(result),
+            outcome,
             has_new_failure=self.has_regressed(item, result),
         )
         if kind is not None:
@@ -237,6 +262,21 @@ class SessionBaseline:
             identity[:3] not in collected and (models is None or identity[2] in models)
         )
 
+    def changed_parts(self, item: EvalItem) -> tuple[str, ...]:
+        """Return what differs between an item's test and that of the baseline; () where it is not there."""
+        if item.nodeid not in self._changed:
+            earlier = self._earlier(item)
+            self._changed[item.nodeid] = (
+                changed_parts(earlier.digest, digest_bytes(_digest_of(item)))
+                if earlier is not None and earlier.digest
+                else ()
+            )
+        return self._changed[item.nodeid]
+
+    def _compared(self, item: EvalItem) -> SideItem | None:
+        """Return an item of the baseline, None where it is not there or was another test."""
+        return None if self.changed_parts(item) else self._earlier(item)
+
     def _earlier(self, item: EvalItem) -> SideItem | None:
         model = item.task.model
         key = safe_identifier(item.task.key)
@@ -254,6 +294,15 @@ def _digests(items: Sequence[EvalItem], files: Collection[str]) -> dict[str, dic
         if cases is not None and (key := safe_identifier(item.task.key)) not in cases:
             cases[key] = case_digest(row_entry(item.task.case, {}))
     return digests
+
+
+def _digest_of(item: EvalItem) -> CaseDigest:
+    """Return the digest of a collected case with the evaluators that judge it."""
+    evals, task = item.file.evals, item.task
+    chosen = task.chosen
+    if chosen is None:
+        chosen = evals.plan(evals.configuration(item.path.parent)).selected
+    return case_digest_of(task, row_entry(task.case, {}), chosen)
 
 
 def _outcome(result: Result) -> str:
@@ -276,5 +325,7 @@ def _fail_reasons(comparison: Comparison, settings: Settings) -> Iterator[FailRe
         yield "mean"
     if "gone" in reasons and comparison.items["gone"]:
         yield "gone"
+    if "unchecked" in reasons and comparison.unchecked:
+        yield "unchecked"
     if settings.fail_on_inconclusive and comparison.verdict == "inconclusive":
         yield "inconclusive"

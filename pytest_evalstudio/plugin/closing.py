@@ -93,6 +93,10 @@ def closing_lines(end: RunEnd) -> Iterator[ClosingLine]:
             yield ClosingLine(text=f"gate {gate.text}", colour="red")
     if end.comparison is not None:
         yield ClosingLine(text=f"since {end.comparison.base}: {regressions(analysis, end.comparison)}")
+        from pytest_evalstudio.comparison.sentences import notable_lines
+
+        for text in notable_lines(end.comparison):
+            yield ClosingLine(text=f"  {text}", colour="yellow")
         if text := changed_rules(end.comparison):
             yield ClosingLine(text=f"other rules than the baseline: {text}", colour="yellow")
     if analysis.stored.count:
@@ -141,10 +145,8 @@ def regressions(analysis: Analysis, comparison: Comparison) -> str:
 def changed_rules(comparison: Comparison) -> str:
     """Return the evaluators that no longer decide items and the thresholds that moved since the baseline."""
     dropped = [f"without {id}" for id in comparison.dropped_evaluators]
-    moved = [
-        f"threshold of {threshold.metric} {threshold.base:g} -> {threshold.new:g}"
-        for threshold in comparison.moved_thresholds
-    ]
+    # Changed tests, which the sentences of the comparison name, include those with other thresholds.
+    moved = [] if comparison.changed_tests else map(str, comparison.moved_thresholds)
     return ", ".join([*dropped, *moved])
 
 

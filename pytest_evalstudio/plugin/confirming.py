@@ -10,7 +10,7 @@ from pytest_evalstudio.engine.scoring.confirming import can_be_confirmed
 from pytest_evalstudio.engine.scoring.messages import misses
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.tasks import EvalTask
-from pytest_evalstudio.stats.confirmation import ConfirmationTest
+from pytest_evalstudio.stats.confirmation import ConfirmationTest, RepeatedBaselineTest, RepeatTest
 
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.items import EvalItem
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def confirmation_test(evals: EvalSession, items: Iterable[EvalItem]) -> ConfirmationTest | None:
     """Return the test of regressed items; None where none is confirmed.
 
-    The level follows from the number of items that could regress by chance: those that an evaluator
-    passed in the baseline, and whose model is asked and not deterministic.
+    The level follows from the number of items that are compared, and whose model is asked and not
+    deterministic.
 
     Args:
         evals: the session.
@@ -30,7 +30,7 @@ def confirmation_test(evals: EvalSession, items: Iterable[EvalItem]) -> Confirma
     baseline, max_runs = evals.baseline, evals.settings.confirm
     if baseline is None or not max_runs:
         return None
-    cases = sum(_is_random(evals, item) and baseline.can_regress(item) for item in items)
+    cases = sum(_is_random(evals, item) and baseline.is_compared(item) for item in items)
     return ConfirmationTest(cases=cases, max_runs=max_runs) if cases else None
 
 
@@ -54,16 +54,33 @@ def confirm(
     baseline, test = evals.baseline, evals.confirmation_test
     if baseline is None or test is None:
         return
-    regressed = []
+    regressed: list[Result] = []
+    tests: list[RepeatTest] = []
     for item, result in evaluated:
         if misses(result) and _is_random(evals, item) and baseline.has_regressed(item, result):
             result.regressed = baseline.new_failures(item, result)
             if can_be_confirmed(result):
                 regressed.append(result)
+                attempts = baseline.attempts(item, result)
+                tests.append(_test_of(test, attempts, is_single=len(result.answers) == 1))
     if regressed:
-        ends = pipeline.confirm(regressed, test, progress=progress, earlier=earlier)
+        ends = pipeline.confirm(regressed, tests, progress=progress, earlier=earlier)
         for result, end in zip(regressed, ends, strict=True):
             result.confirmation = end
+
+
+def _test_of(test: ConfirmationTest, attempts: tuple[int, int] | None, *, is_single: bool) -> RepeatTest:
+    """Return the test of an item: by its own rate where the baseline has repeats of it."""
+    if attempts is None:
+        return test
+    passed, runs = attempts
+    return RepeatedBaselineTest(
+        cases=test.cases,
+        baseline_passed=passed,
+        baseline_runs=runs,
+        max_runs=test.max_runs,
+        is_single=is_single,
+    )
 
 
 def _is_random(evals: EvalSession, item: EvalItem) -> bool:

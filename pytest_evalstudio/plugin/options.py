@@ -107,7 +107,8 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "--evalstudio-fail-on": {
             "metavar": "REASONS",
             "help": "what fails the session beside failed items, comma-separated: 'case' (a regressed case),"
-            " 'mean' (a metric that is worse), 'gone' (a case that is missing), or 'none'",
+            " 'mean' (a metric that is worse), 'gone' (a case that is missing), 'unchecked' (a case that an"
+            " evaluator no longer scores), or 'none'",
         },
         "--evalstudio-fail-on-inconclusive": {
             "action": "store_true",

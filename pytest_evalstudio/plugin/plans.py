@@ -59,6 +59,7 @@ class WorkerPlan:
         inputs: of the run; None where it asks no model.
         questions: number of questions that the run asks at least.
         collected: file, key and model of all collected items, deselected ones included; for a comparison.
+        deselected: whether test cases were left out.
     """
 
     chunks: Mapping[str, str] = field(default_factory=dict)
@@ -68,6 +69,7 @@ class WorkerPlan:
     inputs: RunInputs | None = None
     questions: int = 0
     collected: tuple[CaseOfModel, ...] = ()
+    deselected: bool = False
 
     def encoded(self) -> bytes:
         """Return the plan as compressed JSON."""
@@ -84,6 +86,8 @@ def plan_of(
     items: Sequence[EvalItem],
     inputs: RunInputs | None,
     collected: Iterable[CaseOfModel] = (),
+    *,
+    deselected: bool = False,
 ) -> WorkerPlan:
     """Return the plan of a worker's chunks and items."""
     planned: dict[str, PlannedItem] = {}
@@ -113,6 +117,7 @@ def plan_of(
         inputs=inputs,
         questions=question_count(items),
         collected=tuple(sorted(collected)),
+        deselected=deselected,
     )
 
 

@@ -192,6 +192,7 @@ class Recorder:
             judging=msgspec.convert(spend, JudgeSpend) if self._judging else None,
             uncollected=missing,
             session=_session_end(session),
+            deselected=self._evals.leaves_out_cases,
         )
         output = self._evals.settings.output()
         path: Path | None = None

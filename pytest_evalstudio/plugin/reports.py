@@ -156,6 +156,7 @@ def _payload(item: EvalItem, report: pytest.TestReport) -> Payload:
         reason=_reason(report) if result is None or not (result.errors or misses(result)) else "",
         xfail=task.xfail,
         attempts=_attempts(item),
+        segments=tuple(evals.settings.session.comparison.segments),
     )
     verdicts = result.verdicts if result is not None else ()
     tables = item_tables(item, verdicts, evals.announced)
@@ -239,6 +240,7 @@ def _payload_of_checks(item: pytest.Item, report: pytest.TestReport) -> tuple[Pa
             key=result.task.key,
             model_key=model.key,
             attempts=attempts,
+            segments=tuple(evals.settings.session.comparison.segments),
         )
         items.append(item_entry(head, result, evals.run_wide))
         if evals.announced.first("models", model.key):

@@ -77,6 +77,7 @@ class EvalSession:
         workflows: those of which a step has run here, by file.
         collected: file, key and model of the items that a comparison does not miss, though they may not run:
             the deselected ones, and with a baseline all collected ones.
+        has_deselected: whether pytest deselected test cases.
         failure_display: of the terminal.
     """
 
@@ -93,6 +94,7 @@ class EvalSession:
         self._warned: set[str] = set()
         self.workflows: dict[Path, WorkflowRun] = {}
         self.collected: set[CaseOfModel] = set()
+        self.has_deselected = False
         self._shared: WorkerPlan | None = None
         self._plans: dict[Configuration, Plan] = {}
         self._used: list[ConfiguredEvaluator] = []
@@ -364,7 +366,8 @@ class EvalSession:
                 from pytest_evalstudio.plugin.scheduling import send_plan
 
                 collected = self.collected if self.baseline is not None else ()
-                send_plan(self.config, plan_of(chunks, items, inputs, collected))
+                plan = plan_of(chunks, items, inputs, collected, deselected=self.leaves_out_cases)
+                send_plan(self.config, plan)
                 self.sent_plan = True
         elif (items or others or checks_something(session)) and not session.config.option.setuponly:
             self.recorder.claim(inputs)
@@ -387,6 +390,7 @@ class EvalSession:
         """
         self._shared = plan
         self.collected.update(plan.collected)
+        self.has_deselected |= plan.deselected
         end_quickly()
         if self.config.option.setuponly:
             return
@@ -401,6 +405,11 @@ class EvalSession:
         if self.announcement and terminal is not None:
             terminal.write_line(shown_line(self.announcement))
         self.recorder.import_ahead()
+
+    @property
+    def leaves_out_cases(self) -> bool:
+        """Return whether options or plugins left out test cases; the parts of a shared run are known."""
+        return self.settings.selects_cases or (self.has_deselected and self.settings.shard is None)
 
     def record_crash(self, nodeid: str) -> None:
         """Record an item whose worker died."""

@@ -48,7 +48,9 @@ class SessionHooks:
         """Note the items that are not to run; a comparison does not miss them."""
         from pytest_evalstudio.plugin.items import EvalItem
 
-        self.evals.collected.update(cases_of_models(item for item in items if isinstance(item, EvalItem)))
+        cases = [item for item in items if isinstance(item, EvalItem)]
+        self.evals.collected.update(cases_of_models(cases))
+        self.evals.has_deselected |= bool(cases)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:

@@ -385,7 +385,9 @@ class Confirmation(Struct, frozen=True, kw_only=True, omit_defaults=True):
         code: "confirmed", "not_confirmed" (the case passes, and is flaky), or "interrupted".
         passed: repeats that pass.
         failed: repeats that fail, those of the run itself included.
-        cases: cases of the run that could regress, by which the level of the test follows.
+        cases: cases of the run that are compared, by which the level of the test follows.
+        baseline_passed, baseline_runs: attempts of the baseline; 0 where it has one answer of the case, and
+            the test has no level.
         reason: of an interruption.
         evaluators: those that the repeats were judged by, of a case that failed by others in the baseline
             already, so that it fails in any case; () where all of them were.
@@ -395,8 +397,25 @@ class Confirmation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     passed: int
     failed: int
     cases: int
+    baseline_passed: int = 0
+    baseline_runs: int = 0
     reason: str = ""
     evaluators: tuple[str, ...] = ()
+
+
+class CaseDigest(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Short hashes of what a test case asks and expects, and of the rules that judge it.
+
+    Attributes:
+        parts: name of a part, e.g. "question" or "condition", to its hash; parts that a case has not are left
+            out. The texts are masked, so that no secret can be guessed from a hash.
+        thresholds: evaluator id to the hash of the thresholds that decide.
+        options: evaluator id to the hash of the options that are not the defaults.
+    """
+
+    parts: dict[str, str] = {}
+    thresholds: dict[str, str] = {}
+    options: dict[str, str] = {}
 
 
 class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="item"):
@@ -419,6 +438,8 @@ class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kin
         max_runs: repeats that a sequential test could have asked for; 0 without a test.
         unread: keys of expectations of the test case that no evaluator has compared the answer with.
         unchecked: whether nothing has checked that the answer is right.
+        segments: values of the case's metadata by the names that the configuration gives, for comparisons.
+        digest: of the test case; None in records of earlier versions, and where the item was not evaluated.
     """
 
     index: int
@@ -443,6 +464,8 @@ class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kin
     max_runs: int = 0
     unread: tuple[str, ...] = ()
     unchecked: bool = False
+    segments: dict[str, tuple[str, ...]] = {}
+    digest: CaseDigest | None = None
 
     @property
     def identity(self) -> str:

@@ -125,6 +125,7 @@ def _merged(runs: Sequence[Run]) -> Run:
         exit_status=max((run.exit_status for run in runs if run.exit_status is not None), default=None),
         judging=judging if spent else None,
         uncollected=tuple(dict.fromkeys(nodeid for run in runs for nodeid in run.uncollected)),
+        deselected=any(run.deselected for run in runs),
         session=_session(runs),
     )
 

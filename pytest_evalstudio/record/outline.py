@@ -62,6 +62,7 @@ class RowOutline(Struct, frozen=True, kw_only=True, gc=False):
     expected_tool_calls: msgspec.Raw | None = None
     expected_state: msgspec.Raw = msgspec.Raw(b"{}")
     plan: str = ""
+    categories: tuple[str, ...] = ()
     tool_calls: tuple[CallOutline, ...] = ()
     turns: tuple[TurnOutline, ...] = ()
 
@@ -89,7 +90,11 @@ class PerturbedOutline(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class ItemOutline(Struct, frozen=True, kw_only=True, gc=False, tag_field="kind", tag="item"):
-    """An item in outline; see `items.Item`."""
+    """An item in outline; see `items.Item`.
+
+    Attributes:
+        digest: the object as it is in the line, which is decoded only where it differs from another one.
+    """
 
     nodeid: str
     verdict: VerdictWord
@@ -104,6 +109,8 @@ class ItemOutline(Struct, frozen=True, kw_only=True, gc=False, tag_field="kind",
     flaky: bool = False
     confirmation: ConfirmationOutline | None = None
     perturbed: PerturbedOutline | None = None
+    segments: dict[str, tuple[str, ...]] = {}
+    digest: msgspec.Raw = msgspec.Raw(b"")
 
 
 AnyItem = Item | ItemOutline

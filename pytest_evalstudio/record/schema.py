@@ -16,6 +16,7 @@ from pytest_evalstudio.record.arena import ArenaEntry, BattleEntry
 from pytest_evalstudio.record.items import (
     VERDICTS,
     Attempt,
+    CaseDigest,
     CaseFinding,
     Confirmation,
     DirectionWord,
@@ -48,6 +49,7 @@ __all__ = [
     "Attempt",
     "Baseline",
     "BattleEntry",
+    "CaseDigest",
     "CaseFinding",
     "Confirmation",
     "DirectionWord",
@@ -411,6 +413,7 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
         shards: None where the record has all items of the run.
         uncollected: files and tests that pytest could not collect, by node id.
         session: tests of the pytest session at its end; None where the run was no session.
+        deselected: whether options or plugins left out test cases that the files have.
     """
 
     schema_version: int
@@ -441,6 +444,7 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
     shards: Shards | None = None
     uncollected: tuple[str, ...] = ()
     session: SessionEnd | None = None
+    deselected: bool = False
 
     def model_name(self, key: str) -> str:
         """Return the label of a model for people, its key where it has none."""

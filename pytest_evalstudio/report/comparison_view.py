@@ -16,7 +16,7 @@ from pytest_evalstudio.comparison.results import (
 )
 from pytest_evalstudio.comparison.sentences import interval_text, summary_of
 from pytest_evalstudio.comparison.sides import MAX_ANSWER_CHARS
-from pytest_evalstudio.comparison.text import changed_lines
+from pytest_evalstudio.comparison.text import changed_lines, segment_lines
 from pytest_evalstudio.comparison.windows import Piece, change_windows
 from pytest_evalstudio.report.worddiff import Stretch, changed_words
 
@@ -86,6 +86,7 @@ def comparison_view(result: Comparison, names: Mapping[str, str]) -> dict[str, o
         "summary": str(summary_of(result)),
         "changed": changed,
         "details": details,
+        "segments": list(segment_lines(result)),
         "prompts": [(prompt, change_windows(prompt.base, prompt.new)) for prompt in result.prompts],
         "counts": [
             f"{result.items[name]:,} {name.replace('_', ' ')}" for name in ITEM_CLASSES if result.items[name]

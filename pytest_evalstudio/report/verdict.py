@@ -163,6 +163,8 @@ def _comparison_failures(comparison: Comparison) -> Iterator[str]:
         yield f"{counted(worse, 'metric')} worse than in the baseline"
     if "gone" in comparison.fail_reasons:
         yield f"{counted(comparison.items['gone'], 'case')} of the baseline gone"
+    if "unchecked" in comparison.fail_reasons:
+        yield f"{counted(comparison.unchecked_cases, 'case')} no longer checked"
     if "inconclusive" in comparison.fail_reasons:
         yield "comparison with the baseline inconclusive"
 
@@ -218,9 +220,10 @@ def _error_facts(count: int, groups: Sequence[FailureGroup]) -> Iterator[str]:
 
 def _facts(analysis: Analysis, comparison: Comparison | None, outcome: Outcome) -> Iterator[str]:
     if comparison is not None:
-        from pytest_evalstudio.comparison.sentences import summary_of
+        from pytest_evalstudio.comparison.sentences import notable_lines, summary_of
 
         yield f"Since the baseline: {summary_of(comparison)}"
+        yield from (f"{line[0].upper()}{line[1:]}." for line in notable_lines(comparison))
     if analysis.run.shards is not None:
         yield f"A part of a run: {analysis.run.shards}."
     if analysis.run.uncollected:

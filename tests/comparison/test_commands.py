@@ -58,6 +58,7 @@ def test_json_has_the_keys_that_programs_read(runs: Path) -> None:
         "error_now": 0,
         "error_then": 0,
         "still_error": 0,
+        "test_changed": 0,
     }
     (metric,) = result["metrics"]
     assert {"evaluator", "metric", "model", "n", "base", "new", "difference", "low", "high"} <= set(metric)
@@ -86,7 +87,7 @@ def test_a_baseline_is_saved_once_and_replaced_only_by_accept(runs: Path) -> Non
 
     assert (saved.returncode, again.returncode, accepted.returncode) == (0, 2, 0)
     assert "replace it by `evalstudio baseline accept`" in again.stderr
-    assert "1 regressed" in accepted.stdout
+    assert "1 of 3 cases regressed" in accepted.stdout
     assert file.read_bytes() != kept
     assert evalstudio("compare", file.name, "new", folder=runs).returncode == 0
 

@@ -34,6 +34,11 @@ def side(builder: RecordBuilder, **models: str) -> Any:
     return read_side(builder.run, builder.typed_items, models=models)
 
 
+def old_side(builder: RecordBuilder) -> Any:
+    """A run whose record has no digests of its test cases."""
+    return read_side(builder.run, builder.undigested_items)
+
+
 def record(values: list[float | None], *, prefix: str = "k", **header: Any) -> RecordBuilder:
     builder = RecordBuilder(evaluator(QUALITY), **header)
     for number, value in enumerate(values):
@@ -103,6 +108,7 @@ def test_counts_name_each_class_and_changes_show_regressions_first() -> None:
         "error_now": 0,
         "error_then": 1,
         "still_error": 0,
+        "test_changed": 0,
     }
     assert [change.item_class for change in result.changes] == [
         "regressed",
@@ -300,17 +306,17 @@ def test_what_moved_is_named() -> None:
             builder.add(f"k{number}", "one", row)
         return builder
 
-    plain = side(built())
+    plain = old_side(built())
     changed = {
-        "judge": compare(plain, side(built(judge={"templates": {"verdict": "2"}}))),
-        "embedder": compare(plain, side(built(embedder="other"))),
-        "evaluator": compare(plain, side(built(parameters={"strict": True}))),
-        "case": compare(plain, side(built(input="What else?"))),
-        "documents": compare(plain, side(built(documents={"fees.md": "cc", "faq.md": "bb"}))),
+        "judge": compare(plain, old_side(built(judge={"templates": {"verdict": "2"}}))),
+        "embedder": compare(plain, old_side(built(embedder="other"))),
+        "evaluator": compare(plain, old_side(built(parameters={"strict": True}))),
+        "case": compare(plain, old_side(built(input="What else?"))),
+        "documents": compare(plain, old_side(built(documents={"fees.md": "cc", "faq.md": "bb"}))),
     }
 
     assert {name: result.changed for name, result in changed.items()} == {name: (name,) for name in changed}
-    assert compare(plain, side(built())).changed == ()
+    assert compare(plain, old_side(built())).changed == ()
     assert changed["case"].changed_cases == ("k0", "k1")
     assert changed["documents"].changed_documents == ("fees.md",)
     assert changed["documents"].document_cases == ("k0",)
@@ -330,8 +336,11 @@ def test_another_threshold_is_said() -> None:
     new = RecordBuilder(evaluator(QUALITY, metric))
     new.add("k0", "one", {"outcomes": {QUALITY: score(0.8)}})
 
-    (note,) = compare(side(base), side(new)).notes
+    blind, note = compare(old_side(base), side(new)).notes
 
+    assert blind.startswith(
+        "tests that were edited cannot be seen: the base run, of an earlier version, has no"
+    )
     assert note.startswith("the threshold of quality.score was 0.5 and is 0.9")
 
 
@@ -417,7 +426,7 @@ def test_an_earlier_turn_that_differs_is_a_changed_answer() -> None:
     [{"expected_tool_calls": [[{"name": "find"}]]}, {"expected_state": [{"/a": 1}]}, {"plan": ["5f"]}],
 )
 def test_other_expectations_of_calls_state_or_turns_are_a_changed_case(change: dict[str, Any]) -> None:
-    assert compare(side(answered("a")), side(answered("a", **change))).changed == ("case",)
+    assert compare(old_side(answered("a")), side(answered("a", **change))).changed == ("case",)
 
 
 def test_tokens_and_cost_that_differ_are_changes_and_seconds_are_said() -> None:

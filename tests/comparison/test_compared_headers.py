@@ -84,7 +84,8 @@ def test_another_threshold_is_noted_of_metrics_that_decide() -> None:
     secondary = metric("free", primary=False, asserted=False)
     base = record(evaluator("quality", metric(), secondary))
     new = record(evaluator("quality", metric(threshold=0.25), {**secondary, "threshold": 0.9}))
-    assert compared(base, new).notes == (
+    old = [read_side(each.run, each.undigested_items) for each in (base, new)]
+    assert compare(*old).notes[1:] == (
         "the threshold of quality.score was 0.5 and is 0.25: the class of an item may change although its"
         " score did not",
     )

@@ -139,7 +139,7 @@ def test_answers_are_kept_of_the_named_outcomes_and_cut() -> None:
     every, failed = side(builder), side(builder, answers_of=("failed",))
     assert [len(each.answer) for each in every.items.values()] == [MAX_ANSWER_CHARS] * 2
     assert [(len(each.answer), bool(each.trajectory)) for each in failed.items.values()] == [
-        (0, False),
+        (0, True),
         (MAX_ANSWER_CHARS, True),
     ]
     assert [each.question for each in every.items.values()] == ["", "What about bad?"]

@@ -155,13 +155,14 @@ def test_a_changed_image_is_another_question_and_said_by_the_comparison(project:
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "regressed since baseline*",
-            "the images or files of the case are not those of the baseline",
+            "not compared with the baseline, since the test changed: images or files",
         ]
     )
     assert "stored" not in project.record()[1]["colour[app]"]["rows"][0]
     compared = project.run_command("compare", "base.jsonl.gz", "evalstudio-report")
-    compared.stdout.fnmatch_lines(["changed: images or files, answer*", "*images or files: colour"])
+    compared.stdout.fnmatch_lines(
+        ["changed: images or files", "*changed test, left out: colour of *: images or files"]
+    )
 
 
 def test_the_same_image_is_not_reported_as_changed_beside_a_regression(project: Project) -> None:

@@ -89,6 +89,7 @@ def test_summary_page_and_archive_hold_the_comparison(baseline: Project) -> None
         "error_now": 0,
         "error_then": 0,
         "still_error": 0,
+        "test_changed": 0,
     }
 
 
@@ -212,8 +213,12 @@ def test_dropped_evaluators_and_moved_thresholds_are_named_at_the_end(project: P
 
     result = project.run("--evalstudio-baseline", "evalstudio-baseline.jsonl")
 
-    line = "other rules than the baseline: without bleu, threshold of rouge.rouge_l 0.75 -> 0.2"
-    result.stdout.fnmatch_lines([line])
+    result.stdout.fnmatch_lines(
+        [
+            "since run*no case was compared; 1 changed test left out (threshold of rouge.rouge_l 0.75 -> *",
+            "other rules than the baseline: without bleu",
+        ]
+    )
     unchanged.stdout.no_fnmatch_line("other rules*")
 
 
@@ -375,8 +380,14 @@ def test_cases_of_a_moved_suite_that_are_deselected_are_not_gone(baseline: Proje
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("cases", "*--evalstudio-fail-on cases: *is not known; give one or more of case, mean, gone, none"),
-        ("none,case", "*--evalstudio-fail-on none,case: give one or more of case, mean, gone, or none alone"),
+        (
+            "cases",
+            "*--evalstudio-fail-on cases: *is not known; give one or more of case, mean, gone, unchecked, n*",
+        ),
+        (
+            "none,case",
+            "*--evalstudio-fail-on none,case: give one or more of case, mean, gone, unchecked, or none *",
+        ),
         ("", "*--evalstudio-fail-on : give one or more of*"),
     ],
 )
@@ -444,7 +455,7 @@ def test_an_error_of_both_runs_is_still_an_error_and_can_be_expected(
     project.write("app.py", BROKEN)
     project.suite(case("four", "2+2?", '"4"'), case("six", "3+3?", '"6"'), case("eight", "4+4?", '"8"'))
     project.run("-v")
-    evalstudio("baseline", "save", folder=project.folder)
+    evalstudio("baseline", "save", "--allow-errors", folder=project.folder)
 
     plain = compared(project, *workers)
     expected = compared(project, "--evalstudio-known-failures", "xfail", "-rx", *workers)
@@ -588,3 +599,39 @@ def test_annotations_of_regressed_cases_come_first(baseline: Project) -> None:
     annotations = [line for line in result.outlines if line.startswith("::error ")]
     assert len(annotations) == 4
     assert "six" in annotations[0]
+
+
+def test_half_a_surrogate_pair_ends_no_run(project: Project) -> None:
+    project.write(
+        "app.py",
+        """
+from pytest_evalstudio.core.cases import Answer
+from pytest_evalstudio.core.tool_calls import ToolCall
+
+HALF = "half \\ud83d a pair"
+
+
+def ask(prompt):
+    calls = [ToolCall(name="find", arguments={"id": HALF})]
+    return Answer(text="right " + HALF, context=(HALF, "other"), tool_calls=calls)
+""",
+    )
+    project.suite(
+        {
+            "key": "plain",
+            "prompt": "half \ud83d a pair",
+            "condition": '"right"',
+            "expected_tool_calls": [{"name": "find"}],
+        },
+        {
+            "key": "talk",
+            "turns": [{"prompt": "half \ud83d a pair", "condition": '"right"'}, {"prompt": "And?"}],
+        },
+    )
+    project.run("-q")
+    assert evalstudio("baseline", "save", "--allow-errors", folder=project.folder).returncode == 0
+
+    result = project.run("-v", "--evalstudio-baseline", "evalstudio-baseline.jsonl")
+
+    result.stdout.fnmatch_lines(["since run*", "report: *"])
+    result.stdout.no_fnmatch_line("*INTERNALERROR*")

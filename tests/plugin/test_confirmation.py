@@ -75,9 +75,9 @@ def test_a_broken_case_fails_and_a_noisy_one_is_flaky(app: Project, workers: tup
     result.stdout.fnmatch_lines(
         [
             "regressed since baseline*text_matching: model_passes 1 -> 0",
-            "confirmed: 3 of 3 repeats fail (sequential test, level 0.05 for 10 cases)",
+            "confirmed: 3 of 3 repeats fail",
             "confirmation: 2 cases that failed were asked again: 1 confirmed, 1 not confirmed (flaky);"
-            " at most 5 % of unchanged runs have a confirmed regression if unchanged cases pass 95 % of the*",
+            " how often chance confirms is not known, since the baseline has one answer of each case.*",
             "    not confirmed: sums_suite.json::k2[[]app]: 1 of * repeats fail",
         ]
     )
@@ -207,3 +207,32 @@ def test_a_case_that_failed_by_another_evaluator_is_confirmed_by_those_that_pass
     assert items["k2[app]"]["confirmation"]["code"] == "not_confirmed"
     changes = json.loads((app.folder / "evalstudio-report" / "comparison.json").read_text())
     assert (changes["items"]["regressed"], changes["items"]["still_failing"]) == (1, 2)
+
+
+def test_a_baseline_with_repeats_gives_each_case_its_own_rate(app: Project) -> None:
+    cases = COUNT - 1  # the last one cannot be asked twice
+    app.suite(*({"key": f"k{n}", "prompt": f"q{n}", "condition": '"right"'} for n in range(cases)))
+    app.run("--evalstudio-output", "base", "--evalstudio-runs", "5").assert_outcomes(passed=cases)
+    saved = app.run_command("baseline", "save", "base", "-o", "five.jsonl", "--runs", "5")
+    assert saved.ret == 0
+    state(app, broken="q1", noisy="q2")
+
+    result = app.run("-v", "--evalstudio-baseline", "five.jsonl")
+
+    result.assert_outcomes(failed=1, passed=cases - 1)
+    result.stdout.fnmatch_lines(
+        [
+            "confirmed: 5 of 5 repeats fail, 0 of 5 in the baseline (exact two-sample test, level*9 cases)",
+            "confirmation: 2 cases that failed were asked again: 1 confirmed, 1 not confirmed (flaky);"
+            " at most 5 % of unchanged pairs of runs have a confirmed regression.",
+        ]
+    )
+    _, items = app.record()
+    confirmation = items["k1[app]"]["confirmation"]
+    assert (confirmation["baseline_passed"], confirmation["baseline_runs"]) == (5, 5)
+
+
+def test_a_baseline_with_fewer_answers_than_asked_for_is_refused(app: Project) -> None:
+    refused = app.run_command("baseline", "save", "base", "-o", "five.jsonl", "--runs", "5")
+    assert refused.ret == 2
+    refused.stderr.fnmatch_lines(["*10 cases have fewer than 5 answers, e.g. *--evalstudio-runs 5*"])

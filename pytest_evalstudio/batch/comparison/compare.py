@@ -18,6 +18,7 @@ from pytest_evalstudio.batch.pages.population import deciding_metrics
 from pytest_evalstudio.batch.table.columns import DIGESTS, ROW_ID
 from pytest_evalstudio.batch.table.reader import ScoredTable
 from pytest_evalstudio.batch.table.storage import EXTRA, PURPOSE
+from pytest_evalstudio.comparison.changed_tests import digest_bytes
 from pytest_evalstudio.comparison.compare import compare
 from pytest_evalstudio.comparison.intervals import independent_gain_interval
 from pytest_evalstudio.comparison.metrics import ComparisonLimits, overall
@@ -26,7 +27,7 @@ from pytest_evalstudio.comparison.sample_size import ALPHA, POWER
 from pytest_evalstudio.comparison.sides import Identity, MetricName, Side, SideItem
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.extras import import_extra
-from pytest_evalstudio.record.schema import MetricEntry
+from pytest_evalstudio.record.schema import CaseDigest, MetricEntry
 from pytest_evalstudio.record.scored import ScoredManifest
 from pytest_evalstudio.stats.comparison import holm
 from pytest_evalstudio.stats.types import Interval
@@ -144,8 +145,9 @@ def _side(table: ScoredTable, rows: Sequence[_Keyed], renamed: Mapping[str, str]
             outcomes[row] = _outcome(outcomes.get(row, "skipped"), status, decides=name in deciding)
             if name in deciding and status in ("passed", "failed"):
                 (passing if status == "passed" else failing)[row].add(evaluator)
-    side = Side(run_of(table))
+    side = Side(run_of(table), is_table=True)
     parts: dict[tuple[str, str], int] = {}
+    thresholds = _thresholds(table)
     for entry in sorted(rows, key=lambda entry: entry.row):
         part = parts[entry.key, entry.model] = parts.get((entry.key, entry.model), -1) + 1
         identity: Identity = ("", entry.key, renamed.get(entry.model, entry.model), part)
@@ -164,8 +166,27 @@ def _side(table: ScoredTable, rows: Sequence[_Keyed], renamed: Mapping[str, str]
             answer="",
             passing=frozenset(passing[entry.row] - failing[entry.row]),
             failing=frozenset(failing[entry.row]),
+            digest=_digest(entry, thresholds),
         )
     return side
+
+
+def _thresholds(table: ScoredTable) -> dict[str, str]:
+    """Return the thresholds that decide the answers of a table, by evaluator."""
+    return {
+        entry.id: repr(
+            [(each.key, each.threshold) for each in entry.metrics if each.primary or each.asserted]
+        )
+        for entry in table.manifest.evaluators
+    }
+
+
+def _digest(entry: _Keyed, thresholds: dict[str, str]) -> bytes:
+    """Return the digest of the case of an answer; b"" in tables of earlier versions."""
+    if entry.case is None:
+        return b""
+    parts = {"question or expectation": f"{entry.case:x}"}
+    return digest_bytes(CaseDigest(parts=parts, thresholds=thresholds))
 
 
 def _outcome(evidence: str, status: str, *, decides: bool) -> str:

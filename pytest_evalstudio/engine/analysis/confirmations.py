@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pytest_evalstudio.core.figures import counted, percent
 from pytest_evalstudio.record.schema import Item
-from pytest_evalstudio.stats.confirmation import FAMILY_LEVEL, MEAN_PASS_RATE
+from pytest_evalstudio.stats.confirmation import FAMILY_LEVEL
 
 MAX_LISTED = 100
 
@@ -36,7 +36,8 @@ class Confirmations:
         confirmed: regressions that the sequential test confirmed.
         interrupted: regressions whose test did not come to its end.
         not_confirmed: regressions that were not confirmed.
-        cases: cases that could regress, by which the level of the test follows.
+        cases: cases that are compared, by which the level of the test follows.
+        has_level: whether the baseline has repeats of all of them, so that their test has a level.
         listed: the first of those that were not confirmed.
     """
 
@@ -44,6 +45,7 @@ class Confirmations:
     interrupted: int = 0
     not_confirmed: int = 0
     cases: int = 0
+    has_level: bool = False
     listed: tuple[UnconfirmedCase, ...] = ()
 
     @property
@@ -56,8 +58,9 @@ class Confirmations:
         counts += [f"{self.interrupted:,} not decided"] if self.interrupted else []
         failures = counted(total, "case that failed was", "cases that failed were")
         rate = (
-            f"at most {percent(FAMILY_LEVEL)} of unchanged runs have a confirmed regression"
-            f" if unchanged cases pass {percent(MEAN_PASS_RATE)} of the time on average"
+            f"at most {percent(FAMILY_LEVEL)} of unchanged pairs of runs have a confirmed regression"
+            if self.has_level
+            else "how often chance confirms is not known, since the baseline has one answer of each case"
         )
         return f"{failures} asked again: {', '.join(counts)}; {rate}."
 
@@ -83,6 +86,7 @@ class ConfirmationCounter:
         self._counts: Counter[str] = Counter()
         self._listed: list[UnconfirmedCase] = []
         self._cases = 0
+        self._has_level = True
 
     def add(self, item: Item, question: str) -> None:
         """Take one item.
@@ -96,6 +100,7 @@ class ConfirmationCounter:
             return
         self._counts[confirmation.code] += 1
         self._cases = max(self._cases, confirmation.cases)
+        self._has_level &= confirmation.baseline_runs > 0
         if confirmation.code == "not_confirmed" and len(self._listed) < MAX_LISTED:
             self._listed.append(
                 UnconfirmedCase(
@@ -113,5 +118,6 @@ class ConfirmationCounter:
             interrupted=self._counts["interrupted"],
             not_confirmed=self._counts["not_confirmed"],
             cases=self._cases,
+            has_level=self._has_level and self._cases > 0,
             listed=tuple(self._listed),
         )

@@ -9,13 +9,15 @@ from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.repeats import needing_all_repeats
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.verdicts import repeat_states
-from pytest_evalstudio.stats.confirmation import ConfirmationTest
+from pytest_evalstudio.stats.confirmation import RepeatedBaselineTest, RepeatTest
 
 _CODES = {
     "open": ConfirmationCode.INTERRUPTED,
+    "undecided": ConfirmationCode.INTERRUPTED,
     "confirmed": ConfirmationCode.CONFIRMED,
     "not confirmed": ConfirmationCode.NOT_CONFIRMED,
 }
+_UNDECIDED = "the repeats ended; a baseline with more repeats would decide"
 
 
 def can_be_confirmed(result: Result) -> bool:
@@ -77,7 +79,7 @@ def repeats_of(result: Result, responses: Sequence[bool]) -> list[bool | None]:
 
 
 def confirmation_of(
-    result: Result, test: ConfirmationTest, responses: Sequence[bool] = ()
+    result: Result, test: RepeatTest, responses: Sequence[bool] = ()
 ) -> ConfirmationResult | None:
     """Return the confirmation of a regressed result; None if more repeats are needed.
 
@@ -97,12 +99,14 @@ def confirmation_of(
         passed=passed,
         failed=failed,
         cases=test.cases,
-        reason=reason if decision == "open" else "",
+        baseline_passed=test.baseline_passed if isinstance(test, RepeatedBaselineTest) else 0,
+        baseline_runs=test.baseline_runs if isinstance(test, RepeatedBaselineTest) else 0,
+        reason={"open": reason, "undecided": _UNDECIDED}.get(decision, ""),
         evaluators=tuple(sorted(selected.id for selected in result.regressed)),
     )
 
 
-def further_repeats_of(result: Result, test: ConfirmationTest, responses: Sequence[bool] = ()) -> int:
+def further_repeats_of(result: Result, test: RepeatTest, responses: Sequence[bool] = ()) -> int:
     """Return how many further repeats the test of a regressed result needs at least."""
     states = repeats_of(result, responses)
     return max(1, test.further(states.count(True), states.count(False)))

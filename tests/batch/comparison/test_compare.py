@@ -61,8 +61,9 @@ def test_changed_questions_and_contexts_of_a_key_are_named(
 
     printed = capsys.readouterr().out
     assert "changed: case, context" in printed
-    assert "  cases: k0, k1\n" in printed
-    assert "  contexts: 1 of 300 (k4)\n" in printed
+    assert "  changed test, left out: k0 of m0: question or expectation\n" in printed
+    assert "2 changed tests left out (question or expectation)" in printed
+    assert "  contexts: 1 of 298 (k4)\n" in printed
     main(["compare", str(scored / "old.parquet"), str(scored / "new.parquet")])
     assert "changed: nothing recorded" in capsys.readouterr().out
 
