@@ -13,6 +13,7 @@ from pytest_evalstudio.core.tool_calls import read_tool_calls
 from pytest_evalstudio.formats.attachments import local_attachments
 from pytest_evalstudio.formats.keys import derived_key
 from pytest_evalstudio.formats.tool_calls import read_expected_calls
+from pytest_evalstudio.text.unicode import valid_data, valid_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -113,7 +114,8 @@ def make_case(question: str = "", actual_output: str = "", **fields: Unpack[Case
     >>> make_case("2 + 2?", "4", expected_output="4").key
     '2-2-0958482c'
     """
-    values: dict[str, Any] = dict(fields)
+    question, actual_output = valid_text(question), valid_text(actual_output)
+    values: dict[str, Any] = valid_data(dict(fields))
     images, files = values.pop("images", ()), values.pop("files", ())
     if images or files:
         values["attachments"] = (*values.get("attachments", ()), *local_attachments(images, files))

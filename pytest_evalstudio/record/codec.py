@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from pytest_evalstudio.record.schema import Item, ItemVerdict, Line, RowOutcome, Run, Tables
+from pytest_evalstudio.text.unicode import valid_json_bytes
 
 _ENCODER = msgspec.json.Encoder()
 _DECODER: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Run | Item | Tables, strict=False)
@@ -36,7 +37,8 @@ def encode_line(line: Line) -> bytes:
 def decode_plain(raw: bytes) -> object:
     """Return the plain JSON value of a line.
 
-    The standard library reads what msgspec refuses: half a surrogate pair, and integers beyond 64 bits.
+    The standard library reads integers beyond 64 bits, which msgspec refuses. Half a surrogate pair becomes
+    U+FFFD.
 
     Raises:
         ValueError: if the line is not JSON.
@@ -44,7 +46,7 @@ def decode_plain(raw: bytes) -> object:
     try:
         return msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        return json.loads(raw, parse_constant=_refuse)
+        return json.loads(valid_json_bytes(raw), parse_constant=_refuse)
 
 
 def decode_line(raw: bytes) -> Line:

@@ -34,6 +34,7 @@ from pytest_evalstudio.engine.asking.runs import AskingRun, CacheMode, RunSource
 from pytest_evalstudio.engine.asking.secrets import SHORTEST_IN_ANSWERS, Secrets
 from pytest_evalstudio.engine.asking.spending import ExpectedPrices, NotAsked, within_budget
 from pytest_evalstudio.judges.budget import Budget
+from pytest_evalstudio.text.unicode import valid_data, valid_text
 
 if TYPE_CHECKING:
     from pytest_evalstudio.engine.asking.tracing import QuestionTrace, TracingSource
@@ -396,7 +397,7 @@ class ModelSession:
             answer = await trace.completed(answer, prompt.text, max_text_chars=self._max_text_chars)
         if answer.error:
             return self._failure(answer.error, answer)
-        answer = without_secrets(answer, self._secrets)
+        answer = without_secrets(valid_data(answer), self._secrets)
         self._counters.success(answer)
         if self._cache is not None and key and accept(answer):
             self._cache.put(key, answer, run=self._run().id)
@@ -475,7 +476,7 @@ class ModelSession:
 
     def _failure(self, message: str, answer: Answer | None = None) -> Answer:
         self._counters.failure_count += 1
-        masked = self.mask(message)
+        masked = valid_text(self.mask(message))
         short = masked if len(masked) <= LONGEST_MESSAGE else masked[:LONGEST_MESSAGE] + " …"
         return replace(answer or Answer(), text="", error=f"{self._kind} {self.name!r}: {short}")
 
