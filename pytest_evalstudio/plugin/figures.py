@@ -89,7 +89,7 @@ def show_figures(report: pytest.TestReport, config: pytest.Config, result: Resul
     """Attach the scores for `-v` and pytest-html to a report."""
     if result is None:
         return
-    if config.option.verbose > 0:
+    if config.getoption("verbose", 0) > 0:
         setattr(report, SCORE, primary_scores(result))
     if config.pluginmanager.hasplugin("html"):
         properties = [pair for pair in report.user_properties if str(pair[0]).startswith(f"{PREFIX}.")]

@@ -366,7 +366,9 @@ class EvalSession:
                 collected = self.collected if self.baseline is not None else ()
                 send_plan(self.config, plan_of(chunks, items, inputs, collected))
                 self.sent_plan = True
-        elif (items or others or checks_something(session)) and not session.config.option.setuponly:
+        elif (items or others or checks_something(session)) and not session.config.getoption(
+            "setuponly", False
+        ):
             self.recorder.claim(inputs)
             self.tracing()
             self.announce(question_count(items))
@@ -388,7 +390,7 @@ class EvalSession:
         self._shared = plan
         self.collected.update(plan.collected)
         end_quickly()
-        if self.config.option.setuponly:
+        if self.config.getoption("setuponly", False):
             return
         try:
             self.recorder.claim(plan.inputs)
