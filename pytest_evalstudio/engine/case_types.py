@@ -5,12 +5,18 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from pytest_evalstudio.core.cases import Answer, Case
+import msgspec
+
+from pytest_evalstudio.core.cases import Answer, Case, Relationship, Turn
+from pytest_evalstudio.core.json_data import json_data
+from pytest_evalstudio.core.steps import Step
+from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
 from pytest_evalstudio.formats.packed import Packed
 
+_PARTS = (ExpectedToolCall, Relationship, Step, ToolCall, Turn)
 _WORDS = {str: "a string", bool: "True or False", int: "a whole number", float: "a number"}
 
 
@@ -28,10 +34,11 @@ def answer_fault(answer: Answer) -> str:
     return _fields_fault(answer)
 
 
-def _fields_fault(value: Case | Answer) -> str:
-    for name, hint, default in _declared(type(value)):
+def _fields_fault(value: object, place: str = "") -> str:
+    kind: Any = type(value)  # for the checker of types: classes are hashable
+    for name, hint, default in _declared(kind):
         content = getattr(value, name)
-        if content is not default and (fault := _fault(name, content, hint)):
+        if content is not default and (fault := _fault(place + name, content, hint)):
             return fault
     return ""
 
@@ -39,7 +46,8 @@ def _fields_fault(value: Case | Answer) -> str:
 @functools.cache
 def _declared(kind: Any) -> tuple[tuple[str, Any, object], ...]:
     hints = get_type_hints(kind)
-    return tuple((field.name, hints[field.name], field.default) for field in fields(kind))
+    declared = fields(kind) if is_dataclass(kind) else msgspec.structs.fields(kind)
+    return tuple((field.name, hints[field.name], field.default) for field in declared)
 
 
 def _fault(place: str, value: object, hint: Any) -> str:
@@ -48,8 +56,10 @@ def _fault(place: str, value: object, hint: Any) -> str:
     if kind in (Union, types.UnionType):
         alternatives = [_fault(place, value, argument) for argument in arguments]
         return "" if "" in alternatives else alternatives[0]
-    if hint is Any or isinstance(value, Packed):
+    if isinstance(value, Packed):  # of a file
         return ""
+    if hint is Any:
+        return _json_fault(place, value)
     if kind is Literal:
         words = " or ".join(f'"{word}"' for word in arguments if word)
         return "" if value in arguments else f"{place}: expected {words}, found {_shown(value)}"
@@ -65,10 +75,22 @@ def _fault(place: str, value: object, hint: Any) -> str:
         return next(filter(None, faults), "")
     if hint in (int, float):
         is_right = isinstance(value, (int, float) if hint is float else int) and not isinstance(value, bool)
+        if is_right and isinstance(value, int) and abs(value) >= 2**63:
+            return f"{place}: expected a number of at most 64 bits"
     else:
         is_right = isinstance(value, hint)
     expected = _WORDS.get(hint) or getattr(hint, "__name__", "None")
-    return "" if is_right else f"{place}: expected {expected}, found {_shown(value)}"
+    if not is_right:
+        return f"{place}: expected {expected}, found {_shown(value)}"
+    return _fields_fault(value, f"{place}.") if hint in _PARTS else ""
+
+
+def _json_fault(place: str, value: object) -> str:
+    try:
+        json_data(value)
+    except ValueError as exc:
+        return f"{place}{exc}"
+    return ""
 
 
 def _items_fault(place: str, value: object, hint: Any) -> str:

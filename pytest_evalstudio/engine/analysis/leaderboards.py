@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct, field
 
+from pytest_evalstudio.core.errors import exception_text
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.plugins.evaluator import Aggregates, ModelScore
 from pytest_evalstudio.engine.analysis.aggregators import Aggregator, ScoreAggregator
@@ -190,7 +191,7 @@ def _model_wide(
         try:
             figures[model] = aggregate.aggregate(aggregator.spool.rows(info.id, model))
         except Exception as exc:  # other people's code: the run's report must outlive it, and says so
-            faults[model] = f"model-wide figures could not be computed: {type(exc).__name__}: {exc}"
+            faults[model] = f"model-wide figures could not be computed: {exception_text(exc)}"
     return figures, faults
 
 

@@ -91,6 +91,8 @@ class HostRequests:
             raise HostFault(f"host {self._spec.id!r} gave a {type(answer).__name__} instead of an Answer")
         if fault := answer_fault(answer):
             raise HostFault(f"host {self._spec.id!r} gave an Answer with a wrong field: {fault}")
+        if answer.not_asked or answer.access_refused:  # said by the engine alone
+            answer = replace(answer, not_asked=False, access_refused=False)
         if fault := number_fault(
             usage=answer.usage,
             cost_usd=answer.cost_usd,

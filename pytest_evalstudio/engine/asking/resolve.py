@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import Answer, Prompt, Retrieval
 from pytest_evalstudio.core.display import visible
-from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError, EvaluationError
+from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError, EvaluationError, exception_text
 from pytest_evalstudio.core.plugins.host import Host, HostFault, HostSpec, ReadsCase
 from pytest_evalstudio.engine.asking.answers import AnswerCache, StoredAnswer, claimed
 from pytest_evalstudio.engine.asking.cleaning import without_secrets
@@ -444,7 +444,7 @@ class ModelSession:
         except (
             Exception
         ) as exc:  # a fault of the host's code is an error of this case, never the end of the run
-            return Answer(error=f"{type(exc).__name__}: {exc}", retries=max(0, tries - 1))
+            return Answer(error=exception_text(exc), retries=max(0, tries - 1))
         self._breaker.reset()
         self._load.slots.answered()
         return replace(answer, retries=tries - 1)
@@ -496,7 +496,7 @@ class ModelSession:
 def _closing_fault(exc: Exception) -> str:
     if isinstance(exc, TimeoutError):
         return f" within {CLOSING_S:g} s; check the service"
-    return f": {exc}" if isinstance(exc, HostFault) else f": {type(exc).__name__}: {exc}"
+    return f": {exc}" if isinstance(exc, HostFault) else f": {exception_text(exc)}"
 
 
 async def _as_it_is(answer: Answer) -> Answer:

@@ -11,7 +11,7 @@ from collections.abc import Hashable, Sequence
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.collecting import uncollected
-from pytest_evalstudio.core.errors import EvalStudioError
+from pytest_evalstudio.core.errors import EvalStudioError, exception_text
 from pytest_evalstudio.core.judging import JUDGE
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.plugins.evaluator import WHATEVER_WAS_ASKED
@@ -223,4 +223,4 @@ def fault(selected: ConfiguredEvaluator, exc: Exception) -> str:
     if isinstance(exc, EvalStudioError):
         return str(exc)
     frame = traceback.extract_tb(exc.__traceback__)[-1]
-    return f"evaluator {selected.id} failed: {type(exc).__name__}: {exc} ({frame.filename}:{frame.lineno})"
+    return f"evaluator {selected.id} failed: {exception_text(exc)} ({frame.filename}:{frame.lineno})"
