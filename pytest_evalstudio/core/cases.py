@@ -92,6 +92,7 @@ class Answer:
             question. The text is then that of the last turn; calls, artifacts, tokens, seconds and cost are
             those of all turns.
         ended_by: reason for the end of a conversation, other than its last turn.
+        closing_messages: messages of the user after the answer, which the model did not answer.
         grades: of a judge's reply, the probability of each grade; empty where the service gives none.
     """
 
@@ -120,6 +121,7 @@ class Answer:
     state: ApplicationState | None = None
     turns: tuple[Exchange, ...] = ()
     ended_by: EndOfConversation = ""
+    closing_messages: tuple[str, ...] = ()
     grades: Mapping[str, float] = field(default_factory=lambda: NOTHING)
     retrieves: bool | None = None
 

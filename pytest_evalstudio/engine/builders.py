@@ -100,6 +100,7 @@ class CaseFields(TypedDict, total=False):
     state: ApplicationState | None
     turns: Iterable[Exchange]
     ended_by: EndOfConversation
+    closing_messages: str | Iterable[str]
     grades: Mapping[str, float]
     retrieves: bool | None
 

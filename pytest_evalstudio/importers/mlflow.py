@@ -218,9 +218,15 @@ def _unwrapped(inputs: Json) -> Json:
 
 
 def _answer(outputs: Json) -> Json:
-    """Return the text of a chat completion or of the last message, else the outputs themselves."""
+    """Return the text of a chat completion or of the assistant's last message, else the outputs."""
     for choice in items_of(mapping_of(outputs).get("choices")):
         return mapping_of(mapping_of(choice).get("message")).get("content")
-    for message in reversed(items_of(mapping_of(outputs).get("messages"))):
-        return mapping_of(message).get("content")
+    messages = [*map(mapping_of, items_of(mapping_of(outputs).get("messages")))]
+    for message in reversed(messages):
+        if message.get("role", message.get("type", "assistant")) in ("assistant", "ai") and message.get(
+            "content"
+        ):
+            return message.get("content")
+    if messages:
+        return messages[-1].get("content")
     return outputs

@@ -56,7 +56,15 @@ _STORE = """
 
 _RUN = "run"
 """Key of the run beside the fields of an answer; answers of earlier versions have none."""
-_NOT_STORED = ("not_supported", "not_asked", "access_refused", "stored_at", "turns", "ended_by")
+_NOT_STORED = (
+    "not_supported",
+    "not_asked",
+    "access_refused",
+    "stored_at",
+    "turns",
+    "ended_by",
+    "closing_messages",
+)
 """Turns of a conversation are stored one by one."""
 
 

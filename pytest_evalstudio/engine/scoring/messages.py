@@ -22,6 +22,7 @@ CONTEXT_CHUNKS = 3
 EARLIER_TURNS = 4
 TURN_CHARS = 300
 TURN_CALLS = 5
+CLOSING_MESSAGES = 3
 ATTACHMENTS = 5
 _PARTS: Mapping[str, str] = {
     "answer": "the answer",
@@ -193,6 +194,8 @@ def _case_lines(case: Case) -> list[str]:
             lines.append(f"... and {len(case.attachments) - ATTACHMENTS} more images and files")
         if not case.error:
             lines += _expectation_lines(case)
+    closing = case.answer.closing_messages[:CLOSING_MESSAGES]
+    lines += [f"after it, user: {short(text, TURN_CHARS)}" for text in closing]
     for index, chunk in enumerate(case.context[:CONTEXT_CHUNKS]):
         source = (
             f" ({safe_identifier(case.context_sources[index])})" if index < len(case.context_sources) else ""
