@@ -13,10 +13,9 @@ MAX_DEPTH = 200
 
 
 def json_data(value: T) -> T:
-    """Return data that a record can hold; the same object where it can hold it as it is.
+    """Return data as plain texts, numbers, lists and dicts, which a record can hold.
 
-    Numbers and arrays of numpy become Python's. Dates, sets and others that msgspec knows are kept: they are
-    written as texts and lists.
+    Numbers and arrays of numpy become Python's; dates, sets and others that msgspec knows texts and lists.
 
     Raises:
         ValueError: with place and fact, for the first value that JSON cannot hold.
@@ -27,10 +26,9 @@ def json_data(value: T) -> T:
     ValueError: ['rows'][0]['path']: expected JSON data, found object
     """
     try:
-        msgspec.json.encode(value)
+        return cast(T, msgspec.to_builtins(value, str_keys=True))
     except Exception:  # of any kind, where other people's classes take part
         return cast(T, _converted(value, ""))
-    return value
 
 
 def _converted(value: object, place: str, depth: int = 0) -> object:
@@ -47,7 +45,6 @@ def _converted(value: object, place: str, depth: int = 0) -> object:
     if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
         return _converted(cast(Any, value).tolist(), place, depth + 1)
     try:
-        msgspec.json.encode(value)
+        return msgspec.to_builtins(value, str_keys=True)
     except Exception:
         raise ValueError(f"{place}: expected JSON data, found {type(value).__name__}") from None
-    return value

@@ -83,6 +83,9 @@ class EvaluatorSpec:
             so by an attribute of this name.
         measures_support: it measures how far the retrieved context supports the answer; an answer without a
             letter or digit has the worst score. The class says so by an attribute of this name.
+        may_only_measure: its primary metric may have no value for a case whose other metrics it measures, and
+            then decides nothing. The class says so by an attribute of this name; without it, such an outcome
+            is an error.
     """
 
     id: str
@@ -116,6 +119,7 @@ class EvaluatorSpec:
     judges_conversations: bool = False
     expectations: tuple[str, ...] = ()
     detector: bool = False
+    may_only_measure: bool = False
     uses: tuple[str, ...] = ()
     difference: str = ""
 
@@ -319,6 +323,7 @@ def _with_capabilities(spec: EvaluatorSpec, cls: type) -> EvaluatorSpec:
         expectations=names_in(KIND, spec.id, cls, "expectations"),
         detector=spec.problem_type in WHATEVER_WAS_ASKED
         or bool(inspect.getattr_static(cls, "detector", False)),
+        may_only_measure=bool(inspect.getattr_static(cls, "may_only_measure", False)),
     )
 
 
