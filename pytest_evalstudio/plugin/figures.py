@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_evalstudio.core.figures import figure
+from pytest_evalstudio.engine.scoring.confirming import is_unconfirmed
 from pytest_evalstudio.engine.scoring.record_texts import iso_time
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.plugin.display import shown_line
@@ -82,6 +83,8 @@ def primary_scores(result: Result) -> str:
         value = verdict.scores.get(selected.spec.primary.key) if verdict.status == "score" else None
         if value is not None:
             parts.append(f"{selected.id} {figure(value)}")
+    if is_unconfirmed(result) and (repeats := result.confirmation) is not None:
+        parts.append(f"passed on repetition: {repeats.failed} of {repeats.passed + repeats.failed} fail")
     return ", ".join(parts)
 
 

@@ -32,7 +32,7 @@ class ConfirmationResult(Struct, frozen=True, kw_only=True):
         passed: repeats that pass.
         failed: repeats that fail, those of the run itself included.
         cases: cases of the run that could regress, by which the level follows.
-        reason: of an interruption.
+        reason: of an interruption, or of a confirmation by one repeat.
         evaluators: those that the repeats were judged by, of a case that failed by others in the baseline
             already; () where all of them were.
     """
@@ -51,6 +51,8 @@ class ConfirmationResult(Struct, frozen=True, kw_only=True):
         scope = f" for {', '.join(self.evaluators)}" if self.evaluators else ""
         level = f"level {FAMILY_LEVEL:g} for {counted(self.cases, 'case')}"
         match self.code:
+            case ConfirmationCode.CONFIRMED if self.reason:
+                return f"confirmed{scope}: {count}; {self.reason}"
             case ConfirmationCode.CONFIRMED:
                 return f"confirmed{scope}: {count} (sequential test, {level})"
             case ConfirmationCode.NOT_CONFIRMED:
