@@ -92,6 +92,7 @@ class CaseFields(TypedDict, total=False):
     steps: Iterable[Step]
     artifacts: str | Iterable[str]
     error: str
+    error_cause: str
     not_supported: bool
     not_asked: bool
     access_refused: bool

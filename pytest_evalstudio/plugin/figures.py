@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 PREFIX = "evalstudio"
 CASE = f"{PREFIX}.case"
+MODEL = f"{PREFIX}.model"
 BASELINE_CLASS = f"{PREFIX}.baseline.class"
 EXTRAS = "extras"
 """Attribute of a report that pytest-html shows."""

@@ -158,7 +158,7 @@ def test_an_estimate_counts_confirmations(project: Project) -> None:
     )
     desk(project, "fine", evaluators="text_matching", model="confirm = 0")
     assert (
-        "confirmations"
+        "confirmations:"
         not in project.run("--evalstudio-baseline", "base", "--evalstudio-estimate").stdout.str()
     )
 

@@ -61,6 +61,7 @@ _NOT_STORED = (
     "not_asked",
     "access_refused",
     "stored_at",
+    "error_cause",
     "turns",
     "ended_by",
     "closing_messages",

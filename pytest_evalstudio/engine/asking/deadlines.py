@@ -34,4 +34,6 @@ async def within(work: Awaitable[T], seconds: float | None, option: str, fact: s
     except TimeoutError as exc:
         if not limit.expired():
             raise HostFault(exception_text(exc), retry=True) from exc
-        raise TimeIsUp(f"{fact} within {seconds:g} s (`{option}`)", retry=True) from None
+        raise TimeIsUp(
+            f"{fact} within {seconds:g} s (`{option}`)", retry=True, cause=f"timeout_{option}"
+        ) from None

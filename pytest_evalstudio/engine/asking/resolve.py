@@ -383,7 +383,8 @@ class ModelSession:
         if self._breaker.refuses():
             return self._failure(
                 f"not asked: the host did not answer {self._breaker.misses} prompts in a row; the last"
-                f" time: {self._breaker.last_fault}"
+                f" time: {self._breaker.last_fault}",
+                Answer(error_cause=self._breaker.last_cause),
             )
         if self._budget is not None and (spent := self._budget.exhausted()):
             return self._not_asked(spent)
@@ -434,9 +435,14 @@ class ModelSession:
             if fault.ends_asking:
                 self._end = message
             if fault.retry:
-                self._breaker.miss(message)
+                self._breaker.miss(message, fault.cause)
                 message += afterword(fault, tries)
-            return Answer(error=message, retries=max(0, tries - 1), not_supported=fault.not_supported)
+            return Answer(
+                error=message,
+                error_cause=fault.cause,
+                retries=max(0, tries - 1),
+                not_supported=fault.not_supported,
+            )
         except (ConfigurationError, NotAsked):
             raise
         except EvalStudioError as exc:
@@ -478,7 +484,16 @@ class ModelSession:
         self._counters.failure_count += 1
         masked = valid_text(self.mask(message))
         short = masked if len(masked) <= LONGEST_MESSAGE else masked[:LONGEST_MESSAGE] + " …"
-        return replace(answer or Answer(), text="", error=f"{self._kind} {self.name!r}: {short}")
+        answer = answer or Answer()
+        cause = f"{answer.error_cause} {self._service}" if answer.error_cause else ""
+        error = f"{self._kind} {self.name!r}: {short}"
+        return replace(answer, text="", error=error, error_cause=cause)
+
+    @property
+    def _service(self) -> str:
+        """Return what models share whose service fails: a connection, an address, a host."""
+        names = (self._settings.get("connection"), self._settings.get("url"), self.spec.id)
+        return str(next(filter(None, names)))
 
     async def _closing(self) -> None:
         await self._requests.cancel()

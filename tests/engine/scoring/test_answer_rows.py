@@ -54,7 +54,7 @@ FULL = Answer(
 """Answer to a single question, with the field of a conversation's end."""
 OF_CONVERSATIONS = {"turns"}
 """The turns of a conversation have a test of their own."""
-OF_ASKING = {"not_supported", "not_asked", "access_refused", "retrieves"}
+OF_ASKING = {"not_supported", "not_asked", "access_refused", "retrieves", "error_cause"}
 """Fields that matter only while the answer is asked for."""
 
 
