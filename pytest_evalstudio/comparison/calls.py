@@ -8,9 +8,9 @@ from difflib import SequenceMatcher
 from typing import Literal, NamedTuple
 
 from pytest_evalstudio.core.tool_calls import call_text
-from pytest_evalstudio.record.codec import valid_json
 from pytest_evalstudio.record.outline import RowOutline
 from pytest_evalstudio.record.schema import RecordRow
+from pytest_evalstudio.text.unicode import valid_data
 
 CALLS_KEPT = 200
 """Calls of an answer that are compared; more than that, nobody reads."""
@@ -57,7 +57,7 @@ def unpacked_calls(packed: str) -> tuple[str, ...]:
 def _text(call: str) -> str:
     name, _, text = call.partition(_END_OF_NAME)
     try:
-        arguments = valid_json(json.loads(text))
+        arguments = valid_data(json.loads(text))
     except (ValueError, RecursionError):
         arguments = None
     shown = call_text(name, arguments) if isinstance(arguments, dict) else call_text(name, {}, text)

@@ -79,6 +79,8 @@ class Answer:
         tool_calls: calls of tools, in order.
         steps: all that the application did, in order, as far as its host says; () where it does not.
         error: reason for a missing answer; `text` is then empty.
+        error_cause: stable name of the cause and its service, the same for answers that are missing for one
+            cause; "" where only the reason tells.
         not_supported: whether the model was not asked, since its host cannot take an image or file of the
             question.
         not_asked: whether the model was not asked, since its budget is used up or its service refused access
@@ -92,6 +94,7 @@ class Answer:
             question. The text is then that of the last turn; calls, artifacts, tokens, seconds and cost are
             those of all turns.
         ended_by: reason for the end of a conversation, other than its last turn.
+        closing_messages: messages of the user after the answer, which the model did not answer.
         grades: of a judge's reply, the probability of each grade; empty where the service gives none.
     """
 
@@ -112,6 +115,7 @@ class Answer:
     steps: Sequence[Step] = ()
     artifacts: tuple[str, ...] = ()
     error: str = ""
+    error_cause: str = ""
     not_supported: bool = False
     not_asked: bool = False
     access_refused: bool = False
@@ -120,6 +124,7 @@ class Answer:
     state: ApplicationState | None = None
     turns: tuple[Exchange, ...] = ()
     ended_by: EndOfConversation = ""
+    closing_messages: tuple[str, ...] = ()
     grades: Mapping[str, float] = field(default_factory=lambda: NOTHING)
     retrieves: bool | None = None
 

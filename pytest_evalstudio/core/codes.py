@@ -66,6 +66,8 @@ class OutcomeCode(StrEnum):
     """The model retrieves, and the answer came without any chunk: the worst score."""
     RETRIEVAL_FAILED = "retrieval_failed"
     """The retrieved context fails, and the answer does not, or is not judged."""
+    FORBIDDEN_TEXT = "forbidden_text"
+    """The answer has a text that the condition forbids (`NOT "word"`); one observation decides."""
     ANSWER_WORDLESS = "answer_wordless"
     """The answer has no letter and no digit, and has the worst score."""
 

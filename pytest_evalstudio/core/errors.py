@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pytest_evalstudio.core.names import nearest_name
+from pytest_evalstudio.text.unicode import valid_text
 
 
 class EvalStudioError(Exception):
@@ -74,6 +75,19 @@ class EvaluationError(EvalStudioError):
 
 class ThresholdMissed(EvalStudioError, AssertionError):
     """An answer is worse than its threshold allows."""
+
+
+def exception_text(exc: BaseException) -> str:
+    """Return type and message of an exception of other people's code, whatever its `__str__` does.
+
+    >>> exception_text(KeyError("x"))
+    "KeyError: 'x'"
+    """
+    try:
+        message = str(exc)
+    except Exception:
+        message = "its message cannot be read"
+    return valid_text(f"{type(exc).__name__}: {message}")
 
 
 def unknown_name(kind: str, name: str, names: Iterable[str], remedy: str = "") -> ConfigurationError:

@@ -110,6 +110,10 @@ class Finding:
 class Outcome:
     """Result of one evaluator for one case.
 
+    All of it is checked. A value outside the range of its metric, a missing value of the primary metric, a
+    part of another type, or details that JSON cannot hold are an error of the case (`outcome_invalid`).
+    Numbers and arrays of numpy become Python's.
+
     Attributes:
         status: score, not_applicable or error.
         code: reason for a missing score, or meaning of the score; programs decide by it, never by `reason`.
@@ -139,8 +143,10 @@ class Outcome:
     turns: tuple[TurnOutcome, ...] = ()
 
     def __post_init__(self) -> None:
+        if not isinstance(self.scores, Mapping):
+            return  # said where outcomes are checked
         for key, value in self.scores.items():
-            if value is not None and math.isnan(value):
+            if value != value:  # NaN, of any kind of number
                 object.__setattr__(self, "status", "error")
                 object.__setattr__(self, "code", OutcomeCode.NOT_A_NUMBER)
                 object.__setattr__(self, "scores", NOTHING)

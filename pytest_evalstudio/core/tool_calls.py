@@ -11,6 +11,8 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from pytest_evalstudio.text.unicode import valid_json
+
 NO_ARGUMENTS: Mapping[str, Any] = MappingProxyType({})
 MAX_DEPTH = 100
 """Maximum depth of arguments; deeper ones stay text, so that no recursive function reaches Python's limit."""
@@ -211,7 +213,7 @@ def _arguments(value: object) -> tuple[Mapping[str, Any], str]:
     parsed = value
     if isinstance(value, str):
         try:
-            parsed = json.loads(value)
+            parsed = json.loads(valid_json(value))
         except (ValueError, RecursionError):
             return NO_ARGUMENTS, value
     if not isinstance(parsed, Mapping) or is_deep(parsed):

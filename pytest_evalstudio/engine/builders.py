@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args
 
-from pytest_evalstudio.core.cases import Answer, Case, ConditionPart, Expectation, Retrieval, Turn
+from pytest_evalstudio.core.cases import (
+    Answer,
+    Case,
+    ConditionPart,
+    Expectation,
+    Relationship,
+    Retrieval,
+    Turn,
+)
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.numbers import number_fault
 from pytest_evalstudio.core.tool_calls import read_tool_calls
+from pytest_evalstudio.engine.case_types import case_fault
 from pytest_evalstudio.formats.attachments import local_attachments
 from pytest_evalstudio.formats.keys import derived_key
 from pytest_evalstudio.formats.tool_calls import read_expected_calls
+from pytest_evalstudio.text.unicode import valid_data
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_evalstudio.core.attachments import Attachment
-    from pytest_evalstudio.core.cases import EndOfConversation, Exchange, Relationship
+    from pytest_evalstudio.core.cases import EndOfConversation, Exchange
     from pytest_evalstudio.core.conversations import ConversationPlan
     from pytest_evalstudio.core.states import ApplicationState, ExpectedState
     from pytest_evalstudio.core.steps import Step
@@ -43,7 +54,7 @@ class CaseFields(TypedDict, total=False):
     expects: Expectation
     retrieval: Retrieval
     categories: str | Iterable[str]
-    relationships: Iterable[Relationship]
+    relationships: Iterable[Relationship | Mapping[str, str]]
     test_key: str
     model_key: str
     model_name: str
@@ -81,6 +92,7 @@ class CaseFields(TypedDict, total=False):
     steps: Iterable[Step]
     artifacts: str | Iterable[str]
     error: str
+    error_cause: str
     not_supported: bool
     not_asked: bool
     access_refused: bool
@@ -89,6 +101,7 @@ class CaseFields(TypedDict, total=False):
     state: ApplicationState | None
     turns: Iterable[Exchange]
     ended_by: EndOfConversation
+    closing_messages: str | Iterable[str]
     grades: Mapping[str, float]
     retrieves: bool | None
 
@@ -108,12 +121,14 @@ def make_case(question: str = "", actual_output: str = "", **fields: Unpack[Case
             model retrieves is seen from the context unless `is_rag` says.
 
     Raises:
-        ConfigurationError: for a field that a case does not have, and for a number that cannot be true.
+        ConfigurationError: for a field that a case does not have, a value of another type, and a number that
+            cannot be true.
 
     >>> make_case("2 + 2?", "4", expected_output="4").key
     '2-2-0958482c'
     """
-    values: dict[str, Any] = dict(fields)
+    question, actual_output = valid_data(question), valid_data(actual_output)
+    values: dict[str, Any] = valid_data(dict(fields))
     images, files = values.pop("images", ()), values.pop("files", ())
     if images or files:
         values["attachments"] = (*values.get("attachments", ()), *local_attachments(images, files))
@@ -124,15 +139,20 @@ def make_case(question: str = "", actual_output: str = "", **fields: Unpack[Case
             longer = [field for field in case_fields if field.startswith(name)]
             hint = nearest(name, longer or case_fields)
             raise ConfigurationError(f"eval_case: a case has no field {name!r}. {hint}".strip())
-        if str(case_fields[name].type).startswith("tuple") and not name.endswith("tool_calls"):
-            values[name] = (value,) if isinstance(value, str) else tuple(value)
+        if value is None and "None" not in str(case_fields[name].type):
+            del values[name]  # as null in a file
+        elif str(case_fields[name].type).startswith("tuple") and not name.endswith("tool_calls"):
+            values[name] = _items(name, value)
     for name, words in _WORDS.items():
         if values.get(name, "") not in words:
             listed = " or ".join(f'"{word}"' for word in words if word)
             raise ConfigurationError(f"eval_case: {name}: expected {listed}, found {values[name]!r}")
     values |= _calls(values)
+    if "relationships" in values:
+        values["relationships"] = tuple(map(_relationship, values["relationships"]))
     if "conversation" in values:
         values["conversation"] = tuple(_turn(turn) for turn in values["conversation"])
+    texts = (question, actual_output, values.get("expected_output", ""))
     attached = [each.name for each in values.get("attachments", ())]
     more = [["attached", *attached]] if attached else []
     values.setdefault("key", derived_key(question, values.get("expected_output", ""), *more))
@@ -141,6 +161,9 @@ def make_case(question: str = "", actual_output: str = "", **fields: Unpack[Case
     answer = Answer(
         text=actual_output, **{name: values.pop(name) for name in answer_fields if name in values}
     )
+    case = Case(question=question, answer=answer, **values)
+    if not any(map(inspect.isawaitable, texts)) and (fault := case_fault(case)):
+        raise ConfigurationError(f"eval_case: {fault}")
     if fault := number_fault(
         usage=answer.usage,
         cost_usd=answer.cost_usd,
@@ -149,7 +172,27 @@ def make_case(question: str = "", actual_output: str = "", **fields: Unpack[Case
         context_scores=answer.context_scores,
     ):
         raise ConfigurationError(f"eval_case: {fault}")
-    return Case(question=question, answer=answer, **values)
+    return case
+
+
+def _items(name: str, value: object) -> tuple[Any, ...]:
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, Iterable) or isinstance(value, bytes | Mapping):
+        raise ConfigurationError(f"eval_case: {name}: expected a list, found {type(value).__name__}")
+    return tuple(value)
+
+
+def _relationship(data: object) -> Relationship:
+    if isinstance(data, Relationship):
+        return data
+    names = ("type", "target", "target_type")
+    if not isinstance(data, Mapping) or not {"type", "target"} <= set(data) <= {*names}:
+        raise ConfigurationError(
+            "eval_case: relationships: a relationship has a type, a target and maybe a target_type, found"
+            f" {data!r}"
+        )
+    return Relationship(**data)
 
 
 def _calls(fields: Mapping[str, Any]) -> dict[str, Any]:

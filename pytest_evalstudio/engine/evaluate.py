@@ -39,6 +39,7 @@ from pytest_evalstudio.formats.files import EvalFile
 from pytest_evalstudio.formats.lab import TestLab, check_models
 from pytest_evalstudio.record.schema import EvaluatorSpan, Item, Tables, VerdictWord
 from pytest_evalstudio.record.writer import FILE, RecordWriter
+from pytest_evalstudio.text.unicode import valid_data
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -244,6 +245,8 @@ def evaluate_lab(
     complete_row_keys(lab.dataset.inputs if isinstance(lab, TestLab) else lab.inputs)
     file = EvalFile("lab" if isinstance(lab, TestLab) else "dataset", lab)
     evaluated_tasks = tasks(file, folder)
+    for task in evaluated_tasks:  # of content by hand; files have valid texts
+        task.case, task.answers = valid_data(task.case), valid_data(task.answers)
     spans = EvaluatorSpans()
     pipeline = Pipeline.under(config, plan, provider, spans=spans, reports_unchecked=True)
     used = dict.fromkeys(selected for task in evaluated_tasks for selected in pipeline.selected_for(task))

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.errors import ConfigurationError, exception_text
 
 if TYPE_CHECKING:
     from pytest_evalstudio.core.plugins.registry import Registry
@@ -63,7 +63,7 @@ def _imported(name: str) -> ModuleType:
     except ConfigurationError:
         raise
     except Exception as exc:  # the user's code: the message names it, without a traceback
-        raise ConfigurationError(f"{OPTION} {name}: does not load: {type(exc).__name__}: {exc}") from exc
+        raise ConfigurationError(f"{OPTION} {name}: does not load: {exception_text(exc)}") from exc
 
 
 def _file(path: Path) -> ModuleType:

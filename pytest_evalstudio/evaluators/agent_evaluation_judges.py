@@ -215,6 +215,7 @@ class SafetyJudge(AnswerJudge):
     Source: Mosaic AI Agent Evaluation, LLM judges reference.
     """
 
+    decided_by_one_observation: ClassVar[bool] = True
     metrics: ClassVar[tuple[Metric, ...]] = (
         rating_metric("Safety judge", "Share of the answers that are safe."),
     )

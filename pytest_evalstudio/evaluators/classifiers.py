@@ -73,6 +73,7 @@ class Toxicity:
     Source: Hanu and Unitary, 2020 (Detoxify).
     """
 
+    decided_by_one_observation: ClassVar[bool] = True
     metrics: ClassVar[tuple[Metric, ...]] = tuple(_metric(key, name) for key, name in LABELS.items())
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
@@ -124,6 +125,7 @@ class FairnessBias:
     Source: Eval Studio user guide, fairness bias.
     """
 
+    decided_by_one_observation: ClassVar[bool] = True
     scale: Literal["verdict", "probability"] = "verdict"
     biased_label: str = "Biased"
     metrics: ClassVar[tuple[Metric, ...]] = (

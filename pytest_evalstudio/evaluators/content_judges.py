@@ -45,6 +45,7 @@ class Sexism(BooleanJudge):
     Source: H2O Eval Studio user guide, Sexism (Judge).
     """
 
+    decided_by_one_observation: ClassVar[bool] = True
     evaluate_retrieved_context: bool = False
     metrics: ClassVar[tuple[Metric, ...]] = boolean_metrics(
         "No sexism (pass)",
@@ -84,6 +85,7 @@ class Stereotypes(BooleanJudge):
     Source: H2O Eval Studio user guide, Stereotypes (Judge).
     """
 
+    decided_by_one_observation: ClassVar[bool] = True
     evaluate_retrieved_context: bool = False
     metrics: ClassVar[tuple[Metric, ...]] = boolean_metrics(
         "Stereotype-free (pass)",
@@ -161,6 +163,7 @@ class ContactInformation(BooleanJudge):
     Source: H2O Eval Studio user guide, Contact Information.
     """
 
+    decided_by_one_observation: ClassVar[bool] = True
     evaluate_retrieved_context: bool = False
     metrics: ClassVar[tuple[Metric, ...]] = boolean_metrics(
         "No contact information leakages (pass)",

@@ -53,6 +53,7 @@ class Effort:
     detector: ClassVar[bool] = True
     applies_to_refusals: ClassVar[bool] = True
     judges_conversations: ClassVar[bool] = True
+    may_only_measure: ClassVar[bool] = True
     max_calls: int | None = None
     max_repeated_calls: int | None = None
     max_failed_calls: int | None = None

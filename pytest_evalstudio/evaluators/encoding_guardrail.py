@@ -83,6 +83,7 @@ class EncodingGuardrail:
     Source: Eval Studio user guide, encoding guardrail.
     """
 
+    decided_by_one_observation: ClassVar[bool] = True
     evaluate_retrieved_context: bool = True
     metrics: ClassVar[tuple[Metric, ...]] = boolean_metrics(
         "No encoded data leakages (pass)",

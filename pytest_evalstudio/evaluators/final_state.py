@@ -45,6 +45,7 @@ class FinalState:
     Source: comparison of data bases in τ-bench (Yao et al., 2024), stated by pointers.
     """
 
+    decided_by_one_observation: ClassVar[bool] = True
     applies_without_text: ClassVar[bool] = True
     applies_to_refusals: ClassVar[bool] = True
     expectations: ClassVar[tuple[str, ...]] = ("expected_state",)

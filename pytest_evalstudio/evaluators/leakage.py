@@ -38,6 +38,7 @@ class _Leakage:
     metrics: ClassVar[tuple[Metric, ...]]
     category: ClassVar[str]
     actions: ClassVar[str]
+    decided_by_one_observation: ClassVar[bool] = True
 
     def find(self, text: str) -> list[Hit]:
         """Return the leaks in a text."""

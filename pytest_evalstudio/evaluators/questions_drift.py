@@ -47,6 +47,7 @@ class QuestionsDrift:
     """
 
     detector: ClassVar[bool] = True
+    may_only_measure: ClassVar[bool] = True
     split_ratio: float = 0.5
     min_test_cases: int = 10
     metrics: ClassVar[tuple[Metric, ...]] = (

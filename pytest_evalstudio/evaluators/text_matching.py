@@ -38,6 +38,8 @@ from pytest_evalstudio.formats.condition_terms import TIMEOUT_S, Condition
 class TextMatching:
     """Boolean condition over the answer and, for RAG, the retrieved context.
 
+    A text that a `NOT` of the condition forbids fails the case by one observation; no repeat takes it back.
+
     The condition is the case's own, and so is `condition_on`: "answer", "context" or "both". Context is the
     chunks joined by a blank.
 
@@ -86,6 +88,7 @@ class TextMatching:
             answer_fault = unmet(condition, case.actual_output) if on_answer and case.is_answered else ""
             context_fault = unmet(condition, " ".join(case.context)) if on_context else ""
             fragments = _forbidden(condition, "answer", case.actual_output) if answer_fault else []
+            is_forbidden = bool(answer_fault) and condition.forbids(case.actual_output, TIMEOUT_S)
             for index, chunk in enumerate(case.context if context_fault else ()):
                 fragments += _forbidden(condition, f"context:{index}", chunk)
         except (EvaluationError, DataError) as exc:
@@ -99,6 +102,8 @@ class TextMatching:
         )
         if context_fault and not case.has_context and case.is_rag:
             outcome = dataclasses.replace(outcome, code=OutcomeCode.NOT_RETRIEVED)
+        if is_forbidden:
+            outcome = dataclasses.replace(outcome, code=OutcomeCode.FORBIDDEN_TEXT)
         if on_answer or not case.is_answered:
             return outcome
         return dataclasses.replace(outcome, scores={**outcome.scores, "model_generation_failures": None})

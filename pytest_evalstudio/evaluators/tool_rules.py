@@ -93,6 +93,7 @@ class ToolRules:
     Source: policies of tool use as in τ-bench (Yao et al., 2024), stated as data.
     """
 
+    decided_by_one_observation: ClassVar[bool] = True
     applies_without_text: ClassVar[bool] = True
     applies_to_refusals: ClassVar[bool] = True
     judges_conversations: ClassVar[bool] = True

@@ -44,6 +44,7 @@ from pytest_evalstudio.formats.fields import (
 from pytest_evalstudio.formats.kinds import read_source
 from pytest_evalstudio.formats.source import CSV_SUFFIXES, Source, parse, pointer, read_text
 from pytest_evalstudio.formats.suite import FURTHER_KEYS, OURS, WRITTEN_KEYS, Test, TestSuite, complete_keys
+from pytest_evalstudio.text.unicode import valid_json
 
 __all__ = [
     "BY_NAME",
@@ -366,7 +367,7 @@ def _unpacked(record: dict[str, Any]) -> dict[str, object]:
         if cell[:1] not in ("[", "{") or (name == "request" and cell[:1] == "["):
             continue
         try:
-            value = json.loads(cell)
+            value = json.loads(valid_json(cell))
         except (ValueError, RecursionError):
             continue
         if name != "request" or (isinstance(value, dict) and {"messages", "query"} & set(value)):

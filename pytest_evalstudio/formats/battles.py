@@ -15,6 +15,7 @@ from typing import Literal, get_args
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.formats.sheets import inert, plain, read_sheet
+from pytest_evalstudio.text.unicode import valid_json
 
 Winner = Literal["model_a", "model_b", "tie"]
 WINNERS: tuple[Winner, ...] = get_args(Winner)
@@ -139,7 +140,7 @@ def _battle(row: Mapping[str, str], others: Sequence[str], location: str) -> Bat
 def _categories(cell: str) -> tuple[str, ...]:
     """Return the categories in a cell: a JSON list, or the text of a single one."""
     try:
-        value = json.loads(cell) if cell.startswith("[") else [cell]
+        value = json.loads(valid_json(cell)) if cell.startswith("[") else [cell]
     except (ValueError, RecursionError):
         value = [cell]
     return tuple(text for text in value if isinstance(text, str) and text)

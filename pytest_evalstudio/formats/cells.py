@@ -7,6 +7,8 @@ import json
 import re
 from typing import Any
 
+from pytest_evalstudio.text.unicode import valid_json
+
 _LITERAL = r"""(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")"""
 _TEXTS = re.compile(rf"\[\s*+(?:{_LITERAL}[\s,]*+)*+\]", re.DOTALL)
 """List of texts as Python and NumPy write it: `['a', 'b']`, `['a' 'b']`."""
@@ -29,7 +31,7 @@ def list_in(cell: str) -> list[Any] | None:
     >>> list_in('["a", "b"]'), list_in("['a', 'b']"), list_in("['a' 'b']"), list_in("[1] a footnote")
     (['a', 'b'], ['a', 'b'], ['a', 'b'], None)
     """
-    text = cell.strip()
+    text = valid_json(cell.strip())
     if not (text.startswith("[") and text.endswith("]")):
         return None
     try:
@@ -49,7 +51,7 @@ def list_in(cell: str) -> list[Any] | None:
 
 def object_in(cell: str) -> dict[str, Any] | None:
     """Return the object that a cell holds, as JSON or Python writes it; None for a plain text."""
-    text = cell.strip()
+    text = valid_json(cell.strip())
     if not (text.startswith("{") and text.endswith("}")):
         return None
     try:

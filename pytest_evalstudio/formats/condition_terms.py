@@ -63,6 +63,19 @@ class Condition:
         """Return the unmet part of the condition, for a text that `holds` refused."""
         return str(self)
 
+    def forbids(self, text: str, timeout_s: float = TIMEOUT_S) -> bool:
+        """Return True if a text has what a NOT forbids that must hold: the condition, or a part by AND.
+
+        Raises:
+            PatternTimeout: if one of its regular expressions takes longer than `timeout_s`.
+
+        >>> from pytest_evalstudio.formats.condition import parse_condition
+        >>> condition = parse_condition('"Paris" AND NOT ("London" OR "Rome")')
+        >>> condition.forbids("Paris, Rome"), condition.forbids("Berlin")
+        (True, False)
+        """
+        return False
+
     def violations(self, text: str, timeout_s: float = TIMEOUT_S) -> tuple[tuple[int, int], ...]:
         """Return the spans that a NOT forbids, for a text that `holds` refused; () if words are missing.
 
@@ -130,6 +143,9 @@ class Not(Condition):
             return str(self)
         return f'{self} (found "{shortened(text[span[0] : span[1]])}" at {span[0]})'
 
+    def forbids(self, text: str, timeout_s: float = TIMEOUT_S) -> bool:
+        return not isinstance(self.operand, Not) and self.operand.holds(text, timeout_s)
+
     def violations(self, text: str, timeout_s: float = TIMEOUT_S) -> tuple[tuple[int, int], ...]:
         operands = self.operand.operands if isinstance(self.operand, Or) else (self.operand,)
         spans = [operand.find(text, timeout_s) for operand in operands]
@@ -156,6 +172,9 @@ class And(Condition):
             f"({operand})" if isinstance(operand, Or) else operand.failure(text, timeout_s)
             for operand in failing
         )
+
+    def forbids(self, text: str, timeout_s: float = TIMEOUT_S) -> bool:
+        return any(operand.forbids(text, timeout_s) for operand in self.operands)
 
     def violations(self, text: str, timeout_s: float = TIMEOUT_S) -> tuple[tuple[int, int], ...]:
         return _violations_of(self.operands, text, timeout_s)

@@ -124,6 +124,7 @@ class Row(FormatModel):
         turns: turns of a conversation, each with its answer in the keys of a row; `actual_output` is then the
             last answer, and calls, tokens, seconds and cost are those of all turns.
         ended_by: reason for the end of a conversation, see `core.cases.EndOfConversation`.
+        closing_messages: messages of the user after the answer; nothing answers them.
         condition_on: where the condition is to hold, as in `TestCase`.
         expects: "answer" or "refusal", as in `TestCase`.
         retrieval: "required" or "optional", as in `TestCase`.
@@ -140,6 +141,7 @@ class Row(FormatModel):
             "policy",
             "turns",
             "ended_by",
+            "closing_messages",
             *OURS,
             *OPERATION,
         }
@@ -192,6 +194,7 @@ class Row(FormatModel):
     judge: JudgedTurnsWord = ""
     on_failure: OnFailureWord = ""
     ended_by: EndedBy = ""
+    closing_messages: Texts = Field(default_factory=list)
     xfail: Text = ""
     skip: Text = ""
     evaluators: Choice = None

@@ -16,9 +16,14 @@ _RESULT_KEYS = ("tool_result", "toolResult")
 
 @dataclass(slots=True)
 class _Turn:
-    """Message of the user, with all that the assistant says and calls until the next one."""
+    """Message of the user, with all that the assistant says and calls until the next one.
+
+    Attributes:
+        has_reply: whether a message of the assistant follows it.
+    """
 
     prompt: str
+    has_reply: bool = False
     texts: list[str] = field(default_factory=list)
     calls: list[dict[str, Any]] = field(default_factory=list)
 
@@ -30,7 +35,9 @@ def with_messages(data: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a row whose `messages` are read: as a question with its answer, or as turns.
 
     Messages before the first one of the user become the row's `conversation`. Results of tools are put to
-    their calls by their ids.
+    their calls by their ids. Messages of the user that follow each other are one. Where the last message is
+    of the user or of a tool, the answer is the last text of the assistant: later calls are counted to it, and
+    later messages of the user are `closing_messages`.
 
     Raises:
         ValueError: if a message is faulty, or the row has a question or an answer besides.
@@ -45,10 +52,24 @@ def with_messages(data: Mapping[str, Any]) -> Mapping[str, Any]:
     if not turns:
         raise ValueError("messages: there is no message of the user")
     rest = {name: value for name, value in data.items() if name != "messages"}
+    if data["messages"][-1]["role"] != "assistant" and (closing := _closing_messages(turns)):
+        rest["closing_messages"] = closing
     if len(turns) > 1:
         return {**rest, "conversation": earlier, "turns": [turn.to_dict() for turn in turns]}
     fields = turns[0].to_dict()
     return {**rest, "conversation": earlier, "input": fields.pop("prompt"), **fields}
+
+
+def _closing_messages(turns: list[_Turn]) -> list[str]:
+    """Take the turns after the last text of the assistant away, and return their messages of the user."""
+    answered = next((index for index, turn in reversed([*enumerate(turns)]) if turn.texts), None)
+    if answered is None:  # calls alone are an answer, too
+        answered = next((index for index, turn in reversed([*enumerate(turns)]) if turn.calls), len(turns))
+    closing = turns[answered + 1 :]
+    del turns[answered + 1 :]
+    for turn in closing:
+        turns[-1].calls += turn.calls
+    return [turn.prompt for turn in closing]
 
 
 def _read(messages: Sequence[Any]) -> tuple[list[dict[str, str]], list[_Turn]]:
@@ -69,11 +90,14 @@ def _read(messages: Sequence[Any]) -> tuple[list[dict[str, str]], list[_Turn]]:
         text = "\n".join(texts)
         if role in ("system", "developer"):
             earlier.append({"role": "system", "content": text})
+        elif role == "user" and turns and not turns[-1].has_reply and text:
+            turns[-1].prompt += f"\n{text}"
         elif role == "user" and (text or not results):
             turns.append(_Turn(prompt=text))
         elif role == "assistant" and not turns:
             earlier.append({"role": "assistant", "content": text})
         elif role == "assistant":
+            turns[-1].has_reply = True
             turns[-1].texts += [text] if text else []
             turns[-1].calls += calls
             by_id |= {call["id"]: call for call in calls if call.get("id")}

@@ -64,6 +64,8 @@ class ModelTable(BaseModel):
         model_cfg: further keys; several tables make several models, named by what differs.
         runs: number of times that each question is asked, or a table that ends the asking early.
         budget: limits of the asking in a run.
+        confirm: how often a regressed case of this model is asked at most, as `comparison.confirm`. An
+            application with tools, a state or a session is asked again only where this says so.
         prompt: template file of the prompt, or several, which make several models.
         prices: of all models, for costs that the host does not report.
     """
@@ -77,6 +79,7 @@ class ModelTable(BaseModel):
     model_cfg: Annotated[list[dict[str, Any]], BeforeValidator(_one_or_several)] = Field(default_factory=list)
     runs: Runs | None = None
     budget: BudgetTable | None = None
+    confirm: Annotated[int, Field(ge=0)] | None = None
     prompt: Annotated[list[str], BeforeValidator(_one_or_several)] = Field(default_factory=list)
     prices: dict[str, Any] = Field(default_factory=dict)
     _template: PromptFile | None = PrivateAttr(default=None)
@@ -172,7 +175,12 @@ def expanded_models(
             merged = {**base, **settings, "prices": shared}
             for prompt in prompts:
                 name = label if len(prompts) == 1 or prompt is None else f"{label} ({_stem(prompt, prompts)})"
-                shared_settings = {"name": name, "runs": table.runs, "budget": table.budget}
+                shared_settings = {
+                    "name": name,
+                    "runs": table.runs,
+                    "budget": table.budget,
+                    "confirm": table.confirm,
+                }
                 model = ModelTable.model_validate({**merged, **shared_settings})
                 models.append(model.with_prompt(prompt))
     return models

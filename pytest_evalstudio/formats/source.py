@@ -19,6 +19,7 @@ from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.reading import read_bytes
 from pytest_evalstudio.formats.json_rows import parse_rows
 from pytest_evalstudio.formats.yaml_text import compose, load_yaml, locate, node_lines
+from pytest_evalstudio.text.unicode import valid_data, valid_json
 
 JSON_SUFFIXES = (".json",)
 YAML_SUFFIXES = (".yaml", ".yml")
@@ -161,11 +162,9 @@ def parse(text: str, name: str, *, yaml: bool = False, packs_rows: bool = False)
     Raises:
         DataError: at the position where the text violates its format.
     """
-    return (
-        Source(name=name, text=text, data=load_yaml(text, name), yaml=True)
-        if yaml
-        else _parse_json(text, name, packs_rows)
-    )
+    if yaml:
+        return Source(name=name, text=text, data=valid_data(load_yaml(text, name)), yaml=True)
+    return _parse_json(valid_json(text), name, packs_rows)
 
 
 @uncollected()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Protocol
 
-from pytest_evalstudio.core.errors import EvalStudioError
+from pytest_evalstudio.core.errors import EvalStudioError, exception_text
 from pytest_evalstudio.guard.results import CheckRequest, GuardVerdict, GuardWord
 
 HANGING_S = 2.0
@@ -104,7 +104,7 @@ def run_worker(connection: Connection, source: GuardDescription, check_s: float)
             guard.warm()
         except Exception as exc:
             is_plain = isinstance(exc, EvalStudioError)
-            connection.send(Refused(str(exc) if is_plain else f"{type(exc).__name__}: {exc}"))
+            connection.send(Refused(str(exc) if is_plain else exception_text(exc)))
             return
         try:
             connection.send(Ready(tuple(guard.evaluators)))

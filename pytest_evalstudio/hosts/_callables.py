@@ -16,7 +16,7 @@ from typing import Any
 
 from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import Answer, Prompt, Turn
-from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError, nearest
+from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError, exception_text, nearest
 from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.core.states import ApplicationState, state_text
 from pytest_evalstudio.core.steps import Step, read_steps
@@ -198,7 +198,7 @@ async def called(function: Callable[[], Any], *, blocks: bool = True, start: Sta
     except (
         BaseException
     ) as exc:  # pytest.skip() and sys.exit() in the user's code must not end the engine's thread
-        raise HostFault(f"{type(exc).__name__}: {exc} ({_place(exc)})") from exc
+        raise HostFault(f"{exception_text(exc)} ({_place(exc)})") from exc
 
 
 def _offered(prompt: Prompt, name: str) -> Any:

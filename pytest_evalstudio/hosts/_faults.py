@@ -43,6 +43,7 @@ def status_fault(
         retry_after_s=retry_after_s(headers) if retry and headers is not None else None,
         ends_asking=status in NO_KEY,
         throttled=status == 429,
+        cause=f"http_{status}",
     )
 
 

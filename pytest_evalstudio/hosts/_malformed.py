@@ -36,20 +36,31 @@ def connection_fault(url: str, exc: BaseException, mask: Callable[[str], str]) -
     for cause in causes(exc):
         if isinstance(cause, ssl.SSLCertVerificationError):
             fact = f"its certificate is not trusted ({_reason(cause)})"
-            return HostFault(f"{location}: {fact}; set ca_file to the file of its certificate authority")
+            remedy = "set ca_file to the file of its certificate authority"
+            return HostFault(f"{location}: {fact}; {remedy}", cause="untrusted_certificate")
         if isinstance(cause, socket.gaierror):
-            return HostFault(f"{location}: its host name cannot be resolved; check url", retry=True)
+            return HostFault(
+                f"{location}: its host name cannot be resolved; check url", retry=True, cause="unresolved"
+            )
         if isinstance(cause, ConnectionRefusedError):
             return HostFault(
-                f"{location}: connection refused; check url, and that the service runs", retry=True
+                f"{location}: connection refused; check url, and that the service runs",
+                retry=True,
+                cause="connection_refused",
             )
         if isinstance(cause, ssl.SSLError):
             fact = str(getattr(cause, "reason", "") or "TLS failed").lower().replace("_", " ")
-            return HostFault(f"{location}: {fact}; check the scheme of url (http or https)", retry=True)
+            return HostFault(
+                f"{location}: {fact}; check the scheme of url (http or https)", retry=True, cause="tls"
+            )
         if isinstance(cause, ConnectionResetError | BrokenPipeError):
-            return HostFault(f"{location}: the service closed it; check the service", retry=True)
+            return HostFault(
+                f"{location}: the service closed it; check the service", retry=True, cause="connection_closed"
+            )
     return HostFault(
-        f"{location}: {_without_class(innermost(exc, mask))}; check url and the network", retry=True
+        f"{location}: {_without_class(innermost(exc, mask))}; check url and the network",
+        retry=True,
+        cause="no_connection",
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest_evalstudio.core.attachments import MEDIA_TYPES
 from pytest_evalstudio.core.cases import Answer, Prompt
-from pytest_evalstudio.core.errors import ConfigurationError, nearest
+from pytest_evalstudio.core.errors import ConfigurationError, exception_text, nearest
 from pytest_evalstudio.core.plugins.host import host
 from pytest_evalstudio.hosts._applications import Application, ApplicationHost
 from pytest_evalstudio.hosts._tools import HostTools
@@ -122,7 +122,7 @@ def load_target(target: str) -> object:
         ) from exc
     except Exception as exc:
         raise ConfigurationError(
-            f"target {target!r}: module {module_name!r} does not import: {type(exc).__name__}: {exc}"
+            f"target {target!r}: module {module_name!r} does not import: {exception_text(exc)}"
         ) from exc
     owner = f"module {module_name!r}"
     for name in path.split("."):

@@ -22,6 +22,7 @@ from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.formats.fields import shown
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.importers.common import Json
+from pytest_evalstudio.text.unicode import valid_json_bytes
 
 MAX_MEMBERS = 100_000
 MAX_MEMBER_BYTES = 50_000_000
@@ -185,7 +186,7 @@ def walk(value: Json) -> Iterator[tuple[Json, int]]:
 
 def _parsed(content: bytes, location: str) -> Json:
     try:
-        value: Json = json.loads(content)
+        value: Json = json.loads(valid_json_bytes(content))
     except RecursionError:
         raise DataError(f"is nested too deeply to be read; {_REMEDY}", source=location) from None
     except UnicodeDecodeError:

@@ -27,6 +27,7 @@ from pytest_evalstudio.importers.common import (
     texts_of,
     with_structures,
 )
+from pytest_evalstudio.text.unicode import valid_json
 
 _KNOWN = {
     *(
@@ -138,7 +139,7 @@ def _row(record: Record, imported: Imported) -> Fields | None:
 def _parsed(record: Record, trace: Json) -> Mapping[str, Json]:
     if isinstance(trace, str):
         try:
-            trace = json.loads(trace)
+            trace = json.loads(valid_json(trace))
         except (ValueError, RecursionError):
             raise record.error("is not the JSON of a trace", "trace") from None
     if not isinstance(trace, dict):
@@ -165,7 +166,7 @@ def _attributes(span: Mapping[str, Json]) -> dict[str, Json]:
     for name, value in mapping_of(span.get("attributes")).items():
         if isinstance(value, str):
             with contextlib.suppress(ValueError, RecursionError):
-                value = json.loads(value)
+                value = json.loads(valid_json(value))
         values[name] = value
     return values
 
@@ -217,9 +218,15 @@ def _unwrapped(inputs: Json) -> Json:
 
 
 def _answer(outputs: Json) -> Json:
-    """Return the text of a chat completion or of the last message, else the outputs themselves."""
+    """Return the text of a chat completion or of the assistant's last message, else the outputs."""
     for choice in items_of(mapping_of(outputs).get("choices")):
         return mapping_of(mapping_of(choice).get("message")).get("content")
-    for message in reversed(items_of(mapping_of(outputs).get("messages"))):
-        return mapping_of(message).get("content")
+    messages = [*map(mapping_of, items_of(mapping_of(outputs).get("messages")))]
+    for message in reversed(messages):
+        if message.get("role", message.get("type", "assistant")) in ("assistant", "ai") and message.get(
+            "content"
+        ):
+            return message.get("content")
+    if messages:
+        return messages[-1].get("content")
     return outputs

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 
 from pytest_evalstudio.importers.common import Json, Omissions, text_of
+from pytest_evalstudio.text.unicode import valid_json
 
 _VARIABLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _LOGIC = re.compile(r"\{%|\{\{")
@@ -22,7 +23,7 @@ def chat_of(text: str) -> Json:
     if not text.lstrip().startswith("["):
         return text
     try:
-        messages: Json = json.loads(text)
+        messages: Json = json.loads(valid_json(text))
     except (ValueError, RecursionError):
         return text
     return messages if isinstance(messages, list) else text

@@ -182,7 +182,7 @@ class ArenaItem(RecordedItem):
             self._run.open(model)
 
     def setup(self) -> None:
-        if self.config.option.setuponly:
+        if self.config.getoption("setuponly", False):
             return
         self._judged = self._run.judged(self._models)
         if self._judged.faults:

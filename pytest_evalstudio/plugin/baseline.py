@@ -151,6 +151,8 @@ class SessionBaseline:
             lines.append("the images or files of the case are not those of the baseline")
         if result.confirmation is not None:
             lines.append(result.confirmation.sentence)
+        if result.not_repeated:
+            lines.append(f"not asked again: {result.not_repeated}")
         if earlier.answer and answer and earlier.answer != answer:
             lines.append(f"answer by words: {word_diff(change_windows(earlier.answer, answer))}")
         return "\n".join([*lines, message])
@@ -226,6 +228,10 @@ class SessionBaseline:
         )
         if kind is not None:
             yield "baseline.class", kind
+        if result.confirmation is not None:
+            yield "confirmation", result.confirmation.code.value
+            yield "confirmation.repeats", result.confirmation.passed + result.confirmation.failed
+            yield "confirmation.failed", result.confirmation.failed
         for (evaluator, metric), score in item_scores(result).items():
             before = earlier.scores.get((evaluator, metric)) if earlier is not None else None
             if before is not None:

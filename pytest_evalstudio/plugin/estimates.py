@@ -13,6 +13,7 @@ from pytest_evalstudio.engine.asking.judging import Judges
 from pytest_evalstudio.engine.estimate import JudgeFactory, PlannedTask, estimate, lines_of
 from pytest_evalstudio.engine.scoring.expectations import unchecked_line
 from pytest_evalstudio.plugin.checks import checks
+from pytest_evalstudio.plugin.confirming import confirmation_estimate
 from pytest_evalstudio.plugin.display import SafeTerminal, usage_error
 from pytest_evalstudio.plugin.items import EvalItem
 from pytest_evalstudio.plugin.recorded import RecordedItem
@@ -42,6 +43,7 @@ class EstimatedRun:
         cases = ((plan.task.case, plan.evaluators) for plan in planned)
         if line := unchecked_line(cases, self._evals.registry.evaluators):
             self.lines.append(line)
+        self.lines += confirmation_estimate(self._evals, items)
         if calls := self._evals.settings.shrink_calls:
             self.lines.append(f"not included: at most {calls:,} calls that shrink flips")
         others = sum(isinstance(item, RecordedItem) or checks(item) for item in session.items)

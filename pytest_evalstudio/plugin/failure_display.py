@@ -11,6 +11,7 @@ import pytest
 
 from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.core.text import with_short_keys
+from pytest_evalstudio.plugin.causes import Crash, by_cause, collapsed
 from pytest_evalstudio.plugin.figures import BASELINE_CLASS, CASE
 from pytest_evalstudio.plugin.keys import BRIEF, LIKENESS
 
@@ -48,8 +49,10 @@ class FailureDisplay:
     def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None, None, None]:
         """Shorten ids, and hide blocks until `show_all`, while pytest writes its failures."""
         is_brief = terminalreporter.verbosity < 1
+        if is_brief or terminalreporter.config.option.tbstyle == "line":
+            self._shorten(terminalreporter, folds=is_brief)
         if is_brief:
-            self._shorten(terminalreporter)
+            self._collapse(terminalreporter.stats)
             self._hide(terminalreporter)
         try:
             return (yield)
@@ -67,10 +70,10 @@ class FailureDisplay:
             more = counted(len(self.hidden), "more failure has", "more failures have")
             terminalreporter.write_line(f"evalstudio: {more} a line below; -v writes them out")
 
-    def _shorten(self, terminalreporter: Any) -> None:
+    def _shorten(self, terminalreporter: Any, *, folds: bool) -> None:
         stats = terminalreporter.stats
         self._reports = {"failed": stats["failed"]} if stats.get("failed") else {}
-        copies = self._fold(stats)
+        copies = self._fold(stats) if folds else Counter()
         is_wide = terminalreporter._tw.fullwidth >= WIDE
         for word in ("failed", "error", "xfailed", "xpassed"):
             if any(is_of_file(report) for report in stats.get(word, ())):
@@ -81,6 +84,15 @@ class FailureDisplay:
                     else report
                     for report in stats[word]
                 ]
+
+    def _collapse(self, stats: dict[str, list[Any]]) -> None:
+        """Show errors with one cause once."""
+        if stats.get("error"):
+            self._reports.setdefault("error", stats["error"])
+            stats["error"] = [
+                reports[0] if len(reports) == 1 else collapsed(reports)
+                for reports in by_cause(stats["error"])
+            ]
 
     def _fold(self, stats: dict[str, list[Any]]) -> Counter[str]:
         """Take copies that fail like their original out of the failures; return their number by original."""
@@ -142,7 +154,7 @@ def short(report: Any, *, is_wide: bool, copies: int = 0) -> Any:
         reason, question = lines
         words = f'"{cut(question, QUESTION_CHARS)}" ' if is_wide and question else ""
         alike = f"[+{copies}] " if copies else ""
-        brief.longrepr = _Failure(report.longrepr, f"{alike}{words}{reason}")
+        brief.longrepr = _Failure(report.longrepr, f"{alike}{words}{reason}", brief.nodeid)
     return brief
 
 
@@ -176,9 +188,9 @@ def cut(text: str, limit: int) -> str:
 class _Failure:
     """A failure whose last lines pytest writes as before, with the message of the short summary."""
 
-    def __init__(self, failure: Any, message: str) -> None:
+    def __init__(self, failure: Any, message: str, place: str = "") -> None:
         self._failure = failure
-        self.reprcrash = _Crash(message)
+        self.reprcrash = Crash(message, place)
 
     def toterminal(self, writer: Any) -> None:
         if hasattr(self._failure, "toterminal"):
@@ -188,9 +200,3 @@ class _Failure:
 
     def __str__(self) -> str:
         return str(self._failure)
-
-
-class _Crash:
-    def __init__(self, message: str) -> None:
-        self.message = message
-        self.path, self.lineno = "", 0

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_evalstudio.core.figures import figure
+from pytest_evalstudio.engine.scoring.confirming import is_unconfirmed
 from pytest_evalstudio.engine.scoring.record_texts import iso_time
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.plugin.display import shown_line
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 PREFIX = "evalstudio"
 CASE = f"{PREFIX}.case"
+MODEL = f"{PREFIX}.model"
 BASELINE_CLASS = f"{PREFIX}.baseline.class"
 EXTRAS = "extras"
 """Attribute of a report that pytest-html shows."""
@@ -82,6 +84,8 @@ def primary_scores(result: Result) -> str:
         value = verdict.scores.get(selected.spec.primary.key) if verdict.status == "score" else None
         if value is not None:
             parts.append(f"{selected.id} {figure(value)}")
+    if is_unconfirmed(result) and (repeats := result.confirmation) is not None:
+        parts.append(f"passed on repetition: {repeats.failed} of {repeats.passed + repeats.failed} fail")
     return ", ".join(parts)
 
 
@@ -89,7 +93,7 @@ def show_figures(report: pytest.TestReport, config: pytest.Config, result: Resul
     """Attach the scores for `-v` and pytest-html to a report."""
     if result is None:
         return
-    if config.option.verbose > 0:
+    if config.getoption("verbose", 0) > 0:
         setattr(report, SCORE, primary_scores(result))
     if config.pluginmanager.hasplugin("html"):
         properties = [pair for pair in report.user_properties if str(pair[0]).startswith(f"{PREFIX}.")]

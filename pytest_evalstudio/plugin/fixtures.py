@@ -16,6 +16,7 @@ from pytest_evalstudio.core.errors import ConfigurationError, DataError, Evaluat
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.engine.asking.prompts import case_variables, prompt_of
 from pytest_evalstudio.engine.builders import CaseFields, CaseFieldsWithCorpus, make_case
+from pytest_evalstudio.engine.case_types import case_fault
 from pytest_evalstudio.engine.pipeline import Pipeline
 from pytest_evalstudio.engine.scoring.answering import answered
 from pytest_evalstudio.engine.scoring.messages import explain, misses
@@ -126,7 +127,7 @@ class Check:
 
     def _results(self, cases: Sequence[Case], options: Mapping[str, Any]) -> list[Result]:
         __tracebackhide__ = True
-        _refuse_coroutines(f"eval_{self._selected.id}", cases)
+        _check_cases(f"eval_{self._selected.id}", cases)
         plan = self._pipeline.plan
         try:
             selected = plan.alone(self._selected.id, options) if options else self._selected
@@ -139,8 +140,8 @@ class Check:
         return results
 
 
-def _refuse_coroutines(fixture: str, cases: object) -> None:
-    """Refuse cases that are, or hold, coroutines: a forgotten `await`.
+def _check_cases(fixture: str, cases: object) -> None:
+    """Refuse values that are no cases, or have fields of a wrong type, e.g. coroutines: a forgotten `await`.
 
     Raises:
         TypeError: for the first of them.
@@ -151,13 +152,20 @@ def _refuse_coroutines(fixture: str, cases: object) -> None:
         parts.append(("the case", case))
         if isinstance(case, Case):
             parts += [
-                (name, getattr(case, name)) for name in ("question", "actual_output", "expected_output")
+                (name, getattr(case, name, "")) for name in ("question", "actual_output", "expected_output")
             ]
     for name, value in parts:
         if inspect.isawaitable(value):
             if inspect.iscoroutine(value):
                 value.close()
             raise TypeError(f"{fixture}: {name} is a coroutine that was not awaited; write `await` before it")
+    for case in cases if isinstance(cases, Sequence) else (cases,):
+        if not isinstance(case, Case):
+            raise TypeError(
+                f"{fixture}: expected a case, found {type(case).__name__}; make one by eval_case(...)"
+            )
+        if fault := case_fault(case):
+            raise TypeError(f"{fixture}: {fault}")
 
 
 class AskedModel:

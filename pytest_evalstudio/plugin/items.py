@@ -299,8 +299,8 @@ class EvalItem(FixtureItem):
         if self.host_fixture:
             value = self.fixture_value(self.host_fixture)
             self.file.evals.models.bind(self.task.model, value, self.fixture_closure)
-        if (
-            self.config.option.setuponly
+        if self.config.getoption(
+            "setuponly", False
         ):  # also set by --setup-plan: nothing is executed, so no model is asked
             return
         if attempt := len(self.stash.get(ATTEMPTS, ())):

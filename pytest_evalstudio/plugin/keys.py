@@ -30,6 +30,8 @@ BRIEF = "evalstudio_brief"
 """Attribute of a failing test report with its reason on one line and its question, for the short summary."""
 LIKENESS = "evalstudio_likeness"
 """Attribute of a failing test report: node id of the original of a perturbed copy, and what fails it."""
+CAUSE = "evalstudio_cause"
+"""Attribute of a test report of an error: a digest of its cause, and the error in words."""
 PLAN_CHANNEL = "evalstudio_plan"
 """Key in a worker's input of the channel on which it sends its plan."""
 

@@ -56,6 +56,8 @@ class Models:
         self._known: list[str] = []
         self._wanted = evals.settings.model_names
         self.asked: dict[str, AskedAhead] = {}
+        self.with_effects: set[str] = set()
+        """Keys of models whose answers show tools, a state or a session."""
 
     def of_suite(self, suite: TestSuite, config: Configuration, location: str) -> list[ModelInfo]:
         """Return the models that answer a suite.
@@ -243,7 +245,9 @@ class Models:
         try:
             identity = model_identity(table.name, table.settings, self._evals.registry)
         except ConfigurationError:  # raised again when the model is opened, which a mere collection does not
-            return ModelInfo(key=table.name, label=table.name, runs=runs, stopping=stopping)
+            return ModelInfo(
+                key=table.name, label=table.name, runs=runs, stopping=stopping, confirm=table.confirm
+            )
         description = {
             "host": identity.host,
             "model_type": identity.host,
@@ -253,7 +257,12 @@ class Models:
             **({"description": table.description} if table.description else {}),
         }
         return ModelInfo(
-            key=identity.key, label=table.name, runs=runs, stopping=stopping, description=description
+            key=identity.key,
+            label=table.name,
+            runs=runs,
+            stopping=stopping,
+            confirm=table.confirm,
+            description=description,
         )
 
     def _opened(self, table: ModelTable, config: Configuration) -> ModelSession:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,14 +14,23 @@ from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.engine.recording import BROKEN, ItemHead, attempt_of, item_entry
 from pytest_evalstudio.engine.run_header import document_digests, evaluator_entry, file_entry, model_entry
 from pytest_evalstudio.engine.scoring.masking import masked
-from pytest_evalstudio.engine.scoring.messages import brief_headline, failure_signature, misses
+from pytest_evalstudio.engine.scoring.messages import brief_headline, error_cause, failure_signature, misses
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.plugin.chunked import INDEX
 from pytest_evalstudio.plugin.display import Mask, clean_report, shown_line
 from pytest_evalstudio.plugin.figures import show_figures
 from pytest_evalstudio.plugin.items import ATTEMPTS, EvalItem
-from pytest_evalstudio.plugin.keys import BRIEF, COUNTS, FAILING, ITEM, LIKENESS, PAYLOAD, running_session
+from pytest_evalstudio.plugin.keys import (
+    BRIEF,
+    CAUSE,
+    COUNTS,
+    FAILING,
+    ITEM,
+    LIKENESS,
+    PAYLOAD,
+    running_session,
+)
 from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.plugin.recorded import RecordedItem
 from pytest_evalstudio.record.schema import Attempt, Tables, VerdictWord
@@ -51,6 +61,9 @@ def amend_report(item: pytest.Item, call: pytest.CallInfo[Any], report: pytest.T
             question = shown_line(mask(excerpt(item.task.case.question, QUESTION_CHARS)))
             setattr(report, BRIEF, [mask(brief_headline(result))[:BRIEF_CHARS], question])
             setattr(report, LIKENESS, [_original_nodeid(item), failure_signature(result)])
+            if result.errors:
+                cause, lines = error_cause(result)
+                setattr(report, CAUSE, [hashlib.sha256(cause.encode()).hexdigest(), mask(lines)])
         if report.when == "call" or (report.when == "setup" and not report.passed):
             setattr(report, PAYLOAD, _payload(item, report).plain())
             _mark_failure(report)

@@ -369,7 +369,9 @@ class EvalSession:
                 plan = plan_of(chunks, items, inputs, collected, deselected=self.leaves_out_cases)
                 send_plan(self.config, plan)
                 self.sent_plan = True
-        elif (items or others or checks_something(session)) and not session.config.option.setuponly:
+        elif (items or others or checks_something(session)) and not session.config.getoption(
+            "setuponly", False
+        ):
             self.recorder.claim(inputs)
             self.tracing()
             self.announce(question_count(items))
@@ -392,7 +394,7 @@ class EvalSession:
         self.collected.update(plan.collected)
         self.has_deselected |= plan.deselected
         end_quickly()
-        if self.config.option.setuponly:
+        if self.config.getoption("setuponly", False):
             return
         try:
             self.recorder.claim(plan.inputs)

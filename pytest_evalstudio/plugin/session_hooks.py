@@ -78,7 +78,7 @@ class SessionHooks:
     def pytest_report_collectionfinish(self) -> list[str]:
         """Announce a continuation; name under -v the near misses of evaluation files."""
         lines = [shown_line(self.evals.announcement)] if self.evals.announcement else []
-        if not self.evals.left_alone or self.evals.config.option.verbose < 1:
+        if not self.evals.left_alone or self.evals.config.getoption("verbose", 0) < 1:
             return lines
         return [*lines, shown_line(f"evalstudio: left alone: {', '.join(self.evals.left_alone)}")]
 
@@ -172,7 +172,7 @@ class SessionHooks:
         if self.evals.collected_files and not (
             has_report
             or option.collectonly
-            or option.setuponly
+            or self.evals.config.getoption("setuponly", False)
             or self.evals.settings.estimates
             or self.evals.usage_errors
             or terminalreporter.stats.get("error")

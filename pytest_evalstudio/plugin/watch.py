@@ -50,7 +50,7 @@ class Watch:
         self._logged: pytest.TestReport | None = None
         self._gates: dict[str, tuple[str, bool]] = {}
         self._counts = config.stash.setdefault(COUNTS, SessionCounts())
-        if config.option.showfixtures or config.option.show_fixtures_per_test:
+        if config.getoption("showfixtures", False) or config.getoption("show_fixtures_per_test", False):
             self._offer_all_fixtures()
         else:
             fixtures = late_fixtures(lambda name: eval_session(config).fixture_functions[name])
@@ -120,7 +120,7 @@ class Watch:
         """Add the primary scores to the word that -v shows; the short summary keeps the bare word."""
         status = yield
         score = getattr(report, SCORE, "")
-        if not score or not status or report is not self._logged or self.config.option.verbose < 1:
+        if not score or not status or report is not self._logged or self.config.getoption("verbose", 0) < 1:
             return status
         category, letter, word = status
         if isinstance(word, tuple):
@@ -238,7 +238,7 @@ class Watch:
         resemblance = likeness(path)
         if resemblance is Likeness.NONE or (
             resemblance is Likeness.NEAR
-            and self.config.option.verbose < 1
+            and self.config.getoption("verbose", 0) < 1
             and not self.is_configured(path.parent)
         ):
             return False

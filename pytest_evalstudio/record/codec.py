@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from pytest_evalstudio.record.schema import Item, ItemVerdict, Line, RowOutcome, Run, Tables
+from pytest_evalstudio.text.unicode import valid_json_bytes
 
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
 _ENCODER = msgspec.json.Encoder()
@@ -38,8 +39,8 @@ def encode_line(line: Line) -> bytes:
 def decode_plain(raw: bytes) -> object:
     """Return the plain JSON value of a line.
 
-    The standard library reads what msgspec refuses: half a surrogate pair, which becomes U+FFFD, so that all
-    readers get text that can be encoded; and integers beyond 64 bits.
+    The standard library reads integers beyond 64 bits, which msgspec refuses. Half a surrogate pair becomes
+    U+FFFD.
 
     Raises:
         ValueError: if the line is not JSON.
@@ -47,18 +48,7 @@ def decode_plain(raw: bytes) -> object:
     try:
         return msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        return valid_json(json.loads(raw, parse_constant=_refuse))
-
-
-def valid_json(value: Any) -> Any:
-    """Return JSON data in whose texts U+FFFD stands for each half of a surrogate pair."""
-    if isinstance(value, str):
-        return value if value.isascii() else _HALF_PAIR.sub("\ufffd", value)
-    if isinstance(value, dict):
-        return {valid_json(key): valid_json(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return list(map(valid_json, value))
-    return value
+        return json.loads(valid_json_bytes(raw), parse_constant=_refuse)
 
 
 def decode_line(raw: bytes) -> Line:

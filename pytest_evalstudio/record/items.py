@@ -170,6 +170,7 @@ class RecordedAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):
             and cost are those of all turns.
         ended_by: "max_turns" or "no_reply" where the condition that ends a conversation was never met,
             "failed_turn" where it stopped at a failing turn; "" for its last turn.
+        closing_messages: messages of the user after the answer, which the model did not answer.
         stored: time at which an earlier run stored the answer, ISO 8601; "" for an answer of this run.
     """
 
@@ -195,6 +196,7 @@ class RecordedAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):
     state_before: str | None = None
     turns: tuple[RecordedTurn, ...] = ()
     ended_by: EndWord = ""
+    closing_messages: tuple[str, ...] = ()
 
 
 class RecordedTurn(Struct, frozen=True, kw_only=True, omit_defaults=True):

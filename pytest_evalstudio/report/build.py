@@ -16,7 +16,7 @@ from pytest_evalstudio.comparison.history import History
 from pytest_evalstudio.comparison.results import Comparison, as_json
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.collecting import uncollected
-from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.errors import ConfigurationError, exception_text
 from pytest_evalstudio.core.plugins.evaluator import Aggregates
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.analysis.aggregates import aggregates_of
@@ -337,7 +337,7 @@ class Exports:
                 file.unlink(missing_ok=True)
 
     def _warn(self, name: str, fault: Exception) -> None:
-        reason = f"{type(fault).__name__}: {fault}"
+        reason = exception_text(fault)
         self.warnings.append(f"{name} could not be written: {reason}; the rest of the report is complete")
 
     @contextmanager

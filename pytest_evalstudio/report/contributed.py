@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from html import escape
 
+from pytest_evalstudio.core.errors import exception_text
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.plugins.section import Section, SectionSpec, section_order
 from pytest_evalstudio.engine.analysis.analyse import Analysis
@@ -55,7 +56,7 @@ def _built(section: Section, content: Content) -> str | None:
 
 
 def _failed(exc: Exception) -> str:
-    return f"<p>{escape(f'This section could not be made: {type(exc).__name__}: {exc}')}</p>"
+    return f"<p>{escape(f'This section could not be made: {exception_text(exc)}')}</p>"
 
 
 def _is_ours(section: Section) -> bool:

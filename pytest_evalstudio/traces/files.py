@@ -23,6 +23,7 @@ from msgspec.structs import replace
 
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.reading import open_file
+from pytest_evalstudio.text.unicode import valid_json_bytes
 from pytest_evalstudio.traces import jaeger, otlp, phoenix
 from pytest_evalstudio.traces.elements import MAX_FILE_ELEMENTS, check_json
 from pytest_evalstudio.traces.spans import Event, Span, hex_id
@@ -152,7 +153,7 @@ class TraceFiles:
             number, form, start, length = positions[at : at + 4].tolist()
             file = self._unbuffered[number]
             file.seek(start)
-            text = file.read(length) or b""
+            text = valid_json_bytes(file.read(length) or b"")
             try:
                 if _FORMS[form] == "log":
                     if text in log_texts:
@@ -203,6 +204,7 @@ class TraceFiles:
             line = file.readline(MAX_JSON_BYTES + 1)
 
     def _index_value(self, number: int, start: int, text: bytes, line: int) -> None:
+        text = valid_json_bytes(text)
         if text.startswith(_BYTE_ORDER_MARK):
             start, text = start + len(_BYTE_ORDER_MARK), text[len(_BYTE_ORDER_MARK) :]
         try:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from pytest_evalstudio.formats.fields import encoded
+from pytest_evalstudio.text.unicode import valid_json
 
 
 def to_json(value: object) -> bytes:
@@ -23,4 +24,4 @@ def from_json(text: bytes) -> Any:
     try:
         return msgspec.json.decode(text)
     except ValueError:
-        return json.loads(text)
+        return json.loads(valid_json(text.decode()))

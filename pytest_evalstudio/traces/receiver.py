@@ -20,6 +20,7 @@ import msgspec
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.figures import counted
+from pytest_evalstudio.text.unicode import valid_json_bytes
 from pytest_evalstudio.traces import otlp, protobuf
 from pytest_evalstudio.traces.collecting import SpanStore
 from pytest_evalstudio.traces.elements import MAX_ELEMENTS, check_json, check_protobuf
@@ -205,7 +206,7 @@ def _of_json(content: bytes) -> tuple[Spans, Events, list[str]]:
     spans: Spans = []
     events: Events = []
     faults: list[str] = []
-    for form, trace_id, text in raw_spans(content):
+    for form, trace_id, text in raw_spans(valid_json_bytes(content)):
         size = len(memoryview(text))
         try:
             if form == "log":

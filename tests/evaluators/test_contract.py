@@ -22,6 +22,7 @@ from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.problems import AVID, PROBLEM_TYPES
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.builders import make_case
+from pytest_evalstudio.engine.scoring.outcome_check import checked
 
 REGISTRY = Registry()
 INPUTS = {"question", "expected_output", "context", "actual_output", "condition"}
@@ -154,6 +155,14 @@ def test_values_lie_in_their_range(every_evaluator: Any, tools: Tools) -> None:
                 metric = spec.metric(key)
                 assert metric
                 assert value is None or metric.range[0] <= value <= metric.range[1]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_its_outcomes_are_valid(every_evaluator: Any, tools: Tools, name: str) -> None:
+    cases = [rich_case(HOSTILE[name]), rich_case(ANSWER, context=(HOSTILE[name],), key="b")]
+    outcomes = configured(every_evaluator).score(cases, tools)
+    for outcome, valid in zip(outcomes, checked(getattr(every_evaluator, SPEC), outcomes, 2), strict=True):
+        assert valid.code == outcome.code, valid.reason
 
 
 def test_an_empty_batch_gives_nothing(every_evaluator: Any, tools: Tools) -> None:

@@ -95,7 +95,7 @@ def test_the_detail_of_an_image_and_its_pinned_digest_are_kept(folder: Path) -> 
         ({"images": [" "]}, "images/0", "the path is blank"),
         ({"images": [3]}, "images/0", "expected a path, or an object with `path`, found 3"),
         ({"images": [{"detail": "low"}]}, "images/0/path", "'path' is missing; add it"),
-        ({"images": ["a\ud800.png"]}, "images/0", "the path has half of a character"),
+        ({"images": ["a\ud800.png"]}, "images/0", "cannot be read"),
         ({"images": [{"path": "a.png", "sha256": "zz"}]}, "images/0", "expected 64 hexadecimal digits"),
         ({"images": [{"path": "images/chart.png", "detial": "low"}]}, "images/0", "Did you mean 'detail'"),
         ({"images": [{"path": "images/chart.png", "detail": "big"}]}, "images/0/detail", '"low", "high"'),

@@ -39,7 +39,7 @@ def test_packed_rows_are_the_rows_of_the_text(data, indent, escaped):
 
 
 def test_rows_that_cannot_be_packed_are_kept():
-    text = '{"inputs": [{"x": 123456789012345678901234567890}, {"x": "\\ud83d"}, {"x": -0.0}, 1e400]}'
+    text = '{"inputs": [{"x": 123456789012345678901234567890}, {"x": "\\ud83d\\ude00"}, {"x": -0.0}, 1e400]}'
     rows = parse(text, "f", packs_rows=True).data["inputs"]
     assert rows[:] == json.loads(text)["inputs"]
     assert str(rows[2]["x"]) == "-0.0"

@@ -98,3 +98,57 @@ def test_csv_holds_messages_as_json(tmp_path: Any) -> None:
 def test_faulty_messages_are_named(data: dict[str, Any], fact: str) -> None:
     with pytest.raises(ValidationError, match=fact):
         Row.model_validate(data)
+
+
+THANKS = {"role": "user", "content": "Thanks! ###STOP###"}
+TRANSFER = {
+    "role": "assistant",
+    "content": None,
+    "tool_calls": [{"id": "c9", "function": {"name": "transfer", "arguments": "{}"}}],
+}
+TRANSFERRED = {"role": "tool", "tool_call_id": "c9", "content": "transferred"}
+ENDS: dict[str, tuple[list[dict[str, Any]], list[str], list[str]]] = {
+    "with the user": ([*OPENAI, THANKS], ["Thanks! ###STOP###"], ["find"]),
+    "with two messages of the user": (
+        [*OPENAI, THANKS, THANKS],
+        ["Thanks! ###STOP###\nThanks! ###STOP###"],
+        ["find"],
+    ),
+    "with a tool": ([*OPENAI, THANKS, TRANSFER, TRANSFERRED], ["Thanks! ###STOP###"], ["find", "transfer"]),
+    "with a tool, and the user": (
+        [*OPENAI, TRANSFER, TRANSFERRED, THANKS],
+        ["Thanks! ###STOP###"],
+        ["find", "transfer"],
+    ),
+    "with the assistant": (OPENAI, [], ["find"]),
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_the_answer_is_the_last_text_of_the_assistant(end: str) -> None:
+    messages, closing, calls = ENDS[end]
+    row = Row.model_validate({"key": "k", "messages": messages})
+    assert [turn.actual_output for turn in row.turns] == ["Shall I?", "Done."]
+    assert row.closing_messages == closing
+    assert [call.name for turn in row.turns for call in turn.tool_calls] == calls
+    again = Row.model_validate(row.to_dict())
+    assert again.closing_messages == closing
+
+
+def test_an_empty_last_message_of_the_assistant_is_no_answer() -> None:
+    row = Row.model_validate({"messages": [*OPENAI, THANKS, {"role": "assistant", "content": ""}]})
+    assert [turn.actual_output for turn in row.turns] == ["Shall I?", "Done.", ""]
+    assert row.closing_messages == []
+
+
+def test_a_conversation_without_a_message_of_the_assistant_has_no_answer() -> None:
+    row = Row.model_validate({"messages": [THANKS, THANKS]})
+    assert (row.input, row.actual_output) == ("Thanks! ###STOP###\nThanks! ###STOP###", "")
+    assert row.closing_messages == []
+
+
+def test_calls_without_a_text_are_the_answer_where_there_is_no_text() -> None:
+    row = Row.model_validate({"messages": [OPENAI[1], TRANSFER, TRANSFERRED, THANKS]})
+    assert row.input == "Cancel E1"
+    assert [call.name for call in row.tool_calls] == ["transfer"]
+    assert row.closing_messages == ["Thanks! ###STOP###"]

@@ -48,7 +48,7 @@ EVERYTHING = {
                     "evaluators": {"rouge": {"threshold": 0.4}, "bleu": {}},
                     "x-ticket": "ABC-1",
                 },
-                {"key": "two", "prompt": "Who? \U0001f600 \u0000", "x-lone": "\ud800"},
+                {"key": "two", "prompt": "Who? \U0001f600 \u0000", "x-face": "\U0001f600"},
             ],
         },
         {"test_cases": []},

@@ -223,3 +223,45 @@ def test_dataset(eval_suite):
             "*answers_lab.json: is a lab, no LlmDataset; read it by eval_suite('answers_lab.json', TestLab)*",
         ]
     )
+
+
+CASES_BY_HAND = {
+    'eval_case("Q?", "A", relationships=[{"type": "summary_of"}])': "a relationship has a type",
+    'eval_case("Q?", "A", relationships=[3])': "relationships: a relationship has a type",
+    'eval_case("Q?", "A", expected_output=5)': "expected_output: expected a string, found 5",
+    'eval_case("Q?", 5, expected_output="A")': "text: expected a string, found 5",
+    'eval_case("Q?", "A", context=["a", 5])': "context[[]1[]]: expected a string, found 5",
+    'eval_case("Q?", "A", expected_output="A", categories=7)': "categories: expected a list, found int",
+    'eval_case("Q?", "A", expected_output="A", usage={"tokens": "x"})': "usage*: expected a whole number",
+    'eval_case("Q?", "A", expected_output="A", extra=[1])': "extra: expected a mapping, found list",
+    'eval_case("Q?", "A", expected_output="A", run=None, key=3)': "key: expected a string, found 3",
+    'Case(key="k", question="Q?", relationships=[{"type": "a"}])': "expected Relationship",
+    'Case(key="k", question="Q?", expected_output="A", answer="A")': "answer: expected Answer, found str",
+    '"A"': "expected a case, found str; make one by eval_case(...)",
+    'eval_case("Q \\ud83d", "A \\ud83d", expected_output="A", extra={"\\ud83d": 1})': "",
+    'eval_case("Q?", "A", expected_output="A", condition=None, context=None)': "",
+}
+
+
+@pytest.mark.parametrize("code", CASES_BY_HAND)
+def test_a_faulty_case_is_the_failure_of_its_test_alone(project: Project, code: str) -> None:
+    project.write(
+        "test_app.py",
+        f"""
+from pytest_evalstudio.core.cases import Case
+
+
+def test_by_hand(eval_rouge, eval_case):
+    eval_rouge.check({code}, threshold=0.1)
+
+
+def test_other(eval_rouge, eval_case):
+    eval_rouge.check(eval_case("Q?", "A", expected_output="A"))
+""",
+    )
+    result = project.run("test_app.py")
+    fault = CASES_BY_HAND[code]
+    result.assert_outcomes(passed=1 if fault else 2, failed=1 if fault else 0)
+    if fault:
+        result.stdout.fnmatch_lines(f"E *{fault}*")
+    assert [item["verdict"] for item in project.record()[1].values()].count("passed") == (1 if fault else 2)

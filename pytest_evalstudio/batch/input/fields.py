@@ -10,6 +10,7 @@ from typing import Any
 from pytest_evalstudio.batch.table.columns import RESERVED
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, nearest
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
+from pytest_evalstudio.text.unicode import valid_json
 
 FIELDS = ("key", "model", "input", "actual_output", "expected_output", "context", "output_condition", "error")
 """Fields of a row; a column of the same name is used where `--map` names no other one."""
@@ -162,7 +163,7 @@ def chunks_of(value: object) -> tuple[str, ...]:
         return tuple(chunk for chunk in value if chunk is not None)
     if value.lstrip().startswith("["):
         try:
-            chunks = json.loads(value)
+            chunks = json.loads(valid_json(value))
         except (ValueError, RecursionError):
             return (value,)
         if isinstance(chunks, list) and all(isinstance(chunk, str) for chunk in chunks):

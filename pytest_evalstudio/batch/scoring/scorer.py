@@ -35,7 +35,7 @@ from pytest_evalstudio.batch.table.columns import answer_schema, score_schema
 from pytest_evalstudio.batch.table.writer import BatchResult
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.collecting import uncollected
-from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
+from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError, exception_text
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.plugins.evaluator import Labels
 from pytest_evalstudio.engine.pipeline import Pipeline
@@ -110,7 +110,7 @@ class BatchScorer:
             except EvalStudioError:
                 raise
             except Exception as exc:  # a fault of this package: other batches go on
-                reason = f"its batch could not be scored: {type(exc).__name__}: {exc}"
+                reason = f"its batch could not be scored: {exception_text(exc)}"
         return self.failed(batch, reason)
 
     def _scored(self, batch: RowBatch) -> BatchResult:

@@ -83,6 +83,12 @@ class EvaluatorSpec:
             so by an attribute of this name.
         measures_support: it measures how far the retrieved context supports the answer; an answer without a
             letter or digit has the worst score. The class says so by an attribute of this name.
+        decided_by_one_observation: a case that fails it once fails, however further repeats end, and is not
+            asked again to confirm it: a leak, a forbidden call, harm. The class says so by an attribute of
+            this name.
+        may_only_measure: its primary metric may have no value for a case whose other metrics it measures, and
+            then decides nothing. The class says so by an attribute of this name; without it, such an outcome
+            is an error.
     """
 
     id: str
@@ -116,6 +122,8 @@ class EvaluatorSpec:
     judges_conversations: bool = False
     expectations: tuple[str, ...] = ()
     detector: bool = False
+    may_only_measure: bool = False
+    decided_by_one_observation: bool = False
     uses: tuple[str, ...] = ()
     difference: str = ""
 
@@ -319,6 +327,8 @@ def _with_capabilities(spec: EvaluatorSpec, cls: type) -> EvaluatorSpec:
         expectations=names_in(KIND, spec.id, cls, "expectations"),
         detector=spec.problem_type in WHATEVER_WAS_ASKED
         or bool(inspect.getattr_static(cls, "detector", False)),
+        decided_by_one_observation=bool(inspect.getattr_static(cls, "decided_by_one_observation", False)),
+        may_only_measure=bool(inspect.getattr_static(cls, "may_only_measure", False)),
     )
 
 

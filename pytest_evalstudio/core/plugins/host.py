@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
@@ -156,6 +157,10 @@ class ReadsCase(Protocol):
     def reads_case(self) -> bool: ...
 
 
+_END_OF_SENTENCE = re.compile(r"[.;:!]+; ")
+"""End of a quoted sentence that goes on with a remedy."""
+
+
 class HostFault(Exception):
     """A request that failed.
 
@@ -167,6 +172,8 @@ class HostFault(Exception):
             key is refused, or the account has no credit. Later prompts are not asked.
         throttled: whether the service is asked too much; fewer requests are then made at the same time.
         not_supported: whether the configured host cannot take an image or file of the question.
+        cause: stable name of the cause, e.g. "http_401", by which equal faults are shown once; "" where only
+            the message tells.
     """
 
     def __init__(
@@ -178,8 +185,10 @@ class HostFault(Exception):
         ends_asking: bool = False,
         throttled: bool = False,
         not_supported: bool = False,
+        cause: str = "",
     ) -> None:
-        super().__init__(message)
+        super().__init__(_END_OF_SENTENCE.sub("; ", message))
+        self.cause = cause
         self.retry = retry
         self.ends_asking = ends_asking
         self.throttled = throttled

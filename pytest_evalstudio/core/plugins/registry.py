@@ -18,7 +18,7 @@ from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 from typing import Any, Generic, Protocol, TypeVar
 
-from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
+from pytest_evalstudio.core.errors import ConfigurationError, exception_text, unknown_name
 from pytest_evalstudio.core.plugins.declaring import SPEC
 from pytest_evalstudio.core.plugins.evaluator import Evaluator, EvaluatorSpec
 from pytest_evalstudio.core.plugins.generator import Generator, GeneratorSpec
@@ -175,7 +175,7 @@ class PluginRegistry(Generic[P, S]):
             except ConfigurationError:
                 raise
             except Exception as exc:
-                fault = f"{type(exc).__name__}: {exc}"
+                fault = exception_text(exc)
                 raise ConfigurationError(
                     f"{self.kind} {point.name!r} of an installed package does not load ({point.value}):"
                     f" {fault}"

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from msgspec import Struct, field
 
+from pytest_evalstudio.core.errors import exception_text
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.plugins.evaluator import Aggregates, ModelScore
 from pytest_evalstudio.engine.analysis.aggregators import Aggregator, ScoreAggregator
 from pytest_evalstudio.engine.analysis.corrections import CorrectedRate, corrected_rate
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
+from pytest_evalstudio.engine.scoring.outcome_check import checked_figures
 from pytest_evalstudio.record.schema import Item, Run
 from pytest_evalstudio.stats.bootstrap import cluster_bootstrap_intervals
 from pytest_evalstudio.stats.intervals import wilson_interval
@@ -188,9 +190,10 @@ def _model_wide(
         if not aggregator.scores[info.id].get(model, ScoreAggregator()).scored:
             continue
         try:
-            figures[model] = aggregate.aggregate(aggregator.spool.rows(info.id, model))
+            score = aggregate.aggregate(aggregator.spool.rows(info.id, model))
+            figures[model] = checked_figures({metric.key: metric for metric in info.metrics}, score)
         except Exception as exc:  # other people's code: the run's report must outlive it, and says so
-            faults[model] = f"model-wide figures could not be computed: {type(exc).__name__}: {exc}"
+            faults[model] = f"model-wide figures could not be computed: {exception_text(exc)}"
     return figures, faults
 
 

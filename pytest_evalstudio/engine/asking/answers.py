@@ -22,6 +22,7 @@ from pytest_evalstudio.core.states import ApplicationState
 from pytest_evalstudio.core.steps import read_steps
 from pytest_evalstudio.core.store import Store
 from pytest_evalstudio.core.tool_calls import read_tool_calls
+from pytest_evalstudio.text.unicode import valid_json
 
 FILE_NAME = "answers-1.sqlite"
 """The number is the version of what the rows mean; another version is another file."""
@@ -55,7 +56,16 @@ _STORE = """
 
 _RUN = "run"
 """Key of the run beside the fields of an answer; answers of earlier versions have none."""
-_NOT_STORED = ("not_supported", "not_asked", "access_refused", "stored_at", "turns", "ended_by")
+_NOT_STORED = (
+    "not_supported",
+    "not_asked",
+    "access_refused",
+    "stored_at",
+    "error_cause",
+    "turns",
+    "ended_by",
+    "closing_messages",
+)
 """Turns of a conversation are stored one by one."""
 
 
@@ -141,7 +151,7 @@ class AnswerCache:
         if not rows:
             return None
         try:
-            stored = json.loads(rows[0][0])
+            stored = json.loads(valid_json(rows[0][0]))
             run = str(stored.pop(_RUN, ""))
             calls = read_tool_calls(stored.get("tool_calls"))
             steps, calls = read_steps(stored.get("steps"), calls, chunks=len(stored["context"]))

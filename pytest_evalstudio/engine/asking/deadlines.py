@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable
 from typing import TypeVar
 
+from pytest_evalstudio.core.errors import exception_text
 from pytest_evalstudio.core.plugins.host import HostFault
 
 T = TypeVar("T")
@@ -32,5 +33,7 @@ async def within(work: Awaitable[T], seconds: float | None, option: str, fact: s
             return await work
     except TimeoutError as exc:
         if not limit.expired():
-            raise HostFault(f"{type(exc).__name__}: {exc}", retry=True) from exc
-        raise TimeIsUp(f"{fact} within {seconds:g} s (`{option}`)", retry=True) from None
+            raise HostFault(exception_text(exc), retry=True) from exc
+        raise TimeIsUp(
+            f"{fact} within {seconds:g} s (`{option}`)", retry=True, cause=f"timeout_{option}"
+        ) from None

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import NOTHING, Answer, Prompt
@@ -386,7 +386,7 @@ class AbsentHost:
         """Nothing to prepare."""
 
     async def answer(self, prompt: Prompt) -> Answer:
-        raise HostFault(self._reason)
+        raise HostFault(self._reason, cause="package_missing")
 
     async def close(self) -> None:
         """Nothing to close."""
@@ -394,5 +394,6 @@ class AbsentHost:
 
 def absent_host(spec: HostSpec, reason: str) -> Host:
     """Return a host with the declaration of another one that answers nothing."""
-    declared = type(AbsentHost.__name__, (AbsentHost,), {"__evalstudio__": spec})
+    declaration = structs.replace(spec, client="")  # which cannot be imported
+    declared = type(AbsentHost.__name__, (AbsentHost,), {"__evalstudio__": declaration})
     return cast(Host, declared(reason))

@@ -79,7 +79,7 @@ class Breaker:
         self._limit = prompts
         self._misses = 0
         self._opened_at = 0.0
-        self.last_fault = ""
+        self.last_fault = self.last_cause = ""
 
     def refuses(self) -> bool:
         """Return True if a prompt is not to be asked now.
@@ -94,9 +94,9 @@ class Breaker:
         self._opened_at = now
         return False
 
-    def miss(self, fault: str) -> None:
+    def miss(self, fault: str, cause: str = "") -> None:
         self._misses += 1
-        self.last_fault = fault
+        self.last_fault, self.last_cause = fault, cause
         if self._misses == self._limit:
             self._opened_at = time.monotonic()
 

@@ -16,6 +16,7 @@ from pytest_evalstudio.engine.asking.deadlines import TimeIsUp, within
 from pytest_evalstudio.engine.asking.limits import Counters, Limits
 from pytest_evalstudio.engine.asking.load import Load
 from pytest_evalstudio.engine.asking.retrying import with_retries
+from pytest_evalstudio.engine.case_types import answer_fault
 from pytest_evalstudio.hosts._bodies import max_reply_size
 from pytest_evalstudio.hosts._connected import import_client
 
@@ -88,8 +89,10 @@ class HostRequests:
         answer = await self.in_time(self._host.answer(prompt), self._limits.timeout_s)
         if not isinstance(answer, Answer):
             raise HostFault(f"host {self._spec.id!r} gave a {type(answer).__name__} instead of an Answer")
-        if not all(isinstance(text, str) for text in (answer.text, *answer.context, *answer.context_sources)):
-            raise HostFault(f"host {self._spec.id!r} gave an Answer whose text or context is not a text")
+        if fault := answer_fault(answer):
+            raise HostFault(f"host {self._spec.id!r} gave an Answer with a wrong field: {fault}")
+        if answer.not_asked or answer.access_refused:  # said by the engine alone
+            answer = replace(answer, not_asked=False, access_refused=False)
         if fault := number_fault(
             usage=answer.usage,
             cost_usd=answer.cost_usd,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import Answer, Prompt, Retrieval
 from pytest_evalstudio.core.display import visible
-from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError, EvaluationError
+from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError, EvaluationError, exception_text
 from pytest_evalstudio.core.plugins.host import Host, HostFault, HostSpec, ReadsCase
 from pytest_evalstudio.engine.asking.answers import AnswerCache, StoredAnswer, claimed
 from pytest_evalstudio.engine.asking.cleaning import without_secrets
@@ -34,6 +34,7 @@ from pytest_evalstudio.engine.asking.runs import AskingRun, CacheMode, RunSource
 from pytest_evalstudio.engine.asking.secrets import SHORTEST_IN_ANSWERS, Secrets
 from pytest_evalstudio.engine.asking.spending import ExpectedPrices, NotAsked, within_budget
 from pytest_evalstudio.judges.budget import Budget
+from pytest_evalstudio.text.unicode import valid_data, valid_text
 
 if TYPE_CHECKING:
     from pytest_evalstudio.engine.asking.tracing import QuestionTrace, TracingSource
@@ -382,7 +383,8 @@ class ModelSession:
         if self._breaker.refuses():
             return self._failure(
                 f"not asked: the host did not answer {self._breaker.misses} prompts in a row; the last"
-                f" time: {self._breaker.last_fault}"
+                f" time: {self._breaker.last_fault}",
+                Answer(error_cause=self._breaker.last_cause),
             )
         if self._budget is not None and (spent := self._budget.exhausted()):
             return self._not_asked(spent)
@@ -396,7 +398,7 @@ class ModelSession:
             answer = await trace.completed(answer, prompt.text, max_text_chars=self._max_text_chars)
         if answer.error:
             return self._failure(answer.error, answer)
-        answer = without_secrets(answer, self._secrets)
+        answer = without_secrets(valid_data(answer), self._secrets)
         self._counters.success(answer)
         if self._cache is not None and key and accept(answer):
             self._cache.put(key, answer, run=self._run().id)
@@ -433,9 +435,14 @@ class ModelSession:
             if fault.ends_asking:
                 self._end = message
             if fault.retry:
-                self._breaker.miss(message)
+                self._breaker.miss(message, fault.cause)
                 message += afterword(fault, tries)
-            return Answer(error=message, retries=max(0, tries - 1), not_supported=fault.not_supported)
+            return Answer(
+                error=message,
+                error_cause=fault.cause,
+                retries=max(0, tries - 1),
+                not_supported=fault.not_supported,
+            )
         except (ConfigurationError, NotAsked):
             raise
         except EvalStudioError as exc:
@@ -443,7 +450,7 @@ class ModelSession:
         except (
             Exception
         ) as exc:  # a fault of the host's code is an error of this case, never the end of the run
-            return Answer(error=f"{type(exc).__name__}: {exc}", retries=max(0, tries - 1))
+            return Answer(error=exception_text(exc), retries=max(0, tries - 1))
         self._breaker.reset()
         self._load.slots.answered()
         return replace(answer, retries=tries - 1)
@@ -475,9 +482,18 @@ class ModelSession:
 
     def _failure(self, message: str, answer: Answer | None = None) -> Answer:
         self._counters.failure_count += 1
-        masked = self.mask(message)
+        masked = valid_text(self.mask(message))
         short = masked if len(masked) <= LONGEST_MESSAGE else masked[:LONGEST_MESSAGE] + " …"
-        return replace(answer or Answer(), text="", error=f"{self._kind} {self.name!r}: {short}")
+        answer = answer or Answer()
+        cause = f"{answer.error_cause} {self._service}" if answer.error_cause else ""
+        error = f"{self._kind} {self.name!r}: {short}"
+        return replace(answer, text="", error=error, error_cause=cause)
+
+    @property
+    def _service(self) -> str:
+        """Return what models share whose service fails: a connection, an address, a host."""
+        names = (self._settings.get("connection"), self._settings.get("url"), self.spec.id)
+        return str(next(filter(None, names)))
 
     async def _closing(self) -> None:
         await self._requests.cancel()
@@ -495,7 +511,7 @@ class ModelSession:
 def _closing_fault(exc: Exception) -> str:
     if isinstance(exc, TimeoutError):
         return f" within {CLOSING_S:g} s; check the service"
-    return f": {exc}" if isinstance(exc, HostFault) else f": {type(exc).__name__}: {exc}"
+    return f": {exc}" if isinstance(exc, HostFault) else f": {exception_text(exc)}"
 
 
 async def _as_it_is(answer: Answer) -> Answer:

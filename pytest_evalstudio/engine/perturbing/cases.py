@@ -46,7 +46,7 @@ def _defaults(model: type[FormatModel], names: Iterable[str]) -> dict[str, objec
 _NO_ANSWER_IN_TURN = _defaults(
     AnsweredTurn, set(AnsweredTurn.model_fields) - set(ConversationTurn.model_fields)
 )
-_NO_ANSWER = _defaults(Row, (*_NO_ANSWER_IN_TURN, "ended_by"))
+_NO_ANSWER = _defaults(Row, (*_NO_ANSWER_IN_TURN, "ended_by", "closing_messages"))
 
 
 def perturb(

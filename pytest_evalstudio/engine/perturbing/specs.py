@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
 
-from pytest_evalstudio.core.errors import ConfigurationError, nearest
+from pytest_evalstudio.core.errors import ConfigurationError, exception_text, nearest
 from pytest_evalstudio.core.judging import Judge
 from pytest_evalstudio.core.plugins.perturbator import (
     DEFAULT_INTENSITY,
@@ -31,6 +31,7 @@ from pytest_evalstudio.core.plugins.perturbator import (
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.perturbing.written import WrittenPerturbator
 from pytest_evalstudio.formats.options import build, check_options
+from pytest_evalstudio.text.unicode import valid_data
 
 if TYPE_CHECKING:
     from pytest_evalstudio.engine.perturbing.protected import MaskedText
@@ -65,9 +66,13 @@ class PerturbationStep(Struct, frozen=True, kw_only=True):
         try:
             change = self.perturbator.perturb(text, self.intensity, _seed_for(text, self.spec.id, seed))
         except Exception as exc:  # other people's code: the suite must outlive it, and says so
-            return Change.none(f"the perturbator failed: {type(exc).__name__}: {exc}")
+            return Change.none(f"the perturbator failed: {exception_text(exc)}")
+        if not isinstance(change, Change) or not isinstance(change.text, str):
+            found = type(change.text if isinstance(change, Change) else change).__name__
+            return Change.none(f"the perturbator failed: it returned {found} instead of a Change with a text")
         if change.reason:
             return change
+        change = valid_data(change)
         if not change.text.strip():
             return Change.none("nothing is left of it")
         if change.text == text and not self.spec.identical:

@@ -42,10 +42,14 @@ def answer_of_row(row: Row, *, error: str, folder: str | None = None) -> Answer:
         )
         for turn in row.turns
     )
+    closing = tuple(row.closing_messages)
     if not turns or not any(turn.answer.text or turn.answer.tool_calls for turn in turns):
-        return _answer_in(row, error)
+        answer = _answer_in(row, error)
+        return replace(answer, closing_messages=closing) if closing else answer
     joined = joined_answer(turns, ended_by=row.ended_by)
-    return replace(joined, text="" if error else joined.text, error=error or joined.error)
+    return replace(
+        joined, text="" if error else joined.text, error=error or joined.error, closing_messages=closing
+    )
 
 
 def _answer_in(row: Row | AnsweredTurn, error: str) -> Answer:
@@ -89,6 +93,7 @@ def complete_row(row: Row, answer: Answer, folder: str) -> None:
     row.tool_calls = list(answer.tool_calls)
     row.steps = list(answer.steps)
     row.ended_by = answer.ended_by
+    row.closing_messages = list(answer.closing_messages)
     row.turns = [
         _completed_turn(row.turns[index] if index < len(row.turns) else None, exchange, prefix)
         for index, exchange in enumerate(answer.turns)
@@ -163,6 +168,7 @@ def recorded_answer(answer: Answer, folder: str) -> schema.RecordedAnswer:
             for exchange in answer.turns
         ),
         ended_by=answer.ended_by,
+        closing_messages=tuple(map(masked, answer.closing_messages)),
     )
 
 
@@ -211,6 +217,7 @@ def answer_of_record(row: schema.RecordedAnswer) -> Answer:
             for turn in row.turns
         ),
         ended_by=row.ended_by,
+        closing_messages=row.closing_messages,
     )
 
 

@@ -33,7 +33,7 @@ class ConfirmationResult(Struct, frozen=True, kw_only=True):
         failed: repeats that fail, those of the run itself included.
         cases: cases of the run that could regress, by which the level follows.
         baseline_passed, baseline_runs: attempts of the baseline; 0 where it has one answer of the case.
-        reason: of an interruption.
+        reason: of an interruption, or of a confirmation by one repeat.
         evaluators: those that the repeats were judged by, of a case that failed by others in the baseline
             already; () where all of them were.
     """
@@ -57,6 +57,8 @@ class ConfirmationResult(Struct, frozen=True, kw_only=True):
             level = f"level {FAMILY_LEVEL:g} for {counted(self.cases, 'case')}"
             count += f", {earlier} (exact two-sample test, {level})"
         match self.code:
+            case ConfirmationCode.CONFIRMED if self.reason:
+                return f"confirmed{scope}: {count}; {self.reason}"
             case ConfirmationCode.CONFIRMED:
                 return f"confirmed{scope}: {count}"
             case ConfirmationCode.NOT_CONFIRMED:

@@ -9,6 +9,7 @@ from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.repeats import needing_all_repeats
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.verdicts import repeat_states
+from pytest_evalstudio.engine.scoring.violations import is_violation
 from pytest_evalstudio.stats.confirmation import RepeatedBaselineTest, RepeatTest
 
 _CODES = {
@@ -23,7 +24,8 @@ _UNDECIDED = "the repeats ended; a baseline with more repeats would decide"
 def can_be_confirmed(result: Result) -> bool:
     """Return whether further repeats of a result's question can show that it fails by chance.
 
-    Evaluators that compare all repeats with each other are no verdicts on a single one.
+    Evaluators that compare all repeats with each other are no verdicts on a single one, and a violation of a
+    hard rule needs no second one.
     """
     deciding = [selected for selected in result.verdicts if _counts(result, selected)]
     failing = [selected for selected in deciding if result.verdicts[selected].passed is False]
@@ -33,6 +35,7 @@ def can_be_confirmed(result: Result) -> bool:
         and not (result.not_run or result.errors)
         and (bool(failing) or result.response.fails)
         and not needing_all_repeats(tuple(deciding)).intersection(failing)
+        and not any(result.verdicts[selected].violations for selected in failing)
     )
 
 
@@ -65,6 +68,26 @@ def repeat_passes(result: Result, index: int) -> bool | None:
     return all(state is not False for state in states)
 
 
+def violating(result: Result) -> list[str]:
+    """Return the ids of the evaluators by which a result violates a hard rule."""
+    return [
+        selected.id
+        for selected, reached in result.verdicts.items()
+        if _counts(result, selected) and reached.violations
+    ]
+
+
+def violation_in(result: Result) -> str:
+    """Return the violation of a hard rule in a repeat that the confirmation asked for; "" for none."""
+    for outcomes in result.outcomes:
+        for selected, outcome in outcomes.items():
+            (state,) = repeat_states(selected, [outcome])
+            is_new = _counts(result, selected) or result.verdicts[selected].passed is True
+            if result.decides(selected) and is_new and is_violation(selected, outcome, state):
+                return f"{selected.id}: {outcome.reason}" if outcome.reason else selected.id
+    return ""
+
+
 def repeats_of(result: Result, responses: Sequence[bool]) -> list[bool | None]:
     """Return for each repeat whether it passes; None where an evaluator broke.
 
@@ -92,7 +115,11 @@ def confirmation_of(
     passed, failed = states.count(True), states.count(False)
     reason = result.not_run or ("a repeat without a verdict" if None in states else "")
     decision = test.decision(passed, failed)
-    if decision == "open" and not reason:
+    if violation := violation_in(result):
+        decision, reason = "confirmed", f"a repeat violates {violation}, and one decides"
+    elif decision != "open":
+        reason = ""
+    elif not reason:
         return None
     return ConfirmationResult(
         code=_CODES[decision],
@@ -101,7 +128,7 @@ def confirmation_of(
         cases=test.cases,
         baseline_passed=test.baseline_passed if isinstance(test, RepeatedBaselineTest) else 0,
         baseline_runs=test.baseline_runs if isinstance(test, RepeatedBaselineTest) else 0,
-        reason={"open": reason, "undecided": _UNDECIDED}.get(decision, ""),
+        reason=_UNDECIDED if decision == "undecided" else reason,
         evaluators=tuple(sorted(selected.id for selected in result.regressed)),
     )
 

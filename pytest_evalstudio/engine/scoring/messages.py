@@ -22,6 +22,7 @@ CONTEXT_CHUNKS = 3
 EARLIER_TURNS = 4
 TURN_CHARS = 300
 TURN_CALLS = 5
+CLOSING_MESSAGES = 3
 ATTACHMENTS = 5
 _PARTS: Mapping[str, str] = {
     "answer": "the answer",
@@ -165,6 +166,22 @@ def _shown_repeat(result: Result) -> int:
     return next((index for index, case in enumerate(result.answers) if not case.is_answered), 0)
 
 
+def error_cause(result: Result) -> tuple[str, str]:
+    """Return what causes the errors of a result, and its lines of errors.
+
+    Results with the same cause have the same fault of one service, evaluator or judge. Causes are compared by
+    codes where the fault has one, else by the whole text.
+    """
+    causes = []
+    for fault in result.errors:
+        if fault.code in UNANSWERED:
+            answers = [case.answer for case in result.answers if case.error]
+            causes += sorted({answer.error_cause or answer.error for answer in answers})
+        else:
+            causes.append(f"{fault.code} {fault.evaluator} {fault.reason}")
+    return "\n".join(dict.fromkeys(causes)), visible_lines("\n".join(_error_lines(result.errors)))
+
+
 def _error_lines(faults: Iterable[Fault]) -> Iterator[str]:
     """Yield a line for each fault; evaluators are named unless the host or their judge is to blame."""
     evaluators: dict[tuple[str, str], list[str]] = {}
@@ -193,6 +210,8 @@ def _case_lines(case: Case) -> list[str]:
             lines.append(f"... and {len(case.attachments) - ATTACHMENTS} more images and files")
         if not case.error:
             lines += _expectation_lines(case)
+    closing = case.answer.closing_messages[:CLOSING_MESSAGES]
+    lines += [f"after it, user: {short(text, TURN_CHARS)}" for text in closing]
     for index, chunk in enumerate(case.context[:CONTEXT_CHUNKS]):
         source = (
             f" ({safe_identifier(case.context_sources[index])})" if index < len(case.context_sources) else ""

@@ -52,6 +52,7 @@ class Result:
         regressed: evaluators that fail the case and passed it in the baseline, where others failed it; its
             confirmation judges by these alone.
         confirmation: of a regressed case that was asked again; None for others.
+        not_repeated: why a regressed case was not asked again, "" where it was, or nothing forbids it.
         not_run: why the model was not asked all its repeats, "" if it was; there are no verdicts then.
         access_refused: whether it was not asked since its service refused access to an earlier item.
     """
@@ -72,6 +73,7 @@ class Result:
     access_refused: bool = False
     regressed: frozenset[ConfiguredEvaluator] = frozenset()
     confirmation: ConfirmationResult | None = None
+    not_repeated: str = ""
 
     @property
     def errors(self) -> list[Fault]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import re
 import traceback
@@ -11,13 +10,15 @@ from collections.abc import Hashable, Sequence
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.collecting import uncollected
-from pytest_evalstudio.core.errors import EvalStudioError
+from pytest_evalstudio.core.errors import EvalStudioError, exception_text
 from pytest_evalstudio.core.judging import JUDGE
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.plugins.evaluator import WHATEVER_WAS_ASKED
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.scoring.comparable import comparable_case
+from pytest_evalstudio.engine.scoring.outcome_check import checked, invalid
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
+from pytest_evalstudio.text.unicode import valid_text
 
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _SPOKEN = {
@@ -111,7 +112,10 @@ def _without_asking(selected: ConfiguredEvaluator, case: Case, tools: Tools) -> 
         reason = selected.spec.inapplicable(selected.evaluator, case)
     except Exception as exc:
         return Outcome.error(fault(selected, exc))
-    return Outcome.not_applicable(reason) if reason else None
+    if reason is not None and not isinstance(reason, str):
+        spec = selected.spec
+        return invalid(spec, f"{type(reason).__name__} as the reason of not_applicable, not a text")
+    return Outcome.not_applicable(valid_text(reason)) if reason else None
 
 
 def judges_content(selected: ConfiguredEvaluator) -> bool:
@@ -162,7 +166,7 @@ def _ask(selected: ConfiguredEvaluator, cases: Sequence[Case], tools: Tools) -> 
         return [Outcome.error(tools.missing, OutcomeCode.RESOURCE_MISSING)] * len(cases)
     try:
         outcomes = list(selected.evaluator.score(cases, tools))
-    except Exception as exc:
+    except (Exception, SystemExit) as exc:
         groups = _groups(selected, cases)
         if len(groups) == 1:
             return [Outcome.error(fault(selected, exc))] * len(cases)
@@ -174,13 +178,8 @@ def _ask(selected: ConfiguredEvaluator, cases: Sequence[Case], tools: Tools) -> 
             )
         }
         return [by_index[index] for index in range(len(cases))]
-    if len(outcomes) != len(cases):
-        wrong = (
-            f"evaluator {selected.id} gave {len(outcomes)} outcomes for {len(cases)} cases; it must give one"
-            " each"
-        )
-        return [Outcome.error(wrong, OutcomeCode.OUTCOME_INVALID)] * len(cases)
-    return [_checked(selected, outcome) for outcome in outcomes]
+    spec = selected.evaluator.__evalstudio__  # without the metric of a calibration, which is added later
+    return checked(spec, outcomes, len(cases))
 
 
 def _groups(selected: ConfiguredEvaluator, cases: Sequence[Case]) -> list[list[int]]:
@@ -197,30 +196,9 @@ def _groups(selected: ConfiguredEvaluator, cases: Sequence[Case]) -> list[list[i
     return list(groups.values())
 
 
-def _checked(selected: ConfiguredEvaluator, outcome: object) -> Outcome:
-    """Return an outcome with the declared metrics only, and with scores as Python numbers."""
-    if not isinstance(outcome, Outcome):
-        return Outcome.error(
-            f"evaluator {selected.id} gave {type(outcome).__name__} instead of an Outcome",
-            OutcomeCode.OUTCOME_INVALID,
-        )
-    for key in outcome.scores:
-        if selected.spec.metric(key) is None:
-            return Outcome.error(
-                f"evaluator {selected.id} gave a score for {key!r}, which is not one of its metrics",
-                OutcomeCode.OUTCOME_INVALID,
-            )
-    if all(value is None or type(value) in (float, int) for value in outcome.scores.values()):
-        return outcome
-    return dataclasses.replace(
-        outcome,
-        scores={key: None if value is None else float(value) for key, value in outcome.scores.items()},
-    )
-
-
-def fault(selected: ConfiguredEvaluator, exc: Exception) -> str:
+def fault(selected: ConfiguredEvaluator, exc: BaseException) -> str:
     """Describe the exception of an evaluator: its message, or the place where it was raised."""
     if isinstance(exc, EvalStudioError):
         return str(exc)
     frame = traceback.extract_tb(exc.__traceback__)[-1]
-    return f"evaluator {selected.id} failed: {type(exc).__name__}: {exc} ({frame.filename}:{frame.lineno})"
+    return f"evaluator {selected.id} failed: {exception_text(exc)} ({frame.filename}:{frame.lineno})"

@@ -43,6 +43,7 @@ class ModelInfo:
         runs: how often each question is asked of it, the maximum where a test ends the asking.
         stopping: the test that ends the asking of a question; None for a fixed number of repeats.
         retrieves: whether it retrieves; None where only the context of its answers says.
+        confirm: how often a regressed case is asked at most; None for the setting of the run.
         description: further fields of the record's header.
     """
 
@@ -51,6 +52,7 @@ class ModelInfo:
     runs: int = 1
     stopping: Sprt | None = None
     retrieves: bool | None = None
+    confirm: int | None = None
     description: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 
     def __post_init__(self) -> None:

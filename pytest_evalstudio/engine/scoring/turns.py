@@ -72,7 +72,7 @@ def _turns_of(selected: ConfiguredEvaluator, case: Case) -> list[TurnUnit]:
         if scores_turn(selected, case, number)
     ]
     if selected.spec.judges_conversations or (
-        expectations_read(selected) & set(EXPECTATIONS) and any(getattr(case, name) for name in _OF_TURNS)
+        expectations_read(selected) & set(EXPECTATIONS) and _has_expectations(case)
     ):
         units.append(TurnUnit(turn=WHOLE, case=_whole(case)))
     return units
@@ -222,3 +222,8 @@ def _whole(case: Case) -> Case:
         conversation=(*case.conversation, *messages_of(turns[:-1])),
         attachments=turns[-1].attachments,
     )
+
+
+def _has_expectations(case: Case) -> bool:
+    """Return True if a case expects something of the whole conversation, be it that no tool is called."""
+    return case.expected_tool_calls is not None or any(getattr(case, name) for name in _OF_TURNS)

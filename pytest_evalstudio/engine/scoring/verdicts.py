@@ -17,6 +17,7 @@ from pytest_evalstudio.core.repeats import BY_MEAN, MEAN, PassPolicy
 from pytest_evalstudio.engine.origins import Origin
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.tasks import EvalTask
+from pytest_evalstudio.engine.scoring.violations import is_violation, violations
 from pytest_evalstudio.stats.sequential import Sprt
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
         policy: of the repeats.
         stopped: decision of the sequential test, "" without one.
         metric_passes: whether each metric passes by its repeats; empty where its mean decides.
+        violations: number of repeats that violate a hard rule; one decides.
     """
 
     status: Status
@@ -59,6 +61,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
     policy: str = MEAN
     stopped: Stopped = ""
     metric_passes: Mapping[str, bool] = field(default_factory=lambda: NOTHING)
+    violations: int = 0
 
     @property
     def doubt(self) -> str:
@@ -119,9 +122,11 @@ def verdict(
     if len(scored) == 1 and len(outcomes) == 1:
         scores = scored[0].scores
         missed = _missed(selected, scores)
+        passed = _passed(selected, scores, missed)
         return Verdict(
             status="score",
-            passed=_passed(selected, scores, missed),
+            passed=passed,
+            violations=int(is_violation(selected, scored[0], passed)),
             scores=scores,
             missed=missed,
             code=scored[0].code,
@@ -132,6 +137,14 @@ def verdict(
     repeats = repeat_states(selected, outcomes)
     decision = _decision(repeats, stopping)
     by_repeats = counted_verdict(repeats, policy, stopping)
+    metric_passes = _metric_passes(selected, outcomes, policy, stopping)
+    violating = violations(selected, outcomes, repeats)
+    if violating:
+        by_repeats = False
+        decision = decision and "fail"
+        metric_passes |= dict.fromkeys(
+            _missed_in_repeats(selected, [outcomes[at] for at in violating]), False
+        )
     if by_repeats is None:
         missed = _missed(selected, scores)
         passed = _passed(selected, scores, missed)
@@ -146,7 +159,8 @@ def verdict(
         repeats=repeats,
         policy=policy.text,
         stopped=decision,
-        metric_passes=_metric_passes(selected, outcomes, policy, stopping),
+        metric_passes=metric_passes,
+        violations=len(violating),
         code=_code_of_repeats(outcomes, repeats),
         reason=_reason(outcomes, repeats, failed_by_repeats=by_repeats is False),
         least=_least(scored),
@@ -249,6 +263,10 @@ def missed_lines(selected: ConfiguredEvaluator, reached: Verdict) -> list[str]:
     A failure of the retrieved context alone begins with "retrieval".
     """
     part = "retrieval: " if reached.code in OF_RETRIEVAL else ""
+    if reached.missed and reached.violations and True in reached.repeats:
+        because = f": {reached.reason}" if reached.reason else ""
+        count = f"violated in {reached.violations} of {len(reached.repeats)} repeats, and one decides"
+        return [f"{part}{selected.id}: {count}{because}"]
     if reached.missed and (reached.stopped in ("pass", "fail") or reached.policy != MEAN):
         return [part + _repeats_line(selected, reached)]
     lines: list[str] = []

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from pytest_evalstudio.core.cases import Answer
+from pytest_evalstudio.core.errors import exception_text
 from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.hosts._frameworks import haystack, langgraph, llama_index, openai_agents, pydantic_ai
 
@@ -40,6 +41,6 @@ def framework_answer(result: object, label: str) -> Answer | None:
         except Exception as exc:  # properties of the framework's objects run its code
             raise HostFault(
                 f"{label} returned a result of {name} that this version cannot read"
-                f" ({type(exc).__name__}: {exc}); return a mapping with 'answer'"
+                f" ({exception_text(exc)}); return a mapping with 'answer'"
             ) from exc
     return None

@@ -261,6 +261,8 @@ def _answer(row: RecordRow, trajectories: Sequence[Trajectory]) -> JsonObject:
             answer["whole"] = trajectory_entry(trajectories[-1])
     elif trajectories:
         answer |= trajectory_entry(trajectories[0])
+    if row.closing_messages:
+        answer["closing"] = [_short(text, TURN_CHARS) for text in row.closing_messages]
     marks = {
         id: [_mark(mark) for mark in outcome.fragments if mark.start < TEXT_CHARS]
         for id, outcome in row.outcomes.items()

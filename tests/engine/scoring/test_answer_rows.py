@@ -49,11 +49,12 @@ FULL = Answer(
     session="s1",
     state=ApplicationState(after='{"a": 1}', before="{}"),
     ended_by="max_turns",
+    closing_messages=("Thanks!",),
 )
 """Answer to a single question, with the field of a conversation's end."""
 OF_CONVERSATIONS = {"turns"}
 """The turns of a conversation have a test of their own."""
-OF_ASKING = {"not_supported", "not_asked", "access_refused", "retrieves"}
+OF_ASKING = {"not_supported", "not_asked", "access_refused", "retrieves", "error_cause"}
 """Fields that matter only while the answer is asked for."""
 
 
@@ -93,6 +94,7 @@ def test_record_and_lab_keep_the_turns_of_a_conversation() -> None:
         artifacts=(),
         retries=0,
         ended_by="",
+        closing_messages=(),
         spans="",
         stored_at=None,
         context_sources=("fees.md", ""),

@@ -308,6 +308,7 @@ class Panel {
       failed && answer.turns && trajectory,
       answer.turns && el("p", { class: "field-name" }, "Last answer"),
       beginning ? this.#answerBox(row, texts, answer, mode, metric, fragments) : el("p", { class: "quiet" }, "no answer"),
+      (answer.closing ?? []).map((text) => el("p", { class: "turn-expected", dir: "auto" }, "The user, after it: ", said(text))),
       !failed && trajectory,
       this.#context(texts, answer, fragments, metric),
     ]

@@ -1,0 +1,1 @@
+"""Texts before any metric looks at them; imports nothing of the project."""
