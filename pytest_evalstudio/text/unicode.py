@@ -7,12 +7,9 @@ U+FFFD where foreign data enter: in files, replies of hosts, cases of Python cod
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Iterable, Mapping
 from typing import TypeVar, cast
-
-import msgspec
 
 T = TypeVar("T")
 REPLACEMENT = "\ufffd"
@@ -108,6 +105,10 @@ def _fields(value: object, names: Iterable[str]) -> object:
             changes[name] = new
     if not changes:
         return value
+    import dataclasses  # rarely needed
+
+    import msgspec
+
     if hasattr(value, "__struct_fields__"):
         return msgspec.structs.replace(value, **changes)  # type: ignore[type-var]
     return dataclasses.replace(value, **changes)  # type: ignore[type-var]
