@@ -14,6 +14,7 @@ from pytest_evalstudio.core.judging import Judge
 from pytest_evalstudio.core.repeats import MEAN, PassPolicy
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.asking.dialogues import Dialogue, Request
+from pytest_evalstudio.engine.asking.thoughts import scored_case
 from pytest_evalstudio.engine.origins import SOURCE, origin
 from pytest_evalstudio.engine.scoring.answering import answered, requests_of, unpacked_case
 from pytest_evalstudio.engine.scoring.confirmation import ConfirmationResult
@@ -46,6 +47,7 @@ from pytest_evalstudio.stats.confirmation import ConfirmationTest
 if TYPE_CHECKING:
     from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
     from pytest_evalstudio.formats.config import Configuration
+    from pytest_evalstudio.text.thoughts import ThoughtTags
 
 
 class Progress(Protocol):
@@ -81,6 +83,7 @@ class Pipeline:
         provide: what an evaluator is provided; the splitter of sentences alone where not given.
         spans: takes the time of each evaluator's batches.
         open_user_model: opens the judge model that plays simulated users.
+        thoughts: tags of thoughts in the texts of answered tasks, see `text.thoughts`.
     """
 
     def __init__(
@@ -94,7 +97,9 @@ class Pipeline:
         provide: Callable[[ConfiguredEvaluator], Tools] | None = None,
         spans: EvaluatorSpans | None = None,
         open_user_model: Callable[[], Judge] | None = None,
+        thoughts: ThoughtTags = True,
     ) -> None:
+        self._thoughts = thoughts
         self.plan = plan
         self._open_user_model = open_user_model
         self._models = models
@@ -131,6 +136,7 @@ class Pipeline:
             provide=functools.partial(provider.tools_of, config),
             spans=spans,
             open_user_model=lambda: provider.judges.open(config),
+            thoughts=config.thoughts,
         )
 
     def evaluate(
@@ -288,7 +294,9 @@ class Pipeline:
         by_model: dict[str, list[Result]] = {}
         for result in waiting:
             if result.task.answered:
-                result.answers = tuple(map(unpacked_case, result.task.answers))
+                result.answers = tuple(
+                    scored_case(unpacked_case(case), self._thoughts) for case in result.task.answers
+                )
             else:
                 by_model.setdefault(result.task.model.key, []).append(result)
         for key, asking in by_model.items():

@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 OPERATION = (
+    "thoughts",
     "context_scores",
     "first_token_s",
     "served_model",
@@ -102,6 +103,7 @@ class Row(FormatModel):
         context_scores: relevance of each chunk as the host reports it.
         first_token_s: seconds until the first part of the answer, None where it was not streamed.
         served_model: the model that answered, as the service names it.
+        thoughts: reasoning of the model, which is no part of `actual_output` and is not scored.
         request_id: the service's id of the request.
         traceparent: trace and span of the answer in the form of W3C Trace Context.
         session: the service's id of the conversation.
@@ -157,6 +159,7 @@ class Row(FormatModel):
     first_token_s: Annotated[float | None, Field(ge=0, allow_inf_nan=False)] = None
     served_model: Text = ""
     request_id: Text = ""
+    thoughts: Text = ""
     traceparent: Text = ""
     session: Text = ""
     condition_on: ConditionOn = ""

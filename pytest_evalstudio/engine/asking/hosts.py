@@ -37,6 +37,7 @@ from pytest_evalstudio.formats.prompt_files import PromptFile, prompt_file_of
 from pytest_evalstudio.hosts._tools import HostTools
 from pytest_evalstudio.judges.budget import Budget
 from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.text.thoughts import ThoughtTags, tags_fault
 
 if TYPE_CHECKING:
     from pytest_evalstudio.engine.asking.tracing import TracingSource
@@ -46,12 +47,22 @@ if TYPE_CHECKING:
 
 LIMIT_KEYS = ("concurrency", "requests_per_minute", "timeout_s", "retries", "breaker", "deadline_s")
 LABEL_KEYS = ("connection", "description", "prices")
-SESSION_KEYS = ("host", "cache", "rag", "deterministic", "runs", "budget", *LABEL_KEYS, *LIMIT_KEYS)
+SESSION_KEYS = (
+    "host",
+    "cache",
+    "thoughts",
+    "rag",
+    "deterministic",
+    "runs",
+    "budget",
+    *LABEL_KEYS,
+    *LIMIT_KEYS,
+)
 """Keys of a model's table that are not the host's: `runs` and `budget` belong to the plugin, `rag` says that
 a host of kind "both" retrieves.
 """
 
-_SESSION_OPTIONS = ("cache", "rag", "deterministic", *LABEL_KEYS)
+_SESSION_OPTIONS = ("cache", "thoughts", "rag", "deterministic", *LABEL_KEYS)
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "pytest-evalstudio/model")
 
 
@@ -74,6 +85,7 @@ def open_model(
     allow_absent: bool = False,
     max_text_chars: int = MAX_TEXT_CHARS,
     tracing: TracingSource | None = None,
+    thoughts: ThoughtTags = True,
 ) -> ModelSession:
     """Make a configured model ready to be asked.
 
@@ -95,6 +107,7 @@ def open_model(
         allow_absent: whether a missing client package is an error of each question, not of the model.
         max_text_chars: of the configuration; far longer answers and contexts are errors.
         tracing: returns the traces of its questions; None for none.
+        thoughts: tags of thoughts in the texts of a model whose settings have none.
 
     Raises:
         ConfigurationError: if anything in the settings is unknown, missing or wrong.
@@ -161,6 +174,7 @@ def open_model(
             tracing=tracing,
             max_text_chars=max_text_chars,
             template=template,
+            thoughts=options.thoughts(kind, thoughts),
             unsupported=functools.partial(_unsupported, spec, registry),
             load=load_of(options.session.connection, str(folder), limits),
             labels=SessionLabels(
@@ -211,6 +225,7 @@ def check_model(name: str, settings: Mapping[str, Any], registry: Registry, *, k
         _template_of(source, spec)
         known = {key: value for key, value in settings.items() if not _is_reference(value)}
         options = _ModelOptions.checked(cls, known, known, f"host {spec.id}")
+        options.thoughts(kind)
         build(Limits, options.limits, "")
 
 
@@ -292,6 +307,7 @@ class _SessionOptions:
     """Keys of a model's table that are neither the host's nor limits; None where the host decides."""
 
     cache: bool | Literal["never", "resume", "always"] | None = None
+    thoughts: bool | list[str] | None = None
     rag: bool | None = None
     deterministic: bool | None = None
     connection: str = ""
@@ -350,6 +366,19 @@ class _ModelOptions:
         if isinstance(mode, bool):  # earlier versions knew only these
             return CacheMode.ALWAYS if mode else CacheMode.NEVER
         return CacheMode(mode)
+
+    def thoughts(self, kind: str, default: ThoughtTags = True) -> ThoughtTags:
+        """Return the tags of thoughts in the model's texts; replies of judges are read as a whole.
+
+        Raises:
+            ConfigurationError: if they are not two different texts.
+        """
+        tags = self.session.thoughts
+        if tags is None:
+            return default if kind == "model" else False
+        if fault := tags_fault(tags):
+            raise ConfigurationError(fault)
+        return tags
 
     def is_deterministic(self, spec: HostSpec) -> bool:
         """Return whether the model gives the same answer to the same question."""

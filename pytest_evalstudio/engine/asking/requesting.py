@@ -88,7 +88,10 @@ class HostRequests:
         answer = await self.in_time(self._host.answer(prompt), self._limits.timeout_s)
         if not isinstance(answer, Answer):
             raise HostFault(f"host {self._spec.id!r} gave a {type(answer).__name__} instead of an Answer")
-        if not all(isinstance(text, str) for text in (answer.text, *answer.context, *answer.context_sources)):
+        if not all(
+            isinstance(text, str)
+            for text in (answer.text, answer.thoughts, *answer.context, *answer.context_sources)
+        ):
             raise HostFault(f"host {self._spec.id!r} gave an Answer whose text or context is not a text")
         if fault := number_fault(
             usage=answer.usage,
