@@ -41,8 +41,8 @@ from pytest_evalstudio.engine.scoring.turns import (
     worst_outcome,
 )
 from pytest_evalstudio.engine.scoring.verdicts import flips, repeat_states, verdict
-from pytest_evalstudio.models.sentences import split_sentences
 from pytest_evalstudio.stats.confirmation import ConfirmationTest
+from pytest_evalstudio.text.sentences import split_sentences
 
 if TYPE_CHECKING:
     from pytest_evalstudio.engine.scoring.model_provider import ModelProvider

@@ -14,7 +14,6 @@ from pytest_evalstudio.core.tools import TokenMatch, Tools
 from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, keywords, worst
 from pytest_evalstudio.evaluators._similarity import (
     NO_CONTEXT_WORDS,
-    Sentence,
     TextEmbeddings,
     best_columns,
     has_words,
@@ -35,6 +34,7 @@ from pytest_evalstudio.metrics.groundedness import (
     load_models,
     probability,
 )
+from pytest_evalstudio.text.claims import Claim, claims_of
 
 _KEY = "groundedness_signals"
 _SHOWN_COST = 0.1
@@ -53,7 +53,7 @@ class _Read:
     """
 
     context: str = ""
-    sentences: list[Sentence] = field(default_factory=list)
+    sentences: list[Claim] = field(default_factory=list)
     signals: list[dict[str, float]] = field(default_factory=list)
     lengths: list[int] = field(default_factory=list)
 
@@ -169,13 +169,14 @@ def _read(case: Case, tools: Tools, indexes: dict[str, ContextIndex]) -> _Read:
         indexes[context] = index_context(context, tools.split_sentences(context))
     read = _Read(context)
     signals_of: dict[str, dict[str, float] | None] = {}
-    for start, end in tools.split_sentences(case.actual_output):
-        text = case.actual_output[start:end]
+    for claim in claims_of(case.actual_output):
+        # The words as they stand: tokens of the aligner have positions in the answer.
+        text = case.actual_output[claim.start : claim.end]
         if text not in signals_of:
             signals_of[text] = lexical_signals(text, indexes[context])
         signals = signals_of[text]
         if signals is not None:
-            read.sentences.append(Sentence(text, start, end))
+            read.sentences.append(claim._replace(text=text))
             read.signals.append(dict(signals))  # signals of alignment differ by position
             read.lengths.append(len(text.split()))
     return read
@@ -193,7 +194,7 @@ def _add_alignment(
             signals.update(alignment_signals(sentence.text, sentence.start, part, indexes[read.context]))
 
 
-def _by_sentence(sentences: Sequence[Sentence], matches: Sequence[TokenMatch]) -> list[list[TokenMatch]]:
+def _by_sentence(sentences: Sequence[Claim], matches: Sequence[TokenMatch]) -> list[list[TokenMatch]]:
     """Return the tokens inside each sentence; both are in order."""
     parts: list[list[TokenMatch]] = []
     position = 0
@@ -258,7 +259,7 @@ def _explanation(costs: Mapping[str, float]) -> str:
 
 
 def _fragments(
-    sentences: Sequence[Sentence], scores: Sequence[float], costs: Mapping[int, Mapping[str, float]]
+    sentences: Sequence[Claim], scores: Sequence[float], costs: Mapping[int, Mapping[str, float]]
 ) -> tuple[Fragment, ...]:
     return tuple(
         Fragment(

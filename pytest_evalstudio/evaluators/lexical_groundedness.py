@@ -14,6 +14,7 @@ from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, keywor
 from pytest_evalstudio.metrics.detectors import redact
 from pytest_evalstudio.metrics.grounding import SourceVocabulary, Support, Token, lexical_support, read_source
 from pytest_evalstudio.metrics.quoting import one_line
+from pytest_evalstudio.text.claims import claim_spans
 
 
 @evaluator(
@@ -92,7 +93,7 @@ class LexicalGroundedness:
     def _score(self, case: Case, source: SourceVocabulary, tools: Tools) -> Outcome:
         if is_empty(case):
             return worst(self.metrics)
-        spans = tools.split_sentences(case.actual_output)
+        spans = claim_spans(case.actual_output)
         support = lexical_support(case.actual_output, spans, source)
         if support is None:
             return Outcome.not_applicable("the answer has only function words")

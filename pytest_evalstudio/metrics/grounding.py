@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from pytest_evalstudio.core.text_cache import cached_by_text
 from pytest_evalstudio.metrics.function_words import FUNCTION_WORDS
+from pytest_evalstudio.text.cache import cached_by_text
 
 _T = TypeVar("_T")
 

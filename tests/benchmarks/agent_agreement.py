@@ -21,7 +21,7 @@ from pytest_evalstudio.core.tool_calls import read_tool_calls
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.builders import make_case
 from pytest_evalstudio.evaluators.tool_calls import ToolCalls
-from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.text.sentences import split_sentences
 
 CHANGES = ("book_*", "cancel_*", "send_*", "update_*")
 VARIANTS = {

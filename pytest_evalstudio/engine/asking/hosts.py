@@ -36,7 +36,7 @@ from pytest_evalstudio.formats.options import build, check_options
 from pytest_evalstudio.formats.prompt_files import PromptFile, prompt_file_of
 from pytest_evalstudio.hosts._tools import HostTools
 from pytest_evalstudio.judges.budget import Budget
-from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.text.prose import prose_sentences
 from pytest_evalstudio.text.thoughts import ThoughtTags, tags_fault
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def open_model(
                     folder=folder,
                     downloads=cache.folder / "documents" if cache is not None else None,
                     artifacts=cache.folder / "artifacts" if cache is not None else None,
-                    split_sentences=split_sentences,
+                    split_sentences=prose_sentences,
                     mask=secrets.mask_message,
                     timeout_s=limits.timeout_s,
                     allow_private_hosts=allow_private_hosts,

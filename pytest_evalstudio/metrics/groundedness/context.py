@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
-from pytest_evalstudio.core.text_cache import cached_by_text
 from pytest_evalstudio.metrics.groundedness.opposites import is_negation
 from pytest_evalstudio.metrics.grounding import (
     MAX_STEMMED_CHARS,
     stem_of_short,
     text_parts,
 )
+from pytest_evalstudio.text.cache import cached_by_text
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _MAX_POSTINGS = 50
