@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -11,7 +12,7 @@ from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import TokenMatch, Tools
-from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, keywords, worst
+from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, keywords, listed, worst
 from pytest_evalstudio.evaluators._similarity import (
     NO_CONTEXT_WORDS,
     TextEmbeddings,
@@ -20,6 +21,7 @@ from pytest_evalstudio.evaluators._similarity import (
     worst_sentence,
 )
 from pytest_evalstudio.evaluators._support import DIGITS, judged, premise
+from pytest_evalstudio.metrics.detectors import redact
 from pytest_evalstudio.metrics.groundedness import (
     ENTAILMENT,
     SENTENCE_SIMILARITY,
@@ -34,7 +36,9 @@ from pytest_evalstudio.metrics.groundedness import (
     load_models,
     probability,
 )
-from pytest_evalstudio.text.claims import Claim, claims_of
+from pytest_evalstudio.metrics.quoting import one_line
+from pytest_evalstudio.text.claims import Claim, claims_of, content_of, stated_figures
+from pytest_evalstudio.text.numbers import Figure, FigureIndex
 
 _KEY = "groundedness_signals"
 _SHOWN_COST = 0.1
@@ -50,12 +54,16 @@ class _Read:
     Attributes:
         context: the whole context.
         lengths: number of words of each sentence.
+        supported_numbers: share of the figures that the context has; None without figures.
+        wrong_numbers: the others.
     """
 
     context: str = ""
     sentences: list[Claim] = field(default_factory=list)
     signals: list[dict[str, float]] = field(default_factory=list)
     lengths: list[int] = field(default_factory=list)
+    supported_numbers: float | None = None
+    wrong_numbers: tuple[Figure, ...] = ()
 
 
 @evaluator(
@@ -102,6 +110,14 @@ class GroundednessSignals:
             "Groundedness (signals) of the worst sentence",
             threshold=0.25,
             description="Lowest probability of any sentence.",
+            decides=True,
+        ),
+        Metric(
+            "supported_numbers",
+            "Supported numbers",
+            threshold=1.0,
+            description="Share of the numbers with their units, dates and expressions that the context has.",
+            decides=True,
         ),
     )
 
@@ -138,8 +154,9 @@ class GroundednessSignals:
             {
                 _KEY: _probability(models.log_odds(combined, has_embeddings)),
                 f"min_{_KEY}": scores[position],
+                "supported_numbers": read.supported_numbers,
             },
-            reason=f"{reason}; {explained}" if reason and explained else reason,
+            reason="; ".join(filter(None, (_wrong_numbers(case, read), reason, reason and explained))),
             fragments=_fragments(read.sentences, scores, costs),
             details={
                 "model": "embedding" if has_embeddings else "lexical",
@@ -168,10 +185,12 @@ def _read(case: Case, tools: Tools, indexes: dict[str, ContextIndex]) -> _Read:
     if context not in indexes:
         indexes[context] = index_context(context, tools.split_sentences(context))
     read = _Read(context)
+    _read_figures(read, case, indexes[context])
     signals_of: dict[str, dict[str, float] | None] = {}
+    content = content_of(case.actual_output)
     for claim in claims_of(case.actual_output):
-        # The words as they stand: tokens of the aligner have positions in the answer.
-        text = case.actual_output[claim.start : claim.end]
+        # By positions, not the text of the claim: tokens of the aligner have positions in the answer.
+        text = content[claim.start : claim.end]
         if text not in signals_of:
             signals_of[text] = lexical_signals(text, indexes[context])
         signals = signals_of[text]
@@ -180,6 +199,30 @@ def _read(case: Case, tools: Tools, indexes: dict[str, ContextIndex]) -> _Read:
             read.signals.append(dict(signals))  # signals of alignment differ by position
             read.lengths.append(len(text.split()))
     return read
+
+
+_NEGATION = re.compile(r"\b(?:no|not|never|nor|neither|without|cannot|instead|\w+n['’]t)\b", re.IGNORECASE)
+
+
+def _read_figures(read: _Read, case: Case, index: ContextIndex) -> None:
+    """Compare the figures of an answer with the context; a figure of the question may be denied."""
+    figures = stated_figures(case.actual_output)
+    if not figures:
+        return
+    asked = FigureIndex()
+    asked.read(case.question)
+    spans = claims_of(case.actual_output)
+
+    def is_denied(figure: Figure) -> bool:
+        claim = next((claim for claim in spans if claim.start <= figure.start < claim.end), None)
+        return claim is not None and bool(_NEGATION.search(claim.text)) and asked.has(figure)
+
+    read.wrong_numbers = tuple(
+        figure
+        for figure in figures
+        if not index.figures.has(figure) and not (asked.values and is_denied(figure))
+    )
+    read.supported_numbers = 1 - len(read.wrong_numbers) / len(figures)
 
 
 def _add_alignment(
@@ -235,6 +278,14 @@ def _add_entailment(reads: Sequence[_Read], tools: Tools) -> None:
     for read in reads:
         for sentence, signals in zip(read.sentences, read.signals, strict=True):
             signals[ENTAILMENT] = entailment_signal(entailments[read.context, sentence.text].entailment)
+
+
+def _wrong_numbers(case: Case, read: _Read) -> str:
+    if not read.wrong_numbers:
+        return ""
+    answer = redact(case.actual_output)
+    shown = dict.fromkeys(one_line(answer[figure.start : figure.end]) for figure in read.wrong_numbers)
+    return f"unsupported numbers: {listed(list(shown))}"
 
 
 def _probability(log_odds: float) -> float:

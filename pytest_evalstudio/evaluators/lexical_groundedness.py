@@ -15,6 +15,7 @@ from pytest_evalstudio.metrics.detectors import redact
 from pytest_evalstudio.metrics.grounding import SourceVocabulary, Support, Token, lexical_support, read_source
 from pytest_evalstudio.metrics.quoting import one_line
 from pytest_evalstudio.text.claims import claim_spans
+from pytest_evalstudio.text.numbers import Figure
 
 
 @evaluator(
@@ -76,7 +77,8 @@ class LexicalGroundedness:
             "supported_numbers",
             "Supported numbers",
             threshold=1.0,
-            description="Share of the numbers that occur in context or question.",
+            description="Share of the numbers, with their units, that occur in context or question.",
+            decides=True,
         ),
     )
 
@@ -110,7 +112,7 @@ class LexicalGroundedness:
 
 
 def _fragments(support: Support, spans: Sequence[tuple[int, int]]) -> tuple[Fragment, ...]:
-    marks: list[tuple[Token, str]] = [
+    marks: list[tuple[Token | Figure, str]] = [
         *(
             (token, "unsupported word: not in the context or the question")
             for token in support.unsupported_words

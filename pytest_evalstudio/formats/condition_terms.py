@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.formats.patterns import compiled, shortened
+from pytest_evalstudio.text.folding import fold, fold_with_origins
 
 TIMEOUT_S = 2.0
 """Default time limit of one search of one regular expression, in seconds."""
@@ -78,16 +79,20 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Contains(Condition):
-    """A case-sensitive substring."""
+    """A case-sensitive substring; characters that look alike are equal, see `text.folding`."""
 
     text: str
 
     def holds(self, text: str, timeout_s: float) -> bool:
-        return self.text in text
+        return self.text in text or fold(self.text) in fold(text)
 
     def find(self, text: str, timeout_s: float) -> tuple[int, int] | None:
         start = text.find(self.text)
-        return None if start < 0 else (start, start + len(self.text))
+        if start >= 0:
+            return start, start + len(self.text)
+        folded, part = fold_with_origins(text), fold(self.text)
+        start = folded.text.find(part)
+        return None if start < 0 else folded.span(start, start + len(part))
 
     def __str__(self) -> str:
         return f'"{escaped(self.text)}"'
@@ -95,7 +100,7 @@ class Contains(Condition):
 
 @dataclass(frozen=True, slots=True)
 class Regexp(Condition):
-    """A regular expression that matches somewhere."""
+    """A regular expression that matches somewhere, in the text as it is or with look-alikes folded."""
 
     pattern: str
 
@@ -103,6 +108,14 @@ class Regexp(Condition):
         return self.find(text, timeout_s) is not None
 
     def find(self, text: str, timeout_s: float) -> tuple[int, int] | None:
+        if span := self._search(text, timeout_s):
+            return span
+        folded = fold_with_origins(text)
+        if folded.text == text or (span := self._search(folded.text, timeout_s)) is None:
+            return None
+        return folded.span(*span)
+
+    def _search(self, text: str, timeout_s: float) -> tuple[int, int] | None:
         try:
             match = compiled(self.pattern).search(text, timeout=timeout_s)
         except TimeoutError:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pytest_evalstudio.text.cache import cached_by_text
+from pytest_evalstudio.text.numbers import CITATION, Figure, figures_of
 from pytest_evalstudio.text.sentences import Unit, cells_of, split_units
 
 SHORT_CHARS = 10
@@ -77,6 +78,26 @@ def _claims(text: str) -> Sequence[Claim]:
 def claim_spans(text: str) -> list[tuple[int, int]]:
     """Return start and end of the claims of a text."""
     return [(claim.start, claim.end) for claim in claims_of(text)]
+
+
+def content_of(text: str) -> str:
+    r"""Return a text of the same length with blanks in place of markers, citations and signs of structure.
+
+    >>> content_of("1. It is free [2].\n2. Open")
+    '   It is free    .    Open'
+    """
+    parts: list[str] = []
+    position = 0
+    for unit in split_units(text):
+        parts += " " * (unit.start - position), text[unit.start : unit.end]
+        position = unit.end
+    return CITATION.sub(lambda match: " " * len(match[0]), "".join(parts)) + " " * (len(text) - position)
+
+
+@cached_by_text
+def stated_figures(text: str) -> Sequence[Figure]:
+    """Return the figures that a text states: those of markers and citations are structure."""
+    return figures_of(content_of(text))
 
 
 def _is_structure(unit: Unit, text: str) -> bool:

@@ -16,6 +16,7 @@ from pytest_evalstudio.metrics.groundedness.context import (
 )
 from pytest_evalstudio.metrics.groundedness.opposites import RESTRICTIONS, opposites
 from pytest_evalstudio.metrics.grounding import TextPart, Token, text_parts, tokens_of
+from pytest_evalstudio.text.numbers import Figure, figures_of
 
 _FIRST_PERSON = frozenset(
     [
@@ -126,19 +127,23 @@ def lexical_signals(sentence: str, index: ContextIndex) -> dict[str, float] | No
     weight_of = index.weights(keys)
     is_supported = {key: index.has(key) for key in weight_of}
     weights = list(map(weight_of.__getitem__, keys))
+    figures = figures_of(sentence)
+    wrong = [figure for figure in figures if not index.figures.has(figure)]
     supported = list(map(is_supported.__getitem__, keys))
+    if figures:
+        supported = _supported_figures(parts, supported, figures, wrong)
     total = math.fsum(weights)
     word_support = math.fsum(compress(weights, supported)) / total
     words = read_words(sentence)
     pairs = pairwise(chain.from_iterable(part.keys for part in parts))
     phrases = triples(words.words)
     related = index.covered(keys, weight_of)
-    numbers, names = _unsupported(parts, tokens, supported)
+    names = _unsupported_names(parts, tokens, supported)
     return {
         "word_support": word_support,
         "pair_support": _share([*map(index.pairs.__contains__, pairs)], word_support),
         "phrase_support": _share([*map(index.phrases.__contains__, phrases)], word_support),
-        "numbers": -math.log1p(numbers),
+        "numbers": -math.log1p(len(wrong)),
         "names": -math.log1p(names),
         "unsupported_span": -math.log1p(_longest_run(supported)),
         "sentence_support": related[0][1] / total if related else 0.0,
@@ -242,12 +247,29 @@ def _share(values: Sequence[bool], default: float) -> float:
     return sum(values) / len(values) if values else default
 
 
-def _unsupported(
-    parts: Sequence[TextPart], tokens: Sequence[Token], supported: Sequence[bool]
-) -> tuple[int, int]:
-    """Return the number of unsupported numbers, and of capitalised words but the first of the sentence."""
+def _supported_figures(
+    parts: Sequence[TextPart], supported: Sequence[bool], figures: Sequence[Figure], wrong: Sequence[Figure]
+) -> list[bool]:
+    """Return the support of tokens where those of figures, units among them, have that of their figure."""
+    result = list(supported)
+    index = position = number = 0
+    unsupported = set(wrong)
+    for part in parts:
+        for token in part.tokens:
+            start, end = position + token.start, position + token.end
+            while index < len(figures) and figures[index].end <= start:
+                index += 1
+            if index < len(figures) and end > figures[index].start:
+                result[number] = figures[index] not in unsupported
+            number += 1
+        position += part.size + 1
+    return result
+
+
+def _unsupported_names(parts: Sequence[TextPart], tokens: Sequence[Token], supported: Sequence[bool]) -> int:
+    """Return the number of unsupported words with a capital, but the first of the sentence."""
     if all(supported):
-        return 0, 0
+        return 0
     capitals = chain.from_iterable(part.capitals for part in parts)
     unsupported = [
         (token.kind, is_capital)
@@ -255,10 +277,9 @@ def _unsupported(
         if not has
     ]
     begins_with_name = parts[0].tokens[:1] == (tokens[0],) and not tokens[0].start and parts[0].capitals[0]
-    names = unsupported.count(("word", True)) - (
+    return unsupported.count(("word", True)) - (
         begins_with_name and tokens[0].kind == "word" and not supported[0]
     )
-    return sum(kind == "number" for kind, _ in unsupported), names
 
 
 def _longest_run(supported: Sequence[bool]) -> int:
