@@ -1,4 +1,4 @@
-"""Terms of a condition: substrings, regular expressions, negation, conjunction and disjunction."""
+"""Terms of a condition: substrings, words, numbers, patterns, negation, conjunction and disjunction."""
 
 from __future__ import annotations
 
@@ -126,6 +126,77 @@ class Regexp(Condition):
 
     def __str__(self) -> str:
         return f'regexp("{escaped(self.pattern)}")'
+
+
+@dataclass(frozen=True, slots=True)
+class Word(Condition):
+    """A word, number or phrase as a whole: "5 USD" is not in "15 USD"."""
+
+    text: str
+
+    def holds(self, text: str, timeout_s: float) -> bool:
+        return self.find(text, timeout_s) is not None
+
+    def find(self, text: str, timeout_s: float) -> tuple[int, int] | None:
+        from pytest_evalstudio.text.comparison import find_word
+
+        return find_word(text, self.text)
+
+    def __str__(self) -> str:
+        return f'word("{escaped(self.text)}")'
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Condition):
+    """A number by its value, in any notation.
+
+    Attributes:
+        written: value as the user wrote it, with a decimal point.
+        tolerance: largest difference, a number or a percentage such as "1%"; "" for none.
+        unit: that has to be written with it, "" for any or none.
+    """
+
+    written: str
+    tolerance: str = ""
+    unit: str = ""
+
+    def holds(self, text: str, timeout_s: float) -> bool:
+        return self.find(text, timeout_s) is not None
+
+    def find(self, text: str, timeout_s: float) -> tuple[int, int] | None:
+        from fractions import Fraction
+
+        from pytest_evalstudio.text.comparison import find_number
+
+        value = Fraction(self.written)
+        if self.tolerance.endswith("%"):
+            tolerance = abs(value) * Fraction(self.tolerance[:-1]) / 100
+        else:
+            tolerance = Fraction(self.tolerance or 0)
+        return find_number(text, value, tolerance=tolerance, unit=self.unit)
+
+    def __str__(self) -> str:
+        tolerance = f", tolerance={self.tolerance}" if self.tolerance else ""
+        unit = f', unit="{escaped(self.unit)}"' if self.unit else ""
+        return f"number({self.written}{tolerance}{unit})"
+
+
+@dataclass(frozen=True, slots=True)
+class Equals(Condition):
+    """The whole text, by value: a number in any notation, JSON without regard to order, else a label."""
+
+    text: str
+
+    def holds(self, text: str, timeout_s: float) -> bool:
+        from pytest_evalstudio.text.comparison import equal_by_value
+
+        return equal_by_value(text, self.text)
+
+    def find(self, text: str, timeout_s: float) -> tuple[int, int] | None:
+        return (0, len(text)) if self.holds(text, timeout_s) else None
+
+    def __str__(self) -> str:
+        return f'equals("{escaped(self.text)}")'
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,6 +170,7 @@ class Figure(NamedTuple):
         end: index after its last character.
         kind: what it is.
         readings: of a number, the most likely first.
+        values: in the unit in which it is written; of a date, its year and day.
         bound: whether it is written as a least or greatest value.
         dates: of a date, (year, month, day) in each possible order; the year is 0 where it is not written.
         text: normal form of other kinds and of an ambiguous date.
@@ -180,6 +181,7 @@ class Figure(NamedTuple):
     end: int
     kind: Literal["number", "date", "time", "expression", "code"]
     readings: tuple[Reading, ...] = ()
+    values: tuple[Fraction, ...] = ()
     bound: Bound = ""
     dates: tuple[tuple[int, int, int], ...] = ()
     text: str = ""
@@ -284,7 +286,9 @@ def _date(match: re.Match[str]) -> Figure | None:
     if not possible:
         return None
     text = re.sub(r"\D+", "/", match[0]).lstrip("0").replace("/0", "/") if groups["first"] else ""
-    return Figure(match.start(), match.end(), "date", dates=possible, text=text)
+    parts = {part for year, _, day in possible for part in (year, day) if part}
+    values = tuple(map(Fraction, sorted(parts)))
+    return Figure(match.start(), match.end(), "date", values=values, dates=possible, text=text)
 
 
 def _time(match: re.Match[str]) -> Figure:
@@ -301,7 +305,8 @@ def _code(match: re.Match[str]) -> Figure:
     parts = match[0].split("/")
     if len(parts) == 2 and len(match[0]) < MAX_DIGITS and int(parts[1]):
         readings = (Reading(Fraction(int(parts[0]), int(parts[1]))),)
-    return Figure(match.start(), match.end(), "code", readings, text=match[0].casefold().lstrip("v"))
+    values = tuple(reading.value for reading in readings)
+    return Figure(match.start(), match.end(), "code", readings, values, text=match[0].casefold().lstrip("v"))
 
 
 def _number(match: re.Match[str], text: str, habit: Habit) -> Figure | None:
@@ -328,6 +333,9 @@ def _number(match: re.Match[str], text: str, habit: Habit) -> Figure | None:
         end,
         "number",
         tuple(_readings(match, values)),
+        tuple(value * 10 ** _SCALES[(match["scale"] or "").casefold()] for value in values)
+        if match["scale"]
+        else tuple(values),
         bound,
         is_loss=values[0] > 0 and bool(_LOSS.search(text[max(0, match.start() - 40) : match.start()])),
     )
@@ -415,6 +423,8 @@ class FigureIndex:
                     self.losses.add(-reading.value)
             for year, month, day in figure.dates:
                 self.dates[month, day][year].add(figure.text if len(figure.dates) > 1 else "")
+                for part in filter(None, (year, day)):  # "in 2024", "on the 3rd"
+                    self.values[Fraction(part)].add(("", ""))
             if figure.text and figure.kind != "date":
                 self.texts.add(figure.text)
 
