@@ -73,6 +73,21 @@ def parse_condition(text: str) -> Condition:
     return _Parser(text).parse()
 
 
+def ambiguous_strings(condition: Condition) -> list[str]:
+    """Return the plain strings of a condition that are a part of another number, e.g. "5 USD" of "15 USD".
+
+    >>> ambiguous_strings(parse_condition('"5 USD" AND word("7 USD") AND NOT "fee"'))
+    ['5 USD']
+    """
+    from pytest_evalstudio.text.comparison import longer_number
+
+    if isinstance(condition, And | Or):
+        return [text for operand in condition.operands for text in ambiguous_strings(operand)]
+    if isinstance(condition, Not):
+        return ambiguous_strings(condition.operand)
+    return [condition.text] if isinstance(condition, Contains) and longer_number(condition.text) else []
+
+
 _TOKEN = re.compile(r"\w+")
 _BLANK = re.compile(r"\s*")
 _VALUE = re.compile(r"[+-]?[0-9]{1,40}(?:\.[0-9]{1,40})?(?![0-9.'])(?!,[0-9])")

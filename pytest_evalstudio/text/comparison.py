@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from pytest_evalstudio.text.claims import stated_figures
 from pytest_evalstudio.text.folding import fold, fold_with_origins
-from pytest_evalstudio.text.numbers import figures_of, number_value
+from pytest_evalstudio.text.numbers import number_value
 from pytest_evalstudio.text.units import MEASURES, same_unit
 
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
@@ -78,7 +79,7 @@ def find_number(
     ((9, 15), None)
     """
     measure = MEASURES.get(unit.casefold())
-    for figure in figures_of(text):
+    for figure in stated_figures(text):
         if measure is not None:
             values = [
                 reading.value / measure.factor
@@ -166,10 +167,13 @@ def _plain(value: Any) -> Any:
     return list(map(_plain, value)) if isinstance(value, list) else value
 
 
-def number_tails(text: str) -> Iterator[str]:
-    """Yield the beginning of a substring that can be the tail of another number: "5 USD" is in "15 USD"."""
+def longer_number(text: str) -> str:
+    """Return a text that has a substring although its number is another one; "" for none.
+
+    >>> longer_number("5 USD"), longer_number("costs 5"), longer_number("USD")
+    ('15 USD', 'costs 50', '')
+    """
     plain = fold(text)
     if re.match(r"[0-9]", plain):
-        yield "1" + plain
-    elif re.search(r"(?<![0-9.,])[0-9]\Z", plain):
-        yield plain + "0"
+        return f"1{plain}"
+    return f"{plain}0" if re.search(r"[0-9]\Z", plain) else ""

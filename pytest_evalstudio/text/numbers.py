@@ -75,7 +75,7 @@ _NUMBER = re.compile(
     r"(?P<sign>(?<![\w.)\]%-])(?:-|minus |negative ))?"
     rf"(?P<prefix>(?<![A-Za-z$])(?:{'|'.join(map(re.escape, PREFIXES))})[ ]?)?"
     r"(?P<inner>(?<=[$€£¥₹])-)?"
-    r"(?:(?<![A-Za-z0-9_])(?<![0-9][.,'])(?P<digits>[0-9]{1,3}(?:[ ][0-9]{3}){1,6}(?![0-9])|[0-9]+(?:[.,'][0-9]+){0,12}|(?<![0-9])[.,][0-9]+)"
+    r"(?:(?<![A-Za-z0-9_])(?<![A-Za-z]-)(?<![0-9][.,'])(?P<digits>[0-9]{1,3}(?:[ ][0-9]{3}){1,6}(?![0-9])|[0-9]+(?:[.,'][0-9]+){0,12}|(?<![0-9])[.,][0-9]+)"
     r"(?P<half>[½¼¾⅓⅔])?|(?P<fraction>[½¼¾⅓⅔])"
     rf"|\b(?P<spelled>(?:{_SPELLED_WORDS})(?:[- ](?:{_SPELLED_WORDS}))?)\b(?=[ -](?:{_SCALE}|{_UNIT})\b))"
     rf"(?:[ ]?-?(?P<scale>{_SCALE})(?![A-Za-z0-9_]|/))?"
@@ -468,6 +468,23 @@ class FigureIndex:
         return bool(written) and (len(figure.dates) == 1 or "" in written or figure.text in written)
 
 
+def decimal_text(text: str) -> str:
+    """Return a text that is a number alone with a decimal point and no other signs; "" for another text.
+
+    >>> decimal_text("1,200.50"), decimal_text("1/3"), decimal_text("Paris")
+    ('1200.5', '', '')
+    """
+    value = number_value(text)
+    if value is None or 10**MAX_DIGITS % value.denominator:
+        return ""
+    digits = len(str(value.denominator)) - 1
+    while value * 10**digits % 1:
+        digits += 1
+    whole = str(abs(value.numerator * 10**digits // value.denominator)).rjust(digits + 1, "0")
+    sign = "-" if value < 0 else ""
+    return f"{sign}{whole[:-digits]}.{whole[-digits:]}" if digits else f"{sign}{whole}"
+
+
 @functools.lru_cache(maxsize=4096)
 def number_value(text: str) -> Fraction | None:
     r"""Return the value of a text that is a number alone, None for another text.
@@ -485,7 +502,7 @@ def number_value(text: str) -> Fraction | None:
     plain = plain.replace("{,}", ",").replace("\\,", "").replace("\\!", "")
     plain = re.sub(r"\\[dt]?frac\{([0-9.-]+)\}\{([0-9.]+)\}", r"\1/\2", plain)
     if power := re.fullmatch(
-        r"([+-]?[0-9.]+)(?:e|\s?(?:\*|×|x|\\times|\\cdot)\s?10\^?\{?)([+-]?[0-9]{1,3})\}?",
+        r"([+-]?[0-9.]+)(?:e|\s?(?:\*|×|x|\\times|\\cdot)\s?10\^?\{?)([+-]?[0-9]{1,2})\}?",
         plain,
         re.IGNORECASE,
     ):
@@ -495,8 +512,10 @@ def number_value(text: str) -> Fraction | None:
         r"([+-]?[0-9]{1,20}(?:\.[0-9]{1,20})?)\s?/\s?([0-9]{1,20}(?:\.[0-9]{1,20})?)", plain
     ):
         return Fraction(ratio[1]) / Fraction(ratio[2]) if Fraction(ratio[2]) else None
+    if re.match(r"[+-]?0[0-9]", plain):  # a code such as 007
+        return None
     if (
-        not re.fullmatch(r"[+-]?(?:[0-9]{1,3}(?: [0-9]{3})+|[0-9]+(?:[.,'][0-9]+)*|[.,][0-9]+)", plain)
+        not re.fullmatch(r"[+-]?(?:[0-9]{1,3}(?: [0-9]{3})+(?:[.,][0-9]+)?|[0-9]+(?:[.,'][0-9]+)*|[.,][0-9]+)", plain)
         or len(plain) > MAX_DIGITS
     ):
         return None
