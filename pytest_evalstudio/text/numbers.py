@@ -515,7 +515,9 @@ def number_value(text: str) -> Fraction | None:
     if re.match(r"[+-]?0[0-9]", plain):  # a code such as 007
         return None
     if (
-        not re.fullmatch(r"[+-]?(?:[0-9]{1,3}(?: [0-9]{3})+(?:[.,][0-9]+)?|[0-9]+(?:[.,'][0-9]+)*|[.,][0-9]+)", plain)
+        not re.fullmatch(
+            r"[+-]?(?:[0-9]{1,3}(?: [0-9]{3})+(?:[.,][0-9]+)?|[0-9]+(?:[.,'][0-9]+)*|[.,][0-9]+)", plain
+        )
         or len(plain) > MAX_DIGITS
     ):
         return None
