@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -36,8 +36,14 @@ from pytest_evalstudio.metrics.groundedness import (
     load_models,
     probability,
 )
+from pytest_evalstudio.metrics.groundedness.denials import (
+    denied_clauses,
+    read_clause,
+    unknown_names,
+    words_of,
+)
 from pytest_evalstudio.metrics.quoting import one_line
-from pytest_evalstudio.text.claims import Claim, claims_of, content_of, stated_figures
+from pytest_evalstudio.text.claims import Claim, claims_of, stated_figures, statements_of
 from pytest_evalstudio.text.numbers import Figure, FigureIndex
 
 _KEY = "groundedness_signals"
@@ -56,6 +62,8 @@ class _Read:
         lengths: number of words of each sentence.
         supported_numbers: share of the figures that the context has; None without figures.
         wrong_numbers: the others.
+        names: names that neither context nor question have; `unknown` sentences have some.
+        denied: clauses that the context denies; one for each sentence with any.
     """
 
     context: str = ""
@@ -64,6 +72,9 @@ class _Read:
     lengths: list[int] = field(default_factory=list)
     supported_numbers: float | None = None
     wrong_numbers: tuple[Figure, ...] = ()
+    names: list[str] = field(default_factory=list)
+    unknown: int = 0
+    denied: list[str] = field(default_factory=list)
 
 
 @evaluator(
@@ -119,6 +130,20 @@ class GroundednessSignals:
             description="Share of the numbers with their units, dates and expressions that the context has.",
             decides=True,
         ),
+        Metric(
+            "supported_names",
+            "Supported names",
+            threshold=1.0,
+            description="Share of the sentences whose names context or question have.",
+            decides=True,
+        ),
+        Metric(
+            "agreeing_sentences",
+            "Agreeing sentences",
+            threshold=1.0,
+            description="Share of the sentences that no sentence of the context denies by a negation or opposite.",
+            decides=True,
+        ),
     )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
@@ -155,8 +180,10 @@ class GroundednessSignals:
                 _KEY: _probability(models.log_odds(combined, has_embeddings)),
                 f"min_{_KEY}": scores[position],
                 "supported_numbers": read.supported_numbers,
+                "supported_names": 1 - read.unknown / len(read.sentences),
+                "agreeing_sentences": 1 - len(read.denied) / len(read.sentences),
             },
-            reason="; ".join(filter(None, (_wrong_numbers(case, read), reason, reason and explained))),
+            reason="; ".join(filter(None, (*_faults(case, read), reason, reason and explained))),
             fragments=_fragments(read.sentences, scores, costs),
             details={
                 "model": "embedding" if has_embeddings else "lexical",
@@ -187,7 +214,7 @@ def _read(case: Case, tools: Tools, indexes: dict[str, ContextIndex]) -> _Read:
     read = _Read(context)
     _read_figures(read, case, indexes[context])
     signals_of: dict[str, dict[str, float] | None] = {}
-    content = content_of(case.actual_output)
+    content = statements_of(case.actual_output)
     for claim in claims_of(case.actual_output):
         # By positions, not the text of the claim: tokens of the aligner have positions in the answer.
         text = content[claim.start : claim.end]
@@ -198,7 +225,21 @@ def _read(case: Case, tools: Tools, indexes: dict[str, ContextIndex]) -> _Read:
             read.sentences.append(claim._replace(text=text))
             read.signals.append(dict(signals))  # signals of alignment differ by position
             read.lengths.append(len(text.split()))
+    _read_words(read, case, indexes[context], tools)
     return read
+
+
+def _read_words(read: _Read, case: Case, index: ContextIndex, tools: Tools) -> None:
+    """Look for names that the sources lack, and for clauses that a sentence of the context denies."""
+    known = words_of(read.context) | words_of(case.question)
+    clauses = [read_clause(read.context[start:end]) for start, end in tools.split_sentences(read.context)]
+    for sentence in read.sentences:
+        names = [sentence.text[start:end] for start, end in unknown_names(sentence.text, known)]
+        read.names += names
+        read.unknown += bool(names)
+        keys = [(word,) for word in read_clause(sentence.text).words]
+        related = [position for position, _ in index.covered(keys, index.weights(keys))]
+        read.denied += list(denied_clauses(sentence.text, clauses, related))[:1]
 
 
 _NEGATION = re.compile(r"\b(?:no|not|never|nor|neither|without|cannot|instead|\w+n['’]t)\b", re.IGNORECASE)
@@ -218,9 +259,7 @@ def _read_figures(read: _Read, case: Case, index: ContextIndex) -> None:
         return claim is not None and bool(_NEGATION.search(claim.text)) and asked.has(figure)
 
     read.wrong_numbers = tuple(
-        figure
-        for figure in figures
-        if not index.figures.has(figure) and not (asked.values and is_denied(figure))
+        figure for figure in figures if not index.figures.has(figure) and not is_denied(figure)
     )
     read.supported_numbers = 1 - len(read.wrong_numbers) / len(figures)
 
@@ -280,12 +319,16 @@ def _add_entailment(reads: Sequence[_Read], tools: Tools) -> None:
             signals[ENTAILMENT] = entailment_signal(entailments[read.context, sentence.text].entailment)
 
 
-def _wrong_numbers(case: Case, read: _Read) -> str:
-    if not read.wrong_numbers:
-        return ""
+def _faults(case: Case, read: _Read) -> Iterator[str]:
+    """Yield what single words make wrong."""
     answer = redact(case.actual_output)
-    shown = dict.fromkeys(one_line(answer[figure.start : figure.end]) for figure in read.wrong_numbers)
-    return f"unsupported numbers: {listed(list(shown))}"
+    if read.wrong_numbers:
+        numbers = dict.fromkeys(one_line(answer[figure.start : figure.end]) for figure in read.wrong_numbers)
+        yield f"unsupported numbers: {listed(list(numbers))}"
+    if read.names:
+        yield f"unsupported names: {listed([one_line(redact(name)) for name in dict.fromkeys(read.names)])}"
+    if read.denied:
+        yield f"denied by the context: {one_line(redact(read.denied[0].strip()))}"
 
 
 def _probability(log_odds: float) -> float:

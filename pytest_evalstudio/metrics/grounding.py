@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from pytest_evalstudio.metrics.function_words import FUNCTION_WORDS
 from pytest_evalstudio.text.cache import cached_by_text
-from pytest_evalstudio.text.claims import content_of, stated_figures
+from pytest_evalstudio.text.claims import stated_figures, statements_of
 from pytest_evalstudio.text.folding import ZERO_WIDTH, fold_characters
 from pytest_evalstudio.text.numbers import Figure, FigureIndex
 
@@ -403,7 +403,9 @@ def lexical_support(text: str, spans: Sequence[tuple[int, int]], source: SourceV
     """
     figures = stated_figures(text)
     wrong = [figure for figure in figures if not source.figures.has(figure)]
-    words = [token for token in tokens_outside(tokens_of(content_of(text)), figures) if token.kind == "word"]
+    words = [
+        token for token in tokens_outside(tokens_of(statements_of(text)), figures) if token.kind == "word"
+    ]
     unknown = [token for token in words if not source.has_word(token)]
     if not words and not figures:
         return None

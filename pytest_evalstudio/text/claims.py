@@ -7,7 +7,7 @@ together with its neighbour.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pytest_evalstudio.text.cache import cached_by_text
@@ -92,6 +92,51 @@ def content_of(text: str) -> str:
         parts += " " * (unit.start - position), text[unit.start : unit.end]
         position = unit.end
     return CITATION.sub(lambda match: " " * len(match[0]), "".join(parts)) + " " * (len(text) - position)
+
+
+_LABEL = re.compile(
+    r"(?:\*\*|__)?[\"']?[^\W_](?:[^:=\n|.!?;,]{0,38}[^\s:=\n|.!?;,])?\s?(?:=|[:：])(?:\*\*|__)?(?=\s|$)"
+)
+_CODE_KEY = re.compile(
+    r"^[ \t]*[\"']?[^\W\d][\w .-]{0,40}[\"']?[ \t]?(?:=(?!=)|:(?=\s|$))|[\"'][\w .-]{1,40}[\"']\s?:",
+    re.MULTILINE,
+)
+_MAX_LABEL_WORDS = 4
+
+
+def statements_of(text: str) -> str:
+    r"""Return a text of the same length with blanks in place of all that names and states nothing.
+
+    These are markers and citations, headings and names of columns without a number, labels before a colon or
+    an equals sign, and the first cells of rows with two cells.
+
+    >>> statements_of("Fee: $99.\n- **Term:** 2 years")
+    '     $99.             2 years'
+    """
+    content = content_of(text)
+    hidden = [span for unit in split_units(text) for span in _labels(unit, content)]
+    parts: list[str] = []
+    position = 0
+    for start, end in hidden:
+        parts += content[position:start], " " * (end - start)
+        position = end
+    return "".join((*parts, content[position:]))
+
+
+def _labels(unit: Unit, text: str) -> Iterator[tuple[int, int]]:
+    """Yield the stretches of a unit that are names."""
+    if _is_structure(unit, text):
+        yield unit.start, unit.end
+    elif unit.kind == "row":
+        first = text.find("|", unit.start + 1, unit.end)
+        if len(cells_of(text[unit.start : unit.end])) == 2 and first > 0:
+            yield unit.start, first
+    elif unit.kind == "code":
+        for match in _CODE_KEY.finditer(text[unit.start : unit.end]):
+            yield unit.start + match.start(), unit.start + match.end()
+    elif label := _LABEL.match(text, unit.start, unit.end):
+        if len(label[0].split()) <= _MAX_LABEL_WORDS and label.end() < unit.end:
+            yield unit.start, label.end()
 
 
 @cached_by_text

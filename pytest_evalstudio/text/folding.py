@@ -26,7 +26,7 @@ _TABLE = {
 }
 _LOOK_ALIKE = re.compile(f"[{re.escape(''.join(map(chr, _TABLE)))}]")
 _ZERO_WIDTH = re.compile(f"[{ZERO_WIDTH}]")
-_BROKEN_NUMBER = re.compile(r"(?<=[0-9])\r?\n(?=[0-9A-Za-z$€£%])")
+_BROKEN_NUMBER = re.compile(r"(?<=[0-9])\r?\n(?=[0-9$€£%]|[A-Z]{3}\b)")
 """A line break after a digit and before what belongs to the number; text before it was wrapped."""
 _DECOMPOSED = re.compile(r"[^\u0300-\u036f\u1160-\u11ff][\u0300-\u036f\u1160-\u11ff]{1,30}")
 """A letter with its accents, or a Korean syllable in parts; more accents than that are no text."""
@@ -77,15 +77,19 @@ def fold(text: str) -> str:
     return fold_with_origins(text).text
 
 
-def fold_with_origins(text: str) -> Folded:
+def fold_with_origins(text: str, *, join_numbers: bool = True) -> Folded:
     r"""Return a text as it is compared, with the way back to its characters.
+
+    Args:
+        text: any text; time is linear in its length.
+        join_numbers: take a line break within a number, such as that of a card, for a blank.
 
     >>> folded = fold_with_origins("a\u200bb c")
     >>> folded.text, folded.span(1, 2)
     ('ab c', (2, 3))
     """
     plain = fold_characters(text)
-    if "\n" in plain:
+    if join_numbers and "\n" in plain:
         plain = _BROKEN_NUMBER.sub(lambda match: " " * len(match[0]), plain)
     if plain.isascii():
         return Folded(plain)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal, NamedTuple
@@ -79,7 +79,7 @@ _NUMBER = re.compile(
     r"(?P<half>[½¼¾⅓⅔])?|(?P<fraction>[½¼¾⅓⅔])"
     rf"|\b(?P<spelled>(?:{_SPELLED_WORDS})(?:[- ](?:{_SPELLED_WORDS}))?)\b(?=[ -](?:{_SCALE}|{_UNIT})\b))"
     rf"(?:[ ]?-?(?P<scale>{_SCALE})(?![A-Za-z0-9_]|/))?"
-    rf"(?:[ ]?-?(?P<unit>{_UNIT})(?![A-Za-z0-9_]|/[a-z]))?"
+    rf"(?:(?:[ ]?-?|\n(?=[A-Za-z]{{2}}))(?P<unit>{_UNIT})(?![A-Za-z0-9_]|/[a-z]))?"
     r"(?P<ordinal>st|nd|rd|th)?(?![A-Za-z_])",
     re.IGNORECASE,
 )
@@ -143,6 +143,8 @@ _MAX = re.compile(
     r"(?:at most|up to|maximum(?: of)?|no(?:t)? more than|less than|fewer than|under|below|<=?|≤)\s?\Z",
     re.IGNORECASE,
 )
+_ELLIPSIS = re.compile(r"\b(?:above|below)\b(?! [$€£]?[0-9])", re.IGNORECASE)
+"""A bound without its number: "6 % above 100 USD, 8 % below"."""
 _LOSS = re.compile(
     r"\b(?:loss|lost|losses|fell|fall|drop|dropped|decline|declined|decrease|decreased|down|negative|minus|below|deficit"
     r"|lower|reduced|reduction|shrank|cut)\b",
@@ -214,7 +216,7 @@ def figures_of(text: str) -> Sequence[Figure]:
     """
     if not _MAY_HAVE.search(text):
         return ()
-    folded = fold_with_origins(text)
+    folded = fold_with_origins(text, join_numbers=False)
     plain = CITATION.sub(lambda match: " " * len(match[0]), folded.text)
     found = sorted(_scanned(plain))
     if not folded.origins:
@@ -407,32 +409,36 @@ def _spelled_values(text: str) -> frozenset[Fraction]:
 class FigureIndex:
     """Figures of source texts."""
 
-    values: defaultdict[Fraction, set[tuple[str, Bound]]] = field(default_factory=lambda: defaultdict(set))
+    measured: defaultdict[Fraction, set[tuple[str, Bound]]] = field(default_factory=lambda: defaultdict(set))
+    written: defaultdict[Fraction, set[tuple[str, Bound]]] = field(default_factory=lambda: defaultdict(set))
     dates: defaultdict[tuple[int, int], dict[int, set[str]]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(set))
     )
     texts: set[str] = field(default_factory=set)
     losses: set[Fraction] = field(default_factory=set)
+    has_bounds: bool = True
 
     def add(self, figures: Iterable[Figure]) -> None:
         """Add the figures of a source."""
         for figure in figures:
-            for reading in figure.readings:
-                self.values[reading.value].add((reading.unit, figure.bound))
+            unit = min((reading.unit for reading in figure.readings), default="")
+            for value in figure.values:
+                self.written[value].add((unit, figure.bound))
                 if figure.is_loss:
-                    self.losses.add(-reading.value)
+                    self.losses.add(-value)
+            for reading in figure.readings:
+                self.measured[reading.value].add((reading.unit, figure.bound))
             for year, month, day in figure.dates:
                 self.dates[month, day][year].add(figure.text if len(figure.dates) > 1 else "")
-                for part in filter(None, (year, day)):  # "in 2024", "on the 3rd"
-                    self.values[Fraction(part)].add(("", ""))
             if figure.text and figure.kind != "date":
                 self.texts.add(figure.text)
 
     def read(self, text: str) -> None:
         """Add the figures of a source text, and its numerals in words that stand without a unit."""
         self.add(figures_of(text))
+        self.has_bounds = self.has_bounds and not _ELLIPSIS.search(text)
         for value in _spelled_values(text):
-            self.values[value].add(("", ""))
+            self.written[value].add(("", ""))
 
     def has(self, figure: Figure) -> bool:
         """Return True if a source has a figure: the same value, and no other unit or opposite bound.
@@ -446,17 +452,37 @@ class FigureIndex:
             return any(self._has_date(date, figure) for date in figure.dates)
         if figure.text and figure.text in self.texts:
             return True
-        return any(self._has(reading, figure) for reading in figure.readings)
+        return any(self._has_reading(reading, figure) for reading in figure.readings) or any(
+            value in self.losses or (figure.is_loss and -value in self.written) for value in figure.values
+        )
 
-    def _has(self, reading: Reading, figure: Figure) -> bool:
-        value = reading.value
-        if value < 0 and value in self.losses:
-            return True
-        if figure.is_loss and -value in self.values:
-            return True
+    def _has_reading(self, reading: Reading, figure: Figure) -> bool:
+        """Return True if a size is measured; without a unit on one side, if the number is written."""
+        if not reading.unit:
+            return self._is_written(reading.value, "", figure)
+        return self._has_value(self.measured, reading.value, reading.unit, figure) or any(
+            self._is_written(value, reading.unit, figure) for value in figure.values
+        )
+
+    def _is_written(self, value: Fraction, unit: str, figure: Figure) -> bool:
         return any(
-            same_unit(reading.unit, unit) and (not bound or not figure.bound or bound == figure.bound)
-            for unit, bound in self.values.get(value, ())
+            (not unit or not other) and self._fits(bound, figure.bound)
+            for other, bound in self.written.get(value, ())
+        )
+
+    def _fits(self, first: Bound, second: Bound) -> bool:
+        return not self.has_bounds or not first or not second or first == second
+
+    def _has_value(
+        self,
+        values: Mapping[Fraction, set[tuple[str, Bound]]],
+        value: Fraction,
+        unit: str,
+        figure: Figure,
+    ) -> bool:
+        return any(
+            bool(other) and same_unit(unit, other) and self._fits(bound, figure.bound)
+            for other, bound in values.get(value, ())
         )
 
     def _has_date(self, date: tuple[int, int, int], figure: Figure) -> bool:

@@ -42,7 +42,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description="Measure faults that evaluators see in answers of eight forms."
     )
-    parser.add_argument("--misses", action="store_true", help="print the answers of the first topics that are judged wrongly")
+    parser.add_argument(
+        "--misses", action="store_true", help="print the answers of the first topics that are judged wrongly"
+    )
     arguments = parser.parse_args()
     seen: Counter[tuple[str, bool]] = Counter()
     spared: Counter[tuple[str, bool]] = Counter()

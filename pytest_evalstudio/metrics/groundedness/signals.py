@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, compress, pairwise
+from itertools import chain, pairwise
 
 from pytest_evalstudio.core.tools import TokenMatch
 from pytest_evalstudio.metrics.groundedness.context import (
@@ -123,30 +123,48 @@ def lexical_signals(sentence: str, index: ContextIndex) -> dict[str, float] | No
     tokens = [token for part in parts for token in part.tokens]
     if not tokens:
         return None
-    keys = [token.keys for token in tokens]
-    weight_of = index.weights(keys)
-    is_supported = {key: index.has(key) for key in weight_of}
-    weights = list(map(weight_of.__getitem__, keys))
+    # The notation of a number differs from text to text, so its support is that of its value and unit.
     figures = figures_of(sentence)
-    wrong = [figure for figure in figures if not index.figures.has(figure)]
-    supported = list(map(is_supported.__getitem__, keys))
-    if figures:
-        supported = _supported_figures(parts, supported, figures, wrong)
+    wrong = {figure for figure in figures if not index.figures.has(figure)}
+    in_figures = _in_figures(parts, figures)
+    keys = [
+        token.keys
+        for token, figure in zip(tokens, in_figures, strict=True)
+        if figure is None or figure in wrong
+    ]
+    weight_of = index.weights(keys)
+    supported = [
+        index.has(token.keys) if figure is None else figure not in wrong
+        for token, figure in zip(tokens, in_figures, strict=True)
+    ]
+    weights = list(map(weight_of.__getitem__, keys))
     total = math.fsum(weights)
-    word_support = math.fsum(compress(weights, supported)) / total
+    hits = (weight_of[key] for key in keys if index.has(key))
+    word_support = math.fsum(hits) / total if total else 1.0
     words = read_words(sentence)
-    pairs = pairwise(chain.from_iterable(part.keys for part in parts))
-    phrases = triples(words.words)
+    pairs = [
+        (has and other) if first or second else pair in index.pairs
+        for pair, (first, second), (has, other) in zip(
+            pairwise(chain.from_iterable(part.keys for part in parts)),
+            pairwise(in_figures),
+            pairwise(supported),
+            strict=True,
+        )
+    ]
+    phrases = [
+        phrase in index.phrases or (bool(figures) and not wrong and any(map(_has_digit, phrase)))
+        for phrase in triples(words.words)
+    ]
     related = index.covered(keys, weight_of)
     names = _unsupported_names(parts, tokens, supported)
     return {
         "word_support": word_support,
-        "pair_support": _share([*map(index.pairs.__contains__, pairs)], word_support),
-        "phrase_support": _share([*map(index.phrases.__contains__, phrases)], word_support),
+        "pair_support": _share(pairs, word_support),
+        "phrase_support": _share(phrases, word_support),
         "numbers": -math.log1p(len(wrong)),
         "names": -math.log1p(names),
         "unsupported_span": -math.log1p(_longest_run(supported)),
-        "sentence_support": related[0][1] / total if related else 0.0,
+        "sentence_support": related[0][1] / total if related else float(not keys),
         "third_person": 1.0 - sum(map(_FIRST_PERSON.__contains__, words.words)) / max(1, len(words.words)),
         "statement": float("?" not in sentence),
         **_polarity(words, index, [position for position, _ in related], ""),
@@ -247,23 +265,23 @@ def _share(values: Sequence[bool], default: float) -> float:
     return sum(values) / len(values) if values else default
 
 
-def _supported_figures(
-    parts: Sequence[TextPart], supported: Sequence[bool], figures: Sequence[Figure], wrong: Sequence[Figure]
-) -> list[bool]:
-    """Return the support of tokens where those of figures, units among them, have that of their figure."""
-    result = list(supported)
-    index = position = number = 0
-    unsupported = set(wrong)
+def _in_figures(parts: Sequence[TextPart], figures: Sequence[Figure]) -> list[Figure | None]:
+    """Return the figure that each token is a part of, None for other tokens."""
+    result: list[Figure | None] = []
+    index = position = 0
     for part in parts:
         for token in part.tokens:
             start, end = position + token.start, position + token.end
             while index < len(figures) and figures[index].end <= start:
                 index += 1
-            if index < len(figures) and end > figures[index].start:
-                result[number] = figures[index] not in unsupported
-            number += 1
+            is_inside = index < len(figures) and end > figures[index].start
+            result.append(figures[index] if is_inside else None)
         position += part.size + 1
     return result
+
+
+def _has_digit(word: str) -> bool:
+    return any(map(str.isdigit, word))
 
 
 def _unsupported_names(parts: Sequence[TextPart], tokens: Sequence[Token], supported: Sequence[bool]) -> int:
