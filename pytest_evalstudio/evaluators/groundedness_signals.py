@@ -42,6 +42,7 @@ from pytest_evalstudio.metrics.groundedness.denials import (
     unknown_names,
     words_of,
 )
+from pytest_evalstudio.metrics.grounding import tokens_of
 from pytest_evalstudio.metrics.quoting import one_line
 from pytest_evalstudio.text.claims import Claim, claims_of, stated_figures, statements_of
 from pytest_evalstudio.text.numbers import Figure, FigureIndex
@@ -231,15 +232,19 @@ def _read(case: Case, tools: Tools, indexes: dict[str, ContextIndex]) -> _Read:
 
 def _read_words(read: _Read, case: Case, index: ContextIndex, tools: Tools) -> None:
     """Look for names that the sources lack, and for clauses that a sentence of the context denies."""
-    known = words_of(read.context) | words_of(case.question)
-    clauses = [read_clause(read.context[start:end]) for start, end in tools.split_sentences(read.context)]
+    spans = tools.split_sentences(read.context)
+
+    def is_known(word: str) -> bool:
+        return index.has_name(word) or word in words_of(case.question)
+
     for sentence in read.sentences:
-        names = [sentence.text[start:end] for start, end in unknown_names(sentence.text, known)]
+        names = [sentence.text[start:end] for start, end in unknown_names(sentence.text, is_known)]
         read.names += names
         read.unknown += bool(names)
-        keys = [(word,) for word in read_clause(sentence.text).words]
-        related = [position for position, _ in index.covered(keys, index.weights(keys))]
-        read.denied += list(denied_clauses(sentence.text, clauses, related))[:1]
+        keys = [token.keys for token in tokens_of(sentence.text)]
+        related = [spans[position] for position, _ in index.covered(keys, index.weights(keys))]
+        clauses = [read_clause(read.context[start:end]) for start, end in related]
+        read.denied += list(denied_clauses(sentence.text, clauses))[:1]
 
 
 _NEGATION = re.compile(r"\b(?:no|not|never|nor|neither|without|cannot|instead|\w+n['’]t)\b", re.IGNORECASE)

@@ -143,6 +143,8 @@ _MAX = re.compile(
     r"(?:at most|up to|maximum(?: of)?|no(?:t)? more than|less than|fewer than|under|below|<=?|≤)\s?\Z",
     re.IGNORECASE,
 )
+_BOUND_ENDS = frozenset("st um of an er ve ed ng ds to ow > < = ≥ ≤".split()) | {">=", "<="}  # noqa: SIM905
+"""Last letters of the words that `_MIN` and `_MAX` look for."""
 _ELLIPSIS = re.compile(r"\b(?:above|below)\b(?! [$€£]?[0-9])", re.IGNORECASE)
 """A bound without its number: "6 % above 100 USD, 8 % below"."""
 _LOSS = re.compile(
@@ -233,29 +235,77 @@ _MAY_HAVE = re.compile(
 )
 
 
+_DIGITS = re.compile(r"[0-9]+|[½¼¾⅓⅔]")
+_SPELLED_UNIT = re.compile(
+    rf"\b(?:{_SPELLED_WORDS})(?:[- ](?:{_SPELLED_WORDS}))?(?=[ -](?:{_SCALE}|{_UNIT})\b)", re.IGNORECASE
+)
+_OPERATOR = re.compile(r"(?<=[\w) ])[-+*/×÷^=<>≤≥](?=[\w( =])")
+_BEFORE_DIGITS, _AFTER_DIGITS = 14, 36
+"""Longer than what belongs to a number on each side of its digits."""
+
+
+_MAY_BE_DATED = re.compile(
+    r"[0-9][-/.年][0-9]{1,2}[-/.月][0-9]|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE
+)
+_MAY_BE_TIMED = re.compile(r"[0-9][:.][0-9]{2}")
+_MAY_BE_CODED = re.compile(r"[0-9]/[0-9]|[0-9]\.[0-9]+\.[0-9]")
+
+
+def _windows(text: str, pattern: re.Pattern[str], before: int, after: int) -> list[tuple[int, int]]:
+    """Return the stretches around the matches of a pattern, joined where they overlap.
+
+    The patterns of figures take long at each character; most texts have few digits.
+    """
+    windows: list[tuple[int, int]] = []
+    for match in pattern.finditer(text):
+        start, end = match.start() - before, match.end() + after
+        if windows and start <= windows[-1][1]:
+            windows[-1] = (windows[-1][0], end)
+        else:
+            windows.append((max(0, start), end))
+    return windows
+
+
+def _matches(
+    pattern: re.Pattern[str], text: str, windows: Iterable[tuple[int, int]]
+) -> Iterator[re.Match[str]]:
+    for start, end in windows:
+        yield from pattern.finditer(text, start, end)
+
+
 def _scanned(text: str) -> Iterator[Figure]:
-    habit = decimal_habit(text)
+    windows = _windows(text, _DIGITS, _BEFORE_DIGITS, _AFTER_DIGITS)
+    operators = [
+        (max(0, start), end) for start, end in _windows(text, _OPERATOR, _BEFORE_DIGITS, _BEFORE_DIGITS)
+    ]
+    for match in _matches(_EXPRESSION, text, operators):
+        operator = match[2] or match[3]
+        written = f"{match[1]} {operator} {match[4]}".casefold()
+        yield Figure(match.start(), match.end(4), "expression", text=written)
+    habit = decimal_habit(text) if windows else ""
+    for match in _SPELLED_UNIT.finditer(text):
+        if (figure := _number(_NUMBER.match(text, match.start()), text, habit)) is not None:
+            yield figure
+    if not windows:
+        return
     taken: list[tuple[int, int]] = []
-    for match in _DATE.finditer(text):
+    for match in _matches(_DATE, text, windows if _MAY_BE_DATED.search(text) else ()):
         if (figure := _date(match)) is not None:
             taken.append(match.span())
             yield figure
     rest = _blanked(text, taken)
     taken = []
-    for match in _TIME.finditer(rest):
+    for match in _matches(_TIME, rest, windows if _MAY_BE_TIMED.search(rest) else ()):
         taken.append(match.span())
         yield _time(match)
-    for match in _CODE.finditer(rest):
+    for match in _matches(_CODE, rest, windows if _MAY_BE_CODED.search(rest) else ()):
         if not _GROUPED.match(match[0]):
             taken.append(match.span())
             yield _code(match)
-    for match in _EXPRESSION.finditer(rest):
-        operator = match[2] or match[3]
-        written = f"{match[1]} {operator} {match[4]}".casefold()
-        yield Figure(match.start(), match.end(4), "expression", text=written)
     rest = _blanked(rest, sorted(taken))
-    for match in _NUMBER.finditer(rest):
-        if (figure := _number(match, rest, habit)) is not None:
+    has_losses = bool(_LOSS.search(text))
+    for match in _matches(_NUMBER, rest, windows):
+        if not match["spelled"] and (figure := _number(match, rest, habit, has_losses)) is not None:
             yield figure
 
 
@@ -311,7 +361,9 @@ def _code(match: re.Match[str]) -> Figure:
     return Figure(match.start(), match.end(), "code", readings, values, text=match[0].casefold().lstrip("v"))
 
 
-def _number(match: re.Match[str], text: str, habit: Habit) -> Figure | None:
+def _number(match: re.Match[str] | None, text: str, habit: Habit, has_losses: bool = False) -> Figure | None:
+    if match is None:
+        return None
     digits = match["digits"] or ""
     if len(digits) > MAX_DIGITS:
         return Figure(match.start("digits"), match.end("digits"), "code", text=digits)
@@ -326,7 +378,9 @@ def _number(match: re.Match[str], text: str, habit: Habit) -> Figure | None:
     if match["sign"] or match["inner"]:
         values = [-value for value in values]
     before = text[max(0, match.start() - _BEFORE_CHARS) : match.start()]
-    bound: Bound = "min" if _MIN.search(before) else "max" if _MAX.search(before) else ""
+    bound: Bound = ""
+    if before.rstrip()[-2:].strip().casefold() in _BOUND_ENDS:
+        bound = "min" if _MIN.search(before) else "max" if _MAX.search(before) else ""
     end = max(
         match.end(name) for name in ("digits", "half", "fraction", "spelled", "scale", "unit", "ordinal")
     )
@@ -339,7 +393,9 @@ def _number(match: re.Match[str], text: str, habit: Habit) -> Figure | None:
         if match["scale"]
         else tuple(values),
         bound,
-        is_loss=values[0] > 0 and bool(_LOSS.search(text[max(0, match.start() - 40) : match.start()])),
+        is_loss=has_losses
+        and values[0] > 0
+        and bool(_LOSS.search(text[max(0, match.start() - 40) : match.start()])),
     )
 
 

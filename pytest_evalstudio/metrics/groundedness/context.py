@@ -68,6 +68,10 @@ class ContextIndex:
         """Return True if the context contains the stem, or any value, of a token."""
         return any(key in self.frequencies for key in keys)
 
+    def has_name(self, word: str) -> bool:
+        """Return True if a sentence has a word in lower case."""
+        return any(word in sentence.words for sentence in self.sentences)
+
     def weights(self, keys: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], float]:
         """Return the inverse sentence frequency of tokens by their keys (BM25's idf).
 

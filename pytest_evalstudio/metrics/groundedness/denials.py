@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_evalstudio.metrics.groundedness.opposites import opposites
@@ -13,7 +13,6 @@ from pytest_evalstudio.text.folding import fold
 
 MIN_COVERAGE = 0.75
 """Share of the words of a clause that a sentence must have to speak of the same thing."""
-_MAX_CANDIDATES = 50
 _NEGATED_WORDS = 2
 _NEGATION = re.compile(
     r"\b(?:not(?! only| just| more| less)|never|no(?! more| less| later| longer than)|cannot|neither|nor|without|\w+n['’]t)\b",
@@ -83,45 +82,40 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(fold(text).casefold()))
 
 
-def unknown_names(sentence: str, known: frozenset[str]) -> Iterator[tuple[int, int]]:
+def unknown_names(sentence: str, is_known: Callable[[str], bool]) -> Iterator[tuple[int, int]]:
     """Yield the words with a capital within a sentence that the sources do not have.
 
     The first word of a sentence, abbreviations in capitals, and what follows a hyphen in lower case are no names.
 
     Args:
         sentence: of an answer.
-        known: words of the sources.
+        is_known: whether a word in lower case is in the sources.
 
     >>> text = "It flows into the Black Sea."
-    >>> [text[a:b] for a, b in unknown_names(text, words_of("It flows into the Baltic Sea."))]
+    >>> [text[a:b] for a, b in unknown_names(text, words_of("It flows into the Baltic Sea.").__contains__)]
     ['Black']
     """
     for name in _NAME.finditer(sentence):
         for part in _WORD.finditer(sentence, name.start(), name.end()):
             word = fold(part[0]).casefold()
-            if (
-                part[0][0].isupper()
-                and len(word) > 1
-                and word not in known
-                and word.removesuffix("s") not in known
-            ):
+            if not part[0][0].isupper() or len(word) == 1:
+                continue
+            if not (is_known(word) or is_known(word.removesuffix("s"))):
                 yield part.span()
 
 
-def denied_clauses(sentence: str, sources: Sequence[Clause], candidates: Iterable[int]) -> Iterator[str]:
+def denied_clauses(sentence: str, sources: Sequence[Clause]) -> Iterator[str]:
     """Yield the clauses of a sentence that the sentence of the sources which has most of their words denies.
 
     Args:
         sentence: of an answer.
-        sources: sentences of the context.
-        candidates: indices of those that share most words with the sentence.
+        sources: sentences of the context that share most words with the sentence.
     """
-    chosen = [sources[index] for index in list(candidates)[:_MAX_CANDIDATES]]
     for text in _CLAUSE.split(sentence):
         clause = read_clause(text)
         if len(clause.words) < 2:
             continue
-        rated = [(clause.coverage(source), not clause.contradicts(source)) for source in chosen]
+        rated = [(clause.coverage(source), not clause.contradicts(source)) for source in sources]
         # Of sentences with the same coverage, one that agrees comes last.
         coverage, agrees = max(rated, default=(0.0, True))
         if coverage >= MIN_COVERAGE and not agrees:
