@@ -12,9 +12,10 @@ from pytest_evalstudio.core.figures import counted
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     from pytest_evalstudio.cli.common import Adds
+    from pytest_evalstudio.core.cases import Case
     from pytest_evalstudio.core.plugins.registry import Registry
     from pytest_evalstudio.formats.config import Configuration
     from pytest_evalstudio.formats.source import Source
@@ -150,9 +151,23 @@ def _validate_data(name: str, registry: Registry) -> int:
         is_fault = config.unchecked == "fail"
         say(f"{'' if is_fault else 'warning: '}{name}: {line}")
         wrong += [DataError(line)] if is_fault else []
+    for warning in _ambiguous_conditions(task.case for task in file_tasks):
+        say(f"warning: {name}: {warning}")
     if not wrong:
         say(f"{name}: {file.kind}, {counted(len(file_tasks), 'test case')}: fine")
     return FINDINGS if wrong else FINE
+
+
+def _ambiguous_conditions(cases: Iterable[Case]) -> Iterator[str]:
+    """Yield a warning for each condition with a string that is found within another number."""
+    from pytest_evalstudio.formats.condition import ambiguous_strings, parse_condition
+    from pytest_evalstudio.text.comparison import longer_number
+
+    conditions = {case.condition: case.key for case in cases if case.condition.strip()}
+    for text, key in conditions.items():
+        if strings := ambiguous_strings(parse_condition(text)):
+            found = f'"{strings[0]}" is found in "{longer_number(strings[0])}" as well'
+            yield f'{key}: the condition: {found}; write word("{strings[0]}") or number(...)'
 
 
 def _validate_workflow(source: Source, path: Path, name: str, registry: Registry) -> int:

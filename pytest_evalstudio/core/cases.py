@@ -61,6 +61,7 @@ class Answer:
 
     Attributes:
         text: what the model says.
+        thoughts: reasoning of the model that is no part of its answer; never scored.
         context: retrieved chunks in the order of retrieval.
         context_sources: a URI per chunk, or empty.
         context_scores: relevance of each chunk as the host reports it, or empty.
@@ -99,6 +100,7 @@ class Answer:
     """
 
     text: str = ""
+    thoughts: str = ""
     context: tuple[str, ...] = ()
     context_sources: tuple[str, ...] = ()
     context_scores: tuple[float, ...] = ()

@@ -28,8 +28,9 @@ class Metric:
         better: the direction of "better".
         range: least and greatest value; either end may be infinite.
         threshold: default; an infinite one never decides.
-        primary: the one metric of its evaluator that decides an item.
+        primary: the metric of its evaluator that decides an item, and by which models are ranked.
         description: a sentence for the report.
+        decides: its threshold decides an item as well, unless the user sets it to infinity.
         boolean: its value is 1.0 for yes and 0.0 for no; the judges of a panel vote on it.
     """
 
@@ -41,6 +42,7 @@ class Metric:
     primary: bool = False
     description: str = ""
     boolean: bool = False
+    decides: bool = False
 
     def passes(self, value: float, threshold: float | None = None) -> bool:
         """Return True if a value meets the threshold; equality passes."""

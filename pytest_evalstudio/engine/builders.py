@@ -76,6 +76,7 @@ class CaseFields(TypedDict, total=False):
     counterpart: Case | None
     folder: str
     extra: Mapping[str, Any]
+    thoughts: str
     context: str | Iterable[str]
     context_sources: str | Iterable[str]
     context_scores: Iterable[float]

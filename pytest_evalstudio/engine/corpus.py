@@ -10,7 +10,7 @@ from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.hosts._documents import read_document
 from pytest_evalstudio.hosts.extractive import STOP_WORDS, grouped, singular
-from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.text.prose import prose_sentences
 
 __all__ = ["STOP_WORDS", "CorpusChunk", "corpus_chunks", "singular"]
 
@@ -65,7 +65,7 @@ def corpus_chunks(
             sentences = [
                 paragraph[start:end]
                 for paragraph in part.text.split("\n\n")
-                for start, end in split_sentences(paragraph)
+                for start, end in prose_sentences(paragraph)
             ]
             for group in grouped(sentences, chunk_chars, overlap_chars):
                 yield CorpusChunk(sentences=tuple(group), document=document, page=part.page)

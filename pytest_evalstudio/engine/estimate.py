@@ -19,7 +19,7 @@ from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.score import score
 from pytest_evalstudio.engine.scoring.tasks import EvalTask
 from pytest_evalstudio.formats.config import Configuration
-from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.text.sentences import split_sentences
 
 _UNKNOWN_ANSWER = " ".join(["word"] * 100)
 """Stands in for an answer that has not been asked for yet, where a judge would judge it."""

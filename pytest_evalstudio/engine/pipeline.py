@@ -15,6 +15,7 @@ from pytest_evalstudio.core.judging import Judge
 from pytest_evalstudio.core.repeats import MEAN, PassPolicy
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.asking.dialogues import Dialogue, Request
+from pytest_evalstudio.engine.asking.thoughts import scored_case
 from pytest_evalstudio.engine.origins import SOURCE, origin
 from pytest_evalstudio.engine.scoring.answering import answered, requests_of, unpacked_case
 from pytest_evalstudio.engine.scoring.confirmation import ConfirmationResult
@@ -48,12 +49,13 @@ from pytest_evalstudio.engine.scoring.turns import (
     worst_outcome,
 )
 from pytest_evalstudio.engine.scoring.verdicts import flips, repeat_states, verdict
-from pytest_evalstudio.models.sentences import split_sentences
 from pytest_evalstudio.stats.confirmation import RepeatTest
+from pytest_evalstudio.text.sentences import split_sentences
 
 if TYPE_CHECKING:
     from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
     from pytest_evalstudio.formats.config import Configuration
+    from pytest_evalstudio.text.thoughts import ThoughtTags
 
 
 class Progress(Protocol):
@@ -94,6 +96,7 @@ class Pipeline:
         open_user_model: opens the judge model that plays simulated users.
         reports_unchecked: whether test cases that nothing checks are treated as the plan says; without it,
             each evaluator speaks for itself.
+        thoughts: tags of thoughts in the texts of answered tasks, see `text.thoughts`.
     """
 
     def __init__(
@@ -108,7 +111,9 @@ class Pipeline:
         spans: EvaluatorSpans | None = None,
         open_user_model: Callable[[], Judge] | None = None,
         reports_unchecked: bool = False,
+        thoughts: ThoughtTags = True,
     ) -> None:
+        self._thoughts = thoughts
         self.plan = plan
         self._reports_unchecked = reports_unchecked
         self._open_user_model = open_user_model
@@ -149,6 +154,7 @@ class Pipeline:
             spans=spans,
             open_user_model=lambda: provider.judges.open(config),
             reports_unchecked=reports_unchecked,
+            thoughts=config.thoughts,
         )
 
     def evaluate(
@@ -309,7 +315,9 @@ class Pipeline:
         by_model: dict[str, list[Result]] = {}
         for result in waiting:
             if result.task.answered:
-                result.answers = tuple(map(unpacked_case, result.task.answers))
+                result.answers = tuple(
+                    scored_case(unpacked_case(case), self._thoughts) for case in result.task.answers
+                )
             else:
                 by_model.setdefault(result.task.model.key, []).append(result)
         for key, asking in by_model.items():

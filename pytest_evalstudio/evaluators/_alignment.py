@@ -11,7 +11,6 @@ from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._similarity import (
     NO_CONTEXT_WORDS,
-    Sentence,
     TextEmbeddings,
     answer_and_context,
     best_columns,
@@ -19,6 +18,7 @@ from pytest_evalstudio.evaluators._similarity import (
     sentence_fragments,
     worst_sentence,
 )
+from pytest_evalstudio.text.claims import Claim
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,11 @@ class SentenceAlignment:
     lowest: ClassVar[str]
     missing: ClassVar[str] = NO_CONTEXT_WORDS
 
-    def read(self, case: Case, tools: Tools) -> tuple[list[Sentence], list[Sentence]]:
+    def read(self, case: Case, tools: Tools) -> tuple[list[Claim], list[Claim]]:
         """Return the sentences of the answer and those of the reference text, none for an empty answer."""
-        return answer_and_context(case, tools)
+        return answer_and_context(case)
 
-    def aggregate_sentences(self, values: Sequence[float], answer: Sequence[Sentence]) -> Mapping[str, float]:
+    def aggregate_sentences(self, values: Sequence[float], answer: Sequence[Claim]) -> Mapping[str, float]:
         """Return the scores of an answer from the best cosine of each of its sentences."""
         raise NotImplementedError
 
@@ -76,7 +76,7 @@ class SentenceAlignment:
         ]
 
     def _score(
-        self, case: Case, answer: Sequence[Sentence], reference: Sequence[Sentence], vectors: TextEmbeddings
+        self, case: Case, answer: Sequence[Claim], reference: Sequence[Claim], vectors: TextEmbeddings
     ) -> Outcome:
         nothing = nothing_to_compare(case, answer, reference, self.metrics, self.missing)
         if nothing is not None:

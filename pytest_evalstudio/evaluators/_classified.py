@@ -10,19 +10,19 @@ from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import Fragment
 from pytest_evalstudio.core.tools import TextClassifier, Tools
 from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty
-from pytest_evalstudio.evaluators._similarity import Sentence
 from pytest_evalstudio.evaluators._support import DIGITS
 from pytest_evalstudio.metrics.detectors import redact
 from pytest_evalstudio.metrics.quoting import one_line
+from pytest_evalstudio.text.claims import Claim
 
 
-def all_sentences(case: Case, tools: Tools) -> list[Sentence]:
+def all_sentences(case: Case, tools: Tools) -> list[Claim]:
     """Return every sentence of an answer, including short ones such as "Idiot."; none for an empty answer."""
     if is_empty(case):
         return []
     text = case.actual_output
-    return [Sentence(text[start:end], start, end) for start, end in tools.split_sentences(text)] or [
-        Sentence(text, 0, len(text))
+    return [Claim(start, end, text[start:end]) for start, end in tools.split_sentences(text)] or [
+        Claim(0, len(text), text)
     ]
 
 
@@ -60,7 +60,7 @@ def _known(row: Mapping[str, float], name: str, labels: Mapping[str, str]) -> di
 
 
 def highest_fragments(
-    texts: Sequence[Sentence], rows: Sequence[Mapping[str, float]], metric: str
+    texts: Sequence[Claim], rows: Sequence[Mapping[str, float]], metric: str
 ) -> tuple[Fragment, ...]:
     """Return a fragment per sentence with its scores, in order; of very many the highest ones."""
     top = sorted(
@@ -72,7 +72,7 @@ def highest_fragments(
     )
 
 
-def highest_sentence(text: str, texts: Sequence[Sentence], scores: Sequence[float], what: str) -> str:
+def highest_sentence(text: str, texts: Sequence[Claim], scores: Sequence[float], what: str) -> str:
     """Return the sentence with the highest score, without secrets, as the reason of a score."""
     position = max(range(len(texts)), key=lambda index: scores[index])
     start, end = texts[position].start, texts[position].end

@@ -10,8 +10,9 @@ from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.evaluators._alignment import SentenceAlignment
 from pytest_evalstudio.evaluators._common import keywords
-from pytest_evalstudio.evaluators._similarity import Sentence, check_weighting, weights_of
+from pytest_evalstudio.evaluators._similarity import check_weighting, weights_of
 from pytest_evalstudio.metrics.similarity import Weighting, weighted_mean
+from pytest_evalstudio.text.claims import Claim
 
 T = TypeVar("T", bound=type)
 RAG = ("rag",)
@@ -81,6 +82,6 @@ class WeightedAlignment(SentenceAlignment):
     def __post_init__(self) -> None:
         check_weighting(self.weights)
 
-    def aggregate_sentences(self, values: Sequence[float], answer: Sequence[Sentence]) -> Mapping[str, float]:
+    def aggregate_sentences(self, values: Sequence[float], answer: Sequence[Claim]) -> Mapping[str, float]:
         mean, lowest = self.metrics
         return {mean.key: weighted_mean(values, weights_of(answer, self.weights)), lowest.key: min(values)}

@@ -4,52 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import Finding, Fragment, Metric, Outcome
-from pytest_evalstudio.core.tools import Embedder, Tools
+from pytest_evalstudio.core.tools import Embedder
 from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, worst
 from pytest_evalstudio.metrics.detectors import redact
 from pytest_evalstudio.metrics.quoting import one_line
 from pytest_evalstudio.metrics.similarity import Weighting, best_matches, cosines, sentence_weights
+from pytest_evalstudio.text.claims import Claim, claims_of
 
 if TYPE_CHECKING:
     from pytest_evalstudio.metrics.similarity import Floats
 
-SHORT_CHARS = 10
-"""Sentences of at most this many characters ("Yes.", "1.") are ignored in texts with longer sentences."""
 NO_WORDS = "the answer has no words"
 NO_CONTEXT_WORDS = "the context has no words"
 NO_EXPECTED_WORDS = "the expected output has no words"
 _WORD = re.compile(r"\w")
 _PERFECT = 0.9995  # prints as 1.000, so that no sentence is to blame
-
-
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """Sentence of a text, with its position."""
-
-    text: str
-    start: int
-    end: int
-
-
-def sentences(text: str, tools: Tools) -> list[Sentence]:
-    """Split a text into the sentences by which it is compared.
-
-    Sentences without a letter, digit or ideograph are ignored, as are short sentences, unless the text has no
-    longer ones.
-
-    Returns:
-        Sentences in order; [] for a text without words.
-    """
-    spans = [Sentence(text[start:end], start, end) for start, end in tools.split_sentences(text)]
-    with_words = [sentence for sentence in spans if has_words(sentence.text)]
-    return [sentence for sentence in with_words if len(sentence.text) > SHORT_CHARS] or with_words
 
 
 def has_words(text: str) -> bool:
@@ -109,7 +84,7 @@ def check_weighting(weighting: Weighting) -> None:
         )
 
 
-def weights_of(texts: Sequence[Sentence], weighting: Weighting) -> list[float]:
+def weights_of(texts: Sequence[Claim], weighting: Weighting) -> list[float]:
     """Return the weight of each sentence; see `metrics.similarity.sentence_weights`."""
     return sentence_weights([len(sentence.text) for sentence in texts], weighting)
 
@@ -127,7 +102,7 @@ def no_words(metrics: Sequence[Metric], reason: str = NO_WORDS) -> Outcome:
 
 
 def sentence_fragments(
-    texts: Sequence[Sentence], scores: Sequence[float], metric: str, part: str = "answer"
+    texts: Sequence[Claim], scores: Sequence[float], metric: str, part: str = "answer"
 ) -> tuple[Fragment, ...]:
     """Return a fragment per sentence with its score, in order; of very many only the lowest."""
     top = sorted(sorted(range(len(texts)), key=lambda position: (scores[position], position))[:MAX_FRAGMENTS])
@@ -142,7 +117,7 @@ def sentence_fragments(
     )
 
 
-def worst_sentence(text: str, texts: Sequence[Sentence], scores: Sequence[float], what: str) -> str:
+def worst_sentence(text: str, texts: Sequence[Claim], scores: Sequence[float], what: str) -> str:
     """Return the lowest sentence without secrets as the reason of a score; "" if no sentence is low."""
     position = min(range(len(texts)), key=lambda index: scores[index])
     if scores[position] > _PERFECT:
@@ -151,26 +126,26 @@ def worst_sentence(text: str, texts: Sequence[Sentence], scores: Sequence[float]
     return f"{what} ({figure(scores[position])}): {one_line(redact(text)[start:end])}"
 
 
-def answer_and_context(case: Case, tools: Tools) -> tuple[list[Sentence], list[Sentence]]:
+def answer_and_context(case: Case) -> tuple[list[Claim], list[Claim]]:
     """Return the sentences of answer and context; none for an empty answer."""
     if is_empty(case):
         return [], []
-    return sentences(case.actual_output, tools), [
-        sentence for chunk in case.context for sentence in sentences(chunk, tools)
+    return claims_of(case.actual_output), [
+        sentence for chunk in case.context for sentence in claims_of(chunk)
     ]
 
 
-def answer_and_expected(case: Case, tools: Tools) -> tuple[list[Sentence], list[Sentence]]:
+def answer_and_expected(case: Case) -> tuple[list[Claim], list[Claim]]:
     """Return the sentences of answer and expected answer; none for an empty answer."""
     if is_empty(case):
         return [], []
-    return sentences(case.actual_output, tools), sentences(case.expected_output, tools)
+    return claims_of(case.actual_output), claims_of(case.expected_output)
 
 
 def nothing_to_compare(
     case: Case,
-    answer: Sequence[Sentence],
-    other: Sequence[Sentence],
+    answer: Sequence[Claim],
+    other: Sequence[Claim],
     metrics: Sequence[Metric],
     reason: str = NO_CONTEXT_WORDS,
 ) -> Outcome | None:

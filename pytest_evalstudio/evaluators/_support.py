@@ -12,10 +12,9 @@ from pytest_evalstudio.evaluators._common import is_empty, worst
 from pytest_evalstudio.evaluators._similarity import (
     NO_CONTEXT_WORDS,
     NO_WORDS,
-    Sentence,
     has_words,
-    sentences,
 )
+from pytest_evalstudio.text.claims import Claim, claims_of
 
 DIGITS = 6
 """Decimals of a probability: results for batches of other sizes differ from the seventh decimal on."""
@@ -29,14 +28,14 @@ def premise(case: Case) -> str:
     return "\n\n".join(dict.fromkeys(chunk for chunk in case.context if has_words(chunk)))
 
 
-def answer_sentences(case: Case, tools: Tools) -> list[Sentence]:
+def answer_sentences(case: Case) -> list[Claim]:
     """Return the sentences of an answer; none for an empty answer or one without words."""
-    return [] if is_empty(case) else sentences(case.actual_output, tools)
+    return [] if is_empty(case) else claims_of(case.actual_output)
 
 
 def not_judged(
     case: Case,
-    answer: Sequence[Sentence],
+    answer: Sequence[Claim],
     basis: str,
     metrics: Sequence[Metric],
     reason: str = NO_CONTEXT_WORDS,

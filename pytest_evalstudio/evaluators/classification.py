@@ -16,9 +16,9 @@ from pytest_evalstudio.metrics.classification import (
     confusion_matrix,
     label_scores,
     macro_scores,
-    normal_label,
 )
 from pytest_evalstudio.metrics.quoting import one_line
+from pytest_evalstudio.text.comparison import normal_label
 
 _LABEL_CHARS = 60
 

@@ -18,8 +18,8 @@ from pytest_evalstudio.evaluators._classified import (
     highest_sentence,
 )
 from pytest_evalstudio.evaluators._common import keywords, worst
-from pytest_evalstudio.evaluators._similarity import Sentence
 from pytest_evalstudio.metrics.classification import highest_probabilities, verdict_scale
+from pytest_evalstudio.text.claims import Claim
 
 _BIASED = 0.5
 LABELS = {
@@ -86,7 +86,7 @@ class Toxicity:
             for case, answer in zip(cases, read, strict=True)
         ]
 
-    def _score(self, case: Case, answer: Sequence[Sentence], rows: Sequence[Mapping[str, float]]) -> Outcome:
+    def _score(self, case: Case, answer: Sequence[Claim], rows: Sequence[Mapping[str, float]]) -> Outcome:
         if not answer:
             return worst(self.metrics)
         scores = highest_probabilities(rows)
@@ -156,7 +156,7 @@ class FairnessBias:
         return [self._score(case, answer, probabilities) for case, answer in zip(cases, read, strict=True)]
 
     def _score(
-        self, case: Case, answer: Sequence[Sentence], probabilities: Mapping[str, Mapping[str, float]]
+        self, case: Case, answer: Sequence[Claim], probabilities: Mapping[str, Mapping[str, float]]
     ) -> Outcome:
         if not answer:
             return worst(self.metrics)

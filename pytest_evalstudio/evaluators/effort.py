@@ -41,10 +41,10 @@ def _amount(key: str, name: str, description: str) -> Metric:
 class Effort:
     """The answer keeps its budget of calls, tokens, seconds and US dollars.
 
-    `max_calls`, `max_repeated_calls`, `max_failed_calls`, `max_model_calls`, `max_tokens`, `max_seconds` and
-    `max_cost_usd` are limits for one answer, of a run or, in `evaluators`, of one case. Without any of them
-    the amounts are measured, and nothing decides. A limit on an amount that the host does not report is an
-    error. Repeated calls have the tool and all arguments of an earlier one.
+    `max_calls`, `max_repeated_calls`, `max_failed_calls`, `max_model_calls`, `max_tokens`, `max_seconds`,
+    `max_cost_usd` and `max_cut_answers` are limits for one answer, of a run or, in `evaluators`, of one case.
+    Without any of them the amounts are measured, and nothing decides. A limit on an amount that the host does
+    not report is an error. Repeated calls have the tool and all arguments of an earlier one.
 
     Source: own definition; amounts as the host reports them.
     """
@@ -61,6 +61,7 @@ class Effort:
     max_tokens: int | None = None
     max_seconds: float | None = None
     max_cost_usd: float | None = None
+    max_cut_answers: int | None = None
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric(
             "within_budget",
@@ -77,6 +78,11 @@ class Effort:
         _amount("tokens", "Tokens", "Tokens of input and output."),
         _amount("seconds", "Seconds", "Seconds of the request that succeeded."),
         _amount("cost_usd", "US dollars", "Cost of the answer in US dollars."),
+        _amount(
+            "cut_answers",
+            "Cut answers",
+            "Answers cut at their limit of tokens.",
+        ),
     )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
@@ -115,6 +121,7 @@ def amounts_of(case: Case) -> dict[str, float | None]:
         "tokens": float(sum(tokens)) if tokens else None,
         "seconds": answer.duration_s or None,
         "cost_usd": answer.cost_usd,
+        "cut_answers": float(answer.usage.get("cut_at_length", 0)) if answer.usage else None,
     }
 
 

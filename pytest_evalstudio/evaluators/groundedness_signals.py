@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -11,16 +12,16 @@ from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import TokenMatch, Tools
-from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, keywords, worst
+from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, keywords, listed, worst
 from pytest_evalstudio.evaluators._similarity import (
     NO_CONTEXT_WORDS,
-    Sentence,
     TextEmbeddings,
     best_columns,
     has_words,
     worst_sentence,
 )
 from pytest_evalstudio.evaluators._support import DIGITS, judged, premise
+from pytest_evalstudio.metrics.detectors import redact
 from pytest_evalstudio.metrics.groundedness import (
     ENTAILMENT,
     SENTENCE_SIMILARITY,
@@ -35,6 +36,16 @@ from pytest_evalstudio.metrics.groundedness import (
     load_models,
     probability,
 )
+from pytest_evalstudio.metrics.groundedness.denials import (
+    denied_clauses,
+    read_clause,
+    unknown_names,
+    words_of,
+)
+from pytest_evalstudio.metrics.grounding import tokens_of
+from pytest_evalstudio.metrics.quoting import one_line
+from pytest_evalstudio.text.claims import Claim, claims_of, stated_figures, statements_of
+from pytest_evalstudio.text.numbers import Figure, FigureIndex
 
 _KEY = "groundedness_signals"
 _SHOWN_COST = 0.1
@@ -50,12 +61,21 @@ class _Read:
     Attributes:
         context: the whole context.
         lengths: number of words of each sentence.
+        supported_numbers: share of the figures that the context has; None without figures.
+        wrong_numbers: the others.
+        names: names that neither context nor question have; `unknown` sentences have some.
+        denied: clauses that the context denies; one for each sentence with any.
     """
 
     context: str = ""
-    sentences: list[Sentence] = field(default_factory=list)
+    sentences: list[Claim] = field(default_factory=list)
     signals: list[dict[str, float]] = field(default_factory=list)
     lengths: list[int] = field(default_factory=list)
+    supported_numbers: float | None = None
+    wrong_numbers: tuple[Figure, ...] = ()
+    names: list[str] = field(default_factory=list)
+    unknown: int = 0
+    denied: list[str] = field(default_factory=list)
 
 
 @evaluator(
@@ -102,6 +122,28 @@ class GroundednessSignals:
             "Groundedness (signals) of the worst sentence",
             threshold=0.25,
             description="Lowest probability of any sentence.",
+            decides=True,
+        ),
+        Metric(
+            "supported_numbers",
+            "Supported numbers",
+            threshold=1.0,
+            description="Share of the numbers with their units, dates and expressions that the context has.",
+            decides=True,
+        ),
+        Metric(
+            "supported_names",
+            "Supported names",
+            threshold=1.0,
+            description="Share of the sentences whose names context or question have.",
+            decides=True,
+        ),
+        Metric(
+            "agreeing_sentences",
+            "Agreeing sentences",
+            threshold=1.0,
+            description="Share of the sentences that no sentence of the context denies by a negation or opposite.",
+            decides=True,
         ),
     )
 
@@ -138,8 +180,11 @@ class GroundednessSignals:
             {
                 _KEY: _probability(models.log_odds(combined, has_embeddings)),
                 f"min_{_KEY}": scores[position],
+                "supported_numbers": read.supported_numbers,
+                "supported_names": 1 - read.unknown / len(read.sentences),
+                "agreeing_sentences": 1 - len(read.denied) / len(read.sentences),
             },
-            reason=f"{reason}; {explained}" if reason and explained else reason,
+            reason="; ".join(filter(None, (*_faults(case, read), reason, reason and explained))),
             fragments=_fragments(read.sentences, scores, costs),
             details={
                 "model": "embedding" if has_embeddings else "lexical",
@@ -168,17 +213,60 @@ def _read(case: Case, tools: Tools, indexes: dict[str, ContextIndex]) -> _Read:
     if context not in indexes:
         indexes[context] = index_context(context, tools.split_sentences(context))
     read = _Read(context)
+    _read_figures(read, case, indexes[context])
     signals_of: dict[str, dict[str, float] | None] = {}
-    for start, end in tools.split_sentences(case.actual_output):
-        text = case.actual_output[start:end]
+    content = statements_of(case.actual_output)
+    for claim in claims_of(case.actual_output):
+        # By positions, not the text of the claim: tokens of the aligner have positions in the answer.
+        text = content[claim.start : claim.end]
         if text not in signals_of:
             signals_of[text] = lexical_signals(text, indexes[context])
         signals = signals_of[text]
         if signals is not None:
-            read.sentences.append(Sentence(text, start, end))
+            read.sentences.append(claim._replace(text=text))
             read.signals.append(dict(signals))  # signals of alignment differ by position
             read.lengths.append(len(text.split()))
+    _read_words(read, case, indexes[context], tools)
     return read
+
+
+def _read_words(read: _Read, case: Case, index: ContextIndex, tools: Tools) -> None:
+    """Look for names that the sources lack, and for clauses that a sentence of the context denies."""
+    spans = tools.split_sentences(read.context)
+
+    def is_known(word: str) -> bool:
+        return index.has_name(word) or word in words_of(case.question)
+
+    for sentence in read.sentences:
+        names = [sentence.text[start:end] for start, end in unknown_names(sentence.text, is_known)]
+        read.names += names
+        read.unknown += bool(names)
+        keys = [token.keys for token in tokens_of(sentence.text)]
+        related = [spans[position] for position, _ in index.covered(keys, index.weights(keys))]
+        clauses = [read_clause(read.context[start:end]) for start, end in related]
+        read.denied += list(denied_clauses(sentence.text, clauses))[:1]
+
+
+_NEGATION = re.compile(r"\b(?:no|not|never|nor|neither|without|cannot|instead|\w+n['’]t)\b", re.IGNORECASE)
+
+
+def _read_figures(read: _Read, case: Case, index: ContextIndex) -> None:
+    """Compare the figures of an answer with the context; a figure of the question may be denied."""
+    figures = stated_figures(case.actual_output)
+    if not figures:
+        return
+    asked = FigureIndex()
+    asked.read(case.question)
+    spans = claims_of(case.actual_output)
+
+    def is_denied(figure: Figure) -> bool:
+        claim = next((claim for claim in spans if claim.start <= figure.start < claim.end), None)
+        return claim is not None and bool(_NEGATION.search(claim.text)) and asked.has(figure)
+
+    read.wrong_numbers = tuple(
+        figure for figure in figures if not index.figures.has(figure) and not is_denied(figure)
+    )
+    read.supported_numbers = 1 - len(read.wrong_numbers) / len(figures)
 
 
 def _add_alignment(
@@ -193,7 +281,7 @@ def _add_alignment(
             signals.update(alignment_signals(sentence.text, sentence.start, part, indexes[read.context]))
 
 
-def _by_sentence(sentences: Sequence[Sentence], matches: Sequence[TokenMatch]) -> list[list[TokenMatch]]:
+def _by_sentence(sentences: Sequence[Claim], matches: Sequence[TokenMatch]) -> list[list[TokenMatch]]:
     """Return the tokens inside each sentence; both are in order."""
     parts: list[list[TokenMatch]] = []
     position = 0
@@ -236,6 +324,18 @@ def _add_entailment(reads: Sequence[_Read], tools: Tools) -> None:
             signals[ENTAILMENT] = entailment_signal(entailments[read.context, sentence.text].entailment)
 
 
+def _faults(case: Case, read: _Read) -> Iterator[str]:
+    """Yield what single words make wrong."""
+    answer = redact(case.actual_output)
+    if read.wrong_numbers:
+        numbers = dict.fromkeys(one_line(answer[figure.start : figure.end]) for figure in read.wrong_numbers)
+        yield f"unsupported numbers: {listed(list(numbers))}"
+    if read.names:
+        yield f"unsupported names: {listed([one_line(redact(name)) for name in dict.fromkeys(read.names)])}"
+    if read.denied:
+        yield f"denied by the context: {one_line(redact(read.denied[0].strip()))}"
+
+
 def _probability(log_odds: float) -> float:
     return round(probability(log_odds), DIGITS)
 
@@ -258,7 +358,7 @@ def _explanation(costs: Mapping[str, float]) -> str:
 
 
 def _fragments(
-    sentences: Sequence[Sentence], scores: Sequence[float], costs: Mapping[int, Mapping[str, float]]
+    sentences: Sequence[Claim], scores: Sequence[float], costs: Mapping[int, Mapping[str, float]]
 ) -> tuple[Fragment, ...]:
     return tuple(
         Fragment(

@@ -12,8 +12,9 @@ from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import keywords
-from pytest_evalstudio.evaluators._similarity import Sentence, sentence_fragments, worst_sentence
+from pytest_evalstudio.evaluators._similarity import sentence_fragments, worst_sentence
 from pytest_evalstudio.evaluators._support import DIGITS, answer_sentences, not_judged, premise
+from pytest_evalstudio.text.claims import Claim
 
 
 @evaluator(
@@ -58,7 +59,7 @@ class Hallucination:
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         if tools.hallucination_model is None:
             raise EvaluationError("there is no model of hallucinations to ask")
-        read = [(case, answer_sentences(case, tools), premise(case)) for case in cases]
+        read = [(case, answer_sentences(case), premise(case)) for case in cases]
         pairs = list(
             dict.fromkeys(
                 (context, text)
@@ -70,11 +71,11 @@ class Hallucination:
         supports = dict(zip(pairs, tools.hallucination_model.score(pairs), strict=True))
         return [self._score(case, answer, context, supports) for case, answer, context in read]
 
-    def _texts(self, case: Case, answer: Sequence[Sentence]) -> list[str]:
+    def _texts(self, case: Case, answer: Sequence[Claim]) -> list[str]:
         return [case.actual_output.strip(), *(sentence.text for sentence in answer if self.sentence_scores)]
 
     def _score(
-        self, case: Case, answer: Sequence[Sentence], context: str, supports: Mapping[tuple[str, str], float]
+        self, case: Case, answer: Sequence[Claim], context: str, supports: Mapping[tuple[str, str], float]
     ) -> Outcome:
         if (nothing := not_judged(case, answer, context, self.metrics)) is not None:
             return nothing

@@ -25,12 +25,10 @@ from pytest_evalstudio.evaluators._embedding_family import (
 )
 from pytest_evalstudio.evaluators._similarity import (
     NO_CONTEXT_WORDS,
-    Sentence,
     TextEmbeddings,
     best_columns,
     check_weighting,
     sentence_fragments,
-    sentences,
     weights_of,
     worst_sentence,
 )
@@ -40,6 +38,7 @@ from pytest_evalstudio.metrics.similarity import (
     Weighting,
     weighted_mean,
 )
+from pytest_evalstudio.text.claims import Claim, claims_of
 
 
 @embedding_evaluator(
@@ -75,10 +74,10 @@ class HcatAnswerRelevancy(WeightedAlignment):
     lowest: ClassVar[str] = "least relevant sentence"
     missing: ClassVar[str] = "the question has no words"
 
-    def read(self, case: Case, tools: Tools) -> tuple[list[Sentence], list[Sentence]]:
+    def read(self, case: Case, tools: Tools) -> tuple[list[Claim], list[Claim]]:
         if is_empty(case):
             return [], []
-        return sentences(case.actual_output, tools), sentences(case.question, tools)
+        return claims_of(case.actual_output), claims_of(case.question)
 
 
 @embedding_evaluator(
@@ -107,8 +106,8 @@ class HcatContextRelevancy:
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         read = [
             (
-                sentences(case.question, tools),
-                [sentence for chunk in case.context for sentence in sentences(chunk, tools)],
+                claims_of(case.question),
+                [sentence for chunk in case.context for sentence in claims_of(chunk)],
             )
             for case in cases
         ]
@@ -127,7 +126,7 @@ class HcatContextRelevancy:
         ]
 
     def _score(
-        self, case: Case, question: Sequence[Sentence], context: Sequence[Sentence], vectors: TextEmbeddings
+        self, case: Case, question: Sequence[Claim], context: Sequence[Claim], vectors: TextEmbeddings
     ) -> Outcome:
         if not question:
             return Outcome.not_applicable("the question has no words")
@@ -197,7 +196,7 @@ class HcatNliGroundedness:
         check_weighting(self.weights)
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        read = [(case, answer_sentences(case, tools), premise(case)) for case in cases]
+        read = [(case, answer_sentences(case), premise(case)) for case in cases]
         entailments = judged(
             [(context, sentence.text) for _, answer, context in read if context for sentence in answer],
             tools,
@@ -207,7 +206,7 @@ class HcatNliGroundedness:
     def _score(
         self,
         case: Case,
-        answer: Sequence[Sentence],
+        answer: Sequence[Claim],
         context: str,
         entailments: dict[tuple[str, str], Entailment],
     ) -> Outcome:
@@ -235,7 +234,7 @@ class HcatNliGroundedness:
 
 
 def _marked_fragments(
-    answer: Sequence[Sentence], support: Sequence[float], distances: Sequence[float]
+    answer: Sequence[Claim], support: Sequence[float], distances: Sequence[float]
 ) -> tuple[Fragment, ...]:
     """Return a fragment per sentence; sentences beyond the boundary are marked."""
     beyond = {

@@ -17,11 +17,9 @@ from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty
 from pytest_evalstudio.evaluators._embedding_family import RAG, embedding_evaluator
 from pytest_evalstudio.evaluators._similarity import (
-    Sentence,
     TextEmbeddings,
     check_weighting,
     nothing_to_compare,
-    sentences,
     weights_of,
 )
 from pytest_evalstudio.metrics.detectors import redact
@@ -33,6 +31,7 @@ from pytest_evalstudio.metrics.similarity import (
     wasserstein_distance,
     weighted_mean,
 )
+from pytest_evalstudio.text.claims import Claim, claims_of
 
 
 @embedding_evaluator(
@@ -83,13 +82,13 @@ class HcatCompleteness:
         check_weighting(self.weights)
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        read: list[tuple[list[Sentence], list[list[Sentence]]]] = [
+        read: list[tuple[list[Claim], list[list[Claim]]]] = [
             (
                 ([], [])
                 if is_empty(case)
                 else (
-                    sentences(case.actual_output, tools),
-                    [sentences(chunk, tools) for chunk in case.context],
+                    claims_of(case.actual_output),
+                    [claims_of(chunk) for chunk in case.context],
                 )
             )
             for case in cases
@@ -110,8 +109,8 @@ class HcatCompleteness:
     def _score(
         self,
         case: Case,
-        answer: Sequence[Sentence],
-        chunks: Sequence[Sequence[Sentence]],
+        answer: Sequence[Claim],
+        chunks: Sequence[Sequence[Claim]],
         vectors: TextEmbeddings,
     ) -> Outcome:
         indexed = [(index, sentence) for index, chunk in enumerate(chunks) for sentence in chunk]
@@ -137,7 +136,7 @@ class HcatCompleteness:
         )
 
 
-def _masses(texts: Sequence[Sentence], weights: Sequence[float]) -> dict[str, float]:
+def _masses(texts: Sequence[Claim], weights: Sequence[float]) -> dict[str, float]:
     """Return each distinct sentence with the sum of its weights: an equal distribution with fewer points."""
     mass: dict[str, float] = {}
     for sentence, weight in zip(texts, weights, strict=True):
@@ -146,7 +145,7 @@ def _masses(texts: Sequence[Sentence], weights: Sequence[float]) -> dict[str, fl
 
 
 def _context_fragments(
-    indexed: Sequence[tuple[int, Sentence]], coverage: Sequence[float]
+    indexed: Sequence[tuple[int, Claim]], coverage: Sequence[float]
 ) -> tuple[Fragment, ...]:
     top = sorted(sorted(range(len(indexed)), key=lambda index: (coverage[index], index))[:MAX_FRAGMENTS])
     return tuple(
@@ -160,7 +159,7 @@ def _context_fragments(
     )
 
 
-def _least_covered(case: Case, indexed: Sequence[tuple[int, Sentence]], coverage: Sequence[float]) -> str:
+def _least_covered(case: Case, indexed: Sequence[tuple[int, Claim]], coverage: Sequence[float]) -> str:
     least = min(range(len(indexed)), key=lambda index: coverage[index])
     chunk, sentence = indexed[least]
     text = one_line(redact(case.context[chunk])[sentence.start : sentence.end])

@@ -14,6 +14,8 @@ from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, keywor
 from pytest_evalstudio.metrics.detectors import redact
 from pytest_evalstudio.metrics.grounding import SourceVocabulary, Support, Token, lexical_support, read_source
 from pytest_evalstudio.metrics.quoting import one_line
+from pytest_evalstudio.text.claims import claim_spans
+from pytest_evalstudio.text.numbers import Figure
 
 
 @evaluator(
@@ -75,7 +77,8 @@ class LexicalGroundedness:
             "supported_numbers",
             "Supported numbers",
             threshold=1.0,
-            description="Share of the numbers that occur in context or question.",
+            description="Share of the numbers, with their units, that occur in context or question.",
+            decides=True,
         ),
     )
 
@@ -92,7 +95,7 @@ class LexicalGroundedness:
     def _score(self, case: Case, source: SourceVocabulary, tools: Tools) -> Outcome:
         if is_empty(case):
             return worst(self.metrics)
-        spans = tools.split_sentences(case.actual_output)
+        spans = claim_spans(case.actual_output)
         support = lexical_support(case.actual_output, spans, source)
         if support is None:
             return Outcome.not_applicable("the answer has only function words")
@@ -109,7 +112,7 @@ class LexicalGroundedness:
 
 
 def _fragments(support: Support, spans: Sequence[tuple[int, int]]) -> tuple[Fragment, ...]:
-    marks: list[tuple[Token, str]] = [
+    marks: list[tuple[Token | Figure, str]] = [
         *(
             (token, "unsupported word: not in the context or the question")
             for token in support.unsupported_words

@@ -23,6 +23,7 @@ from pytest_evalstudio.metrics.overlap import (
     rouge_l,
     rouge_n,
 )
+from pytest_evalstudio.text.prose import prose_sentences
 
 MAX_N = 4
 _FULL = 0.9995  # prints as 1.000, so that nothing is missing
@@ -116,7 +117,7 @@ class Bleu:
         from pytest_evalstudio.metrics.treebank import word_tokens
 
         tokenize = functools.lru_cache(maxsize=1024)(
-            functools.partial(word_tokens, split_sentences=tools.split_sentences)
+            functools.partial(word_tokens, split_sentences=prose_sentences)
         )
         return [self._score(case, tokenize) for case in cases]
 

@@ -14,7 +14,7 @@ from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, keywords, listed
 from pytest_evalstudio.evaluators._embedding_family import RAG, embedding_evaluator
-from pytest_evalstudio.evaluators._similarity import Sentence, TextEmbeddings, best_columns, sentences
+from pytest_evalstudio.evaluators._similarity import TextEmbeddings, best_columns
 from pytest_evalstudio.metrics.quoting import one_line
 from pytest_evalstudio.metrics.ranking import (
     chunk_matches,
@@ -24,6 +24,7 @@ from pytest_evalstudio.metrics.ranking import (
     reciprocal_rank,
     soft_relevancy,
 )
+from pytest_evalstudio.text.claims import Claim, claims_of
 
 
 @embedding_evaluator(
@@ -298,12 +299,12 @@ class RatedChunk:
     """
 
     relevancy: float
-    best: Sentence | None
+    best: Claim | None
 
 
 def chunk_relevancies(cases: Sequence[Case], tools: Tools) -> list[list[RatedChunk]]:
     """Return all chunks of each case in the order of retrieval; all texts are embedded at once."""
-    chunks_of_cases = [[sentences(chunk, tools) for chunk in case.context] for case in cases]
+    chunks_of_cases = [[claims_of(chunk) for chunk in case.context] for case in cases]
     texts = {sentence.text for chunks in chunks_of_cases for chunk in chunks for sentence in chunk}
     vectors = TextEmbeddings(texts | {case.question for case in cases}, tools.embedder)
     return [
@@ -312,7 +313,7 @@ def chunk_relevancies(cases: Sequence[Case], tools: Tools) -> list[list[RatedChu
     ]
 
 
-def _chunk(question: str, chunk: Sequence[Sentence], vectors: TextEmbeddings) -> RatedChunk:
+def _chunk(question: str, chunk: Sequence[Claim], vectors: TextEmbeddings) -> RatedChunk:
     if not chunk:
         return RatedChunk(0.0, None)
     relevancies = best_columns(vectors, [sentence.text for sentence in chunk], [question]).tolist()

@@ -16,19 +16,18 @@ from pytest_evalstudio.evaluators._common import is_empty, keywords, worst
 from pytest_evalstudio.evaluators._embedding_family import KEYWORDS, RAG, embedding_evaluator
 from pytest_evalstudio.evaluators._similarity import (
     NO_EXPECTED_WORDS,
-    Sentence,
     TextEmbeddings,
     answer_and_expected,
     best_columns,
     has_words,
     no_words,
     sentence_fragments,
-    sentences,
 )
 from pytest_evalstudio.metrics.detectors import redact
 from pytest_evalstudio.metrics.overlap import exact_match, normalized_edit_similarity, token_jaccard
 from pytest_evalstudio.metrics.quoting import one_line
 from pytest_evalstudio.metrics.similarity import mean_and_min
+from pytest_evalstudio.text.claims import Claim, claims_of
 
 _STRING_METRICS = {
     "normalized_edit_distance": normalized_edit_similarity,
@@ -70,7 +69,7 @@ class Groundedness(SentenceAlignment):
     fragment_metric: ClassVar[str] = "groundedness"
     lowest: ClassVar[str] = "least grounded sentence"
 
-    def aggregate_sentences(self, values: Sequence[float], answer: Sequence[Sentence]) -> Mapping[str, float]:
+    def aggregate_sentences(self, values: Sequence[float], answer: Sequence[Claim]) -> Mapping[str, float]:
         return {"groundedness": min(values)}
 
 
@@ -103,10 +102,10 @@ class AnswerSemanticSentenceSimilarity(SentenceAlignment):
     lowest: ClassVar[str] = "sentence least like the expected answer"
     missing: ClassVar[str] = NO_EXPECTED_WORDS
 
-    def read(self, case: Case, tools: Tools) -> tuple[list[Sentence], list[Sentence]]:
-        return answer_and_expected(case, tools)
+    def read(self, case: Case, tools: Tools) -> tuple[list[Claim], list[Claim]]:
+        return answer_and_expected(case)
 
-    def aggregate_sentences(self, values: Sequence[float], answer: Sequence[Sentence]) -> Mapping[str, float]:
+    def aggregate_sentences(self, values: Sequence[float], answer: Sequence[Claim]) -> Mapping[str, float]:
         mean, lowest = mean_and_min(values)
         return {"mean_answer_similarity": mean, "min_answer_similarity": lowest}
 
@@ -145,8 +144,8 @@ class AnswerAccuracy(SentenceAlignment):
     lowest: ClassVar[str] = "sentence least like the expected answer"
     missing: ClassVar[str] = NO_EXPECTED_WORDS
 
-    def read(self, case: Case, tools: Tools) -> tuple[list[Sentence], list[Sentence]]:
-        return answer_and_expected(case, tools)
+    def read(self, case: Case, tools: Tools) -> tuple[list[Claim], list[Claim]]:
+        return answer_and_expected(case)
 
     def special_outcome(self, case: Case) -> Outcome | None:
         if is_empty(case):
@@ -158,7 +157,7 @@ class AnswerAccuracy(SentenceAlignment):
         reason = "" if value == 1 else f"compared by {self.short_string_metric}"
         return Outcome.score({"answer_accuracy": value}, reason=reason)
 
-    def aggregate_sentences(self, values: Sequence[float], answer: Sequence[Sentence]) -> Mapping[str, float]:
+    def aggregate_sentences(self, values: Sequence[float], answer: Sequence[Claim]) -> Mapping[str, float]:
         return {"answer_accuracy": min(values)}
 
 
@@ -182,7 +181,7 @@ class AnswerRelevancySentenceSimilarity:
     )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        read = [[] if is_empty(case) else sentences(case.actual_output, tools) for case in cases]
+        read = [[] if is_empty(case) else claims_of(case.actual_output) for case in cases]
         texts = {
             text
             for case, answer in zip(cases, read, strict=True)
@@ -192,7 +191,7 @@ class AnswerRelevancySentenceSimilarity:
         vectors = TextEmbeddings(texts, tools.embedder)
         return [self._score(case, answer, vectors) for case, answer in zip(cases, read, strict=True)]
 
-    def _score(self, case: Case, answer: Sequence[Sentence], vectors: TextEmbeddings) -> Outcome:
+    def _score(self, case: Case, answer: Sequence[Claim], vectors: TextEmbeddings) -> Outcome:
         if is_empty(case):
             return worst(self.metrics)
         if not answer:

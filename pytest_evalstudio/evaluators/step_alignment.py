@@ -20,6 +20,7 @@ from pytest_evalstudio.evaluators._judged import judged
 from pytest_evalstudio.evaluators._similarity import TextEmbeddings, has_words
 from pytest_evalstudio.metrics.quoting import one_line
 from pytest_evalstudio.metrics.steps import Aligned, Likeness, TextStep, align, find_steps, likeness, merged
+from pytest_evalstudio.text.prose import prose_sentences
 
 MAX_PAIRS = 250_000
 """Maximum number of compared pairs; the comparison of more steps takes minutes."""
@@ -130,8 +131,8 @@ class StepAlignment:
 
     def _read(self, case: Case, tools: Tools) -> tuple[list[str], list[TextStep]]:
         """Steps of the context, those that overlapping chunks repeat once; and of the answer."""
-        chunks = [[step.text for step in find_steps(chunk, tools.split_sentences)] for chunk in case.context]
-        return merged(chunks), [] if is_empty(case) else find_steps(case.actual_output, tools.split_sentences)
+        chunks = [[step.text for step in find_steps(chunk, prose_sentences)] for chunk in case.context]
+        return merged(chunks), [] if is_empty(case) else find_steps(case.actual_output, prose_sentences)
 
 
 def _asked_steps(case: Case) -> Flow[tuple[list[str], list[TextStep]]]:

@@ -15,11 +15,9 @@ from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Entailment, Tools
 from pytest_evalstudio.evaluators._common import keywords
 from pytest_evalstudio.evaluators._similarity import (
-    Sentence,
     TextEmbeddings,
     best_columns,
     sentence_fragments,
-    sentences,
     worst_sentence,
 )
 from pytest_evalstudio.evaluators._support import DIGITS, answer_sentences, judged, not_judged
@@ -30,6 +28,7 @@ from pytest_evalstudio.metrics.entailment import (
     summac_conv,
     summac_zs,
 )
+from pytest_evalstudio.text.claims import Claim, claims_of
 
 NO_DOCUMENT_WORDS = "the question, which is the document, has no words"
 
@@ -99,7 +98,7 @@ class SummarizationCompletenessFaithfulness:
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         weights = read_conv_weights(Path(self.conv_weights)) if self.conv_weights else None
-        read = [(case, answer_sentences(case, tools), sentences(case.question, tools)) for case in cases]
+        read = [(case, answer_sentences(case), claims_of(case.question)) for case in cases]
         pairs = [
             pair
             for _, summary, document in read
@@ -126,7 +125,7 @@ class SummarizationCompletenessFaithfulness:
             for (case, summary, document), table, part in zip(read, tables, parts, strict=True)
         ]
 
-    def _faithful(self, summary: Sequence[Sentence], table: Sequence[Sequence[float]]) -> str:
+    def _faithful(self, summary: Sequence[Claim], table: Sequence[Sequence[float]]) -> str:
         """The faithful sentences of a summary as one text, "" for none."""
         return " ".join(
             sentence.text
@@ -137,8 +136,8 @@ class SummarizationCompletenessFaithfulness:
     def _score(
         self,
         case: Case,
-        summary: Sequence[Sentence],
-        document: Sequence[Sentence],
+        summary: Sequence[Claim],
+        document: Sequence[Claim],
         table: Sequence[Sequence[float]],
         faithful: str,
         vectors: TextEmbeddings,
@@ -169,11 +168,11 @@ class SummarizationCompletenessFaithfulness:
         )
 
 
-def _is_too_long(summary: Sequence[Sentence], document: Sequence[Sentence]) -> bool:
+def _is_too_long(summary: Sequence[Claim], document: Sequence[Claim]) -> bool:
     return len(summary) * len(document) > MAX_PAIRS
 
 
-def _pairs(summary: Sequence[Sentence], document: Sequence[Sentence]) -> list[tuple[str, str]]:
+def _pairs(summary: Sequence[Claim], document: Sequence[Claim]) -> list[tuple[str, str]]:
     """Each distinct sentence of the document with each distinct one of the summary."""
     theirs = dict.fromkeys(sentence.text for sentence in document)
     return [
@@ -182,7 +181,7 @@ def _pairs(summary: Sequence[Sentence], document: Sequence[Sentence]) -> list[tu
 
 
 def _entailment(
-    summary: Sequence[Sentence], document: Sequence[Sentence], by_pair: Mapping[tuple[str, str], Entailment]
+    summary: Sequence[Claim], document: Sequence[Claim], by_pair: Mapping[tuple[str, str], Entailment]
 ) -> list[list[float]]:
     """Per sentence of the summary its entailment by each sentence of the document; repeats share a row."""
     rows = {

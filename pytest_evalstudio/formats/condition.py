@@ -2,9 +2,11 @@ r"""The boolean condition of a test case: what a text must and must not contain.
 
     or   := and ("OR" and)*
     and  := not ("AND" not)*
-    not  := "NOT" not | "(" or ")" | STRING | regexp("…") | regexp(…)
+    not  := "NOT" not | "(" or ")" | term
+    term := STRING | word(STRING) | number(VALUE, tolerance=…, unit=STRING) | equals(STRING) | regexp("…") | regexp(…)
 
-Operators are upper case, white space is free. A STRING is a case-sensitive substring; in every quoted text
+Operators are upper case, white space is free. A STRING is a case-sensitive substring, `word` one that is no
+part of a longer word or number, `number` a number by its value, `equals` the whole text by value. In every quoted text
 `\"` and `\\` stand for a quote and a backslash, any other backslash for itself. A bare `regexp(^A.*)` ends
 at its balanced parenthesis; blanks around the pattern do not belong to it. Patterns are Python's `re` syntax,
 searched anywhere in the text, with a time limit.
@@ -22,11 +24,14 @@ from pytest_evalstudio.formats.condition_terms import (
     And,
     Condition,
     Contains,
+    Equals,
     Match,
     Not,
+    Number,
     Or,
     PatternTimeout,
     Regexp,
+    Word,
 )
 from pytest_evalstudio.formats.patterns import end_of_class, excess
 
@@ -36,11 +41,14 @@ __all__ = [
     "And",
     "Condition",
     "Contains",
+    "Equals",
     "Match",
     "Not",
+    "Number",
     "Or",
     "PatternTimeout",
     "Regexp",
+    "Word",
     "parse_condition",
 ]
 
@@ -65,8 +73,25 @@ def parse_condition(text: str) -> Condition:
     return _Parser(text).parse()
 
 
+def ambiguous_strings(condition: Condition) -> list[str]:
+    """Return the plain strings of a condition that are a part of another number, e.g. "5 USD" of "15 USD".
+
+    >>> ambiguous_strings(parse_condition('"5 USD" AND word("7 USD") AND NOT "fee"'))
+    ['5 USD']
+    """
+    from pytest_evalstudio.text.comparison import longer_number
+
+    if isinstance(condition, And | Or):
+        return [text for operand in condition.operands for text in ambiguous_strings(operand)]
+    if isinstance(condition, Not):
+        return ambiguous_strings(condition.operand)
+    return [condition.text] if isinstance(condition, Contains) and longer_number(condition.text) else []
+
+
 _TOKEN = re.compile(r"\w+")
 _BLANK = re.compile(r"\s*")
+_VALUE = re.compile(r"[+-]?[0-9]{1,40}(?:\.[0-9]{1,40})?(?![0-9.'])(?!,[0-9])")
+_TOLERANCE = re.compile(r"[0-9]{1,40}(?:\.[0-9]{1,40})?%?")
 
 
 class _Parser:
@@ -123,12 +148,20 @@ class _Parser:
             return self._group()
         if self._word("regexp"):
             return self._regexp()
+        for name, term in (("word", Word), ("equals", Equals)):
+            if self._word(name):
+                return term(self._only_argument(name))
+        if self._word("number"):
+            return self._number()
         word = _TOKEN.match(self.text, self.at)
         if char in "'“”„«‘’" and char:
             raise self._fault('strings must be in straight double quotes: "…"')
         if word and word[0] == "not":
             raise self._fault("operators are upper case: NOT")
-        raise self._fault("expected a string or regexp(...)" + (f" after {self.after}" if self.after else ""))
+        raise self._fault(
+            "expected a string, word(...), number(...), equals(...) or regexp(...)"
+            + (f" after {self.after}" if self.after else "")
+        )
 
     def _group(self) -> Condition:
         opened = self.at
@@ -186,6 +219,68 @@ class _Parser:
         self.at += 1
         self._skip()
         return Regexp(pattern)
+
+    def _open(self, name: str) -> int:
+        opened = self.at
+        if self.text[self.at : self.at + 1] != "(":
+            raise self._fault(f"expected ( after {name}")
+        self.at += 1
+        self._skip()
+        return opened
+
+    def _close(self, fact: str) -> None:
+        if self.text[self.at : self.at + 1] != ")":
+            raise self._fault(fact)
+        self.at += 1
+        self._skip()
+
+    def _quoted(self, example: str) -> str:
+        start = self.at
+        if self.text[self.at : self.at + 1] != '"':
+            raise self._fault(f"expected a text in straight double quotes, e.g. {example}")
+        text = self._string()[0]
+        if not text.strip():
+            raise self._fault("the text is blank", start)
+        return text
+
+    def _only_argument(self, name: str) -> str:
+        self._open(name)
+        text = self._quoted(f'{name}("5 USD")')
+        self._close('expected ) after the text (a quote inside it is written \\")')
+        return text
+
+    def _number(self) -> Condition:
+        """Read the value of a number, and its options in any order."""
+        self._open("number")
+        value = self._amount(
+            _VALUE, "a number with a decimal point and without other signs, e.g. number(1200.5)"
+        )
+        options = {"tolerance": "", "unit": ""}
+        while self.text[self.at : self.at + 1] == ",":
+            self.at += 1
+            self._skip()
+            start = self.at
+            name = next((name for name in options if self._word(name)), "")
+            if not name or options[name]:
+                raise self._fault('expected tolerance=… or unit="…", each at most once', start)
+            if self.text[self.at : self.at + 1] != "=":
+                raise self._fault(f"expected = after {name}")
+            self.at += 1
+            self._skip()
+            if name == "unit":
+                options[name] = self._quoted('unit="USD"')
+            else:
+                options[name] = self._amount(_TOLERANCE, "a tolerance such as 0.5 or 1%")
+        self._close("expected , or ) in number(...)")
+        return Number(value, **options)
+
+    def _amount(self, pattern: re.Pattern[str], expected: str) -> str:
+        match = pattern.match(self.text, self.at)
+        if match is None:
+            raise self._fault(f"expected {expected}")
+        self.at = match.end()
+        self._skip()
+        return match[0]
 
     def _check_pattern(self, pattern: str, offsets: list[int], opened: int) -> None:
         if too_much := excess(pattern):

@@ -1,4 +1,4 @@
-"""Terms of a condition: substrings, regular expressions, negation, conjunction and disjunction."""
+"""Terms of a condition: substrings, words, numbers, patterns, negation, conjunction and disjunction."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.formats.patterns import compiled, shortened
+from pytest_evalstudio.text.folding import fold, fold_with_origins
 
 TIMEOUT_S = 2.0
 """Default time limit of one search of one regular expression, in seconds."""
@@ -91,16 +92,20 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Contains(Condition):
-    """A case-sensitive substring."""
+    """A case-sensitive substring; characters that look alike are equal, see `text.folding`."""
 
     text: str
 
     def holds(self, text: str, timeout_s: float) -> bool:
-        return self.text in text
+        return self.text in text or fold(self.text) in fold(text)
 
     def find(self, text: str, timeout_s: float) -> tuple[int, int] | None:
         start = text.find(self.text)
-        return None if start < 0 else (start, start + len(self.text))
+        if start >= 0:
+            return start, start + len(self.text)
+        folded, part = fold_with_origins(text), fold(self.text)
+        start = folded.text.find(part)
+        return None if start < 0 else folded.span(start, start + len(part))
 
     def __str__(self) -> str:
         return f'"{escaped(self.text)}"'
@@ -108,7 +113,7 @@ class Contains(Condition):
 
 @dataclass(frozen=True, slots=True)
 class Regexp(Condition):
-    """A regular expression that matches somewhere."""
+    """A regular expression that matches somewhere, in the text as it is or with look-alikes folded."""
 
     pattern: str
 
@@ -116,6 +121,14 @@ class Regexp(Condition):
         return self.find(text, timeout_s) is not None
 
     def find(self, text: str, timeout_s: float) -> tuple[int, int] | None:
+        if span := self._search(text, timeout_s):
+            return span
+        folded = fold_with_origins(text)
+        if folded.text == text or (span := self._search(folded.text, timeout_s)) is None:
+            return None
+        return folded.span(*span)
+
+    def _search(self, text: str, timeout_s: float) -> tuple[int, int] | None:
         try:
             match = compiled(self.pattern).search(text, timeout=timeout_s)
         except TimeoutError:
@@ -126,6 +139,77 @@ class Regexp(Condition):
 
     def __str__(self) -> str:
         return f'regexp("{escaped(self.pattern)}")'
+
+
+@dataclass(frozen=True, slots=True)
+class Word(Condition):
+    """A word, number or phrase as a whole: "5 USD" is not in "15 USD"."""
+
+    text: str
+
+    def holds(self, text: str, timeout_s: float) -> bool:
+        return self.find(text, timeout_s) is not None
+
+    def find(self, text: str, timeout_s: float) -> tuple[int, int] | None:
+        from pytest_evalstudio.text.comparison import find_word
+
+        return find_word(text, self.text)
+
+    def __str__(self) -> str:
+        return f'word("{escaped(self.text)}")'
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Condition):
+    """A number by its value, in any notation.
+
+    Attributes:
+        written: value as the user wrote it, with a decimal point.
+        tolerance: largest difference, a number or a percentage such as "1%"; "" for none.
+        unit: that has to be written with it, "" for any or none.
+    """
+
+    written: str
+    tolerance: str = ""
+    unit: str = ""
+
+    def holds(self, text: str, timeout_s: float) -> bool:
+        return self.find(text, timeout_s) is not None
+
+    def find(self, text: str, timeout_s: float) -> tuple[int, int] | None:
+        from fractions import Fraction
+
+        from pytest_evalstudio.text.comparison import find_number
+
+        value = Fraction(self.written)
+        if self.tolerance.endswith("%"):
+            tolerance = abs(value) * Fraction(self.tolerance[:-1]) / 100
+        else:
+            tolerance = Fraction(self.tolerance or 0)
+        return find_number(text, value, tolerance=tolerance, unit=self.unit)
+
+    def __str__(self) -> str:
+        tolerance = f", tolerance={self.tolerance}" if self.tolerance else ""
+        unit = f', unit="{escaped(self.unit)}"' if self.unit else ""
+        return f"number({self.written}{tolerance}{unit})"
+
+
+@dataclass(frozen=True, slots=True)
+class Equals(Condition):
+    """The whole text, by value: a number in any notation, JSON without regard to order, else a label."""
+
+    text: str
+
+    def holds(self, text: str, timeout_s: float) -> bool:
+        from pytest_evalstudio.text.comparison import equal_by_value
+
+        return equal_by_value(text, self.text)
+
+    def find(self, text: str, timeout_s: float) -> tuple[int, int] | None:
+        return (0, len(text)) if self.holds(text, timeout_s) else None
+
+    def __str__(self) -> str:
+        return f'equals("{escaped(self.text)}")'
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,29 @@ def substring_condition(text: str) -> str:
     return f'"{escaped(text)}"'
 
 
+def word_condition(text: str) -> str:
+    r"""Return the condition that the answer has a text as a whole word, number or phrase.
+
+    >>> print(word_condition("5 USD"))
+    word("5 USD")
+    """
+    return f'word("{escaped(text)}")'
+
+
+def value_condition(text: str) -> str:
+    """Return the condition that the answer has a text: a number alone by its value, as a whole if it has one.
+
+    >>> [value_condition(text) for text in ("1,200", "5 USD", "Paris")]
+    ['number(1200)', 'word("5 USD")', '"Paris"']
+    """
+    from pytest_evalstudio.text.comparison import longer_number
+    from pytest_evalstudio.text.numbers import decimal_text
+
+    if number := decimal_text(text):
+        return f"number({number})"
+    return word_condition(text) if longer_number(text) else substring_condition(text)
+
+
 def pattern_condition(pattern: str) -> str:
     r"""Return the condition that a regular expression matches somewhere in the answer.
 

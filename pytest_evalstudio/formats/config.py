@@ -43,6 +43,7 @@ from pytest_evalstudio.formats.weights_tables import (
     Table,
     ToxicityModel,
 )
+from pytest_evalstudio.text.thoughts import tags_fault
 
 FAIL_REASONS = ("case", "mean", "gone", "unchecked", "none")
 UncheckedPolicy = Literal["skip", "fail", "note"]
@@ -75,6 +76,14 @@ def fail_reasons(names: Sequence[str]) -> tuple[str, ...]:
 
 
 Names = Annotated[list[str], BeforeValidator(_names)]
+
+
+def _tags(value: bool | list[str]) -> bool | list[str]:
+    if fault := tags_fault(value):
+        raise ValueError(fault)
+    return value
+
+
 PathText = Annotated[str, AfterValidator(_path)]
 """A path that the operating system can take."""
 
@@ -235,6 +244,9 @@ class Configuration(Table):
             the default ones, else "note".
         refusal_phrases: sentences by which the tested applications refuse to answer, in any language; usual
             ones of English are recognised.
+        thoughts: tags of thoughts of reasoning models, which are not scored: true for those of known models,
+            false for none, or two tags. It holds for answers of labs, data sets, tables and checks, and for
+            models without a setting of their own.
         output: folder of the report, relative to the configuration's folder.
         cache: folder of answers and downloads, relative to the configuration's folder.
         baseline: baseline that a run is compared with, relative to the configuration's folder.
@@ -281,6 +293,7 @@ class Configuration(Table):
     refusal_phrases: Annotated[
         list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
     ] = Field(default_factory=list)
+    thoughts: Annotated[bool | list[str], AfterValidator(_tags)] = True
     allow_private_hosts: bool = False
     max_text_chars: Annotated[int, Field(ge=1)] = 1_000_000
     min_test_cases: Annotated[int, Field(ge=0)] = 0

@@ -214,6 +214,7 @@ class AnsweredTurn(ConversationTurn):
         "error",
         "first_token_s",
         "served_model",
+        "thoughts",
         "request_id",
         "traceparent",
         "session",
@@ -235,6 +236,7 @@ class AnsweredTurn(ConversationTurn):
     error: Text = ""
     first_token_s: Annotated[float | None, Field(ge=0, allow_inf_nan=False)] = None
     served_model: Text = ""
+    thoughts: Text = ""
     request_id: Text = ""
     traceparent: Text = ""
     session: Text = ""

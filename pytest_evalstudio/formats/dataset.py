@@ -78,6 +78,7 @@ UNREAD_KEYS = 10
 MISSPELT = 0.85
 """Similarity from which on the key of a row, which other tools write too, counts as misspelt."""
 OPERATION = (
+    "thoughts",
     "context_scores",
     "first_token_s",
     "served_model",
@@ -113,6 +114,7 @@ class Row(FormatModel):
         context_scores: relevance of each chunk as the host reports it.
         first_token_s: seconds until the first part of the answer, None where it was not streamed.
         served_model: the model that answered, as the service names it.
+        thoughts: reasoning of the model, which is no part of `actual_output` and is not scored.
         request_id: the service's id of the request.
         traceparent: trace and span of the answer in the form of W3C Trace Context.
         session: the service's id of the conversation.
@@ -171,6 +173,7 @@ class Row(FormatModel):
     first_token_s: Annotated[float | None, Field(ge=0, allow_inf_nan=False)] = None
     served_model: Text = ""
     request_id: Text = ""
+    thoughts: Text = ""
     traceparent: Text = ""
     session: Text = ""
     condition_on: ConditionOn = ""

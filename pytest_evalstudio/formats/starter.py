@@ -29,7 +29,7 @@ SUITE = r"""{
           "categories": [],
           "relationships": [],
           "expected_output": "From 8:00 to 17:30, Monday to Friday.",
-          "condition": "\"8:00\" AND \"17:30\""
+          "condition": "word(\"8:00\") AND word(\"17:30\")"
         },
         {
           "key": "holidays",

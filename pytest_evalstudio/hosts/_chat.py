@@ -17,6 +17,7 @@ from pytest_evalstudio.hosts._completions import (
     first_choice,
     refused_parameters,
     sendable,
+    thoughts_in,
     token_usage,
 )
 from pytest_evalstudio.hosts._connected import check_arguments
@@ -194,6 +195,7 @@ class ChatCompletions(OpenAIService):
             )
         return Answer(
             text=text if isinstance(text, str) else "",
+            thoughts=thoughts_in(reply.choices[0].message),
             usage=usage,
             cost_usd=self._cost(usage),
             tool_calls=calls,

@@ -41,6 +41,15 @@ def first_choice(reply: Any, url: str) -> tuple[str | None, str | None]:
     return text, finish if isinstance(finish, str) else None
 
 
+def thoughts_in(message: Any) -> str:
+    """Return the reasoning that a service sends beside the text, under either of the usual names."""
+    for name in ("reasoning_content", "reasoning"):
+        value = getattr(message, name, None)
+        if isinstance(value, str) and value:
+            return value
+    return ""
+
+
 def error_in(reply: Any) -> Any:
     """Return the error that a reply reports although its status is 200; None for none."""
     return getattr(reply, "error", None) or (reply.get("error") if isinstance(reply, dict) else None)

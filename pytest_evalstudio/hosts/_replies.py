@@ -17,6 +17,7 @@ from pytest_evalstudio.hosts._templates import MISSING, at_pointer
 
 POINTERS: Mapping[str, str] = {
     "answer": "Text of the answer.",
+    "thoughts": "Reasoning of the model that is no part of the answer; it is not scored.",
     "context": "Retrieved chunks: a list of texts.",
     "sources": "Name or URI of each chunk, in the order of `context`.",
     "scores": "Relevance of each chunk, in the order of `context`.",
@@ -44,16 +45,21 @@ def parts_of(document: Any, pointers: Mapping[str, str]) -> dict[str, Any]:
 
 
 def joined_parts(events: Sequence[Any], pointers: Mapping[str, str]) -> dict[str, Any]:
-    """Return the parts of a stream: its answers joined, and the last value of every other part."""
+    """Return the parts of a stream: answers and thoughts joined, of every other part the last value."""
     parts: dict[str, Any] = {}
     texts: list[str] = []
+    thoughts: list[str] = []
     for event in events:
         current = parts_of(event, pointers)
         text = current.pop("answer", None)
         if isinstance(text, str):
             texts.append(text)
+        thought = current.pop("thoughts", None)
+        if isinstance(thought, str):
+            thoughts.append(thought)
         parts |= {name: part for name, part in current.items() if part != []}
-    return {**parts, "answer": "".join(texts)} if texts else parts
+    joined = {"answer": texts, "thoughts": thoughts}
+    return {**parts, **{name: "".join(values) for name, values in joined.items() if values}}
 
 
 def read_reply(
@@ -81,9 +87,11 @@ def read_reply(
     context, sources, scores = _chunks(parts, pointers, url)
     steps, tool_calls = _steps_and_calls(parts, pointers, url, chunks=len(context))
     answer = _answer_text(parts, pointers, url, may_lack=bool(tool_calls))
+    thoughts = _of_type(parts, "thoughts", str, pointers, url) or ""
     cost = _of_type(parts, "cost", (int, float), pointers, url)
     return Answer(
         text=answer,
+        thoughts=thoughts,
         context=context,
         context_sources=sources,
         context_scores=scores,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from pytest_evalstudio.hosts._completions import thoughts_in
+
 
 @dataclass(kw_only=True)
 class StreamedMessage:
@@ -12,6 +14,7 @@ class StreamedMessage:
 
     content: str | None = None
     refusal: str | None = None
+    reasoning_content: str | None = None
     tool_calls: list[dict[str, Any]] | None = None
 
 
@@ -32,12 +35,14 @@ class StreamedCompletion:
     first_token_s: float | None = None
     _texts: list[str] = field(default_factory=list)
     _refusals: list[str] = field(default_factory=list)
+    _thoughts: list[str] = field(default_factory=list)
     _calls: dict[int, dict[str, Any]] = field(default_factory=dict)
 
     @property
     def choices(self) -> list[StreamedCompletion]:
         """Return the only choice: it has `message` and `finish_reason`."""
         self.message.content = "".join(self._texts) if self._texts else None
+        self.message.reasoning_content = "".join(self._thoughts) or None
         self.message.refusal = "".join(self._refusals) or None
         self.message.tool_calls = [self._calls[index] for index in sorted(self._calls)] or None
         return [self]
@@ -63,6 +68,7 @@ class StreamedCompletion:
         delta = getattr(choices[0], "delta", None)
         finish = getattr(choices[0], "finish_reason", None)
         self.finish_reason = finish if isinstance(finish, str) else self.finish_reason
+        self._thoughts.append(thoughts_in(delta))
         arrived = self._add_texts(delta) | self._add_calls(getattr(delta, "tool_calls", None))
         if arrived and self.first_token_s is None:
             self.first_token_s = elapsed_s

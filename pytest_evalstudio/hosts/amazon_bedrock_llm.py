@@ -80,6 +80,8 @@ class AmazonBedrockLLM(Bedrock):
         message = reply.get("output", {}).get("message", {})
         blocks = message.get("content") or ()
         text = "".join(str(block.get("text", "")) for block in blocks)
+        reasoning = [block.get("reasoningContent", {}).get("reasoningText", {}) for block in blocks]
+        thoughts = "\n\n".join(str(part["text"]) for part in reasoning if part.get("text"))
         calls = read_tool_calls(block["toolUse"] for block in blocks if "toolUse" in block)
         usage = reply.get("usage", {})
         tokens = counts(
@@ -96,6 +98,7 @@ class AmazonBedrockLLM(Bedrock):
         router = reply.get("trace", {}).get("promptRouter", {})
         return Answer(
             text=text,
+            thoughts=thoughts,
             usage=tokens,
             tool_calls=calls,
             served_model=str(router.get("invokedModelId") or self.llm_model_name),

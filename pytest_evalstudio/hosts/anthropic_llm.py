@@ -153,6 +153,7 @@ class AnthropicLLM(ClientHost):
             else {}
         )
         text = "".join(block.text for block in blocks if getattr(block, "type", "") == "text")
+        thoughts = "\n\n".join(block.thinking for block in blocks if getattr(block, "type", "") == "thinking")
         calls = read_tool_calls(
             block.model_dump(mode="json") for block in blocks if getattr(block, "type", "") == "tool_use"
         )
@@ -168,6 +169,7 @@ class AnthropicLLM(ClientHost):
             usage["cut_at_length"] = 1
         return Answer(
             text=text,
+            thoughts=thoughts,
             usage=usage,
             tool_calls=calls,
             first_token_s=first_token_s,

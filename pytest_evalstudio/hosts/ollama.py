@@ -91,7 +91,9 @@ class Ollama(ClientHost):
             if self.stream:
                 return await self._streamed(await self._opened_client().chat(**request, stream=True))
             reply = await self._opened_client().chat(**request)
-            return self._read(reply, reply.message.content or "", reply.message.tool_calls or ())
+            return self._read(
+                reply, reply.message.content or "", reply.message.tool_calls or (), _thinking(reply.message)
+            )
         except HostFault:
             raise
         except Exception as exc:
@@ -143,16 +145,20 @@ class Ollama(ClientHost):
     async def _streamed(self, parts: AsyncIterator[Any]) -> Answer:
         start, first_token_s = time.perf_counter(), None
         texts: list[str] = []
+        thoughts: list[str] = []
         calls: list[Any] = []
         last = None
         async for last in parts:
             if first_token_s is None and (last.message.content or last.message.tool_calls):
                 first_token_s = time.perf_counter() - start
             texts.append(last.message.content or "")
+            thoughts.append(_thinking(last.message))
             calls += last.message.tool_calls or ()
-        return self._read(last, "".join(texts), calls, first_token_s)
+        return self._read(last, "".join(texts), calls, "".join(thoughts), first_token_s)
 
-    def _read(self, reply: Any, text: str, calls: Any, first_token_s: float | None = None) -> Answer:
+    def _read(
+        self, reply: Any, text: str, calls: Any, thoughts: str, first_token_s: float | None = None
+    ) -> Answer:
         """Return the answer in a reply, or in the last part of a stream.
 
         Raises:
@@ -172,6 +178,7 @@ class Ollama(ClientHost):
             usage["cut_at_length"] = 1
         return Answer(
             text=text,
+            thoughts=thoughts,
             usage=usage,
             cost_usd=None,
             tool_calls=read_tool_calls(call.model_dump(mode="json") for call in calls),
@@ -202,6 +209,11 @@ class Ollama(ClientHost):
         if is_unknown_argument(exc):
             return HostFault(f"{quoted(str(exc), self._mask)}; check arguments")
         return reply_fault(self.url, exc, self._mask)
+
+
+def _thinking(message: Any) -> str:
+    """Return the thoughts of a message; older clients do not know them."""
+    return getattr(message, "thinking", None) or ""
 
 
 def _messages(prompt: Prompt) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ Source: https://github.com/openai/evals, https://platform.openai.com/docs/guides
 
 from __future__ import annotations
 
-from pytest_evalstudio.formats.condition_writing import substring_condition
+from pytest_evalstudio.formats.condition_writing import value_condition
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.importers.common import (
     ANSWER_KEYS,
@@ -27,7 +27,7 @@ _EXPECTED = ("ideal", "correct_label", "ground_truth", "reference", *ANSWER_KEYS
 def read(source: Source) -> Imported:
     """Convert samples to questions.
 
-    Several ideal answers become a condition: one of them must be in the answer.
+    Ideal answers become a condition: one of them must be in the answer, a number by its value.
     """
     return convert_records(source, records(source), _row)
 
@@ -45,7 +45,7 @@ def _row(record: Record, imported: Imported) -> Fields | None:
         "input": question,
         "conversation": turns,
         "expected_output": ideal[0] if len(ideal) == 1 else "",
-        "output_condition": " OR ".join(map(substring_condition, ideal)),
+        "output_condition": " OR ".join(map(value_condition, ideal)),
         "actual_output": text_of(answer, omissions),
         METADATA: value.get("metadata") or None,
     }

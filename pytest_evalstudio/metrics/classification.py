@@ -2,28 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-
-_EDGE = r"[\s\"'`“”„‘’«».,;:!?*_()\[\]{}<>]+"
-_EDGES = re.compile(rf"^{_EDGE}|{_EDGE}$")
-
-
-def normal_label(text: str) -> str:
-    """Normalise a label: fold case, and strip white space, quotes and punctuation around it.
-
-    Args:
-        text: answer of a classifier.
-
-    Returns:
-        The label. Characters that distinguish labels (C++, -1) are kept, as is a label of punctuation alone.
-
-    >>> normal_label(' "Very  Positive." ')
-    'very positive'
-    """
-    folded = " ".join(text.casefold().split())
-    return _EDGES.sub("", folded) or folded
 
 
 def confusion_matrix(pairs: Counter[tuple[str, str]]) -> tuple[list[str], list[list[int]]]:

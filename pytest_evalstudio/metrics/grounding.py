@@ -9,8 +9,11 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from pytest_evalstudio.core.text_cache import cached_by_text
 from pytest_evalstudio.metrics.function_words import FUNCTION_WORDS
+from pytest_evalstudio.text.cache import cached_by_text
+from pytest_evalstudio.text.claims import stated_figures, statements_of
+from pytest_evalstudio.text.folding import ZERO_WIDTH, fold_characters
+from pytest_evalstudio.text.numbers import Figure, FigureIndex
 
 _T = TypeVar("_T")
 
@@ -99,20 +102,18 @@ class SourceVocabulary:
     Attributes:
         words: stems of content words.
         numbers: canonical values of numbers and numerals.
+        figures: numbers with their units, dates and expressions.
         bigrams: pairs of adjacent stems or values.
     """
 
     words: set[str] = field(default_factory=set)
     numbers: set[str] = field(default_factory=set)
+    figures: FigureIndex = field(default_factory=FigureIndex)
     bigrams: set[tuple[str, str]] = field(default_factory=set)
 
     def has_word(self, token: Token) -> bool:
         """Return True if the sources contain the stem of a word, or the value of a numeral."""
         return token.keys[0] in self.words or (len(token.keys) > 1 and token.keys[1] in self.numbers)
-
-    def has_number(self, token: Token) -> bool:
-        """Return True if the sources contain any value of a number."""
-        return any(key in self.numbers for key in token.keys)
 
 
 def read_source(texts: Iterable[str], *, with_bigrams: bool = True) -> SourceVocabulary:
@@ -131,6 +132,7 @@ def read_source(texts: Iterable[str], *, with_bigrams: bool = True) -> SourceVoc
         words, numbers = _vocabulary(text)
         source.words |= words
         source.numbers |= numbers
+        source.figures.read(text)
         if with_bigrams:
             source.bigrams |= _bigrams(text)
     return source
@@ -139,6 +141,7 @@ def read_source(texts: Iterable[str], *, with_bigrams: bool = True) -> SourceVoc
 @functools.lru_cache(maxsize=1024)
 def _vocabulary(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return words and numbers of a text; chunks of a corpus are the sources of many answers."""
+    text = fold_characters(text)
     strings = text.split(" ")
     distinct = set(strings)
     if _SCALED_PARTS.search(text):
@@ -201,6 +204,7 @@ def text_parts(text: str) -> Sequence[TextPart]:
     >>> [part.keys for part in text_parts("The bank lends 5 million.")]
     [(), ('bank',), ('lend',), ('5000000',)]
     """
+    text = fold_characters(text)
     strings = text.split(" ")
     parts = _parts(strings)
     if not _SCALED_PARTS.search(text):
@@ -246,7 +250,7 @@ def _parts(strings: Iterable[str]) -> list[TextPart]:
 
 
 def _new_part(text: str) -> TextPart:
-    tokens = tuple(_scanned(text))
+    tokens = tuple(_scanned(text)) if text.isascii() or not _HIDDEN.search(text) else tuple(_unhidden(text))
     words = [token for token in tokens if token.kind == "word"]
     numbers = [key for token in tokens for key in token.keys[token.kind == "word" :]]
     return TextPart(
@@ -262,6 +266,16 @@ def _new_part(text: str) -> TextPart:
 
 
 _cached_part = functools.lru_cache(maxsize=CACHED_PARTS)(_new_part)
+
+
+_HIDDEN = re.compile(f"[{ZERO_WIDTH}]")
+
+
+def _unhidden(text: str) -> Iterator[Token]:
+    """Yield the tokens of a part with characters of zero width, which belong to no word."""
+    origins = [index for index, char in enumerate(text) if not _HIDDEN.match(char)]
+    for kind, keys, start, end in _scanned(_HIDDEN.sub("", text)):
+        yield Token(kind, keys, origins[start], origins[end - 1] + 1)
 
 
 def _scanned(text: str) -> Iterator[Token]:
@@ -335,6 +349,16 @@ def _stemmer() -> Any:
     return EnglishStemmer()
 
 
+def tokens_outside(tokens: Iterable[Token], figures: Sequence[Figure]) -> Iterator[Token]:
+    """Yield the tokens that belong to no figure: units are a part of their numbers."""
+    index = 0
+    for token in tokens:
+        while index < len(figures) and figures[index].end <= token.start:
+            index += 1
+        if index == len(figures) or token.end <= figures[index].start:
+            yield token
+
+
 @dataclass(frozen=True, slots=True)
 class Support:
     """Lexical support of an answer by its sources.
@@ -351,7 +375,7 @@ class Support:
     """
 
     unsupported_words: tuple[Token, ...]
-    unsupported_numbers: tuple[Token, ...]
+    unsupported_numbers: tuple[Figure, ...]
     supported_words: float
     supported_numbers: float | None
     supported_bigrams: float | None
@@ -377,21 +401,13 @@ def lexical_support(text: str, spans: Sequence[tuple[int, int]], source: SourceV
     >>> lexical_support("The bank cut its rate to 5.25.", [(0, 30)], source).supported_words
     0.6666666666666667
     """
-    words = numbers = position = 0
-    unknown: list[Token] = []
-    wrong: list[Token] = []
-    for part in text_parts(text):
-        for token in part.tokens:
-            if token.kind == "word":
-                words += 1
-                if not source.has_word(token):
-                    unknown.append(token.moved(position))
-            else:
-                numbers += 1
-                if not source.has_number(token):
-                    wrong.append(token.moved(position))
-        position += part.size + 1
-    if not words and not numbers:
+    figures = stated_figures(text)
+    wrong = [figure for figure in figures if not source.figures.has(figure)]
+    words = [
+        token for token in tokens_outside(tokens_of(statements_of(text)), figures) if token.kind == "word"
+    ]
+    unknown = [token for token in words if not source.has_word(token)]
+    if not words and not figures:
         return None
     bigrams = [bigram_support(text[start:end], source) for start, end in spans]
     counted = [(hits, total, index) for index, (hits, total) in enumerate(bigrams) if total]
@@ -401,8 +417,8 @@ def lexical_support(text: str, spans: Sequence[tuple[int, int]], source: SourceV
     return Support(
         unsupported_words=tuple(unknown),
         unsupported_numbers=tuple(wrong),
-        supported_words=1 - len(unknown) / words if words else 1 - len(wrong) / numbers,
-        supported_numbers=1 - len(wrong) / numbers if numbers else None,
+        supported_words=1 - len(unknown) / len(words) if words else 1 - len(wrong) / len(figures),
+        supported_numbers=1 - len(wrong) / len(figures) if figures else None,
         supported_bigrams=sum(hits for hits, _, _ in counted) / all_bigrams if all_bigrams else None,
         worst_sentence_bigrams=worst[0] / worst[1] if worst else None,
         worst_sentence=worst[2] if worst and is_marked else None,

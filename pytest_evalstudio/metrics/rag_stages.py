@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pytest_evalstudio.formats.condition_terms import Condition
 from pytest_evalstudio.metrics.groundedness.opposites import is_negation, opposites
-from pytest_evalstudio.metrics.grounding import SourceVocabulary, Token, read_source, tokens_of
+from pytest_evalstudio.metrics.grounding import (
+    SourceVocabulary,
+    Token,
+    read_source,
+    tokens_of,
+    tokens_outside,
+)
 from pytest_evalstudio.metrics.ranking import missing_documents
 from pytest_evalstudio.metrics.refusals import is_refusal
+from pytest_evalstudio.text.claims import content_of, stated_figures
+from pytest_evalstudio.text.numbers import Figure
 
 RagStage = Literal["not_retrieved", "not_used", "contradicted"]
 
@@ -70,18 +78,18 @@ def failed_stage(
     >>> failed_stage("I do not know.", "Cards are blocked by phone.", context)
     'not_retrieved'
     """
-    tokens, source = tokens_of(reference), read_source(context, with_bigrams=False)
+    content, source = _content(reference), read_source(context, with_bigrams=False)
     has_labels = bool(expected_documents) and any(sources)
-    if is_refusal(reference) or not (tokens or has_labels or condition):
+    if is_refusal(reference) or not (content.words or content.figures or has_labels or condition):
         return None
     if has_labels and missing_documents(expected_documents, sources):
         return "not_retrieved"
-    if not (_meets(condition, context) if condition else _has(source, tokens, MIN_WORDS_IN_CONTEXT)):
+    if not (_meets(condition, context) if condition else _has(source, content, MIN_WORDS_IN_CONTEXT)):
         return "not_retrieved"
     vocabulary = read_source([answer], with_bigrams=False)
-    if _contradicts(answer, vocabulary, reference, tokens):
+    if _contradicts(answer, vocabulary, reference, content):
         return "contradicted"
-    if _meets(condition, [answer]) if condition else _has_content(vocabulary, tokens):
+    if _meets(condition, [answer]) if condition else _has_content(vocabulary, content):
         return None
     return "contradicted" if _has_invented_number(answer, source, question) else "not_used"
 
@@ -92,37 +100,49 @@ def _meets(condition: Condition, texts: Sequence[str]) -> bool:
 
 def _has_invented_number(answer: str, source: SourceVocabulary, question: str) -> bool:
     allowed = read_source([question], with_bigrams=False)
-    numbers = [token for token in tokens_of(answer) if token.kind == "number"]
-    return any(not source.has_number(token) and not allowed.has_number(token) for token in numbers)
-
-
-def _has_content(vocabulary: SourceVocabulary, tokens: Sequence[Token]) -> bool:
-    """Return True if an answer has the content of a reference; numbers say more than words."""
-    has_numbers = any(token.kind == "number" for token in tokens)
-    return bool(tokens) and _has(
-        vocabulary, tokens, MIN_WORDS_BESIDE_NUMBERS if has_numbers else MIN_WORDS_IN_ANSWER
+    return any(
+        not source.figures.has(figure) and not allowed.figures.has(figure)
+        for figure in stated_figures(answer)
     )
 
 
-def _has(source: SourceVocabulary, tokens: Sequence[Token], least: float) -> bool:
+class _Content(NamedTuple):
+    """Content words of a text, and its numbers with their units."""
+
+    words: Sequence[Token]
+    figures: Sequence[Figure]
+
+
+def _content(text: str) -> _Content:
+    figures = stated_figures(text)
+    tokens = tokens_outside(tokens_of(content_of(text)), figures)
+    return _Content([token for token in tokens if token.kind == "word"], figures)
+
+
+def _has_content(vocabulary: SourceVocabulary, content: _Content) -> bool:
+    """Return True if an answer has the content of a reference; numbers say more than words."""
+    least = MIN_WORDS_BESIDE_NUMBERS if content.figures else MIN_WORDS_IN_ANSWER
+    return bool(content.words or content.figures) and _has(vocabulary, content, least)
+
+
+def _has(source: SourceVocabulary, content: _Content, least: float) -> bool:
     """Return True if a source has all numbers, and enough of the words, of a text."""
-    words = [source.has_word(token) for token in tokens if token.kind == "word"]
-    numbers = [source.has_number(token) for token in tokens if token.kind == "number"]
-    return all(numbers) and sum(words) >= least * len(words)
+    words = [source.has_word(token) for token in content.words]
+    return all(map(source.figures.has, content.figures)) and sum(words) >= least * len(words)
 
 
-def _contradicts(answer: str, vocabulary: SourceVocabulary, reference: str, tokens: Sequence[Token]) -> bool:
+def _contradicts(answer: str, vocabulary: SourceVocabulary, reference: str, content: _Content) -> bool:
     """Return True for yes against no, a word against its opposite, or a sentence against its negation."""
     first, expected_first = _agreement(answer), _agreement(reference)
     if first is not None and expected_first is not None:
         return first != expected_first
-    words = {token.keys[0] for token in tokens if token.kind == "word"}
+    words = {token.keys[0] for token in content.words}
     if any(not vocabulary.words.isdisjoint(opposites(word)) for word in words - vocabulary.words):
         return True
     is_of_one_sentence = len(answer) <= _MAX_RATIO * len(reference)
     return (
         is_of_one_sentence
-        and _has_content(vocabulary, tokens)
+        and _has_content(vocabulary, content)
         and _has_negation(answer) != _has_negation(reference)
     )
 

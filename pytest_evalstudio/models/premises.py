@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from pytest_evalstudio.models.sentences import split_sentences
 from pytest_evalstudio.models.windows import token_counts, windows
+from pytest_evalstudio.text.sentences import split_sentences
 
 Pair = tuple[str, str]
 _STEPS = 16

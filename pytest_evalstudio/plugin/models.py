@@ -278,6 +278,7 @@ class Models:
             budget=self._budget(table, config),
             allow_absent=True,
             max_text_chars=config.max_text_chars,
+            thoughts=config.thoughts,
             tracing=self._evals.tracing,
         )
         limits = {}

@@ -151,6 +151,7 @@ class RecordedAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     Attributes:
         actual_duration: seconds of the successful request.
+        thoughts: reasoning of the model, which is no part of its answer and is not scored.
         context_scores: relevance of each chunk as the host reports it, or empty.
         first_token_s: seconds until the first part of the answer; None where it was not streamed.
         served_model: the model that answered, as the service names it; "" where it does not.
@@ -197,6 +198,7 @@ class RecordedAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):
     turns: tuple[RecordedTurn, ...] = ()
     ended_by: EndWord = ""
     closing_messages: tuple[str, ...] = ()
+    thoughts: str = ""
 
 
 class RecordedTurn(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -1,1 +1,1 @@
-"""Texts before any metric looks at them; imports nothing of the project."""
+"""What a text is before any metric: answer and thoughts, sentences, characters, numbers."""

@@ -24,10 +24,10 @@ from pytest_evalstudio.engine.analysis.analyse import analyse
 from pytest_evalstudio.engine.pipeline import Pipeline
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.tasks import EvalTask
-from pytest_evalstudio.models.sentences import split_sentences
 from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.record.sketches import percentiles
 from pytest_evalstudio.report.build import build_report
+from pytest_evalstudio.text.sentences import split_sentences
 from support.tables_of_answers import KEYED, MAP, answers, values_of, write_csv, write_jsonl, write_parquet
 
 ROWS = answers(120)

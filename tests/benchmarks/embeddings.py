@@ -90,7 +90,7 @@ def unique_texts(lab: Path) -> list[str]:
     """
     from pytest_evalstudio.core.tools import Tools
     from pytest_evalstudio.evaluators._similarity import sentences
-    from pytest_evalstudio.models.sentences import split_sentences
+    from pytest_evalstudio.text.sentences import split_sentences
 
     tools = Tools(split_sentences=split_sentences)
     results = set()

@@ -56,7 +56,7 @@ def measured(names: list[str], answers: int) -> tuple[float, str]:
     from pytest_evalstudio.core.collecting import uncollected
     from pytest_evalstudio.core.plugins.registry import Registry
     from pytest_evalstudio.core.tools import Tools
-    from pytest_evalstudio.models.sentences import split_sentences
+    from pytest_evalstudio.text.sentences import split_sentences
 
     rng, sentences = random.Random(1), all_sentences()
     registry, tools = Registry(), Tools(split_sentences=split_sentences)

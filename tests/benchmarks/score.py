@@ -94,7 +94,7 @@ def bare(count: int) -> float:
     from pytest_evalstudio import make_case
     from pytest_evalstudio.core.plugins.registry import Registry
     from pytest_evalstudio.core.tools import Tools
-    from pytest_evalstudio.models.sentences import split_sentences
+    from pytest_evalstudio.text.sentences import split_sentences
 
     generator = random.Random(1)
     cases = [

@@ -11,7 +11,7 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.judging import Judge
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.builders import make_case
-from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.text.sentences import split_sentences
 from support.embedders import NearWordAligner, WordEmbedder
 from support.judges_of_text import BIASED, TOXIC, WordLabels, WordNli, WordSupport
 from support.language_models import WordLanguageModel, WordMatcher

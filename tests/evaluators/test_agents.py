@@ -18,7 +18,7 @@ from pytest_evalstudio.evaluators.effort import Effort
 from pytest_evalstudio.evaluators.tool_arguments import ToolArguments
 from pytest_evalstudio.evaluators.tool_calls import ToolCalls
 from pytest_evalstudio.evaluators.tool_rules import ToolRules
-from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.text.sentences import split_sentences
 
 GET = {"name": "get_reservation", "arguments": {"id": "EHGLP3"}}
 CANCEL = {"name": "cancel_reservation", "arguments": {"id": "EHGLP3", "reason": "illness"}}
@@ -179,7 +179,7 @@ def test_a_faulty_rule_is_refused(rule: Any, message: str) -> None:
 
 SPENT: dict[str, Any] = {
     "tool_calls": [GET, GET, {**CANCEL, "error": "down"}],
-    "usage": {"input_tokens": 900, "output_tokens": 100},
+    "usage": {"input_tokens": 900, "output_tokens": 100, "cut_at_length": 1},
     "duration_s": 2.5,
     "cost_usd": 0.02,
 }
@@ -190,6 +190,7 @@ AMOUNTS = {
     "tokens": 1000.0,
     "seconds": 2.5,
     "cost_usd": 0.02,
+    "cut_answers": 1.0,
 }
 
 

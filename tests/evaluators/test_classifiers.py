@@ -17,7 +17,7 @@ from pytest_evalstudio.engine.evaluate import evaluate
 from pytest_evalstudio.evaluators.classifiers import LABELS
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.metrics.classification import verdict_scale
-from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.text.sentences import split_sentences
 from support.judges_of_text import BIASED, TOXIC, WordLabels
 
 REGISTRY = Registry()

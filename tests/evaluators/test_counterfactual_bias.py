@@ -15,7 +15,7 @@ from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo
 from pytest_evalstudio.evaluators.counterfactual_bias import CounterfactualBias, sentiments
 from pytest_evalstudio.formats.config import configuration
-from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.text.sentences import split_sentences
 from support.judges_of_text import WordLabels
 
 from support.embedders import WordEmbedder  # isort: skip

@@ -11,7 +11,7 @@ from pytest_evalstudio.core.cases import Answer, Case, Prompt
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators import _embedding_ahead
-from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.text.sentences import split_sentences
 from support.embedders import WordEmbedder
 from support.judging import SaidByTest, panel_of
 

@@ -77,7 +77,7 @@ def test_the_worst_sentence_is_explained_by_its_signals(case: Make, lexical: Too
         > outcome.fragments[1].scores["groundedness_signals"]
     )
     assert "numbers are not in the context" in outcome.fragments[1].message
-    assert outcome.reason.startswith("least grounded sentence")
+    assert outcome.reason.startswith("unsupported numbers: 9 percent; least grounded sentence")
     first, second = outcome.details["sentences"]
     assert (second["start"], second["end"]) == (len(COPIED) + 1, len(answer))
     assert set(first["signals"]) == {signal.key for signal in LEXICAL_SIGNALS}

@@ -26,7 +26,7 @@ from pytest_evalstudio.metrics.entailment import (
     summac_conv,
     summac_zs,
 )
-from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.text.sentences import split_sentences
 from support.embedders import WordEmbedder
 from support.judges_of_text import WordNli, WordSupport
 

@@ -15,7 +15,7 @@ from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tools import Passage, Tools
 from pytest_evalstudio.metrics.likelihood import perplexity
-from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.text.sentences import split_sentences
 from support.language_models import WordLanguageModel, WordMatcher
 
 REGISTRY = Registry()

@@ -32,11 +32,11 @@ def test_a_loop_is_found_by_all_three(case: Make, tools: Tools) -> None:
     assert len(outcome.fragments) == 19
 
 
-def test_short_sentences_and_blanks_do_not_count(case: Make, tools: Tools) -> None:
+def test_short_sentences_count_and_blanks_do_not(case: Make, tools: Tools) -> None:
     (outcome,) = LoopingDetection().score(
         [case("Yes. Yes. Yes. This is long enough. THIS is  long enough. And this is another.")], tools
     )
-    assert outcome.scores["unique_sentences"] == 2 / 3
+    assert outcome.scores["unique_sentences"] == 3 / 6
 
 
 def test_a_loop_inside_one_sentence_is_told(case: Make, tools: Tools) -> None:
@@ -54,3 +54,21 @@ def test_repeats_count_from_the_length_that_the_option_states(case: Make, tools:
     assert values == [0.0, 4 / 8]
     with pytest.raises(ConfigurationError, match="min_repeat_chars: 0 is not at least 1"):
         LoopingDetection(min_repeat_chars=0)
+
+
+@pytest.mark.parametrize(
+    ("text", "metric"),
+    [
+        ("the the the the " * 60, "longest_repeated_substring"),
+        ("Wait. " * 200, "unique_sentences"),
+        ("这张卡不需要年费。" * 50, "unique_sentences"),
+        ("\n".join(f"Step {n} is done, and nothing else is to do" for n in range(900)), "compression_ratio"),
+    ],
+)
+def test_each_metric_can_fail_a_loop(case: Make, tools: Tools, text: str, metric: str) -> None:
+    metrics = {each.key: each for each in LoopingDetection.metrics}
+    (outcome,) = LoopingDetection().score([case(text)], tools)
+    value = outcome.scores[metric]
+    assert value is not None
+    assert all(each.primary or each.decides for each in metrics.values())
+    assert not metrics[metric].passes(value)

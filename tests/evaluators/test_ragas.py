@@ -19,7 +19,7 @@ from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._ragas import together
 from pytest_evalstudio.metrics.classification import harmonic_mean, statement_f1
 from pytest_evalstudio.metrics.ranking import average_precision
-from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.text.sentences import split_sentences
 from support.embedders import WordEmbedder
 from support.judging import SaidByTest, ScriptedJudge, outcome, outcomes, panel_of, verdicts
 

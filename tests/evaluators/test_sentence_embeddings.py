@@ -21,7 +21,7 @@ from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.evaluators.questions_drift import packed, unpacked
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.metrics.similarity import drift
-from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.text.sentences import split_sentences
 from support.embedders import WordEmbedder
 from support.judges_of_text import WordNli
 from support.schema_judges import any_judge
@@ -200,8 +200,8 @@ def test_an_answer_without_words_is_the_worst_and_a_problem(answer: str) -> None
     assert "too short to embed" in result.findings[0].description
 
 
-def test_a_one_word_answer_is_judged_and_short_sentences_do_not_count_beside_long_ones() -> None:
-    tools = plane(Five=30)
+def test_a_one_word_answer_is_judged_and_a_short_sentence_joins_its_neighbour() -> None:
+    tools = plane(**{"Five": 30, f"Yes. {FEES}": 0})
     assert (
         outcome(
             "groundedness", Case(key="c", question="?", answer=Answer(text="Five", context=(FEES,))), tools
@@ -210,10 +210,18 @@ def test_a_one_word_answer_is_judged_and_short_sentences_do_not_count_beside_lon
     )
     assert (
         outcome(
-            "groundedness", Case(key="c", question="?", answer=Answer(text=f"Yes. {FEES}", context=(FEES,)))
+            "groundedness",
+            Case(key="c", question="?", answer=Answer(text=f"Yes. {FEES}", context=(FEES,))),
+            tools,
         ).scores["groundedness"]
         == 1.0
     )
+
+
+def test_a_short_sentence_with_a_number_or_without_spaces_counts() -> None:
+    for fact in ("Fee: $99.", "你必须卖掉房子。", "No."):
+        case = Case(key="c", question="?", answer=Answer(text=f"{FEES} {fact}", context=(FEES,)))
+        assert outcome("groundedness", case, plane(**{fact: 90})).scores["groundedness"] == 0.0
 
 
 def test_a_context_without_words_supports_nothing() -> None:

@@ -19,7 +19,7 @@ from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.evaluators.step_alignment import StepAlignment
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.metrics.steps import merged
-from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.text.sentences import split_sentences
 from support.embedders import WordEmbedder
 
 OPEN, CHOOSE, PAY = "Open the app.", "Choose a card.", "Confirm the payment."

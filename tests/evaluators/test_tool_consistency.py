@@ -11,7 +11,7 @@ from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.builders import make_case
 from pytest_evalstudio.evaluators.tool_consistency import Compared, ToolConsistency
-from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.text.sentences import split_sentences
 
 FIND = {"name": "find", "arguments": {"code": "E1"}}
 CANCEL = {"name": "cancel", "arguments": {"code": "E1"}}

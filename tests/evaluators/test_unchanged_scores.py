@@ -17,7 +17,7 @@ from pytest_evalstudio import make_case
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.text.sentences import split_sentences
 
 ROOT = Path(__file__).parents[2]
 LAB = ROOT / "example_suites" / "lab" / "four_models_lab.json"

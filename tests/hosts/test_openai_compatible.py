@@ -239,6 +239,16 @@ def test_what_the_model_said_is_the_answer(chat, service, reply, text, cut):
     assert (answer.text, answer.error, answer.usage.get("cut_at_length", 0) == 1) == (text, "", cut)
 
 
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
+def test_reasoning_beside_the_text_is_no_answer(chat, service, name):
+    message = {"role": "assistant", "content": "It is free.", name: "Perhaps 15 USD?"}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    reply = {"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
+    service.default = Reply(body=json.dumps(reply).encode())
+    [answer] = chat().ask(ASK)
+    assert (answer.text, answer.thoughts) == ("It is free.", "Perhaps 15 USD?")
+
+
 def test_sixteen_requests_run_at_the_same_time_over_connections_that_stay_open(chat, service):
     service.default = Reply(delay_s=0.15)
     session = chat(concurrency=16)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_evalstudio.metrics.steps import align, find_steps, likeness, merged
-from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.text.sentences import split_sentences
 
 
 def steps(text: str) -> list[str]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from nltk.tokenize.destructive import NLTKWordTokenizer
 
 from pytest_evalstudio.metrics.treebank import word_tokens
-from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.text.sentences import split_sentences
 
 
 def test_words_are_treebank_tokens_of_sentences() -> None:

@@ -13,7 +13,7 @@ from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.judging import JUDGE, Flow, Judgement, Question, Reply, Vote
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.text.sentences import split_sentences
 from support.embedders import WordEmbedder
 from support.judging import reply_for
 

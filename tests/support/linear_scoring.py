@@ -45,7 +45,7 @@ def _redact(text: str) -> None:
 
 @measured("sentences.split_sentences", 6.0)
 def _sentences(text: str) -> None:
-    from pytest_evalstudio.models.sentences import split_sentences
+    from pytest_evalstudio.text.sentences import split_sentences
 
     split_sentences(text)
 
@@ -55,7 +55,7 @@ def _scored(evaluator: str, *, context: bool = False, **fields: str) -> Function
         from pytest_evalstudio.core.cases import Answer, Case
         from pytest_evalstudio.core.plugins.registry import Registry
         from pytest_evalstudio.core.tools import Tools
-        from pytest_evalstudio.models.sentences import split_sentences
+        from pytest_evalstudio.text.sentences import split_sentences
 
         case = Case(
             key="k",
@@ -97,7 +97,7 @@ def _decode(text: str) -> None:
 @measured("steps.find_steps", 8.0)
 def _find_steps(text: str) -> None:
     from pytest_evalstudio.metrics.steps import find_steps
-    from pytest_evalstudio.models.sentences import split_sentences
+    from pytest_evalstudio.text.sentences import split_sentences
 
     find_steps(text, split_sentences)
 
@@ -260,7 +260,7 @@ def _words(text: str) -> None:
 def _groundedness(text: str) -> None:
     from pytest_evalstudio.core.tools import TokenMatch
     from pytest_evalstudio.metrics.groundedness import alignment_signals, index_context, lexical_signals
-    from pytest_evalstudio.models.sentences import split_sentences
+    from pytest_evalstudio.text.sentences import split_sentences
 
     spans = split_sentences(text)
     index = index_context(text, spans)

@@ -18,7 +18,7 @@ from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tools import Entailment, Tools
 from pytest_evalstudio.engine.builders import make_case
 from pytest_evalstudio.engine.perturbing.protected import mask
-from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.text.sentences import split_sentences
 from support import linear_functions
 from support.embedders import NearWordAligner
 from support.imported_texts import importer_functions

@@ -129,8 +129,13 @@ class EvaluatorSpec:
 
     @property
     def primary(self) -> Metric:
-        """The metric that decides an item."""
+        """The metric that decides an item, and by which models are ranked."""
         return next(metric for metric in self.metrics if metric.primary)
+
+    @property
+    def deciding(self) -> frozenset[str]:
+        """Return the keys of the metrics that decide an item by default."""
+        return frozenset(metric.key for metric in self.metrics if metric.primary or metric.decides)
 
     def metric(self, key: str) -> Metric | None:
         """Return the metric with that key."""

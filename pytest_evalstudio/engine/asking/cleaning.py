@@ -22,6 +22,7 @@ def without_secrets(answer: Answer, secrets: Secrets) -> Answer:
     return replace(
         answer,
         text=clean(answer.text),
+        thoughts=clean(answer.thoughts),
         context=tuple(map(clean, answer.context)),
         context_sources=tuple(map(clean, answer.context_sources)),
         served_model=clean(answer.served_model),

@@ -36,7 +36,8 @@ from pytest_evalstudio.formats.options import build, check_options
 from pytest_evalstudio.formats.prompt_files import PromptFile, prompt_file_of
 from pytest_evalstudio.hosts._tools import HostTools
 from pytest_evalstudio.judges.budget import Budget
-from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.text.prose import prose_sentences
+from pytest_evalstudio.text.thoughts import ThoughtTags, tags_fault
 
 if TYPE_CHECKING:
     from pytest_evalstudio.engine.asking.tracing import TracingSource
@@ -49,6 +50,7 @@ LABEL_KEYS = ("connection", "description", "prices")
 SESSION_KEYS = (
     "host",
     "cache",
+    "thoughts",
     "rag",
     "retrieval",
     "deterministic",
@@ -61,7 +63,7 @@ SESSION_KEYS = (
 a host of kind "both" retrieves, `retrieval` whether each of its answers must come with chunks.
 """
 
-_SESSION_OPTIONS = ("cache", "rag", "retrieval", "deterministic", *LABEL_KEYS)
+_SESSION_OPTIONS = ("cache", "thoughts", "rag", "retrieval", "deterministic", *LABEL_KEYS)
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "pytest-evalstudio/model")
 
 
@@ -84,6 +86,7 @@ def open_model(
     allow_absent: bool = False,
     max_text_chars: int = MAX_TEXT_CHARS,
     tracing: TracingSource | None = None,
+    thoughts: ThoughtTags = True,
 ) -> ModelSession:
     """Make a configured model ready to be asked.
 
@@ -105,6 +108,7 @@ def open_model(
         allow_absent: whether a missing client package is an error of each question, not of the model.
         max_text_chars: of the configuration; far longer answers and contexts are errors.
         tracing: returns the traces of its questions; None for none.
+        thoughts: tags of thoughts in the texts of a model whose settings have none.
 
     Raises:
         ConfigurationError: if anything in the settings is unknown, missing or wrong.
@@ -134,7 +138,7 @@ def open_model(
                     folder=folder,
                     downloads=cache.folder / "documents" if cache is not None else None,
                     artifacts=cache.folder / "artifacts" if cache is not None else None,
-                    split_sentences=split_sentences,
+                    split_sentences=prose_sentences,
                     mask=secrets.mask_message,
                     timeout_s=limits.timeout_s,
                     allow_private_hosts=allow_private_hosts,
@@ -172,6 +176,7 @@ def open_model(
             tracing=tracing,
             max_text_chars=max_text_chars,
             template=template,
+            thoughts=options.thoughts(kind, thoughts),
             unsupported=functools.partial(_unsupported, spec, registry),
             load=load_of(options.session.connection, str(folder), limits),
             labels=SessionLabels(
@@ -222,6 +227,7 @@ def check_model(name: str, settings: Mapping[str, Any], registry: Registry, *, k
         _template_of(source, spec)
         known = {key: value for key, value in settings.items() if not _is_reference(value)}
         options = _ModelOptions.checked(cls, known, known, f"host {spec.id}")
+        options.thoughts(kind)
         build(Limits, options.limits, "")
 
 
@@ -303,6 +309,7 @@ class _SessionOptions:
     """Keys of a model's table that are neither the host's nor limits; None where the host decides."""
 
     cache: bool | Literal["never", "resume", "always"] | None = None
+    thoughts: bool | list[str] | None = None
     rag: bool | None = None
     retrieval: Literal["", "optional"] = ""
     deterministic: bool | None = None
@@ -362,6 +369,19 @@ class _ModelOptions:
         if isinstance(mode, bool):  # earlier versions knew only these
             return CacheMode.ALWAYS if mode else CacheMode.NEVER
         return CacheMode(mode)
+
+    def thoughts(self, kind: str, default: ThoughtTags = True) -> ThoughtTags:
+        """Return the tags of thoughts in the model's texts; replies of judges are read as a whole.
+
+        Raises:
+            ConfigurationError: if they are not two different texts.
+        """
+        tags = self.session.thoughts
+        if tags is None:
+            return default if kind == "model" else False
+        if fault := tags_fault(tags):
+            raise ConfigurationError(fault)
+        return tags
 
     def is_deterministic(self, spec: HostSpec) -> bool:
         """Return whether the model gives the same answer to the same question."""

@@ -33,6 +33,7 @@ from pytest_evalstudio.engine.asking.retrying import afterword
 from pytest_evalstudio.engine.asking.runs import AskingRun, CacheMode, RunSource, fixed_run
 from pytest_evalstudio.engine.asking.secrets import SHORTEST_IN_ANSWERS, Secrets
 from pytest_evalstudio.engine.asking.spending import ExpectedPrices, NotAsked, within_budget
+from pytest_evalstudio.engine.asking.thoughts import without_thoughts
 from pytest_evalstudio.judges.budget import Budget
 from pytest_evalstudio.text.unicode import valid_data, valid_text
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:
     from pytest_evalstudio.engine.asking.templates import PromptTemplate
+    from pytest_evalstudio.text.thoughts import ThoughtTags
 
 LONGEST_MESSAGE = 1000
 
@@ -73,6 +75,8 @@ class ModelSession:
         labels: connection, description and prices of the configuration.
         max_text_chars: of the configuration; far longer answers and contexts are errors.
         template: of its prompts; None to ask the questions as they are.
+        thoughts: tags of thoughts in its texts, see `text.thoughts`; False for a judge, whose replies are
+            read as a whole.
         unsupported: describes an image or file that the host cannot take, with the remedy.
 
     Attributes:
@@ -108,8 +112,10 @@ class ModelSession:
         tracing: TracingSource | None = None,
         max_text_chars: int = MAX_TEXT_CHARS,
         template: PromptTemplate | None = None,
+        thoughts: ThoughtTags = True,
         unsupported: Callable[[Attachment], str] = str,
     ) -> None:
+        self._thoughts = thoughts
         self._template = template
         self._unsupported = unsupported
         self.labels = labels or SessionLabels()
@@ -204,7 +210,7 @@ class ModelSession:
             return [None] * len(prompts)
         entries = [self._cache.get(self._answer_key(prompt)) for prompt in prompts]
         return [
-            None if entry is None else self.labels.priced(self.prices.repriced(entry.answer))
+            None if entry is None else self._delivered(self.prices.repriced(entry.answer))
             for entry in entries
         ]
 
@@ -399,10 +405,18 @@ class ModelSession:
         if answer.error:
             return self._failure(answer.error, answer)
         answer = without_secrets(valid_data(answer), self._secrets)
+        delivered = self._delivered(answer)
+        if delivered.error:
+            return self._failure(delivered.error, delivered)
         self._counters.success(answer)
-        if self._cache is not None and key and accept(answer):
+        if self._cache is not None and key and accept(delivered):
+            # The text is stored as it came, so that another setting of `thoughts` applies to it.
             self._cache.put(key, answer, run=self._run().id)
-        return self.labels.priced(answer)
+        return delivered
+
+    def _delivered(self, answer: Answer) -> Answer:
+        """Return an answer of the host or the store as evaluators take it."""
+        return self.labels.priced(without_thoughts(answer, self._thoughts))
 
     async def _asked(self, prompt: Prompt, admit: Admission | None, trace: QuestionTrace | None) -> Answer:
         """Return an answer after as many tries as the limits allow; faults become its `error`."""
@@ -470,7 +484,7 @@ class ModelSession:
         stored = self._cache.get(key, stored_since=run.began if run.refreshes else 0.0)
         if stored is None or not self._may_use(stored, run):
             return None
-        answer = self.labels.priced(self.prices.repriced(stored.answer))
+        answer = self._delivered(self.prices.repriced(stored.answer))
         return replace(answer, stored_at=stored.stored_at) if stored.stored_at < run.began else answer
 
     def _may_use(self, stored: StoredAnswer, run: AskingRun) -> bool:

@@ -55,6 +55,7 @@ def answer_of_row(row: Row, *, error: str, folder: str | None = None) -> Answer:
 def _answer_in(row: Row | AnsweredTurn, error: str) -> Answer:
     return Answer(
         text="" if error else row.actual_output,
+        thoughts=row.thoughts,
         context=tuple(row.context),
         context_sources=tuple(row.context_sources),
         context_scores=tuple(row.context_scores),
@@ -77,6 +78,7 @@ def complete_row(row: Row, answer: Answer, folder: str) -> None:
     """Put an answer into its row; sources below the folder are named from there."""
     prefix = folder.rstrip(os.sep) + os.sep
     row.actual_output = answer.text
+    row.thoughts = answer.thoughts
     row.context = list(answer.context)
     row.context_sources = [uri.removeprefix(prefix) for uri in answer.context_sources]
     row.actual_duration = round(answer.duration_s, 6)
@@ -108,6 +110,7 @@ def _completed_turn(planned: AnsweredTurn | None, exchange: Exchange, prefix: st
     answer = exchange.answer
     changes = {
         "actual_output": answer.text,
+        "thoughts": answer.thoughts,
         "context": list(answer.context),
         "context_sources": [uri.removeprefix(prefix) for uri in answer.context_sources],
         "context_scores": list(answer.context_scores),
@@ -140,6 +143,7 @@ def recorded_answer(answer: Answer, folder: str) -> schema.RecordedAnswer:
     """
     return schema.RecordedAnswer(
         actual_output=masked(answer.text),
+        thoughts=_recorded_text(answer.thoughts) or "",
         context=tuple(map(masked, answer.context)),
         context_sources=document_names(answer.context_sources, folder),
         context_scores=answer.context_scores,
@@ -191,6 +195,7 @@ def answer_of_record(row: schema.RecordedAnswer) -> Answer:
     """Return the answer in a record, which is masked."""
     return Answer(
         text=row.actual_output,
+        thoughts=row.thoughts,
         context=row.context,
         context_sources=row.context_sources,
         context_scores=row.context_scores,

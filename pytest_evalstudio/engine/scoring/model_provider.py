@@ -18,7 +18,7 @@ from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.scoring.model_tables import EMBEDDER, MODEL_TABLES
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.weights_tables import LEXICON, WeightsTable
-from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.text.sentences import split_sentences
 
 if TYPE_CHECKING:
     from pytest_evalstudio.engine.asking.judging import Judges

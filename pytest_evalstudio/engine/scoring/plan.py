@@ -357,7 +357,8 @@ class Plan:
             thresholds={metric.key: metric.threshold for metric in spec.metrics}
             | (attached.uncalibrated_thresholds(thresholds) if attached is not None else {})
             | thresholds,
-            asserted=frozenset({spec.primary.key, *thresholds}),
+            # A calibration decides by its own metric alone: people's labels know of no other.
+            asserted=frozenset({*(spec.deciding if attached is None else {spec.primary.key}), *thresholds}),
             parameters={
                 **parameters(cls),
                 **settings,

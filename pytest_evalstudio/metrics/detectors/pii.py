@@ -23,6 +23,7 @@ from pytest_evalstudio.metrics.detectors.spans import (
     lazy,
     merge_spans,
     overlapping_matches,
+    spans_in_original,
 )
 
 SSN = "US social security number"
@@ -86,6 +87,10 @@ def spans(text: str, lower: str = "", reserved: bool = False) -> list[RawSpan]:
     >>> spans("mail jane@bank.com")
     [(5, 18, 'e-mail address')]
     """
+    return spans_in_original(text, lambda plain, small: _plain_spans(plain, small, reserved), lower)
+
+
+def _plain_spans(text: str, lower: str, reserved: bool) -> list[RawSpan]:
     result: list[RawSpan] = []
     if "@" in text:
         result.extend(_emails(text, reserved))

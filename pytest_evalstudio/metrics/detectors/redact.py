@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pytest_evalstudio.core.text_cache import cached_by_text
 from pytest_evalstudio.metrics.detectors import pii, secrets
 from pytest_evalstudio.metrics.detectors.cards import CARD
 from pytest_evalstudio.metrics.detectors.spans import RawSpan, lazy, mask, merge_spans
+from pytest_evalstudio.text.cache import cached_by_text
 
 # Keys such as "report@v1.json" look like e-mail addresses, but are names of files.
 _DOCUMENT_ENDINGS = (

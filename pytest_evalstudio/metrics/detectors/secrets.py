@@ -18,7 +18,14 @@ from pytest_evalstudio.metrics.detectors.assignments import (
     is_random,
     random_value_spans,
 )
-from pytest_evalstudio.metrics.detectors.spans import Hit, RawSpan, RawSpans, lazy, merge_spans
+from pytest_evalstudio.metrics.detectors.spans import (
+    Hit,
+    RawSpan,
+    RawSpans,
+    lazy,
+    merge_spans,
+    spans_in_original,
+)
 from pytest_evalstudio.metrics.detectors.tokens import MIN_DISTINCT, is_dummy, token_spans
 
 PRIVATE_KEY = "private key"
@@ -58,6 +65,10 @@ def spans(text: str, lower: str = "") -> list[RawSpan]:
     >>> spans("password: hunter2!")
     [(10, 17, 'password')]
     """
+    return spans_in_original(text, _plain_spans, lower)
+
+
+def _plain_spans(text: str, lower: str) -> list[RawSpan]:
     result: list[RawSpan] = []
     result.extend(token_spans(text))
     if "-----BEGIN" in text:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import Struct
 
+from pytest_evalstudio.text.folding import fold_with_origins
+
 RawSpan = tuple[int, int, str]
 """Start, end and kind of a span."""
 RawSpans = Iterator[RawSpan]
@@ -54,6 +56,22 @@ def overlapping_matches(pattern: re.Pattern[str], text: str, start: int, end: in
     while match:
         yield match
         match = pattern.search(text, match.start() + 1, end)
+
+
+def spans_in_original(
+    text: str, detect: Callable[[str, str], list[RawSpan]], lower: str = ""
+) -> list[RawSpan]:
+    """Return the spans of a detector that reads plain characters, by positions of the text as it is.
+
+    Args:
+        text: any text.
+        detect: takes the text with look-alikes folded, and the same in lower case or "".
+        lower: the text in lower case, if the caller has computed it.
+    """
+    folded = fold_with_origins(text)
+    if folded.text == text:
+        return detect(text, lower)
+    return [(*folded.span(start, end), kind) for start, end, kind in detect(folded.text, "")]
 
 
 class Hit(Struct, frozen=True, order=True):

@@ -10,13 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
-from pytest_evalstudio.core.text_cache import cached_by_text
 from pytest_evalstudio.metrics.groundedness.opposites import is_negation
 from pytest_evalstudio.metrics.grounding import (
     MAX_STEMMED_CHARS,
     stem_of_short,
     text_parts,
 )
+from pytest_evalstudio.text.cache import cached_by_text
+from pytest_evalstudio.text.folding import fold
+from pytest_evalstudio.text.numbers import FigureIndex
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _MAX_POSTINGS = 50
@@ -51,6 +53,7 @@ class ContextIndex:
         postings: indices of the first sentences that contain it.
         pairs: pairs of adjacent content words.
         phrases: triples of adjacent words.
+        figures: numbers, dates and expressions.
     """
 
     sentences: tuple[ContextSentence, ...]
@@ -59,10 +62,15 @@ class ContextIndex:
     postings: dict[str, list[int]]
     pairs: frozenset[tuple[str, str]]
     phrases: frozenset[tuple[str, str, str]]
+    figures: FigureIndex
 
     def has(self, keys: tuple[str, ...]) -> bool:
         """Return True if the context contains the stem, or any value, of a token."""
         return any(key in self.frequencies for key in keys)
+
+    def has_name(self, word: str) -> bool:
+        """Return True if a sentence has a word in lower case."""
+        return any(word in sentence.words for sentence in self.sentences)
 
     def weights(self, keys: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], float]:
         """Return the inverse sentence frequency of tokens by their keys (BM25's idf).
@@ -115,6 +123,8 @@ def index_context(text: str, spans: Sequence[tuple[int, int]]) -> ContextIndex:
     >>> index.frequencies, len(index.sentences)
     ({'rate': 1, 'rose': 1, 'bank': 1, 'lend': 1}, 2)
     """
+    figures = FigureIndex()
+    figures.read(text)
     sentences: list[ContextSentence] = []
     keys_of: list[dict[str, None]] = []
     pairs: set[tuple[str, str]] = set()
@@ -136,6 +146,7 @@ def index_context(text: str, spans: Sequence[tuple[int, int]]) -> ContextIndex:
         postings=_postings(keys_of),
         pairs=frozenset(pairs),
         phrases=frozenset(triples(_words(text))),
+        figures=figures,
     )
 
 
@@ -179,7 +190,7 @@ def read_words(text: str) -> WordList:
 
 
 def _words(text: str) -> list[str]:
-    words: list[str] = _WORD.findall(text.lower().replace("’", "'"))
+    words: list[str] = _WORD.findall(fold(text).lower())
     if max(map(len, words), default=0) > _MAX_WORD_CHARS:
         words = [word[:_MAX_WORD_CHARS] for word in words]
     return words

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, compress, pairwise
+from itertools import chain, pairwise
 
 from pytest_evalstudio.core.tools import TokenMatch
 from pytest_evalstudio.metrics.groundedness.context import (
@@ -16,6 +16,7 @@ from pytest_evalstudio.metrics.groundedness.context import (
 )
 from pytest_evalstudio.metrics.groundedness.opposites import RESTRICTIONS, opposites
 from pytest_evalstudio.metrics.grounding import TextPart, Token, text_parts, tokens_of
+from pytest_evalstudio.text.numbers import Figure, figures_of
 
 _FIRST_PERSON = frozenset(
     [
@@ -122,26 +123,48 @@ def lexical_signals(sentence: str, index: ContextIndex) -> dict[str, float] | No
     tokens = [token for part in parts for token in part.tokens]
     if not tokens:
         return None
-    keys = [token.keys for token in tokens]
+    # The notation of a number differs from text to text, so its support is that of its value and unit.
+    figures = figures_of(sentence)
+    wrong = {figure for figure in figures if not index.figures.has(figure)}
+    in_figures = _in_figures(parts, figures)
+    keys = [
+        token.keys
+        for token, figure in zip(tokens, in_figures, strict=True)
+        if figure is None or figure in wrong
+    ]
     weight_of = index.weights(keys)
-    is_supported = {key: index.has(key) for key in weight_of}
+    supported = [
+        index.has(token.keys) if figure is None else figure not in wrong
+        for token, figure in zip(tokens, in_figures, strict=True)
+    ]
     weights = list(map(weight_of.__getitem__, keys))
-    supported = list(map(is_supported.__getitem__, keys))
     total = math.fsum(weights)
-    word_support = math.fsum(compress(weights, supported)) / total
+    hits = (weight_of[key] for key in keys if index.has(key))
+    word_support = math.fsum(hits) / total if total else 1.0
     words = read_words(sentence)
-    pairs = pairwise(chain.from_iterable(part.keys for part in parts))
-    phrases = triples(words.words)
+    pairs = [
+        (has and other) if first or second else pair in index.pairs
+        for pair, (first, second), (has, other) in zip(
+            pairwise(chain.from_iterable(part.keys for part in parts)),
+            pairwise(in_figures),
+            pairwise(supported),
+            strict=True,
+        )
+    ]
+    phrases = [
+        phrase in index.phrases or (bool(figures) and not wrong and any(map(_has_digit, phrase)))
+        for phrase in triples(words.words)
+    ]
     related = index.covered(keys, weight_of)
-    numbers, names = _unsupported(parts, tokens, supported)
+    names = _unsupported_names(parts, tokens, supported)
     return {
         "word_support": word_support,
-        "pair_support": _share([*map(index.pairs.__contains__, pairs)], word_support),
-        "phrase_support": _share([*map(index.phrases.__contains__, phrases)], word_support),
-        "numbers": -math.log1p(numbers),
+        "pair_support": _share(pairs, word_support),
+        "phrase_support": _share(phrases, word_support),
+        "numbers": -math.log1p(len(wrong)),
         "names": -math.log1p(names),
         "unsupported_span": -math.log1p(_longest_run(supported)),
-        "sentence_support": related[0][1] / total if related else 0.0,
+        "sentence_support": related[0][1] / total if related else float(not keys),
         "third_person": 1.0 - sum(map(_FIRST_PERSON.__contains__, words.words)) / max(1, len(words.words)),
         "statement": float("?" not in sentence),
         **_polarity(words, index, [position for position, _ in related], ""),
@@ -242,12 +265,29 @@ def _share(values: Sequence[bool], default: float) -> float:
     return sum(values) / len(values) if values else default
 
 
-def _unsupported(
-    parts: Sequence[TextPart], tokens: Sequence[Token], supported: Sequence[bool]
-) -> tuple[int, int]:
-    """Return the number of unsupported numbers, and of capitalised words but the first of the sentence."""
+def _in_figures(parts: Sequence[TextPart], figures: Sequence[Figure]) -> list[Figure | None]:
+    """Return the figure that each token is a part of, None for other tokens."""
+    result: list[Figure | None] = []
+    index = position = 0
+    for part in parts:
+        for token in part.tokens:
+            start, end = position + token.start, position + token.end
+            while index < len(figures) and figures[index].end <= start:
+                index += 1
+            is_inside = index < len(figures) and end > figures[index].start
+            result.append(figures[index] if is_inside else None)
+        position += part.size + 1
+    return result
+
+
+def _has_digit(word: str) -> bool:
+    return any(map(str.isdigit, word))
+
+
+def _unsupported_names(parts: Sequence[TextPart], tokens: Sequence[Token], supported: Sequence[bool]) -> int:
+    """Return the number of unsupported words with a capital, but the first of the sentence."""
     if all(supported):
-        return 0, 0
+        return 0
     capitals = chain.from_iterable(part.capitals for part in parts)
     unsupported = [
         (token.kind, is_capital)
@@ -255,10 +295,9 @@ def _unsupported(
         if not has
     ]
     begins_with_name = parts[0].tokens[:1] == (tokens[0],) and not tokens[0].start and parts[0].capitals[0]
-    names = unsupported.count(("word", True)) - (
+    return unsupported.count(("word", True)) - (
         begins_with_name and tokens[0].kind == "word" and not supported[0]
     )
-    return sum(kind == "number" for kind, _ in unsupported), names
 
 
 def _longest_run(supported: Sequence[bool]) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pytest_evalstudio.metrics.refusals import clause_kind
-from pytest_evalstudio.models.sentences import split_sentences
 from pytest_evalstudio.questions.api import content_words
+from pytest_evalstudio.text.sentences import split_sentences
 
 MIN_WORDS = 5
 """Distinct content words of the shortest sentence that counts: introductions and greetings have fewer."""

@@ -112,6 +112,7 @@ class TextStore:
             return NOWHERE, NOWHERE
         contexts = [_contexts(row) if row.context else None for row in rows]
         texts = ENTRY_CHARS + len(rows[0].input) + len(rows[0].actual_output) * len(rows)
+        texts += sum(min(len(row.thoughts), TEXT_CHARS) for row in rows)
         texts += sum(len(turn.prompt) + len(turn.answer.actual_output) for row in rows for turn in row.turns)
         texts += sum(map(trajectory_chars, trajectories))
         context = sum(sum(map(len, row.context)) for row in rows)
@@ -248,6 +249,8 @@ def _answer(row: RecordRow, trajectories: Sequence[Trajectory]) -> JsonObject:
         "duration_s": row.actual_duration,
         "cost": row.cost,
     }
+    if row.thoughts:
+        answer["thoughts"] = _cut(row.thoughts)
     if row.error:
         answer["error"] = row.error
     if row.retries:
@@ -286,6 +289,8 @@ def _turn(row: RecordRow, number: int, trajectory: Trajectory) -> JsonObject:
         "prompt": _short(turn.prompt, TURN_CHARS),
         "text": _short(turn.answer.actual_output, TURN_CHARS),
     }
+    if turn.answer.thoughts:
+        entry["thoughts"] = _short(turn.answer.thoughts, TURN_CHARS)
     if turn.attachments:
         entry["attachments"] = _attachments(turn.attachments)
     entry |= trajectory_entry(trajectory)

@@ -7,7 +7,6 @@ from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 from pytest_evalstudio.formats.suite import TestCase
-from pytest_evalstudio.models.sentences import split_sentences
 from pytest_evalstudio.questions.api import (
     ANSWERED,
     AnswerChecks,
@@ -21,6 +20,7 @@ from pytest_evalstudio.questions.api import (
     stems,
     word_set,
 )
+from pytest_evalstudio.text.sentences import split_sentences
 from pytest_evalstudio.validation.test_cases.keys import WRITTEN_BY
 from pytest_evalstudio.validation.texts.language import ENGLISH, language_of
 

@@ -22,6 +22,7 @@ from pytest_evalstudio.formats.dataset import Row
 
 FULL = Answer(
     text="5 USD",
+    thoughts="Perhaps 15 USD?",
     context=("The fee is 5 USD.",),
     context_sources=("/lab/fees.md", "/else/rates.md"),
     context_scores=(0.75,),

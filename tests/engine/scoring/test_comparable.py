@@ -16,7 +16,7 @@ from pytest_evalstudio.engine.scoring.comparable import comparable_case, compara
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.score import score
 from pytest_evalstudio.formats.config import configuration
-from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.text.sentences import split_sentences
 
 COMPOSED = unicodedata.normalize("NFC", "Sazba úvěru činí 5 % ročně.")
 DECOMPOSED = unicodedata.normalize("NFD", COMPOSED)

@@ -18,7 +18,7 @@ from pytest_evalstudio.engine.builders import make_case
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.score import score
 from pytest_evalstudio.formats.config import configuration
-from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.text.sentences import split_sentences
 from support.toys import Reading, toy_registry
 
 PLAN = Plan(toy_registry(), configuration({"evaluators": []}))

@@ -20,7 +20,7 @@ from pytest_evalstudio.engine.scoring.score import score
 from pytest_evalstudio.engine.scoring.step_selection import step_cases, step_selection, texts_of_result
 from pytest_evalstudio.engine.scoring.turns import units_of, worst_outcome
 from pytest_evalstudio.formats.config import configuration
-from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.text.sentences import split_sentences
 
 ANSWER = Answer(
     text="A transfer costs 5 USD.",

@@ -76,6 +76,12 @@ function textFrame(nodes, length) {
   return el("div", { ...long, dir: "auto" }, nodes);
 }
 
+/** The thoughts of a model, folded; nothing where it has none. */
+function thoughtsOf({ thoughts }) {
+  return thoughts ? el("details", { class: "thoughts" }, el("summary", {}, "Thoughts, not scored"), textBox(thoughts)) : null;
+}
+
+/** A text in a box, with a line that says what is left out. */
 /** A text in a box, with a line that says what is left out. */
 function textBox(text, fragments = [], metric = null, part = "answer") {
   const [beginning, leftOut] = parted(text);

@@ -307,8 +307,10 @@ class Panel {
       conversationTurns(this.run, answer),
       failed && answer.turns && trajectory,
       answer.turns && el("p", { class: "field-name" }, "Last answer"),
+      answer.usage?.cut_at_length && el("p", { class: "notice" }, "The answer was cut at its limit of tokens."),
       beginning ? this.#answerBox(row, texts, answer, mode, metric, fragments) : el("p", { class: "quiet" }, "no answer"),
       (answer.closing ?? []).map((text) => el("p", { class: "turn-expected", dir: "auto" }, "The user, after it: ", said(text))),
+      thoughtsOf(answer),
       !failed && trajectory,
       this.#context(texts, answer, fragments, metric),
     ]

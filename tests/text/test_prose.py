@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syntok import segmenter
 
-from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.text.prose import prose_sentences
 
 TEXT = """
 the fee of Paris BLEU e.g i.e etc Dr Mr No no VII I A x 3 42 2024 1.5 don't it's well-known McDonald PDFs example.com
@@ -34,7 +34,7 @@ def test_sentences_are_those_of_the_segmenter(parts: list[tuple[str, str]], stri
     text = "".join(word + end for word, end in parts)
     text = (text.strip() if stripped else text) + " x. Y"
 
-    assert split_sentences(text) == by_segmenter(text)
+    assert prose_sentences(text) == by_segmenter(text)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_sentences_are_those_of_the_segmenter(parts: list[tuple[str, str]], stri
     ],
 )
 def test_sentences_of_a_text(text: str, sentences: list[str]) -> None:
-    assert [text[start:end] for start, end in split_sentences(text)] == sentences
+    assert [text[start:end] for start, end in prose_sentences(text)] == sentences
 
 
 MARKS = (
@@ -80,10 +80,10 @@ PARTS = (
 def test_sentences_of_broken_texts_are_those_of_the_segmenter(parts: list[str]) -> None:
     text = "".join(parts).strip() + " x. Y"
 
-    assert split_sentences(text) == by_segmenter(text)
+    assert prose_sentences(text) == by_segmenter(text)
 
 
 def test_text_in_brackets_ends_a_sentence_only_within_fifty_tokens() -> None:
     for size in (40, 48, 49, 60):
         text = f"It is so (see {'a ' * size}). He left [{'Be. ' * size}]. End. Done"
-        assert split_sentences(text) == by_segmenter(text)
+        assert prose_sentences(text) == by_segmenter(text)

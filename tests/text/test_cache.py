@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_evalstudio.core import text_cache
-from pytest_evalstudio.core.text_cache import cached_by_text
+from pytest_evalstudio.text import cache as text_cache
+from pytest_evalstudio.text.cache import cached_by_text
 
 
 def test_a_text_is_read_once_until_others_fill_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,179 @@
+"""Comparison of texts by what they mean: whole words, numbers by value, JSON by value."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from pytest_evalstudio.text.claims import stated_figures
+from pytest_evalstudio.text.folding import fold, fold_with_origins
+from pytest_evalstudio.text.numbers import number_value
+from pytest_evalstudio.text.units import MEASURES, same_unit
+
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
+_BLANKS = re.compile(r"\s+")
+_EMPHASIS = re.compile(r"(\*\*|__|\*|_|`+)(.+)\1\Z", re.DOTALL)
+_BRACKETS = {"(": ")", "[": "]", "{": "}", "<": ">", "«": "»", "【": "】"}
+_EDGE = "\\s\"'.,;:!?。，、；：！？．｡､¿¡؟؛،۔।॥…·「」『』《》〈〉"
+_EDGES = re.compile(rf"^(?:[{_EDGE}](?!(?<=\.)[0-9]))+|[{_EDGE}]+$")
+_FENCE = re.compile(r"\s*```\w{0,20}\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
+
+
+def find_word(text: str, word: str) -> tuple[int, int] | None:
+    """Return the first place of a word, number or phrase as a whole; None for none.
+
+    A letter, digit or underscore beside it makes another word; a digit with a point or comma, or a sign before
+    a number, another number. Case counts, and any white space is a blank.
+
+    Args:
+        text: any text; time is linear in its length.
+        word: what is looked for, not blank.
+
+    >>> find_word("It costs 15 USD.", "5 USD"), find_word("It costs 5 USD.", "5 USD")
+    (None, (9, 14))
+    """
+    part = _BLANKS.sub(" ", fold(word)).strip()
+    folded = fold_with_origins(text)
+    plain = folded.text
+    pattern = re.compile(r"\s+".join(map(re.escape, part.split(" "))))
+    for match in pattern.finditer(plain):
+        if not _continues(plain, part, match.start(), match.end()):
+            return folded.span(*match.span())
+    return None
+
+
+def _continues(text: str, word: str, start: int, end: int) -> bool:
+    """Return True if a word is a part of a longer one."""
+    before, after = text[max(0, start - 2) : start], text[end : end + 2]
+    if _joins(word[0]) and before and _joins(before[-1]):
+        return True
+    if _joins(word[-1]) and after and _joins(after[0]):
+        return True
+    if word[0].isdigit() and re.search(
+        r"[0-9][.,']\Z|(?:\A|[\s(])-\Z", before if start > 1 else f" {before}"
+    ):
+        return True
+    return word[-1].isdigit() and bool(re.match(r"[.,'][0-9]|%", after))
+
+
+def _joins(char: str) -> bool:
+    """Return True for a letter, digit or underscore of a script with spaces between words."""
+    return (char.isalnum() or char == "_") and not _UNSPACED.match(char)
+
+
+def find_number(
+    text: str, value: Fraction, *, tolerance: Fraction = Fraction(0), unit: str = ""
+) -> tuple[int, int] | None:
+    """Return the first place of a number with a value and, if given, a unit; None for none.
+
+    Args:
+        text: any text; time is linear in its length.
+        value: in the unit.
+        tolerance: largest difference that is accepted, in the unit.
+        unit: as it is written, e.g. "USD" or "kg"; "" for any.
+
+    >>> find_number("It costs $1,200.", Fraction(1200), unit="USD"), find_number("It costs 15 USD.", Fraction(5))
+    ((9, 15), None)
+    """
+    measure = MEASURES.get(unit.casefold())
+    for figure in stated_figures(text):
+        if measure is not None:
+            values = [
+                reading.value / measure.factor
+                for reading in figure.readings
+                if reading.unit and same_unit(reading.unit, measure.name)
+            ]
+        else:
+            values = list(figure.values)
+        if any(abs(each - value) <= tolerance for each in values) and (
+            not unit or measure is not None or _has_unit(text, figure.start, figure.end, unit)
+        ):
+            return figure.start, figure.end
+    return None
+
+
+def _has_unit(text: str, start: int, end: int, unit: str) -> bool:
+    """Return True if a word that is no known unit stands directly after or before a number."""
+    plain = fold(unit)
+    after = fold(text[end : end + len(unit) + 8]).lstrip(" -")
+    before = fold(text[max(0, start - len(unit) - 8) : start]).rstrip(" ")
+    return bool(
+        re.match(rf"{re.escape(plain)}(?![A-Za-z0-9_])", after, re.IGNORECASE)
+        or re.search(rf"(?<![A-Za-z0-9_]){re.escape(plain)}\Z", before, re.IGNORECASE)
+    )
+
+
+def normal_label(text: str) -> str:
+    r"""Return a label without case, white space, quotes and punctuation around it.
+
+    Signs that tell labels apart are kept: `<18`, `A*`, `C++`, `-1`. A label that is a number is its value.
+
+    >>> [normal_label(text) for text in (' "Very  Positive." ', "<18", "A*", "**A**", "1,000", r"\frac{1}{2}", "是。")]
+    ['very positive', '<18', 'a*', 'a', '1000', '1/2', '是']
+    """
+    label = " ".join(fold(text).casefold().split())
+    while True:
+        stripped = _EDGES.sub("", label)
+        if emphasis := _EMPHASIS.match(stripped):
+            stripped = emphasis[2]
+        if len(stripped) > 2 and _BRACKETS.get(stripped[0]) == stripped[-1]:
+            stripped = stripped[1:-1]
+        elif stripped[-1:] == ")" and "(" not in stripped:
+            stripped = stripped[:-1]  # "A)" of a choice
+        if not stripped or stripped == label:
+            break
+        label = stripped
+    value = number_value(label)
+    return label if value is None else str(value)
+
+
+def equal_by_value(text: str, expected: str) -> bool:
+    r"""Return True if two whole texts are the same number, the same JSON, or the same label.
+
+    >>> equal_by_value('```json\n{"a": 1.0, "b": [2]}\n```', '{"b": [2], "a": 1}'), equal_by_value("1,000", "1000.0")
+    (True, True)
+    """
+    try:
+        wanted = _json(expected)
+    except ValueError:
+        return normal_label(text) == normal_label(expected)
+    if not isinstance(wanted, Mapping | list):
+        return normal_label(text) == normal_label(expected)
+    try:
+        return bool(_plain(_json(text)) == _plain(wanted))
+    except ValueError:
+        return False
+
+
+def _json(text: str) -> Any:
+    fence = _FENCE.match(text)
+    try:
+        return json.loads(fence[1] if fence else text)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+
+
+def _plain(value: Any) -> Any:
+    """Return a JSON value in which true is not 1, and texts are composed."""
+    if isinstance(value, bool):
+        return ("bool", value)
+    if isinstance(value, str):
+        return fold(value)
+    if isinstance(value, Mapping):
+        return {fold(key): _plain(item) for key, item in value.items()}
+    return list(map(_plain, value)) if isinstance(value, list) else value
+
+
+def longer_number(text: str) -> str:
+    """Return a text that has a substring although its number is another one; "" for none.
+
+    >>> longer_number("5 USD"), longer_number("costs 5"), longer_number("USD")
+    ('15 USD', 'costs 50', '')
+    """
+    plain = fold(text)
+    if re.match(r"[0-9]", plain):
+        return f"1{plain}"
+    return f"{plain}0" if re.search(r"[0-9]\Z", plain) else ""

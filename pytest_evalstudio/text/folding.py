@@ -1,0 +1,113 @@
+"""Characters that look alike, as one character."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import NamedTuple
+
+_SPACES = "\t\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+_HYPHENS = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d"
+_APOSTROPHES = "\u2018\u2019\u201a\u201b\u2032\u02bc\uff07\u00b4"
+_QUOTES = "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb\uff02"
+_FULL_WIDTH = "".join(
+    chr(0xFEE0 + code) for code in range(0x21, 0x7F) if chr(0xFEE0 + code) not in "\uff0d\uff07\uff02"
+)
+ZERO_WIDTH = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe00-\ufe0f\ufeff"
+"""Inside of a character class: joiners, marks of direction, soft hyphens and variation selectors."""
+
+_TABLE = {
+    **dict.fromkeys(map(ord, _SPACES), " "),
+    **dict.fromkeys(map(ord, _HYPHENS), "-"),
+    **dict.fromkeys(map(ord, _APOSTROPHES), "'"),
+    **dict.fromkeys(map(ord, _QUOTES), '"'),
+    **{ord(char): chr(ord(char) - 0xFEE0) for char in _FULL_WIDTH},
+}
+_LOOK_ALIKE = re.compile(f"[{re.escape(''.join(map(chr, _TABLE)))}]")
+_ZERO_WIDTH = re.compile(f"[{ZERO_WIDTH}]")
+_BROKEN_NUMBER = re.compile(r"(?<=[0-9])\r?\n(?=[0-9$€£%]|[A-Z]{3}\b)")
+"""A line break after a digit and before what belongs to the number; text before it was wrapped."""
+_DECOMPOSED = re.compile(r"[^\u0300-\u036f\u1160-\u11ff][\u0300-\u036f\u1160-\u11ff]{1,30}")
+"""A letter with its accents, or a Korean syllable in parts; more accents than that are no text."""
+
+
+class Folded(NamedTuple):
+    """Folded text, with the way back.
+
+    Attributes:
+        text: the folded text.
+        origins: index in the original of each character, and its length; () where nothing moved.
+    """
+
+    text: str
+    origins: Sequence[int] = ()
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Return the stretch of the original text that a stretch of the folded one comes from."""
+        if not self.origins:
+            return start, end
+        return self.origins[start], self.origins[end - 1] + 1 if end > start else self.origins[start]
+
+
+def fold_characters(text: str) -> str:
+    r"""Return a text of the same length with plain spaces, dashes, quotes, digits and letters.
+
+    >>> fold_characters("15\u202fUSD, long\u2011term, don\u2019t, \u22125, \uff11\uff15")
+    "15 USD, long-term, don't, -5, 15"
+    """
+    return (
+        text
+        if text.isascii() and "\t" not in text
+        else text.translate(_TABLE)
+        if _LOOK_ALIKE.search(text)
+        else text
+    )
+
+
+def fold(text: str) -> str:
+    r"""Return a text as it is compared: plain characters, none of zero width, numbers in one line, composed.
+
+    Args:
+        text: any text; time is linear in its length.
+
+    >>> fold("1\u200b5\nUSD")
+    '15 USD'
+    """
+    return fold_with_origins(text).text
+
+
+def fold_with_origins(text: str, *, join_numbers: bool = True) -> Folded:
+    r"""Return a text as it is compared, with the way back to its characters.
+
+    Args:
+        text: any text; time is linear in its length.
+        join_numbers: take a line break within a number, such as that of a card, for a blank.
+
+    >>> folded = fold_with_origins("a\u200bb c")
+    >>> folded.text, folded.span(1, 2)
+    ('ab c', (2, 3))
+    """
+    plain = fold_characters(text)
+    if join_numbers and "\n" in plain:
+        plain = _BROKEN_NUMBER.sub(lambda match: " " * len(match[0]), plain)
+    if plain.isascii():
+        return Folded(plain)
+    is_composed = unicodedata.is_normalized("NFC", plain)
+    if is_composed and not _ZERO_WIDTH.search(plain):
+        return Folded(plain)
+    parts: list[str] = []
+    origins: list[int] = []
+    position = 0
+    pattern = _ZERO_WIDTH if is_composed else _REMOVED_OR_DECOMPOSED
+    for match in pattern.finditer(plain):
+        composed = "" if _ZERO_WIDTH.match(match[0]) else unicodedata.normalize("NFC", match[0])
+        parts += plain[position : match.start()], composed
+        origins += range(position, match.start())
+        origins += [match.start()] * len(composed)
+        position = match.end()
+    origins += range(position, len(plain) + 1)
+    return Folded("".join((*parts, plain[position:])), origins)
+
+
+_REMOVED_OR_DECOMPOSED = re.compile(f"{_ZERO_WIDTH.pattern}|{_DECOMPOSED.pattern}")

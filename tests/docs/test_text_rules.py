@@ -1,0 +1,33 @@
+"""The tables of `docs/explanation/text.md`: each row is a test."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from pytest_evalstudio.text.thoughts import split_thoughts
+
+PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "text.md"
+RULES: dict[str, Callable[..., object]] = {
+    "thoughts": lambda text: split_thoughts(text).text,
+}
+
+
+def rows() -> Iterator[tuple[str, list[object]]]:
+    """Yield the name of each table with the values of the code cells of each of its rows."""
+    for name, table in re.findall(r"<!-- (\w+) -->\n((?:\|.*\n)+)", PAGE.read_text(encoding="utf-8")):
+        for line in table.splitlines()[2:]:
+            cells = re.findall(r"(?<=\| )(`+)(.*?)\1(?= \|)", line)
+            yield name, [json.loads(cell.replace("\\|", "|")) for _, cell in cells]
+
+
+@pytest.mark.parametrize(("name", "values"), list(rows()))
+def test_a_row_of_the_page_holds(name: str, values: list[object]) -> None:
+    *arguments, result = values
+    assert RULES[name](*arguments) == result
+
+
+def test_each_rule_has_rows() -> None:
+    assert {name for name, _ in rows()} == set(RULES)

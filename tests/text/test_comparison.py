@@ -1,0 +1,114 @@
+from fractions import Fraction
+
+import pytest
+
+from pytest_evalstudio.text.comparison import equal_by_value, find_number, find_word, normal_label
+from pytest_evalstudio.text.numbers import decimal_text, number_value
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("  Very\n Positive ", "very positive"),
+        ("**Spam**.", "spam"),
+        ("'no'", "no"),
+        ("C++", "c++"),
+        ("-1", "-1"),
+        ("???", "???"),
+        ("<18", "<18"),
+        (">18", ">18"),
+        ("<yes>", "yes"),
+        ("A*", "a*"),
+        ("(A)", "a"),
+        ("A)", "a"),
+        ("是。", "是"),
+        ("¿sí?", "sí"),
+        ("نعم؟", "نعم"),
+        ("हाँ।", "हाँ"),
+        ("1,000", "1000"),
+        ("1 000.0", "1000"),
+        (r"$\frac{1}{2}$", "1/2"),
+        (r"\boxed{0.5}", "1/2"),
+        ("007", "007"),
+        ("5 %", "5 %"),
+    ],
+)
+def test_labels_are_folded_but_not_confused(text: str, label: str) -> None:
+    assert normal_label(text) == label
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "is_found"),
+    [
+        ("It costs 5 USD.", "5 USD", True),
+        ("It costs 15 USD.", "5 USD", False),
+        ("It costs 5\u202fUSD.", "5 USD", True),
+        ("It costs 5\nUSD.", "5 USD", True),
+        ("It costs 1.5 USD.", "5 USD", False),
+        ("It costs -5 USD.", "5 USD", False),
+        ("It costs 3-5 USD.", "5 USD", True),
+        ("It costs 5 USDT.", "5 USD", False),
+        ("It is 5.", "5", True),
+        ("It is 5.2", "5", False),
+        ("It is 5%", "5", False),
+        ("long\u2011term", "long-term", True),
+        ("don\u2019t", "don't", True),
+        ("你必须卖掉房子", "必须", True),
+        ("open 18:00", "8:00", False),
+        ("open 8:00", "8:00", True),
+    ],
+)
+def test_a_word_is_no_part_of_another(text: str, word: str, is_found: bool) -> None:
+    span = find_word(text, word)
+    assert (span is not None) == is_found
+    if span:
+        assert text[span[0] : span[1]].startswith(word[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "unit", "tolerance", "is_found"),
+    [
+        ("It costs 15 USD.", "15", "", "0", True),
+        ("It costs 15 USD.", "5", "", "0", False),
+        ("It costs $15.00.", "15", "USD", "0", True),
+        ("It costs €15.", "15", "USD", "0", False),
+        ("It costs 15.", "15", "USD", "0", False),
+        ("1 200 people", "1200", "people", "0", True),
+        ("1 200 people", "1200", "cars", "0", False),
+        ("1.5 million", "1500000", "", "0", True),
+        ("5000 g", "5", "kg", "0", True),
+        ("about 1,210", "1200", "", "12", True),
+        ("1. Open it\n2. Close it", "2", "", "0", False),
+        ("It is free [2].", "2", "", "0", False),
+        ("on 3 April 2024", "2024", "", "0", True),
+        ("twelve dollars", "12", "USD", "0", True),
+    ],
+)
+def test_a_number_is_found_by_its_value(
+    text: str, value: str, unit: str, tolerance: str, is_found: bool
+) -> None:
+    span = find_number(text, Fraction(value), unit=unit, tolerance=Fraction(tolerance))
+    assert (span is not None) == is_found
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "are_equal"),
+    [
+        ("1,000", "1000", True),
+        ("1/2", r"\frac{1}{2}", True),
+        ('{"a": 1, "b": [1, 2]}', '{"b": [1, 2], "a": 1.0}', True),
+        ('```json\n{"a": 1}\n```', '{"a": 1}', True),
+        ('{"a": true}', '{"a": 1}', False),
+        ('{"a": 1, "b": 2}', '{"a": 1}', False),
+        ("Yes.", "yes", True),
+        ("Yes", "No", False),
+        ("not JSON", '{"a": 1}', False),
+    ],
+)
+def test_whole_texts_are_equal_by_value(text: str, expected: str, are_equal: bool) -> None:
+    assert equal_by_value(text, expected) == are_equal
+
+
+def test_a_long_row_of_digits_is_no_number() -> None:
+    assert number_value("1" * 500) is None
+    assert decimal_text("1e400") == ""
