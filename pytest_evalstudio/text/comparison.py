@@ -1,5 +1,7 @@
 """Comparison of texts by what they mean: whole words, numbers by value, JSON by value."""
 
+# ruff: noqa: E501  (patterns, tables and examples)
+
 from __future__ import annotations
 
 import json
@@ -25,8 +27,8 @@ _FENCE = re.compile(r"\s*```\w{0,20}\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
 def find_word(text: str, word: str) -> tuple[int, int] | None:
     """Return the first place of a word, number or phrase as a whole; None for none.
 
-    A letter, digit or underscore beside it makes another word; a digit with a point or comma, or a sign before
-    a number, another number. Case counts, and any white space is a blank.
+    A letter, digit or underscore beside it makes another word; a digit with a point or comma, or a sign
+    before a number, another number. Case counts, and any white space is a blank.
 
     Args:
         text: any text; time is linear in its length.

@@ -3,6 +3,8 @@
 One reader for evaluators of support, conditions, labels and matchers.
 """
 
+# ruff: noqa: E501  (patterns, tables and examples)
+
 from __future__ import annotations
 
 import functools

@@ -1,7 +1,8 @@
 """Sums of scores on the texts of this repository.
 
-A faster way to read a text changes no score. The sums of BLEU, ROUGE and the step alignment are those of the version that
-read each text anew; those of the others, of the first version that read all texts by the package `text`.
+A faster way to read a text changes no score. The sums of BLEU, ROUGE and the step alignment are those of
+the version that read each text anew; those of the others, of the first version that read all texts by the
+package `text`.
 """
 
 from __future__ import annotations
