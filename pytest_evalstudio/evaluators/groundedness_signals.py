@@ -142,7 +142,7 @@ class GroundednessSignals:
             "agreeing_sentences",
             "Agreeing sentences",
             threshold=1.0,
-            description="Share of the sentences that no sentence of the context denies by a negation or opposite.",
+            description="Share of the sentences that the context does not deny by a negation or opposite.",
             decides=True,
         ),
     )

@@ -3,10 +3,11 @@ r"""The boolean condition of a test case: what a text must and must not contain.
     or   := and ("OR" and)*
     and  := not ("AND" not)*
     not  := "NOT" not | "(" or ")" | term
-    term := STRING | word(STRING) | number(VALUE, tolerance=…, unit=STRING) | equals(STRING) | regexp("…") | regexp(…)
+    term := STRING | word(STRING) | number(VALUE, tolerance=…, unit=STRING) | equals(STRING)
+            | regexp("…") | regexp(…)
 
 Operators are upper case, white space is free. A STRING is a case-sensitive substring, `word` one that is no
-part of a longer word or number, `number` a number by its value, `equals` the whole text by value. In every quoted text
+part of a longer word or number, `number` a number by its value, `equals` the whole text by value. In texts
 `\"` and `\\` stand for a quote and a backslash, any other backslash for itself. A bare `regexp(^A.*)` ends
 at its balanced parenthesis; blanks around the pattern do not belong to it. Patterns are Python's `re` syntax,
 searched anywhere in the text, with a time limit.

@@ -402,10 +402,11 @@ def lexical_support(text: str, spans: Sequence[tuple[int, int]], source: SourceV
     0.6666666666666667
     """
     figures = stated_figures(text)
-    wrong = [figure for figure in figures if not source.figures.has(figure)]
-    words = [
-        token for token in tokens_outside(tokens_of(statements_of(text)), figures) if token.kind == "word"
-    ]
+    right = [figure for figure in figures if source.figures.has(figure)]
+    wrong = [figure for figure in figures if figure not in set(right)]
+    # Words within a supported figure are units, in whatever notation.
+    tokens = tokens_outside(tokens_of(statements_of(text)), right)
+    words = [token for token in tokens if token.kind == "word"]
     unknown = [token for token in words if not source.has_word(token)]
     if not words and not figures:
         return None

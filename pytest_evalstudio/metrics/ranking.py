@@ -8,6 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
+from pytest_evalstudio.text.comparison import has_whole
+from pytest_evalstudio.text.folding import fold
+
 
 def reciprocal_rank(relevancies: Sequence[float], *, threshold: float = 0.7, last: int = 10) -> float:
     """Return 1 divided by the rank of the first relevant chunk.
@@ -138,7 +141,7 @@ def _names(uri: str) -> tuple[str, ...]:
     path = path.partition("#")[0]
     if separator:
         path = path.partition("?")[0]
-    names = [name for name in unquote(path).replace("\\", "/").split("/") if name not in ("", ".")]
+    names = [name for name in fold(unquote(path)).replace("\\", "/").split("/") if name not in ("", ".")]
     if separator and scheme.lower() in ("http", "https") and names:
         names[0] = names[0].lower()
     return tuple(names)
@@ -224,9 +227,9 @@ def document_matches(expected: Sequence[str], sources: Sequence[str]) -> tuple[l
 def chunk_matches(expected: Sequence[str], chunks: Sequence[str]) -> tuple[list[int], list[str]]:
     """Return how many expected chunks each retrieved one is, and the expected ones that are missing.
 
-    Case and blanks do not count. A chunk is an expected one if it contains its text, or is contained in it
-    and has at least half of its length, since splitters set other ends. Each expected chunk counts once, for
-    the first chunk that is it.
+    Case, blanks and look-alikes do not count; words and numbers count as a whole ("c1" is not in "c10"). A
+    chunk is an expected one if it contains its text, or is contained in it and has at least half of its
+    length, since splitters set other ends. Each expected chunk counts once, for the first chunk that is it.
 
     Args:
         expected: texts.
@@ -241,7 +244,7 @@ def chunk_matches(expected: Sequence[str], chunks: Sequence[str]) -> tuple[list[
         matching = [
             text
             for text, plain in open_texts.items()
-            if plain in chunk or (len(chunk) >= len(plain) / 2 and chunk in plain)
+            if has_whole(chunk, plain) or (len(chunk) >= len(plain) / 2 and has_whole(plain, chunk))
         ]
         counts.append(len(matching))
         for text in matching:
@@ -250,4 +253,4 @@ def chunk_matches(expected: Sequence[str], chunks: Sequence[str]) -> tuple[list[
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())
+    return " ".join(fold(text).casefold().split())

@@ -1,1 +1,1 @@
-"""What a text is before any metric: answer and thoughts, sentences, characters, numbers."""
+"""Texts before any metric: valid Unicode, answer and thoughts, sentences, characters, numbers."""

@@ -134,8 +134,9 @@ def _labels(unit: Unit, text: str) -> Iterator[tuple[int, int]]:
     elif unit.kind == "code":
         for match in _CODE_KEY.finditer(text[unit.start : unit.end]):
             yield unit.start + match.start(), unit.start + match.end()
-    elif label := _LABEL.match(text, unit.start, unit.end):
-        if len(label[0].split()) <= _MAX_LABEL_WORDS and label.end() < unit.end:
+    else:
+        label = _LABEL.match(text, unit.start, unit.end)
+        if label and len(label[0].split()) <= _MAX_LABEL_WORDS and label.end() < unit.end:
             yield unit.start, label.end()
 
 

@@ -1,5 +1,7 @@
 """Comparison of texts by what they mean: whole words, numbers by value, JSON by value."""
 
+# ruff: noqa: E501  (patterns, tables and examples)
+
 from __future__ import annotations
 
 import json
@@ -14,6 +16,7 @@ from pytest_evalstudio.text.numbers import number_value
 from pytest_evalstudio.text.units import MEASURES, same_unit
 
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
+_GAP = re.compile(r"[\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 _BLANKS = re.compile(r"\s+")
 _EMPHASIS = re.compile(r"(\*\*|__|\*|_|`+)(.+)\1\Z", re.DOTALL)
 _BRACKETS = {"(": ")", "[": "]", "{": "}", "<": ">", "«": "»", "【": "】"}
@@ -25,8 +28,8 @@ _FENCE = re.compile(r"\s*```\w{0,20}\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
 def find_word(text: str, word: str) -> tuple[int, int] | None:
     """Return the first place of a word, number or phrase as a whole; None for none.
 
-    A letter, digit or underscore beside it makes another word; a digit with a point or comma, or a sign before
-    a number, another number. Case counts, and any white space is a blank.
+    A letter, digit or underscore beside it makes another word; a digit with a point or comma, or a sign
+    before a number, another number. Case counts, and any white space is a blank.
 
     Args:
         text: any text; time is linear in its length.
@@ -43,6 +46,24 @@ def find_word(text: str, word: str) -> tuple[int, int] | None:
         if not _continues(plain, part, match.start(), match.end()):
             return folded.span(*match.span())
     return None
+
+
+def has_whole(text: str, part: str) -> bool:
+    """Return True if a text has a part that ends in no longer word or number; both are folded already.
+
+    >>> has_whole("c10", "c1"), has_whole("see c1.", "c1")
+    (False, True)
+    """
+    position = text.find(part)
+    while part and position >= 0:
+        if not _continues(text, part, position, position + len(part)):
+            return True
+        following = position + 1
+        if _joins(part[0]):  # the next word: each letter of a long one would take quadratic time
+            gap = _GAP.search(text, following)
+            following = gap.end() if gap else len(text)
+        position = text.find(part, following)
+    return not part
 
 
 def _continues(text: str, word: str, start: int, end: int) -> bool:

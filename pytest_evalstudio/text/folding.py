@@ -1,5 +1,7 @@
 """Characters that look alike, as one character."""
 
+# ruff: noqa: E501  (patterns, tables and examples)
+
 from __future__ import annotations
 
 import re

@@ -3,6 +3,8 @@
 One reader for evaluators of support, conditions, labels and matchers.
 """
 
+# ruff: noqa: E501  (patterns, tables and examples)
+
 from __future__ import annotations
 
 import functools
@@ -244,6 +246,7 @@ _BEFORE_DIGITS, _AFTER_DIGITS = 14, 36
 """Longer than what belongs to a number on each side of its digits."""
 
 
+_AMBIGUOUS = re.compile(r"[0-9][.,][0-9]{3}(?![0-9])")
 _MAY_BE_DATED = re.compile(
     r"[0-9][-/.年][0-9]{1,2}[-/.月][0-9]|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE
 )
@@ -266,6 +269,33 @@ def _windows(text: str, pattern: re.Pattern[str], before: int, after: int) -> li
     return windows
 
 
+_LEAD = re.compile(
+    r"(?:(?<![\w.)\]%-])(?:-|minus |negative ))?"
+    rf"(?:(?<![A-Za-z$])(?:{'|'.join(map(re.escape, PREFIXES))})[ ]?)?(?:(?<=[$€£¥₹])-)?[.,]?\Z",
+    re.IGNORECASE,
+)
+_LEAD_ENDS = frozenset("-$€£¥₹₩₽₺₪.,dDrRpPfFyY")
+_LEAD_ENDS_BEFORE_BLANK = frozenset("$€£¥₹₩₽₺₪dDrRpPfFyYsSeE")
+
+
+def _numbers(text: str) -> Iterator[re.Match[str]]:
+    """Yield the numbers of a text from its digits on; a search from each character would take far longer."""
+    reached = 0
+    for digits in _DIGITS.finditer(text):
+        start = digits.start()
+        if start < reached:
+            continue
+        before = text[start - 1] if start else ""
+        has_lead = before in _LEAD_ENDS or (
+            before == " " and text[start - 2 : start - 1] in _LEAD_ENDS_BEFORE_BLANK
+        )
+        lead = _LEAD.search(text, max(reached, start - _BEFORE_DIGITS), start) if has_lead else None
+        match = (_NUMBER.match(text, lead.start()) if lead else None) or _NUMBER.match(text, start)
+        if match:
+            reached = match.end()
+            yield match
+
+
 def _matches(
     pattern: re.Pattern[str], text: str, windows: Iterable[tuple[int, int]]
 ) -> Iterator[re.Match[str]]:
@@ -282,7 +312,7 @@ def _scanned(text: str) -> Iterator[Figure]:
         operator = match[2] or match[3]
         written = f"{match[1]} {operator} {match[4]}".casefold()
         yield Figure(match.start(), match.end(4), "expression", text=written)
-    habit = decimal_habit(text) if windows else ""
+    habit = decimal_habit(text) if windows and _AMBIGUOUS.search(text) else ""
     for match in _SPELLED_UNIT.finditer(text):
         if (figure := _number(_NUMBER.match(text, match.start()), text, habit)) is not None:
             yield figure
@@ -304,8 +334,8 @@ def _scanned(text: str) -> Iterator[Figure]:
             yield _code(match)
     rest = _blanked(rest, sorted(taken))
     has_losses = bool(_LOSS.search(text))
-    for match in _matches(_NUMBER, rest, windows):
-        if not match["spelled"] and (figure := _number(match, rest, habit, has_losses)) is not None:
+    for match in _numbers(rest):
+        if (figure := _number(match, rest, habit, has_losses)) is not None:
             yield figure
 
 

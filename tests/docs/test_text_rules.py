@@ -7,11 +7,29 @@ from pathlib import Path
 
 import pytest
 
+from pytest_evalstudio.text.claims import claims_of
+from pytest_evalstudio.text.comparison import normal_label
+from pytest_evalstudio.text.folding import fold
+from pytest_evalstudio.text.numbers import FigureIndex, figures_of
+from pytest_evalstudio.text.sentences import split_sentences
 from pytest_evalstudio.text.thoughts import split_thoughts
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "text.md"
+
+
+def _is_supported(source: str, answer: str) -> bool:
+    index = FigureIndex()
+    index.read(source)
+    return all(map(index.has, figures_of(answer)))
+
+
 RULES: dict[str, Callable[..., object]] = {
     "thoughts": lambda text: split_thoughts(text).text,
+    "units": lambda text: [text[start:end] for start, end in split_sentences(text)],
+    "claims": lambda text: [claim.text for claim in claims_of(text)],
+    "characters": fold,
+    "numbers": _is_supported,
+    "labels": normal_label,
 }
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_evalstudio import LlmDataset, evaluate
+from pytest_evalstudio import LlmDataset, evaluate, make_case
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tools import Tools
@@ -17,6 +17,7 @@ from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.evaluators.groundedness_signals import GroundednessSignals
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.metrics.groundedness import EMBEDDING_SIGNALS, LEXICAL_SIGNALS, load_models
+from pytest_evalstudio.text.sentences import split_sentences
 
 Make = Callable[..., Case]
 CONTEXT = (
@@ -149,3 +150,29 @@ def test_it_requires_the_models_that_the_configuration_names(
     assert [name for name in ("embedder", "word_aligner", "nli") if getattr(tools, name) is not None] == list(
         models
     )
+
+
+FACTS = (
+    "The card has an annual fee of 99 USD",
+    "Cash withdrawals abroad cost 2.5 percent",
+    "The insurance covers trips of 45 days",
+    "Customers may cancel the card at any time",
+)
+INVENTED = "Holders also receive free tickets for every opera house"
+
+
+@pytest.mark.parametrize("form", ["* {}", "- {}", "1. {}", "Step 1: {}", "| {} |", "{} [1]"])
+def test_copied_facts_score_alike_in_all_forms_and_an_invented_one_fails(form: str) -> None:
+    evaluator = Registry().evaluators.get("groundedness_signals")()
+    context = ". ".join(FACTS) + "."
+
+    def scores(text: str) -> dict[str, float | None]:
+        tools = Tools(split_sentences=split_sentences)
+        return dict(evaluator.score([make_case("?", text, context=[context])], tools)[0].scores)
+
+    plain = scores(context)
+    copied = scores("\n".join(map(form.format, FACTS)))
+    invented = scores("\n".join(map(form.format, (*FACTS, INVENTED))))
+    for metric in ("groundedness_signals", "min_groundedness_signals"):
+        assert copied[metric] == pytest.approx(plain[metric], abs=0.02)
+    assert invented["min_groundedness_signals"] < 0.25

@@ -69,8 +69,12 @@ def test_a_condition_decides(condition: str, text: str, passes: bool) -> None:
     [
         ("", 1, "empty"),
         (" \n ", 4, "empty"),
-        ('"a" AND', 8, "expected a string or regexp(...) after AND"),
-        ('"a" OR OR "b"', 8, "expected a string or regexp(...) after OR"),
+        ('"a" AND', 8, "expected a string, word(...), number(...), equals(...) or regexp(...) after AND"),
+        (
+            '"a" OR OR "b"',
+            8,
+            "expected a string, word(...), number(...), equals(...) or regexp(...) after OR",
+        ),
         ('"a" "b"', 5, "expected AND or OR"),
         ('regexp("a") regexp("b")', 13, "expected AND or OR"),
         ('"a" and "b"', 5, "upper case: AND"),

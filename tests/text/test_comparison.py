@@ -1,8 +1,10 @@
+import time
 from fractions import Fraction
 
 import pytest
 
-from pytest_evalstudio.text.comparison import equal_by_value, find_number, find_word, normal_label
+from pytest_evalstudio.metrics.ranking import chunk_matches, document_matches
+from pytest_evalstudio.text.comparison import equal_by_value, find_number, find_word, has_whole, normal_label
 from pytest_evalstudio.text.numbers import decimal_text, number_value
 
 
@@ -112,3 +114,22 @@ def test_whole_texts_are_equal_by_value(text: str, expected: str, are_equal: boo
 def test_a_long_row_of_digits_is_no_number() -> None:
     assert number_value("1" * 500) is None
     assert decimal_text("1e400") == ""
+
+
+def test_a_part_ends_in_no_longer_word_or_number() -> None:
+    assert not has_whole("a chunk c10", "c1")
+    assert has_whole("这张卡片免费", "卡片")
+    assert has_whole("xc1 c1", "c1")
+
+
+def test_a_part_of_a_long_word_is_found_in_linear_time() -> None:
+    started = time.perf_counter()
+    assert not has_whole("a" * 400_000, "a" * 200_000)
+    assert time.perf_counter() - started < 2
+
+
+def test_expected_chunks_and_documents_are_compared_as_texts() -> None:
+    assert chunk_matches(["c1"], ["c10"]) == ([0], ["c1"])
+    assert chunk_matches(["5 USD"], ["15 USD"]) == ([0], ["5 USD"])
+    assert chunk_matches(["caf\u00e9 menu"], ["cafe\u0301 menu"]) == ([1], [])
+    assert document_matches(["caf\u00e9.pdf"], ["docs/cafe\u0301.pdf"]) == ([1], [])

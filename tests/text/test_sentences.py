@@ -1,3 +1,5 @@
+# ruff: noqa: E501  (tables of cases)
+
 import time
 
 import pytest

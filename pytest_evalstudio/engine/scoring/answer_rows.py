@@ -15,7 +15,7 @@ from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.core.tracing import trace_and_span
 from pytest_evalstudio.engine.asking.dialogues import joined_answer
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
-from pytest_evalstudio.engine.scoring.masking import masked, masked_texts
+from pytest_evalstudio.engine.scoring.masking import masked, masked_items, masked_key, masked_texts
 from pytest_evalstudio.engine.scoring.record_texts import document_names, iso_time
 from pytest_evalstudio.formats.attachments import attachments_of, recorded
 from pytest_evalstudio.formats.conversations import AnsweredTurn
@@ -240,6 +240,10 @@ def _recorded_call(call: ToolCall) -> ToolCall:
     arguments: dict[str, Any] = {}
     # Nearly all arguments are texts; a call of `masked_texts` for each takes longer than masking them.
     for key, value in call.arguments.items():
+        if masked_key(key) != key:
+            arguments = masked_items(call.arguments, masked_texts)
+            is_unchanged = False
+            break
         if value.__class__ is str:
             arguments[key] = text = masked(value)
             is_unchanged = is_unchanged and text == value

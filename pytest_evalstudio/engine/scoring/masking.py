@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from pytest_evalstudio.metrics.detectors import redact
+from pytest_evalstudio.metrics.detectors import redact, redact_identifier
 
 masked = redact
 """Return a text with personal data and secrets masked."""
@@ -20,10 +21,30 @@ def masked_texts(value: object) -> Any:
     if kind in _NUMBERS:
         return value
     if kind is dict or isinstance(value, Mapping):
-        return {key: masked_texts(item) for key, item in value.items()}  # type: ignore[attr-defined]
+        return masked_items(value, masked_texts)  # type: ignore[arg-type]
     if isinstance(value, (list, tuple)):
         return [masked_texts(item) for item in value]
     return redact(value) if isinstance(value, str) else value
 
+
+def masked_items(value: Mapping[Any, Any], mask_item: Callable[[Any], Any]) -> dict[Any, Any]:
+    """Return an object with its keys masked as well; keys that become equal are numbered.
+
+    >>> masked_items({"jane@bank.com": 5, "john@bank.com": 6}, masked_texts)
+    {'****@****.***': 5, '****@****.*** (2)': 6}
+    """
+    items: dict[Any, Any] = {}
+    for key, item in value.items():
+        name = masked_key(key) if key.__class__ is str else key
+        number = 1
+        while name in items:
+            number += 1
+            name = f"{masked_key(key)} ({number})"
+        items[name] = mask_item(item)
+    return items
+
+
+masked_key = functools.lru_cache(maxsize=4096)(redact_identifier)
+"""Return a key of an object with unambiguous personal data and secrets masked: keys repeat in all calls."""
 
 _NUMBERS = frozenset({int, float, bool, type(None)})

@@ -1,4 +1,4 @@
-"""Faults of a sentence that one word makes: a negation or opposite that the context denies, an unknown name."""
+"""Faults that one word makes: a negation or opposite that the context denies, an unknown name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ MIN_COVERAGE = 0.75
 """Share of the words of a clause that a sentence must have to speak of the same thing."""
 _NEGATED_WORDS = 2
 _NEGATION = re.compile(
-    r"\b(?:not(?! only| just| more| less)|never|no(?! more| less| later| longer than)|cannot|neither|nor|without|\w+n['’]t)\b",
+    r"\b(?:not(?! only| just| more| less)|never|no(?! more| less| later| longer than)|cannot|neither|nor|without"  # noqa: E501
+    r"|\w+n['’]t)\b",
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(r"; |, (?:and|but|or|while|whereas) | (?:but|whereas) ")
@@ -85,7 +86,7 @@ def words_of(text: str) -> frozenset[str]:
 def unknown_names(sentence: str, is_known: Callable[[str], bool]) -> Iterator[tuple[int, int]]:
     """Yield the words with a capital within a sentence that the sources do not have.
 
-    The first word of a sentence, abbreviations in capitals, and what follows a hyphen in lower case are no names.
+    The first word of a sentence, abbreviations, and what follows a hyphen in lower case are no names.
 
     Args:
         sentence: of an answer.

@@ -141,3 +141,11 @@ def test_personal_data_in_the_name_of_a_tool_is_masked_in_a_record() -> None:
     masked, plain = recorded_answer(Answer(text="a", tool_calls=calls), "/").tool_calls
     assert "jane" not in masked.name
     assert plain == calls[1]
+
+
+def test_keys_of_arguments_are_masked_at_any_depth() -> None:
+    arguments = {"balances": {"zz@acme.com": 5, "yy@acme.com": 6}, "jane@acme.com": 1}
+    call = ToolCall(name="f", arguments=arguments)
+    recorded = recorded_answer(Answer(tool_calls=(call,)), "/lab")
+    assert "acme.com" not in str(recorded)
+    assert list(recorded.tool_calls[0].arguments["balances"].values()) == [5, 6]
