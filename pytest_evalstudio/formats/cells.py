@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_evalstudio.text.unicode import valid_json
 
-_LITERAL = r"""(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")"""
+_LITERAL = r"""(?:'(?:[^'\\\n]|\\.)*+'|"(?:[^"\\\n]|\\.)*+")"""
 _TEXTS = re.compile(rf"\[\s*+(?:{_LITERAL}[\s,]*+)*+\]", re.DOTALL)
 """List of texts as Python and NumPy write it: `['a', 'b']`, `['a' 'b']`."""
 _ITEM = re.compile(_LITERAL, re.DOTALL)
@@ -42,7 +42,8 @@ def list_in(cell: str) -> list[Any] | None:
         return value
     if _TEXTS.fullmatch(text):
         # Python would join adjacent texts, which NumPy separates by blanks alone.
-        return [ast.literal_eval(item) for item in _ITEM.findall(text)]
+        items = [_literal(item) for item in _ITEM.findall(text)]
+        return None if None in items else items  # an escape that Python does not know makes a plain text
     if _SHORTENED.fullmatch(text):
         raise ValueError("is a list that NumPy has shortened by '...'; write it as JSON, e.g. by json.dumps")
     literal = _literal(text)

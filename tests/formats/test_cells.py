@@ -74,6 +74,11 @@ def test_a_list_that_numpy_shortened_is_an_error_with_the_remedy() -> None:
         parse_csv(csv_of({"input": "Q?", "context": cell}), "d.csv")
 
 
+@pytest.mark.parametrize("cell", ["['a\nb']", "['\\x']", "['a' 'b\n']", "['\\']"])
+def test_texts_that_python_does_not_write_are_no_lists(cell: str) -> None:
+    assert list_in(cell) is None
+
+
 @pytest.mark.parametrize("text", ["['" + "a" * 400_000, "[" * 200_000 + "]", "['a' " * 80_000 + "]"])
 def test_a_broken_list_is_a_text_and_takes_linear_time(text: str) -> None:
     assert list_in(text) is None
