@@ -12,7 +12,14 @@ from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, keywords, listed, worst
 from pytest_evalstudio.metrics.detectors import redact
-from pytest_evalstudio.metrics.grounding import SourceVocabulary, Support, Token, lexical_support, read_source
+from pytest_evalstudio.metrics.grounding import (
+    SourceVocabulary,
+    Support,
+    Token,
+    lexical_support,
+    read_source,
+    tokens_outside,
+)
 from pytest_evalstudio.metrics.quoting import one_line
 from pytest_evalstudio.text.claims import claim_spans
 from pytest_evalstudio.text.numbers import Figure
@@ -115,7 +122,7 @@ def _fragments(support: Support, spans: Sequence[tuple[int, int]]) -> tuple[Frag
     marks: list[tuple[Token | Figure, str]] = [
         *(
             (token, "unsupported word: not in the context or the question")
-            for token in support.unsupported_words
+            for token in tokens_outside(support.unsupported_words, support.unsupported_numbers)
         ),
         *(
             (token, "unsupported number: not in the context or the question")

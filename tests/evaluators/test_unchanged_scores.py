@@ -44,7 +44,7 @@ SUMS = {
         "compression_ratio": 112.45896607604345,
     },
     "lexical_groundedness": {
-        "supported_words": 149.81155535321383,
+        "supported_words": 149.9448886865472,
         "unsupported_words": 137.0,
         "supported_bigrams": 139.49485012090173,
         "worst_sentence_bigrams": 110.83757272139626,
