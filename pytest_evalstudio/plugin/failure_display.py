@@ -49,9 +49,8 @@ class FailureDisplay:
     def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None, None, None]:
         """Shorten ids, and hide blocks until `show_all`, while pytest writes its failures."""
         is_brief = terminalreporter.verbosity < 1
-        if is_brief or terminalreporter.config.option.tbstyle == "line":
-            self._shorten(terminalreporter, folds=is_brief)
         if is_brief:
+            self._shorten(terminalreporter)
             self._collapse(terminalreporter.stats)
             self._hide(terminalreporter)
         try:
@@ -70,10 +69,10 @@ class FailureDisplay:
             more = counted(len(self.hidden), "more failure has", "more failures have")
             terminalreporter.write_line(f"evalstudio: {more} a line below; -v writes them out")
 
-    def _shorten(self, terminalreporter: Any, *, folds: bool) -> None:
+    def _shorten(self, terminalreporter: Any) -> None:
         stats = terminalreporter.stats
         self._reports = {"failed": stats["failed"]} if stats.get("failed") else {}
-        copies = self._fold(stats) if folds else Counter()
+        copies = self._fold(stats)
         is_wide = terminalreporter._tw.fullwidth >= WIDE
         for word in ("failed", "error", "xfailed", "xpassed"):
             if any(is_of_file(report) for report in stats.get(word, ())):
@@ -154,7 +153,9 @@ def short(report: Any, *, is_wide: bool, copies: int = 0) -> Any:
         reason, question = lines
         words = f'"{cut(question, QUESTION_CHARS)}" ' if is_wide and question else ""
         alike = f"[+{copies}] " if copies else ""
-        brief.longrepr = _Failure(report.longrepr, f"{alike}{words}{reason}", brief.nodeid)
+        crash = getattr(report.longrepr, "reprcrash", None)
+        place = f"{crash.path}:{crash.lineno}" if crash else brief.nodeid
+        brief.longrepr = _Failure(report.longrepr, f"{alike}{words}{reason}", place)
     return brief
 
 

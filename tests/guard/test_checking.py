@@ -29,7 +29,8 @@ def ask(answer: str, **more) -> CheckRequest:
 def test_an_answer_that_passes_all_metrics_is_reliable(tmp_path: Path) -> None:
     verdict = guard_of(tmp_path, "pii_leakage", "looping_detection").check(ask("It costs 5 euros."))
     assert (verdict.verdict, verdict.reasons) == ("reliable", [])
-    assert [check.passed for check in verdict.metrics] == [True, True]
+    assert {check.evaluator for check in verdict.metrics} == {"pii_leakage", "looping_detection"}
+    assert all(check.passed for check in verdict.metrics)
 
 
 def test_a_threshold_that_no_score_can_meet_is_refused(tmp_path: Path) -> None:
@@ -64,7 +65,10 @@ def test_a_metric_that_does_not_apply_makes_it_uncertain(tmp_path: Path) -> None
     verdict = guard_of(tmp_path, *GROUNDING, "pii_leakage").check(ask("It costs 5 euros.", context=[]))
     assert verdict.verdict == "uncertain"
     assert verdict.reasons == [f"{id}: does not apply: no context" for id in GROUNDING]
-    assert [check.passed for check in verdict.metrics] == [None, None, True]
+    assert {(check.evaluator, check.passed) for check in verdict.metrics} == {
+        *((id, None) for id in GROUNDING),
+        ("pii_leakage", True),
+    }
 
 
 def test_with_context_the_same_answer_is_reliable_and_a_wrong_one_is_not(tmp_path: Path) -> None:
@@ -113,8 +117,8 @@ def test_an_optional_evaluator_that_the_guard_does_not_have_is_refused(tmp_path:
 def test_thresholds_of_the_configuration_decide(tmp_path: Path) -> None:
     strict = guard_of(tmp_path, lexical_groundedness={"supported_words": 1.0})
     request = ask("It costs 5 euros today.", context=["It costs 5 euros."])
-    [check] = strict.check(request).metrics
-    assert (check.metric, check.threshold, check.passed) == ("supported_words", 1.0, False)
+    [check] = [check for check in strict.check(request).metrics if check.metric == "supported_words"]
+    assert (check.threshold, check.passed) == (1.0, False)
     lenient = guard_of(tmp_path, lexical_groundedness={"supported_words": 0.1})
     assert lenient.check(request).verdict == "reliable"
 

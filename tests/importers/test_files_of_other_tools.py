@@ -92,7 +92,7 @@ def test_records_of_braintrust_become_a_suite() -> None:
 
 def test_samples_of_openai_become_questions() -> None:
     several, single, item = rows("openai-evals", "openai_evals.jsonl")
-    assert several.output_condition == '"15 USD" OR "15 dollars"'
+    assert several.output_condition == 'word("15 USD") OR word("15 dollars")'
     assert several.expected_output == ""
     assert [turn.role for turn in several.conversation] == ["system", "user", "assistant"]
     assert (single.input, single.expected_output) == (QUESTION, "15 USD")

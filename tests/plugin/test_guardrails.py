@@ -21,7 +21,7 @@ def test_a_guardrail_decides_a_run(project: Project) -> None:
     project.write("answers_dataset.json", json.dumps({"inputs": [{"key": "fee", **row}]}))
     result = project.run()
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*lexical_groundedness: supported_words 0.5 < 0.6*"])
+    result.stdout.fnmatch_lines(["*lexical_groundedness: supported_words 0.3333 < 0.6*"])
     project.write(
         "guardrails.json",
         json.dumps({"calibrated_thresholds": {"lexical_groundedness": {"supported_words": 0.1}}}),

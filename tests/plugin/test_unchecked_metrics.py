@@ -27,6 +27,7 @@ evaluators = ["lexical_groundedness", "text_matching"]
 name = "app"
 host = "python"
 target = "app:ask"
+retrieval = "optional"
 """
 BASELINE = ("--evalstudio-baseline", "evalstudio-baseline.jsonl")
 
@@ -66,8 +67,9 @@ def test_a_metric_that_vanishes_is_named_and_is_not_not_worse(saved: Project) ->
 
     found = comparison(saved)
     assert found["verdict"] == "inconclusive"
-    assert [(each["evaluator"], len(each["keys"])) for each in found["unchecked"]] == [
-        ("lexical_groundedness", 70)
+    assert [(each["metric"], len(each["keys"])) for each in found["unchecked"]] == [
+        ("supported_words", 70),
+        ("supported_numbers", 70),
     ]
     assert result.ret == 0
     result.stdout.fnmatch_lines(
@@ -108,7 +110,7 @@ def test_some_cases_without_a_score_keep_the_metric_inconclusive(saved: Project)
         1,
     )
     assert metrics["text_matching"]["verdict"] == "not worse"
-    assert [each["keys"] for each in found["unchecked"]] == [["k7"]]
+    assert [each["keys"] for each in found["unchecked"]] == [["k7"], ["k7"]]
 
 
 def test_an_error_is_not_unchecked(saved: Project) -> None:

@@ -29,5 +29,5 @@ def suite(*cases, name="s.json"):
     return write(name, {"name": "Sums", "tests": [{"documents": [], "test_cases": list(cases)}]})
 
 
-FOUR = {"key": "four", "prompt": "2+2?", "condition": '"4"'}
-SIX = {"key": "six", "prompt": "3+3?", "condition": '"6"'}
+FOUR = {"key": "four", "prompt": "2+2?", "condition": 'word("4")'}
+SIX = {"key": "six", "prompt": "3+3?", "condition": 'word("6")'}
