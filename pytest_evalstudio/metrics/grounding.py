@@ -402,8 +402,10 @@ def lexical_support(text: str, spans: Sequence[tuple[int, int]], source: SourceV
     0.6666666666666667
     """
     figures = stated_figures(text)
-    right = [figure for figure in figures if source.figures.has(figure)]
-    wrong = [figure for figure in figures if figure not in set(right)]
+    right: list[Figure] = []
+    wrong: list[Figure] = []
+    for figure in figures:
+        (right if source.figures.has(figure) else wrong).append(figure)
     # Words within a supported figure are units, in whatever notation.
     tokens = tokens_outside(tokens_of(statements_of(text)), right)
     words = [token for token in tokens if token.kind == "word"]

@@ -114,7 +114,8 @@ class ReviewSession:
         if not self.role:
             return drawn
         _, divided = majority(label for label in status.ratings if label.role != ADJUDICATOR)
-        return [at for at in drawn if self.population.cases[at].identity in set(divided)]
+        in_dispute = set(divided)
+        return [at for at in drawn if self.population.cases[at].identity in in_dispute]
 
     def case(self, id: int) -> dict[str, Any]:
         """Return an answer for the page, without scores and verdict.

@@ -127,6 +127,10 @@ def _has_unit(text: str, start: int, end: int, unit: str) -> bool:
     )
 
 
+_MAX_WRAPPERS = 8
+"""Signs of emphasis and brackets around a label that are removed, one in another: each takes a pass."""
+
+
 def normal_label(text: str) -> str:
     r"""Return a label without case, white space, quotes and punctuation around it.
 
@@ -136,7 +140,7 @@ def normal_label(text: str) -> str:
     ['very positive', '<18', 'a*', 'a', '1000', '1/2', '是']
     """
     label = " ".join(fold(text).casefold().split())
-    while True:
+    for _ in range(_MAX_WRAPPERS):
         stripped = _EDGES.sub("", label)
         if emphasis := _EMPHASIS.match(stripped):
             stripped = emphasis[2]

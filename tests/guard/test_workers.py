@@ -166,7 +166,9 @@ def test_a_worker_that_is_replaced_keeps_the_accepted_configuration(
     process, url = served(tmp_path, children, "--workers", "1", evaluators=("moody", "pii_leakage"))
     (tmp_path / "g.json").write_text('{"evaluator_ids": ["nobody"]}')
     process.wait_until(lambda: "refused" in process.err, "the refusal")
-    os.kill(workers_of(process.pid)[0], signal.SIGKILL)
+    [worker] = workers_of(process.pid)
+    os.kill(worker, signal.SIGKILL)
+    process.wait_until(lambda: any(pid != worker for pid in workers_of(process.pid)), "another worker")
     metrics = post(url, "fine").json()["metrics"]
     assert [metric["evaluator"] for metric in metrics] == ["moody", "pii_leakage"]
 

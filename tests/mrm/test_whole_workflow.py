@@ -145,7 +145,7 @@ def test_what_a_workflow_leaves(bank: Project) -> None:
     assert "http://" not in page.replace("http://www.w3.org/2000/svg", "")
 
     assert read_guardrails(home(bank) / "guardrail_configuration.json").calibrated_thresholds == {
-        "lexical_groundedness": {"supported_words": 0.8}
+        "lexical_groundedness": {"supported_words": 0.8, "supported_numbers": 1.0}
     }
     rules = (home(bank) / "system_prompt_extension.md").read_text(encoding="utf-8")
     assert [rule["title"] for rule in summary["rules"]] == [
