@@ -164,9 +164,10 @@ def test_a_worker_that_is_replaced_keeps_the_accepted_configuration(
     tmp_path: Path, children: Children
 ) -> None:
     process, url = served(tmp_path, children, "--workers", "1", evaluators=("moody", "pii_leakage"))
+    [worker] = workers_of(process.pid)
     (tmp_path / "g.json").write_text('{"evaluator_ids": ["nobody"]}')
     process.wait_until(lambda: "refused" in process.err, "the refusal")
-    [worker] = workers_of(process.pid)
+    process.wait_until(lambda: workers_of(process.pid) == [worker], "the end of the refused worker")
     os.kill(worker, signal.SIGKILL)
     process.wait_until(lambda: any(pid != worker for pid in workers_of(process.pid)), "another worker")
     metrics = post(url, "fine").json()["metrics"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_evalstudio.core.cases import EXTRA_EXPECTATIONS, Case
@@ -35,18 +36,23 @@ def stated_expectations(case: Case, evaluators: Iterable[ConfiguredEvaluator] = 
         evaluators: those of the case; they may read further keys of it.
     """
     parts: list[Case | PlannedTurn] = [case, *(case.plan.turns if case.plan is not None else ())]
-    fields = [name for name in EXPECTATIONS if any(_states(part, name) for part in parts)]
+    stated = {name for part in parts for name in _stated_fields(part)}
+    fields = [name for name in EXPECTATIONS if name in stated] if stated else []
     keys = dict.fromkeys(EXTRA_EXPECTATIONS)
     for selected in evaluators:
         keys |= dict.fromkeys(name for name in selected.spec.expectations if name not in EXPECTATIONS)
     return (*fields, *(key for key in keys if case.extra.get(key) not in (None, "", [])))
 
 
-def _states(part: Case | PlannedTurn, name: str) -> bool:
-    value = getattr(part, name)
-    if name == "expected_tool_calls":
-        return value is not None  # an empty list says that no tool is to be called
-    return bool(value.strip() if isinstance(value, str) else value)
+def _stated_fields(part: Case | PlannedTurn) -> Iterator[str]:
+    for name in EXPECTATIONS:
+        value = getattr(part, name)
+        if name == "expected_tool_calls":
+            is_stated = value is not None  # an empty list says that no tool is to be called
+        else:
+            is_stated = bool(value) and not (isinstance(value, str) and value.isspace())
+        if is_stated:
+            yield name
 
 
 def unread_expectations(result: Result) -> tuple[str, ...]:
@@ -161,7 +167,7 @@ def unchecked_line(
     if not unchecked:
         return ""
     unread = dict.fromkeys(name for _, stated in unchecked for name in stated)
-    readers = [f"{name}: {sentence}" for name in unread if (sentence := readers_sentence([name], specs))]
+    readers = [f"{name}: {sentence}" for name in unread if (sentence := readers_sentence((name,), specs))]
     if not unread:
         readers = ["they state no expectation"]
     keys = ", ".join(repr(case.key) for case, _ in unchecked[:UNCHECKED_KEYS])
@@ -173,7 +179,8 @@ def unchecked_line(
     )
 
 
-def readers_sentence(unread: Iterable[str], specs: PluginRegistry[type, EvaluatorSpec]) -> str:
+@functools.lru_cache(maxsize=64)  # thousands of cases lack the same evaluators
+def readers_sentence(unread: tuple[str, ...], specs: PluginRegistry[type, EvaluatorSpec]) -> str:
     """Return which evaluators read expectations, those without a model first; "" where none does."""
     names = set(unread)
     declared = [spec for spec in map(specs.spec, specs) if _declares(spec, names)]
