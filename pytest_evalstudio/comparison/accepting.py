@@ -96,11 +96,11 @@ def accept(merge: Merge, path: Path, *, saved: str, choice: Choice) -> Acceptanc
         )
     result = Acceptance()
     chosen = _chosen(merge, choice, result.without_verdict)
-    taken = {identity: item for identity, item in merge.new_items() if identity in chosen}
+    new_items = {identity: item for identity, item in merge.new_items() if identity in chosen}
     is_gone = _gone(merge, prune=choice.prune)
     items: list[Item] = []
     for identity, item in merge.base_items():
-        if (accepted := taken.pop(identity, None)) is not None:
+        if (accepted := new_items.pop(identity, None)) is not None:
             result.updated += 1
             result.differences += _difference(item, accepted)
             items.append(accepted)
@@ -109,9 +109,9 @@ def accept(merge: Merge, path: Path, *, saved: str, choice: Choice) -> Acceptanc
         else:
             result.kept += 1
             items.append(merge.kept(item))
-    result.added = len(taken)
-    result.differences += [f"new: {item.nodeid}: {item.verdict}" for item in taken.values()]
-    items += taken.values()
+    result.added = len(new_items)
+    result.differences += [f"new: {item.nodeid}: {item.verdict}" for item in new_items.values()]
+    items += new_items.values()
     result.total = len(items)
     with replacing(path) as file:
         file.write(encode_line(merge.header(items, saved=saved, keeps_old=result.kept > 0)) + b"\n")
@@ -123,17 +123,17 @@ def accept(merge: Merge, path: Path, *, saved: str, choice: Choice) -> Acceptanc
 def _chosen(merge: Merge, choice: Choice, without_verdict: list[str]) -> set[Identity]:
     """Return the chosen items of the run; those without a verdict are added to a list."""
     _check_keys(choice.keys, merge.new)
-    taken = set()
+    identities = set()
     for identity, item in merge.new.items.items():
         if not _is_chosen(identity, merge, choice):
             continue
         if item.outcome in _VERDICTS:
-            taken.add(identity)
+            identities.add(identity)
         else:
             without_verdict.append(f"{short_key(identity[1])} of {identity[2]}")
-    if not taken and not choice.is_all:
+    if not identities and not choice.is_all:
         raise ConfigurationError("none of the chosen cases has a verdict in the run: nothing is accepted")
-    return taken
+    return identities
 
 
 def _is_chosen(identity: Identity, merge: Merge, choice: Choice) -> bool:

@@ -23,7 +23,7 @@ EXTRA_EXPECTATIONS = ("json_schema", "expected_artifacts")
 ConditionPart = Literal["", "answer", "context", "both"]
 """Part of an answer that a condition is checked on; "" for what the evaluator's options say."""
 Retrieval = Literal["", "required", "optional"]
-"""Whether an answer must come with retrieved chunks; "" for what the model's table says."""
+"""Need for retrieved chunks with an answer; "" for what the model's table says."""
 Expectation = Literal["", "answer", "refusal"]
 """Kind of answer that a case expects; "" is "answer"."""
 EndOfConversation = Literal["", "max_turns", "no_reply", "failed_turn"]

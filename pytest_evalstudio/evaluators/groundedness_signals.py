@@ -255,13 +255,13 @@ def _read_figures(read: _Read, case: Case, index: ContextIndex) -> None:
     figures = stated_figures(case.actual_output)
     if not figures:
         return
-    asked = FigureIndex()
-    asked.read(case.question)
+    question = FigureIndex()
+    question.read(case.question)
     spans = claims_of(case.actual_output)
 
     def is_denied(figure: Figure) -> bool:
         claim = next((claim for claim in spans if claim.start <= figure.start < claim.end), None)
-        return claim is not None and bool(_NEGATION.search(claim.text)) and asked.has(figure)
+        return claim is not None and bool(_NEGATION.search(claim.text)) and question.has(figure)
 
     read.wrong_numbers = tuple(
         figure for figure in figures if not index.figures.has(figure) and not is_denied(figure)

@@ -222,12 +222,12 @@ def figures_of(text: str) -> Sequence[Figure]:
         return ()
     folded = fold_with_origins(text, join_numbers=False)
     plain = CITATION.sub(lambda match: " " * len(match[0]), folded.text)
-    found = sorted(_scanned(plain))
+    figures = sorted(_scanned(plain))
     if not folded.origins:
-        return tuple(found)
+        return tuple(figures)
     return tuple(
         figure._replace(start=start, end=end)
-        for figure in found
+        for figure in figures
         for start, end in [folded.span(figure.start, figure.end)]
     )
 
@@ -310,29 +310,29 @@ def _scanned(text: str) -> Iterator[Figure]:
     ]
     for match in _matches(_EXPRESSION, text, operators):
         operator = match[2] or match[3]
-        written = f"{match[1]} {operator} {match[4]}".casefold()
-        yield Figure(match.start(), match.end(4), "expression", text=written)
+        expression = f"{match[1]} {operator} {match[4]}".casefold()
+        yield Figure(match.start(), match.end(4), "expression", text=expression)
     habit = decimal_habit(text) if windows and _AMBIGUOUS.search(text) else ""
     for match in _SPELLED_UNIT.finditer(text):
         if (figure := _number(_NUMBER.match(text, match.start()), text, habit)) is not None:
             yield figure
     if not windows:
         return
-    taken: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     for match in _matches(_DATE, text, windows if _MAY_BE_DATED.search(text) else ()):
         if (figure := _date(match)) is not None:
-            taken.append(match.span())
+            spans.append(match.span())
             yield figure
-    rest = _blanked(text, taken)
-    taken = []
+    rest = _blanked(text, spans)
+    spans = []
     for match in _matches(_TIME, rest, windows if _MAY_BE_TIMED.search(rest) else ()):
-        taken.append(match.span())
+        spans.append(match.span())
         yield _time(match)
     for match in _matches(_CODE, rest, windows if _MAY_BE_CODED.search(rest) else ()):
         if not _GROUPED.match(match[0]):
-            taken.append(match.span())
+            spans.append(match.span())
             yield _code(match)
-    rest = _blanked(rest, sorted(taken))
+    rest = _blanked(rest, sorted(spans))
     has_losses = bool(_LOSS.search(text))
     for match in _numbers(rest):
         if (figure := _number(match, rest, habit, has_losses)) is not None:
@@ -576,8 +576,8 @@ class FigureIndex:
         year, month, day = date
         years = self.dates.get((month, day), {})
         candidates = years.values() if not year else (years.get(year, set()), years.get(0, set()))
-        written = set().union(*candidates)
-        return bool(written) and (len(figure.dates) == 1 or "" in written or figure.text in written)
+        forms = set().union(*candidates)
+        return bool(forms) and (len(figure.dates) == 1 or "" in forms or figure.text in forms)
 
 
 def decimal_text(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What changed by more than chance although every case passes: seconds, tokens, cost and calls."""
+"""Changes beyond chance although every case passes: seconds, tokens, cost and calls."""
 
 from __future__ import annotations
 

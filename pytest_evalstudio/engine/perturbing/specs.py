@@ -68,8 +68,10 @@ class PerturbationStep(Struct, frozen=True, kw_only=True):
         except Exception as exc:  # other people's code: the suite must outlive it, and says so
             return Change.none(f"the perturbator failed: {exception_text(exc)}")
         if not isinstance(change, Change) or not isinstance(change.text, str):
-            found = type(change.text if isinstance(change, Change) else change).__name__
-            return Change.none(f"the perturbator failed: it returned {found} instead of a Change with a text")
+            type_name = type(change.text if isinstance(change, Change) else change).__name__
+            return Change.none(
+                f"the perturbator failed: it returned {type_name} instead of a Change with a text"
+            )
         if change.reason:
             return change
         change = valid_data(change)
