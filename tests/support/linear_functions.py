@@ -18,6 +18,53 @@ from support.linear_table import BOUNDS, FUNCTIONS, TEXTS, Function, measured, r
 __all__ = ["BOUNDS", "FUNCTIONS", "TEXTS"]
 
 
+# text
+
+
+@measured("text.numbers", 8.0)
+def _numbers(text: str) -> None:
+    from fractions import Fraction
+
+    from pytest_evalstudio.text.comparison import find_number
+    from pytest_evalstudio.text.numbers import FigureIndex
+
+    FigureIndex().read(text)
+    find_number(text, Fraction(977), unit="USD")
+
+
+@measured("text.comparison", 4.0)
+def _labels_as_texts(text: str) -> None:
+    from pytest_evalstudio.text.comparison import equal_by_value, normal_label
+
+    normal_label(text)
+    equal_by_value(text, text[1:])
+
+
+@measured("text.claims", 8.0)
+def _claims(text: str) -> None:
+    from pytest_evalstudio.text.claims import claims_of, content_of, stated_figures, statements_of
+
+    claims_of(text)
+    content_of(text)
+    statements_of(text)
+    stated_figures(text)
+
+
+@measured("text.thoughts")
+def _thoughts(text: str) -> None:
+    from pytest_evalstudio.text.thoughts import split_thoughts
+
+    split_thoughts(text)
+
+
+@measured("formats.cells", 4.0)
+def _cells(text: str) -> None:
+    from pytest_evalstudio.formats.cells import list_in, object_in
+
+    list_in(f"[{text}]")
+    object_in(f"{{{text}}}")
+
+
 # metrics
 
 
