@@ -49,6 +49,11 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "commit"))
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name binary values by their argument: files may hold the time, and pytest-xdist needs equal names."""
+    return argname if isinstance(val, bytes) else None
+
+
 @pytest.fixture
 def pytester(pytester: Any, tmp_path_factory: pytest.TempPathFactory) -> pytest.Pytester:
     """Keep the installed modules that a run in this process imports, and forget those of other tests.
