@@ -327,6 +327,7 @@ def case_digest(row: RecordRow | RowOutline | None) -> int:
             row.input,
             row.conversation,
             row.expected_output,
+            row.accepted_outputs,
             row.output_condition,
             row.condition_on,
             row.expects,

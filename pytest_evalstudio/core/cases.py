@@ -153,6 +153,8 @@ class Case:
         key: the test case's own key; the same key identifies a question for several models.
         question: the last message of the user; the answer to it is scored.
         answer: the model's answer; empty until it is known.
+        expected_output: reference answer; the first one where several are right.
+        accepted_outputs: further answers that are right.
         expected_documents: names or URIs of the documents that should be retrieved.
         expected_chunks: texts that should be retrieved.
         expected_tool_calls: calls that the model should make, in order; () for none at all, None where the
@@ -180,6 +182,7 @@ class Case:
     question: str
     answer: Answer = Answer()
     expected_output: str = ""
+    accepted_outputs: tuple[str, ...] = ()
     condition: str = ""
     condition_on: ConditionPart = ""
     expects: Expectation = ""
@@ -251,6 +254,19 @@ class Case:
     def artifacts(self) -> tuple[str, ...]:
         """Return the paths of files that the model made."""
         return self.answer.artifacts
+
+    @property
+    def all_outputs(self) -> tuple[str, ...]:
+        """Return the expected output and the further accepted ones."""
+        return (self.expected_output, *self.accepted_outputs)
+
+    @property
+    def reference(self) -> str:
+        """Return the expected output as a judge reads it: several accepted ones as a numbered list."""
+        if not self.accepted_outputs:
+            return self.expected_output
+        numbered = (f"{number}. {text}" for number, text in enumerate(self.all_outputs, 1))
+        return "\n".join(("Each of these answers is right by itself:", *numbered))
 
     @property
     def error(self) -> str:

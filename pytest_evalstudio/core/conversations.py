@@ -34,6 +34,7 @@ class PlannedTurn:
     condition_on: ConditionPart = ""
     expects: Expectation = ""
     expected_output: str = ""
+    accepted_outputs: tuple[str, ...] = ()
     expected_facts: tuple[str, ...] = ()
     guidelines: tuple[str, ...] = ()
     expected_documents: tuple[str, ...] = ()

@@ -127,6 +127,8 @@ class Outcome:
         sketch: what model-wide figures need of this row, in a form of the evaluator's own; kept short.
         details: JSON-ready particulars by name for the exports, e.g. the rating and rationale of each chunk.
         judging: judge calls and their cost, None if no judge was asked.
+        accepted_output: number of the accepted answer that the score is of, from 1, as the engine sets it; 0
+            where there is one alone.
         turn: turn of a conversation that the score is of, from 1; 0 for the conversation as a whole, and for
             a single question.
         turns: outcomes of the turns that were scored, and of the whole; () for a single question.
@@ -141,6 +143,7 @@ class Outcome:
     sketch: str = ""
     details: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
     judging: Judging | None = None
+    accepted_output: int = 0
     turn: int = 0
     turns: tuple[TurnOutcome, ...] = ()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args
 
 from pytest_evalstudio.core.cases import (
@@ -17,6 +17,7 @@ from pytest_evalstudio.core.cases import (
     Turn,
 )
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
+from pytest_evalstudio.core.expected_outputs import divided
 from pytest_evalstudio.core.numbers import number_fault
 from pytest_evalstudio.core.tool_calls import read_tool_calls
 from pytest_evalstudio.engine.case_types import case_fault
@@ -48,7 +49,8 @@ class CaseFields(TypedDict, total=False):
     """Fields of a case that is made by hand, other than its question, answer and documents."""
 
     key: str
-    expected_output: str
+    expected_output: str | Sequence[str]
+    accepted_outputs: str | Iterable[str]
     condition: str
     condition_on: ConditionPart
     expects: Expectation
@@ -135,6 +137,7 @@ def make_case(question: str = "", actual_output: str = "", **fields: Unpack[Case
         values["attachments"] = (*values.get("attachments", ()), *local_attachments(images, files))
     answer_fields = {field.name: field for field in dataclasses.fields(Answer) if field.name != "text"}
     case_fields = {field.name: field for field in dataclasses.fields(Case)} | answer_fields
+    values |= _accepted_outputs(values)
     for name, value in list(values.items()):
         if name not in case_fields:
             longer = [field for field in case_fields if field.startswith(name)]
@@ -174,6 +177,18 @@ def make_case(question: str = "", actual_output: str = "", **fields: Unpack[Case
     ):
         raise ConfigurationError(f"eval_case: {fault}")
     return case
+
+
+def _accepted_outputs(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the accepted answers among the fields of a case, where there are several."""
+    expected, accepted = fields.get("expected_output"), fields.get("accepted_outputs")
+    if not isinstance(expected, list | tuple) and accepted is None:
+        return {}
+    try:
+        first, others = divided(expected, accepted)
+    except ValueError as exc:
+        raise ConfigurationError(f"eval_case: expected_output: {exc}") from None
+    return {"expected_output": first, "accepted_outputs": tuple(others)}
 
 
 def _items(name: str, value: object) -> tuple[Any, ...]:

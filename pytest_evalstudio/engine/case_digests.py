@@ -44,7 +44,10 @@ def _parts(task: EvalTask, row: RecordRow) -> dict[str, object]:
         "turns": _plan(case.plan, is_answered=task.answered),
         "images or files": [each.sha256 for each in row.attachments],
         "condition": row.output_condition and [row.output_condition, row.condition_on],
-        "expected output": row.expected_output,
+        # A case with one accepted answer has the digest that earlier versions recorded.
+        "expected output": [row.expected_output, *row.accepted_outputs]
+        if row.accepted_outputs
+        else row.expected_output,
         "expects": row.expects,
         "expected facts": row.expected_facts,
         "guidelines": row.guidelines,

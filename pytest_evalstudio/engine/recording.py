@@ -203,6 +203,7 @@ def row_entry(case: Case, outcomes: Mapping[ConfiguredEvaluator, Outcome]) -> sc
             for link in case.relationships
         ),
         expected_output=masked(case.expected_output),
+        accepted_outputs=tuple(map(masked, case.accepted_outputs)),
         output_condition=masked(case.condition),
         condition_on=case.condition_on,
         expects=case.expects,
@@ -248,6 +249,7 @@ def _turns(case: Case, turns: Sequence[schema.RecordedTurn]) -> tuple[schema.Rec
         msgspec.structs.replace(
             turn,
             expected_output=masked(plan.expected_output),
+            accepted_outputs=tuple(map(masked, plan.accepted_outputs)),
             output_condition=masked(plan.condition),
             condition_on=plan.condition_on,
             expects=plan.expects,
@@ -286,6 +288,7 @@ def _outcome(selected: ConfiguredEvaluator, outcome: Outcome) -> schema.RowOutco
         code=outcome.code.value,
         reason=masked(outcome.reason),
         scores=dict(outcome.scores),
+        accepted_output=outcome.accepted_output,
         fragments=tuple(map(_mark, outcome.fragments)) if selected.reporting.sentence_level_metrics else (),
         findings=tuple(
             schema.CaseFinding(

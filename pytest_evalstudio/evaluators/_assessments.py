@@ -37,7 +37,7 @@ def rating_metric(name: str, description: str) -> Metric:
 def expected_texts(case: Case) -> dict[str, str | list[str]]:
     """Return the expected answer and the expected facts of a case, as far as it has them, for a prompt."""
     facts = [fact for fact in case.expected_facts if fact.strip()]
-    answer = {"expected_answer": case.expected_output} if case.expected_output.strip() else {}
+    answer = {"expected_answer": case.reference} if case.expected_output.strip() else {}
     return {**answer, **({"expected_fact": facts} if facts else {})}
 
 

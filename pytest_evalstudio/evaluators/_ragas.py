@@ -206,7 +206,7 @@ def context_precision(case: Case) -> Flow[MetricScore]:
             prompt=CHUNK_USEFULNESS,
             texts={
                 **asked_texts(case),
-                "expected_answer": case.expected_output,
+                "expected_answer": case.reference,
                 "chunk": case.context[index],
             },
             reply=record(

@@ -53,6 +53,7 @@ class AnswerJudge:
     """
 
     metrics: ClassVar[tuple[Metric, ...]]
+    reads_all_outputs: ClassVar[bool] = True
     prompts: ClassVar[tuple[str, ...]]
     query: ClassVar[str]
     rationale: ClassVar[str] = RATIONALE

@@ -46,6 +46,7 @@ class Byop:
 
     prompt: str = ""
     applies_to_refusals: ClassVar[bool] = True
+    reads_all_outputs: ClassVar[bool] = True
     metrics: ClassVar[tuple[Metric, ...]] = boolean_metrics(
         "Model passes",
         "Model failures",
@@ -78,7 +79,7 @@ class Byop:
     def _consider(self, case: Case) -> Flow[Outcome]:
         texts: Mapping[str, str | Sequence[str]] = {
             "question": case.question,
-            "expected_output": case.expected_output,
+            "expected_output": case.reference,
             "context": case.context,
             "actual_output": case.actual_output,
         }

@@ -209,6 +209,7 @@ class SummarizationJudge(BooleanJudge):
         "Summarization generation failures",
         "Summarization parsing failures",
     )
+    reads_all_outputs: ClassVar[bool] = True
     prompts: ClassVar[tuple[str, ...]] = ("summarization_judge",)
     asked: ClassVar[VerdictQuestion] = VerdictQuestion(
         prompt="summarization_judge",
@@ -218,7 +219,7 @@ class SummarizationJudge(BooleanJudge):
         texts=lambda case: {
             **({"request": case.question} if case.question.strip() else {}),
             **({"source": case.context} if any(map(str.strip, case.context)) else {}),
-            "reference": case.expected_output,
+            "reference": case.reference,
             "answer": case.actual_output,
         },
     )

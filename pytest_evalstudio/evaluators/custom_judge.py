@@ -53,6 +53,7 @@ class CustomJudge:
     examples: Sequence[str | Mapping[str, str]] = ()
     assessment_type: Literal["ANSWER", "RETRIEVAL"] = "ANSWER"
     applies_to_refusals: ClassVar[bool] = True
+    reads_all_outputs: ClassVar[bool] = True
     metrics: ClassVar[tuple[Metric, ...]] = (
         rating_metric(
             "Custom judge", "Share of the answers, or of each question's chunks, that meet the definition."
@@ -83,7 +84,7 @@ class CustomJudge:
 
     def _consider(self, case: Case) -> Flow[Outcome]:
         values: Mapping[str, str | Sequence[str]] = {
-            "expected_output": case.expected_output,
+            "expected_output": case.reference,
             "context": case.context,
             "actual_output": case.actual_output,
         }

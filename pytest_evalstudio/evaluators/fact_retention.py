@@ -89,7 +89,7 @@ class FactRetention:
         if not facts:
             return Outcome.not_applicable("the user gives no fact that is recognised")
         known = "\n".join(
-            [*case.context, *(call.result or "" for call in case.tool_calls), case.expected_output]
+            [*case.context, *(call.result or "" for call in case.tool_calls), *case.all_outputs]
         )
         try:
             forgotten = lapses(messages, facts, known)

@@ -142,6 +142,7 @@ class ContextPrecision:
 
     metrics: ClassVar[tuple[Metric, ...]] = (CONTEXT_PRECISION,)
     depends_on_chunk_order: ClassVar[bool] = True
+    reads_all_outputs: ClassVar[bool] = True
     prompts: ClassVar[tuple[str, ...]] = (CHUNK_USEFULNESS,)
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:

@@ -58,6 +58,7 @@ class RubricJudge:
     with_reference: bool = False
     with_context: bool = False
     applies_to_refusals: ClassVar[bool] = True
+    reads_all_outputs: ClassVar[bool] = True
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric(
             "grade",
@@ -96,7 +97,7 @@ class RubricJudge:
         grades = sorted(self.grades.items(), key=lambda entry: -int(entry[0]))
         texts: dict[str, str | Sequence[str]] = {**asked_texts(case), "actual_output": case.actual_output}
         if self.with_reference:
-            texts["expected_answer"] = case.expected_output
+            texts["expected_answer"] = case.reference
         if self.with_context:
             texts["context"] = case.context
         [reply] = yield [

@@ -23,6 +23,7 @@ from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.fields import (
     ConditionOn,
     Cost,
+    ExpectedOutput,
     Expects,
     FormatModel,
     Seconds,
@@ -32,6 +33,7 @@ from pytest_evalstudio.formats.fields import (
     list_or_empty,
     mapping_or_empty,
     one_of,
+    with_accepted_outputs,
 )
 from pytest_evalstudio.formats.tool_calls import (
     ExpectedStateField,
@@ -82,6 +84,7 @@ class ConversationTurn(_Strict):
             "condition_on",
             "expects",
             "expected_output",
+            "accepted_outputs",
             "expected_facts",
             "guidelines",
             "expected_documents",
@@ -100,7 +103,8 @@ class ConversationTurn(_Strict):
     condition: Text = ""
     condition_on: ConditionOn = ""
     expects: Expects = ""
-    expected_output: Text = ""
+    expected_output: ExpectedOutput = ""
+    accepted_outputs: Texts = Field(default_factory=list)
     expected_facts: Texts = Field(default_factory=list)
     guidelines: Texts = Field(default_factory=list)
     expected_documents: Texts = Field(default_factory=list)
@@ -108,6 +112,11 @@ class ConversationTurn(_Strict):
     expected_tool_calls: ExpectedToolCalls = None
     expected_state: ExpectedStateField = Field(default_factory=dict)
     evaluators: list[str] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_accepted_outputs(cls, data: object) -> object:
+        return with_accepted_outputs(data)
 
     @field_validator("prompt")
     @classmethod
@@ -134,6 +143,7 @@ class ConversationTurn(_Strict):
             condition_on=self.condition_on,
             expects=self.expects,
             expected_output=self.expected_output,
+            accepted_outputs=tuple(self.accepted_outputs),
             expected_facts=tuple(self.expected_facts),
             guidelines=tuple(self.guidelines),
             expected_documents=tuple(self.expected_documents),

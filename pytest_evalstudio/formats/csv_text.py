@@ -18,6 +18,7 @@ LIST_COLUMNS = (
     "context_scores",
     "tool_calls",
     "steps",
+    "accepted_outputs",
     "categories",
     "relationships",
     "output_constraints",

@@ -32,6 +32,7 @@ from pytest_evalstudio.formats.fields import (
     Constraints,
     Conversation,
     Cost,
+    ExpectedOutput,
     Expects,
     FormatModel,
     Key,
@@ -46,6 +47,7 @@ from pytest_evalstudio.formats.fields import (
     mapping_or_empty,
     spoken,
     validate,
+    with_accepted_outputs,
     write_json,
 )
 from pytest_evalstudio.formats.json_rows import PackedRows
@@ -156,7 +158,8 @@ class Row(FormatModel):
     context: Texts = Field(default_factory=list)
     categories: Texts = Field(default_factory=list)
     relationships: Relationships = Field(default_factory=list)
-    expected_output: Text = ""
+    expected_output: ExpectedOutput = ""
+    accepted_outputs: Texts = Field(default_factory=list)
     output_condition: Text = ""
     output_constraints: Constraints = Field(default_factory=list)
     actual_output: Text = ""
@@ -212,7 +215,7 @@ class Row(FormatModel):
             del data["test_case_key"]
         if isinstance(data, dict):
             data = with_messages(data)
-        return with_opening(with_steps(data), "input")
+        return with_accepted_outputs(with_opening(with_steps(data), "input"))
 
     def condition_text(self) -> str:
         """Return the condition, else the constraints as a condition, else ""."""

@@ -9,10 +9,11 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
 
 from pytest_evalstudio.core.cases import ConditionPart, Expectation, Retrieval
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.expected_outputs import divided
 from pytest_evalstudio.core.names import nearest_name
 from pytest_evalstudio.core.numbers import MAX_COST_USD, MAX_SECONDS, MAX_TOKENS
 from pytest_evalstudio.core.steps import Step
@@ -75,6 +76,11 @@ Key = Annotated[str, BeforeValidator(_key)]
 """A string; a number is taken as its digits."""
 Texts = Annotated[list[str], BeforeValidator(_texts)]
 """A list of strings; a single string is a list of one."""
+ExpectedOutput = Annotated[
+    Text,
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
+]
+"""The first of the accepted answers; files may have all of them as a list, see `with_accepted_outputs`."""
 SHOWN_CHARS = 40
 Constraints = Annotated[list[str | list[str]], BeforeValidator(_texts)]
 Seconds = Annotated[float, Field(allow_inf_nan=False, ge=0, le=MAX_SECONDS), BeforeValidator(_number)]
@@ -142,6 +148,24 @@ Conversation = Annotated[list[EarlierTurn], BeforeValidator(list_or_empty)]
 def spoken(conversation: Iterable[EarlierTurn]) -> list[list[str]]:
     """Return a conversation as JSON values for a derived key."""
     return [[turn.role, turn.content] for turn in conversation]
+
+
+def with_accepted_outputs(data: object) -> object:
+    """Return a test case, turn or row whose accepted answers are divided into the first and the others.
+
+    Args:
+        data: as in the file.
+
+    Raises:
+        ValueError: if one of several accepted answers is blank or no text.
+    """
+    if not isinstance(data, Mapping):
+        return data
+    expected, accepted = data.get("expected_output"), data.get("accepted_outputs")
+    if not isinstance(expected, list) and not accepted:
+        return data
+    first, others = divided(expected, accepted)
+    return {**data, "expected_output": first, "accepted_outputs": others}
 
 
 M = TypeVar("M", bound=FormatModel)

@@ -19,6 +19,7 @@ from pytest_evalstudio.formats.fields import (
     ConditionOn,
     Constraints,
     Conversation,
+    ExpectedOutput,
     Expects,
     FormatModel,
     Key,
@@ -30,6 +31,7 @@ from pytest_evalstudio.formats.fields import (
     misspelt,
     spoken,
     validate,
+    with_accepted_outputs,
     write_json,
 )
 from pytest_evalstudio.formats.keys import Numbered, derived_key
@@ -45,6 +47,7 @@ OURS = (
     "conversation",
     "images",
     "files",
+    "accepted_outputs",
     "expected_facts",
     "guidelines",
     "expected_documents",
@@ -101,7 +104,8 @@ class TestCase(FormatModel):
         categories: classes of the case, which are markers of its test items.
         relationships: other cases that it depends on, each with type, target (a key) and target_type; the
             type "perturbation_source" names the original of a perturbed case.
-        expected_output: reference answer.
+        expected_output: reference answer; a list where several answers are right.
+        accepted_outputs: answers that are right beside `expected_output`, where this is no list.
         condition: boolean expression over the answer; see `formats.condition`.
         condition_on: where the condition is to hold: "answer", "context" or "both"; by default in the answer
             and, for RAG, in the context.
@@ -139,7 +143,8 @@ class TestCase(FormatModel):
     prompt: str
     categories: Texts = Field(default_factory=list)
     relationships: Relationships = Field(default_factory=list)
-    expected_output: Text = ""
+    expected_output: ExpectedOutput = ""
+    accepted_outputs: Texts = Field(default_factory=list)
     condition: Text = ""
     condition_on: ConditionOn = ""
     expects: Expects = ""
@@ -166,7 +171,7 @@ class TestCase(FormatModel):
     @model_validator(mode="before")
     @classmethod
     def _begins(cls, data: object) -> object:
-        return with_opening(data, "prompt")
+        return with_accepted_outputs(with_opening(data, "prompt"))
 
     @field_validator("prompt")
     @classmethod

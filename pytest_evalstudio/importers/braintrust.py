@@ -13,6 +13,7 @@ from pytest_evalstudio.importers.common import (
     Record,
     convert_records,
     metadata,
+    outputs_of,
     question_of,
     records,
     text_of,
@@ -57,7 +58,7 @@ def _row(record: Record, imported: Imported) -> Fields | None:
         "input": question,
         "conversation": turns,
         "actual_output": text_of(value.get("output"), omissions),
-        "expected_output": text_of(value.get("expected"), omissions),
+        "expected_output": outputs_of(value.get("expected"), omissions),
         "categories": texts_of(value.get("tags")),
         METADATA: metadata(record, "metadata").get("metadata"),
     }

@@ -75,7 +75,6 @@ def _row(record: Record, imported: Imported, model: str) -> Fields | None:
         omissions.add("choices", "a question with choices needs them in its text")
     if value.get("files") or value.get("sandbox"):
         omissions.add("files and sandbox of a sample", "nothing is executed here")
-    targets = texts_of(value.get("target"))
     error = value.get("error")
     return {
         "key": str(value.get("id") or ""),
@@ -83,13 +82,11 @@ def _row(record: Record, imported: Imported, model: str) -> Fields | None:
         "model_key": model,
         "input": question,
         "conversation": turns,
-        "expected_output": targets[0] if len(targets) == 1 else "",
-        "expected_facts": [],
+        "expected_output": texts_of(value.get("target")),
         "actual_output": text_of(_completion(value.get("output")), omissions),
         "actual_duration": value.get("total_time") or 0.0,
         "error": str(error.get("message") or "error") if isinstance(error, dict) else "",
-        METADATA: {**metadata(record, "metadata"), **({"targets": targets} if len(targets) > 1 else {})}
-        or None,
+        METADATA: metadata(record, "metadata") or None,
     }
 
 

@@ -21,6 +21,7 @@ from pytest_evalstudio.importers.common import (
     items_of,
     mapping_of,
     metadata,
+    outputs_of,
     question_of,
     records,
     text_of,
@@ -125,7 +126,7 @@ def _row(record: Record, imported: Imported) -> Fields | None:
         "actual_duration": value.get("latency") or 0.0,
         "context": [content for content, _ in documents],
         "context_sources": [uri for _, uri in documents] if any(uri for _, uri in documents) else [],
-        "expected_output": text_of(
+        "expected_output": outputs_of(
             expected.get("expected_response") or expected.get("expected_output"), omissions
         ),
         "expected_facts": texts_of(expected.get("expected_facts")),

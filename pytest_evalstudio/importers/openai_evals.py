@@ -15,6 +15,7 @@ from pytest_evalstudio.importers.common import (
     Json,
     Record,
     convert_records,
+    outputs_of,
     question_of,
     records,
     text_of,
@@ -44,7 +45,7 @@ def _row(record: Record, imported: Imported) -> Fields | None:
     return {
         "input": question,
         "conversation": turns,
-        "expected_output": ideal[0] if len(ideal) == 1 else "",
+        "expected_output": ideal,
         "output_condition": " OR ".join(map(value_condition, ideal)),
         "actual_output": text_of(answer, omissions),
         METADATA: value.get("metadata") or None,
@@ -53,7 +54,7 @@ def _row(record: Record, imported: Imported) -> Fields | None:
 
 def _item(record: Record, item: Json, imported: Imported) -> Fields:
     assert isinstance(item, dict)
-    expected = next((name for name in _EXPECTED if isinstance(item.get(name), str)), None)
+    expected = next((name for name in _EXPECTED if isinstance(item.get(name), str | list)), None)
     variables = {name: value for name, value in item.items() if name != expected}
     question, turns = question_of(record, variables, imported.omissions, "item")
     sample = record.value.get("sample")
@@ -61,6 +62,6 @@ def _item(record: Record, item: Json, imported: Imported) -> Fields:
     return {
         "input": question,
         "conversation": turns,
-        "expected_output": text_of(item.get(expected) if expected else None, imported.omissions),
+        "expected_output": outputs_of(item.get(expected) if expected else None, imported.omissions),
         "actual_output": text_of(answer, imported.omissions),
     }

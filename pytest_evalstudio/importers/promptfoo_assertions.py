@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from pytest_evalstudio.formats.condition_writing import pattern_condition, substring_condition
-from pytest_evalstudio.importers.common import Json, Omissions, items_of, text_of, texts_of
+from pytest_evalstudio.importers.common import Json, Omissions, items_of, outputs_of, texts_of
 
 _CELL = re.compile(
     r"(?P<type>(?:not-)?[a-z]+(?:-[a-z0-9]+)*)(?:\((?P<threshold>[\d.]+)\))?(?::\s*(?P<value>.*))?", re.DOTALL
@@ -121,7 +121,7 @@ class Expectations:
     def __init__(self, omissions: Omissions) -> None:
         self._omissions = omissions
         self._conditions: list[str] = []
-        self._expected = ""
+        self._expected: list[str] = []
         self._guidelines: list[str] = []
         self._evaluators: dict[str, dict[str, float]] = {}
         self._schema: Json = None
@@ -151,13 +151,13 @@ class Expectations:
             condition = _CONDITIONS[kind](texts)
             self._conditions.append(f"NOT ({condition})" if is_negated else condition)
             if kind == "equals" and not is_negated:
-                self._expected = self._expected or texts[0]
+                self._expect(texts[:1])
         elif kind == "llm-rubric" and not is_negated:
             self._guidelines += texts
             self._evaluators.setdefault("guideline_adherence_judge", {})
         elif kind in _EVALUATORS and not is_negated:
             if kind in _WITH_EXPECTED:
-                self._expected = self._expected or text_of(assertion.get("value"), self._omissions)
+                self._expect(outputs_of(value, self._omissions))
             threshold = assertion.get("threshold")
             options = {"threshold": float(threshold)} if isinstance(threshold, int | float) else {}
             self._evaluators.setdefault(_EVALUATORS[kind], {}).update(options)
@@ -165,6 +165,13 @@ class Expectations:
             self._omissions.add(
                 f"assertion {full!r}", "write a condition, a guideline or an evaluator of your own"
             )
+
+    def _expect(self, outputs: list[str]) -> None:
+        """Set the accepted answers; a second assertion must hold as well, which one list cannot say."""
+        if outputs and self._expected and outputs != self._expected:
+            remedy = "a case has one list of accepted answers; write another case"
+            self._omissions.add("second expected answer of a test", remedy)
+        self._expected = self._expected or outputs
 
     def _add_structure(self, kind: str, assertion: Mapping[str, Json], *, is_negated: bool) -> bool:
         """Add an assertion on the form or the effort of an answer; return whether it was one."""

@@ -19,6 +19,7 @@ from pytest_evalstudio.importers.common import (
     expected_calls_of,
     items_of,
     metadata,
+    outputs_of,
     question_of,
     records,
     structure_of,
@@ -38,7 +39,14 @@ _KNOWN = {
         "contexts",
         "ground_truth",
     ),
-    *("retrieved_context_ids", "reference_context_ids", "reference_topics", "reference_tool_calls", *_KEPT),
+    *(
+        "retrieved_context_ids",
+        "reference_context_ids",
+        "reference_contexts",
+        "reference_topics",
+        "reference_tool_calls",
+        *_KEPT,
+    ),
 }
 
 
@@ -63,7 +71,7 @@ def _row(record: Record, imported: Imported) -> Fields | None:
         "input": question,
         "conversation": turns,
         "actual_output": text_of(value.get("response", value.get("answer")), omissions),
-        "expected_output": text_of(value.get("reference", value.get("ground_truth")), omissions),
+        "expected_output": outputs_of(value.get("reference", value.get("ground_truth")), omissions),
         "context": texts_of(value.get("retrieved_contexts", value.get("contexts"))),
         "context_sources": texts_of(value.get("retrieved_context_ids")),
         "expected_documents": texts_of(value.get("reference_context_ids")),

@@ -15,6 +15,7 @@ from pytest_evalstudio.importers.common import (
     Json,
     Record,
     convert_records,
+    outputs_of,
     question_of,
     records,
     structure_of,
@@ -78,6 +79,8 @@ def _row(record: Record, imported: Imported, columns: Mapping[str, str]) -> Fiel
             fields[name] = structure_of(value) if name in _OF_OBJECTS else texts_of(value)
         elif name in OBJECT_COLUMNS:
             fields[name] = structure_of(value)
+        elif name == "expected_output":
+            fields[name] = outputs_of(value, imported.omissions)
         elif isinstance(value, list | dict) and Row.model_fields[name].annotation is str:
             fields[name] = text_of(value, imported.omissions)
         else:

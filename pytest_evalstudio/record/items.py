@@ -114,6 +114,7 @@ class RowOutcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
         scores: metric key to value; None where that metric alone is not applicable.
         sketch: what model-wide figures need of this row, in a form of the evaluator's own.
         details: particulars by name, for exports.
+        accepted_output: number of the accepted answer that the score is of, from 1; 0 where there is one.
         turn: turn of a conversation that decides the score; 0 for the whole, and for a single question.
         turns: outcomes of the turns and of the whole.
     """
@@ -127,6 +128,7 @@ class RowOutcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
     sketch: str = ""
     details: JsonObject = {}
     judging: JudgeUsage | None = None
+    accepted_output: int = 0
     turn: int = 0
     turns: tuple[TurnScore, ...] = ()
 
@@ -213,6 +215,7 @@ class RecordedTurn(Struct, frozen=True, kw_only=True, omit_defaults=True):
     answer: RecordedAnswer
     attachments: tuple[RecordedAttachment, ...] = ()
     expected_output: str = ""
+    accepted_outputs: tuple[str, ...] = ()
     output_condition: str = ""
     condition_on: str = ""
     expects: str = ""
@@ -253,6 +256,7 @@ class RecordRow(RecordedAnswer, frozen=True, kw_only=True, omit_defaults=True):
     condition_on: str = ""
     expects: str = ""
     retrieval: Retrieval = ""
+    accepted_outputs: tuple[str, ...] = ()
     conversation: tuple[Message, ...] = ()
     attachments: tuple[RecordedAttachment, ...] = ()
     expected_facts: tuple[str, ...] = ()
@@ -264,6 +268,13 @@ class RecordRow(RecordedAnswer, frozen=True, kw_only=True, omit_defaults=True):
     judge: str = ""
     plan: str = ""
     outcomes: dict[str, RowOutcome]
+
+    def expected_by(self, evaluator: str) -> str:
+        """Return the accepted answer that an evaluator's score is of; the first where it is of none alone."""
+        outcome = self.outcomes.get(evaluator)
+        if outcome is None or not 1 < outcome.accepted_output <= 1 + len(self.accepted_outputs):
+            return self.expected_output
+        return self.accepted_outputs[outcome.accepted_output - 2]
 
 
 class ItemVerdict(Struct, frozen=True, kw_only=True, omit_defaults=True):

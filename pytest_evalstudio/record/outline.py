@@ -51,6 +51,7 @@ class RowOutline(Struct, frozen=True, kw_only=True, gc=False):
     cost: float | None
     usage: dict[str, int]
     error: str
+    accepted_outputs: tuple[str, ...] = ()
     condition_on: str = ""
     expects: str = ""
     conversation: tuple[Message, ...] = ()

@@ -224,9 +224,10 @@ def _texts(
     change: ItemChange | None,
 ) -> FailureTexts:
     answer = "" if is_blank(row.actual_output) else _beginning(row.actual_output)
-    expected, actual = changed_words(_beginning(row.expected_output), answer)
+    reference = row.expected_by(misses[0].evaluator if misses else "")
+    expected, actual = changed_words(_beginning(reference), answer)
     marked = _marked(row, row.actual_output, misses, evaluators)
-    if not row.expected_output or shared_words(actual) < _COMPARABLE:
+    if not reference or shared_words(actual) < _COMPARABLE:
         actual = [Stretch(answer)] if answer else []
     return FailureTexts(
         question=_cut(row.input, TEXT_CHARS),

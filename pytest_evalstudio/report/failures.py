@@ -121,7 +121,7 @@ class FailureBook:
             missed=verdict.missed,
             reason=_cut(reason),
             question=_text(row.input),
-            expected=_text(row.expected_output),
+            expected=_text(row.expected_by(info.id)),
             condition=_cut(row.output_condition),
             actual=_text(row.actual_output, marks, metric),
             context=tuple(

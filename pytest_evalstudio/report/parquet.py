@@ -14,7 +14,7 @@ import orjson
 FOLDER = "application_vnd_apache_parquet"
 MIME = "application/vnd.apache.parquet"
 ROWS_AT_ONCE = 1_000
-_LISTS = ("corpus", "context", "context_sources", "categories", "images", "files")
+_LISTS = ("corpus", "context", "context_sources", "accepted_outputs", "categories", "images", "files")
 _INTEGERS = ("run", "retries")
 _FLOATS = ("actual_duration", "cost")
 _BOOLEANS = ("uncertain",)

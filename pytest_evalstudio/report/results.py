@@ -41,6 +41,7 @@ ROW = (
     "categories",
     "relationships",
     "expected_output",
+    "accepted_outputs",
     "output_condition",
     "actual_output",
     "condition_on",
@@ -254,6 +255,7 @@ def _values(item: Item, row: RecordRow) -> list[object]:
             for link in row.relationships
         ],
         row.expected_output,
+        list(row.accepted_outputs),
         row.output_condition,
         row.actual_output,
         row.condition_on,

@@ -93,7 +93,7 @@ def test_records_of_braintrust_become_a_suite() -> None:
 def test_samples_of_openai_become_questions() -> None:
     several, single, item = rows("openai-evals", "openai_evals.jsonl")
     assert several.output_condition == 'word("15 USD") OR word("15 dollars")'
-    assert several.expected_output == ""
+    assert (several.expected_output, several.accepted_outputs) == ("15 USD", ["15 dollars"])
     assert [turn.role for turn in several.conversation] == ["system", "user", "assistant"]
     assert (single.input, single.expected_output) == (QUESTION, "15 USD")
     assert (item.input, item.expected_output) == (QUESTION, "15 USD")
@@ -213,3 +213,38 @@ def test_an_evaluation_table_of_mlflow_becomes_answers(tmp_path: Path) -> None:
     path.write_text(json.dumps({**table, "data": [[QUESTION]]}))
     with pytest.raises(DataError, match="/data/0: has 1 values for 5 columns; complete it"):
         import_file("mlflow", path)
+
+
+REFERENCES: list[tuple[str, dict[str, object]]] = [
+    ("langsmith", {"inputs": "Fee?", "outputs": {"answer": "15 USD", "unit": "USD"}}),
+    ("langsmith", {"inputs": "Fee?", "outputs": {"answers": ["15 USD", "fifteen"]}}),
+    ("braintrust", {"input": "Fee?", "expected": ["15 USD", "fifteen"]}),
+    ("mlflow", {"inputs": {"q": "Fee?"}, "expectations": {"expected_response": ["15 USD", "fifteen"]}}),
+    ("ragas", {"user_input": "Fee?", "reference": ["15 USD", "fifteen"], "reference_contexts": ["Fee: 15"]}),
+    ("deepeval", {"input": "Fee?", "expected_output": ["15 USD", "fifteen"]}),
+    ("openai-evals", {"input": "Fee?", "ideal": ["15 USD", "fifteen"]}),
+    ("openai-evals", {"item": {"question": "Fee?", "answer": ["15 USD", "fifteen"]}}),
+    ("table", {"input": "Fee?", "expected_output": ["15 USD", "fifteen"]}),
+    ("table", {"input": "Fee?", "expected_output": {"value": "15 USD", "aliases": ["15 USD", "fifteen"]}}),
+    ("table", {"input": "Fee?", "expected_output": {"text": ["15 USD", "fifteen"], "answer_start": [4, 9]}}),
+]
+
+
+@pytest.mark.parametrize(("kind", "record"), REFERENCES)
+def test_several_references_are_accepted_answers_or_named(
+    tmp_path: Path, kind: str, record: dict[str, object]
+) -> None:
+    path = tmp_path / "file.json"
+    path.write_text(json.dumps([record]))
+    result = import_file(kind, path, target="dataset")
+    assert not result.errors
+    assert isinstance(result.content, LlmDataset)
+    [row] = result.content.inputs
+    if "unit" in json.dumps(record):
+        assert (row.expected_output, row.accepted_outputs) == ("15 USD", [])
+        assert result.notes == [
+            "not imported: expected output 'unit' (1 time): the expected answer is one text; state further"
+            " expectations in the suite"
+        ]
+    else:
+        assert (row.expected_output, row.accepted_outputs, result.notes) == ("15 USD", ["fifteen"], [])

@@ -78,6 +78,9 @@ class EvaluatorSpec:
             output or condition that it needs, e.g. ("expected_tool_calls",). The class says so by an
             attribute of this name. It scores the turns of a conversation and, where the case as a whole
             states one of them, the whole; a case with expectations that no evaluator reads is unchecked.
+        reads_all_outputs: it reads all accepted answers of a case at once, as `Case.reference`; the class
+            says so by an attribute of this name. Any other evaluator that reads the expected output, but
+            those of groups, is called for each accepted answer, and the engine takes the best outcome.
         detector: it looks for a fault that any answer may have, so that its verdict says nothing about
             whether the answer is right: evaluators of privacy, security and fairness, and classes that say
             so by an attribute of this name.
@@ -121,6 +124,7 @@ class EvaluatorSpec:
     measures_support: bool = False
     judges_conversations: bool = False
     expectations: tuple[str, ...] = ()
+    reads_all_outputs: bool = False
     detector: bool = False
     may_only_measure: bool = False
     decided_by_one_observation: bool = False
@@ -330,6 +334,7 @@ def _with_capabilities(spec: EvaluatorSpec, cls: type) -> EvaluatorSpec:
         measures_support=bool(inspect.getattr_static(cls, "measures_support", False)),
         judges_conversations=bool(inspect.getattr_static(cls, "judges_conversations", False)),
         expectations=names_in(KIND, spec.id, cls, "expectations"),
+        reads_all_outputs=bool(inspect.getattr_static(cls, "reads_all_outputs", False)),
         detector=spec.problem_type in WHATEVER_WAS_ASKED
         or bool(inspect.getattr_static(cls, "detector", False)),
         decided_by_one_observation=bool(inspect.getattr_static(cls, "decided_by_one_observation", False)),

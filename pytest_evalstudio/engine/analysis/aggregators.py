@@ -350,18 +350,26 @@ def _rag_stage(row: RecordRow) -> RagStage | None:
     from pytest_evalstudio.metrics.rag_stages import failed_stage  # most runs have no failing RAG answer
 
     is_on_context = row.output_condition.strip() and row.condition_on != "answer"
+    references = [row.expected_output, *row.accepted_outputs]
+    if not row.expected_output:
+        references = ["\n".join(row.expected_facts)]
     try:
-        return failed_stage(
-            row.actual_output,
-            row.expected_output or "\n".join(row.expected_facts),
-            row.context,
-            question=row.input,
-            expected_documents=row.expected_documents,
-            sources=row.context_sources,
-            condition=parse_condition(row.output_condition) if is_on_context else None,
-        )
+        stages = [
+            failed_stage(
+                row.actual_output,
+                reference,
+                row.context,
+                question=row.input,
+                expected_documents=row.expected_documents,
+                sources=row.context_sources,
+                condition=parse_condition(row.output_condition) if is_on_context else None,
+            )
+            for reference in references
+        ]
     except (DataError, EvaluationError):  # text matching has said it, as an error of the case
         return None
+    # An accepted answer that the context has was retrieved, whatever the others are.
+    return next((stage for stage in stages if stage != "not_retrieved"), "not_retrieved")
 
 
 def _is_empty_answer(outcome: RowOutcome) -> bool:

@@ -85,7 +85,7 @@ def comparable_case(case: Case) -> ComparableCase:
     Invisible characters stay where a term of the condition consists of them: it asks for them.
     """
     texts = (case.question, case.actual_output, case.expected_output, case.condition)
-    lists = (case.context, case.expected_facts, case.guidelines)
+    lists = (case.context, case.accepted_outputs, case.expected_facts, case.guidelines)
     if case.counterpart is None and not any(map(_may_differ, itertools.chain(texts, *lists))):
         return ComparableCase(case, ComparableText(case.actual_output), ())
     keeps = _ASKS_FOR_INVISIBLE.search(case.condition) is not None
@@ -102,6 +102,7 @@ def comparable_case(case: Case) -> ComparableCase:
         ),
         question=compared(case.question),
         expected_output=compared(case.expected_output),
+        accepted_outputs=tuple(map(compared, case.accepted_outputs)),
         condition=compared(case.condition),
         expected_facts=tuple(map(compared, case.expected_facts)),
         guidelines=tuple(map(compared, case.guidelines)),

@@ -24,6 +24,8 @@ TURN_CHARS = 300
 TURN_CALLS = 5
 CLOSING_MESSAGES = 3
 ATTACHMENTS = 5
+ACCEPTED_OUTPUTS = 2
+"""Accepted answers in a message, beside the first one."""
 _PARTS: Mapping[str, str] = {
     "answer": "the answer",
     "context": "the context",
@@ -246,6 +248,10 @@ def _expectation_lines(case: Case) -> Iterator[str]:
     """Yield what the case expects and its answer; without an answer, neither is met or missed."""
     if case.expected_output:
         yield f"expected: {short(case.expected_output)}"
+        for output in case.accepted_outputs[:ACCEPTED_OUTPUTS]:
+            yield f"or:       {short(output)}"
+        if (more := len(case.accepted_outputs) - ACCEPTED_OUTPUTS) > 0:
+            yield f"          ... or {counted(more, 'more accepted answer')}"
     if case.expects == "refusal":
         yield "expects:  a refusal"
     if case.condition:

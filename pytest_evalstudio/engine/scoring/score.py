@@ -15,6 +15,7 @@ from pytest_evalstudio.core.judging import JUDGE
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.plugins.evaluator import WHATEVER_WAS_ASKED
 from pytest_evalstudio.core.tools import Tools
+from pytest_evalstudio.engine.scoring.accepted_outputs import alternatives, best_outcome, compares_each
 from pytest_evalstudio.engine.scoring.comparable import comparable_case
 from pytest_evalstudio.engine.scoring.outcome_check import checked, invalid
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
@@ -34,8 +35,18 @@ def score(selected: ConfiguredEvaluator, cases: Sequence[Case], tools: Tools) ->
 
     A case without an answer is an error. A case that lacks an input of the evaluator is not applicable, nor
     is one whose answer is empty, where the evaluator reads answers. Only the other cases reach the evaluator,
-    with texts in a comparable form; judges read them as they are.
+    with texts in a comparable form; judges read them as they are. Of several accepted answers, the best one
+    decides.
     """
+    if not compares_each(selected, cases):
+        return _scored(selected, cases, tools)
+    groups = [alternatives(case) for case in cases]
+    outcomes = iter(_scored(selected, [case for group in groups for case in group], tools))
+    return [best_outcome(selected, [next(outcomes) for _ in group]) for group in groups]
+
+
+def _scored(selected: ConfiguredEvaluator, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
+    """Return one outcome per case, which has one accepted answer or is read with all of them."""
     outcomes: list[Outcome | None] = [_without_asking(selected, case, tools) for case in cases]
     waiting = [index for index, outcome in enumerate(outcomes) if outcome is None]
     if JUDGE in selected.requires:
@@ -97,6 +108,7 @@ def _without_asking(selected: ConfiguredEvaluator, case: Case, tools: Tools) -> 
         len(case.question),
         len(case.actual_output),
         len(case.expected_output),
+        sum(map(len, case.accepted_outputs)),
         sum(map(len, case.context)),
     )
     if longest > tools.max_text_chars:

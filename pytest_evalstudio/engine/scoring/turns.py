@@ -22,7 +22,7 @@ from pytest_evalstudio.engine.scoring.verdicts import repeat_states
 WHOLE = 0
 """Number of the conversation as a whole, in place of that of a turn."""
 _NO_EXPECTATIONS = PlannedTurn(prompt="")
-_OF_TURNS = (*EXPECTATIONS, "condition_on", "expects")
+_OF_TURNS = (*EXPECTATIONS, "accepted_outputs", "condition_on", "expects")
 """Fields of a case that each turn has of its own."""
 
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 from pytest_evalstudio.record.schema import RecordRow
 
 TEXTS = ("input", "expected_output", "output_condition")
-LISTS = ("corpus", "categories", "relationships")
+LISTS = ("accepted_outputs", "corpus", "categories", "relationships")
 
 
 class DataColumn(Struct, frozen=True):

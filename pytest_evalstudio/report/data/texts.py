@@ -208,6 +208,8 @@ def _entry(
     ):
         if text:
             entry[name] = _cut(text)
+    if first.accepted_outputs:
+        entry["accepted_outputs"] = list(map(_cut, first.accepted_outputs))
     if first.attachments:
         entry["attachments"] = _attachments(first.attachments)
     if first.corpus:
@@ -297,6 +299,8 @@ def _turn(row: RecordRow, number: int, trajectory: Trajectory) -> JsonObject:
     for name in ("expected_output", "output_condition"):
         if text := getattr(turn, name):
             entry[name] = _short(text, TURN_CHARS)
+    if turn.accepted_outputs:
+        entry["accepted_outputs"] = [_short(text, TURN_CHARS) for text in turn.accepted_outputs]
     if turn.answer.error:
         entry["error"] = turn.answer.error
     if states:

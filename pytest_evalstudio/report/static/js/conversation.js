@@ -30,6 +30,7 @@ function oneTurn(run, turn, number, open) {
     turn.error && el("p", { class: "notice" }, "Error: ", said(turn.error)),
     el("p", { class: "turn-answer", dir: "auto" }, said(turn.text) || "no text"),
     turn.expected_output && el("p", { class: "turn-expected" }, "Expected: ", said(turn.expected_output)),
+    turn.accepted_outputs?.map((text) => el("p", { class: "turn-expected" }, "Also accepted: ", said(text))),
     turn.output_condition && el("p", { class: "turn-expected" }, "Condition: ", el("code", { dir: "auto" }, said(turn.output_condition))),
     thoughtsOf(turn),
     toolCalls(run, turn),
