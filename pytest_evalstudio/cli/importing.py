@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from pytest_evalstudio.traces.labs import TraceReport
 
 KIND_IDS = (
-    *("agent-evaluation", "braintrust", "deepeval", "h2o-sonar", "inspect", "langsmith", "mlflow"),
-    *("openai-evals", "promptfoo", "ragas", "table"),
+    *("agent-evaluation", "beir", "braintrust", "deepeval", "hotpotqa", "h2o-sonar", "inspect", "langsmith"),
+    *("mlflow", "openai-evals", "promptfoo", "ragas", "squad", "table"),
 )
 YAML_KINDS = {"promptfoo": ".yaml", "h2o-sonar": ".yaml"}
 """Kinds whose files are YAML where they are not JSON."""

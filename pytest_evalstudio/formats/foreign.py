@@ -89,6 +89,14 @@ def _of_others(data: Mapping[str, Any]) -> ForeignFile | None:
         return ForeignFile("", "a DeepEval test run; export its data set by `EvaluationDataset.save_as`")
     if isinstance(data.get("goldens"), list):
         return ForeignFile("deepeval", "a DeepEval data set")
+    articles = data.get("data")
+    if (
+        isinstance(articles, list)
+        and articles
+        and isinstance(articles[0], Mapping)
+        and "paragraphs" in articles[0]
+    ):
+        return ForeignFile("squad", "a file of SQuAD")
     if data.keys() & {"resourceSpans", "resourceLogs"}:
         return ForeignFile("traces", "an export of OpenTelemetry")
     if data.get("kind") == "run" and "schema_version" in data:
@@ -119,6 +127,14 @@ _RECORDS: tuple[tuple[Callable[[Any], bool], ForeignFile], ...] = (
     (
         lambda keys: "inputs" in keys and bool(keys & {"expectations", "dataset_record_id"}),
         ForeignFile("mlflow", "a list of records of MLflow"),
+    ),
+    (
+        lambda keys: {"question", "answer", "supporting_facts"} <= keys,
+        ForeignFile("hotpotqa", "a list of questions of HotpotQA"),
+    ),
+    (
+        lambda keys: {"question", "answers", "context"} <= keys,
+        ForeignFile("squad", "a list of questions of SQuAD"),
     ),
     (lambda keys: "resourceSpans" in keys, ForeignFile("traces", "an export of OpenTelemetry")),
 )

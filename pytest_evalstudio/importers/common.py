@@ -128,12 +128,19 @@ def records(source: Source, *roots: str) -> list[Json]:
 
 def convert_records(source: Source, values: Sequence[Json], convert: Convert, *at: object) -> Imported:
     """Convert each record to a row; a faulty record is an error and does not affect the others."""
+    return convert_each(source, (((*at, index), value) for index, value in enumerate(values)), convert)
+
+
+def convert_each(
+    source: Source, values: Iterable[tuple[tuple[object, ...], Json]], convert: Convert
+) -> Imported:
+    """Convert records with their places in the file, as `convert_records`."""
     imported = Imported(name=Path(source.name).stem)
-    for index, value in enumerate(values):
+    for at, value in values:
         try:
             if not isinstance(value, dict):
-                raise source.error(pointer(*at, index), f"expected an object, found {shown(value)}")
-            record = Record(source, (*at, index), value)
+                raise source.error(pointer(*at), f"expected an object, found {shown(value)}")
+            record = Record(source, at, value)
             fields = convert(record, imported)
             if fields is not None:
                 imported.rows.append(row_of(record, fields))

@@ -21,6 +21,7 @@ from pytest_evalstudio.importers.common import (
     convert_records,
     metadata,
     question_of,
+    read_file,
     records,
     text_of,
     texts_of,
@@ -47,8 +48,10 @@ _TYPES: Mapping[str, tuple[tuple[type, ...], str]] = {
 
 
 def open_log(path: Path, name: str) -> Source:
-    """Return an `.eval` archive as the data of a JSON log; see `inspect_archive.open_log`."""
-    return inspect_archive.open_log(path, name, _KEYS)
+    """Parse a log; an `.eval` archive becomes the data of a JSON log, see `inspect_archive.open_log`."""
+    if path.suffix.lower() == SUFFIX:
+        return inspect_archive.open_log(path, name, _KEYS)
+    return read_file(path, name)
 
 
 def read(source: Source) -> Imported:

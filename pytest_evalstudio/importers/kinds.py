@@ -17,14 +17,17 @@ from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.importers import (
     agent_evaluation,
+    beir,
     braintrust,
     deepeval,
+    hotpotqa,
     inspect_log,
     langsmith,
     mlflow,
     openai_evals,
     promptfoo,
     ragas,
+    squad,
     table,
 )
 from pytest_evalstudio.importers.common import Imported, read_file
@@ -41,25 +44,32 @@ class Kind:
     Attributes:
         description: what is read, for the help.
         read: converts a parsed file to rows; None for files that are read as they are.
+        open: parses a file with the given name, where it is not parsed as any other.
     """
 
     description: str
     read: Callable[[Source], Imported] | None
+    open: Callable[[Path, str], Source] | None = None
 
 
 KINDS: Mapping[str, Kind] = {
     "agent-evaluation": Kind(
         "evaluation sets of Agent Evaluation (JSON, JSON Lines, CSV)", agent_evaluation.read
     ),
+    "beir": Kind(
+        "judgements of a retrieval data set in BEIR's form (qrels/*.tsv)", beir.read, beir.open_judgements
+    ),
     "braintrust": Kind("data sets and experiments of Braintrust (JSON, JSON Lines, CSV)", braintrust.read),
     "deepeval": Kind("goldens and test cases of DeepEval (JSON, JSON Lines, CSV)", deepeval.read),
+    "hotpotqa": Kind("questions of HotpotQA (JSON, JSON Lines, Parquet)", hotpotqa.read),
     H2O_SONAR: Kind("suites and labs of H2O Sonar and Eval Studio (JSON), as they are", None),
-    "inspect": Kind("logs of Inspect (.json, .eval)", inspect_log.read),
+    "inspect": Kind("logs of Inspect (.json, .eval)", inspect_log.read, inspect_log.open_log),
     "langsmith": Kind("data sets of LangSmith (JSON, JSON Lines, CSV)", langsmith.read),
     "mlflow": Kind("evaluation data sets, tables and traces of MLflow (JSON, JSON Lines, CSV)", mlflow.read),
     "openai-evals": Kind("samples of OpenAI's evals (JSON Lines)", openai_evals.read),
     "promptfoo": Kind("configurations and results files of promptfoo (YAML, JSON)", promptfoo.read),
     "ragas": Kind("evaluation data sets and test sets of Ragas (JSON Lines, CSV)", ragas.read),
+    "squad": Kind("questions of SQuAD (JSON, JSON Lines, Parquet)", squad.read),
     TABLE: Kind("tables with columns named by --map (CSV, JSON, JSON Lines, Parquet)", None),
 }
 
@@ -110,9 +120,9 @@ def import_file(
         raise ConfigurationError(f"--map names the columns of a table; files of {kind} have known ones")
     if kind == H2O_SONAR:
         return _own(path, name, target)
-    is_log = kind == "inspect" and path.suffix.lower() == inspect_log.SUFFIX
-    source = inspect_log.open_log(path, name or str(path)) if is_log else read_file(path, name, delimiter)
-    read = KINDS[kind].read or table.reader(columns or {})
+    form = KINDS[kind]
+    source = form.open(path, name or str(path)) if form.open else read_file(path, name, delimiter)
+    read = form.read or table.reader(columns or {})
     imported = _read_as(kind, read, source)
     complete_row_keys(imported.rows)
     content_kind = target or _default_target(imported)

@@ -1,0 +1,81 @@
+"""Questions of HotpotQA, whose answers need several paragraphs: its own files, and rows of libraries.
+
+Source: Yang et al., 2018; https://hotpotqa.github.io/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_evalstudio.formats.source import Source
+from pytest_evalstudio.importers.common import (
+    METADATA,
+    Fields,
+    Imported,
+    Json,
+    Record,
+    convert_records,
+    items_of,
+    mapping_of,
+    metadata,
+    outputs_of,
+    records,
+    text_of,
+    texts_of,
+    with_structures,
+)
+
+_KNOWN = {"_id", "id", "question", "answer", "supporting_facts", "context", "type", "level"}
+
+
+def read(source: Source) -> Imported:
+    """Convert questions: the titles and paragraphs of the supporting facts are those to be retrieved.
+
+    Raises:
+        DataError: if the file has no list of questions.
+    """
+    return convert_records(source, records(source, "data", "rows"), _row)
+
+
+def _row(record: Record, imported: Imported) -> Fields:
+    value, omissions = with_structures(record, "context", "supporting_facts"), imported.omissions
+    paragraphs = dict(_paragraphs(record, value.get("context")))
+    titles = list(dict.fromkeys(_titles(value.get("supporting_facts"))))
+    omissions.keys(value, _KNOWN, "key", "no evaluator reads it")
+    if missing := [title for title in titles if title not in paragraphs]:
+        omissions.add("text of a supporting paragraph", f"the file has none for {len(missing)} title(s)")
+    return {
+        "key": str(value.get("_id") or value.get("id") or ""),
+        "input": text_of(value.get("question"), omissions),
+        "expected_output": outputs_of(value.get("answer"), omissions),
+        "context": list(paragraphs.values()),
+        "context_sources": list(paragraphs),
+        "expected_documents": titles,
+        "expected_chunks": [paragraphs[title] for title in titles if title in paragraphs],
+        METADATA: metadata(record, "type", "level") or None,
+    }
+
+
+def _paragraphs(record: Record, context: Json) -> Iterator[tuple[str, str]]:
+    """Yield title and text of pairs of a title and sentences, or of a list of each.
+
+    Raises:
+        DataError: if the context has another form.
+    """
+    if isinstance(context, dict):
+        pairs = zip(items_of(context.get("title")), items_of(context.get("sentences")), strict=False)
+        context = [[title, sentences] for title, sentences in pairs]
+    for index, pair in enumerate(items_of(context)):
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise record.error("expected a title and its sentences", "context", index)
+        title, sentences = pair
+        # The sentences of the data set begin with their own blanks.
+        yield str(title), "".join(texts_of(sentences)).strip()
+
+
+def _titles(facts: Json) -> Iterator[str]:
+    if isinstance(facts, dict):
+        yield from texts_of(mapping_of(facts).get("title"))
+    for fact in facts if isinstance(facts, list) else []:
+        if isinstance(fact, list) and fact:
+            yield str(fact[0])
