@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -57,13 +58,20 @@ def _imported(name: str) -> ModuleType:
         )
     folder = str(path.absolute().parent) if is_file else str(Path.cwd())
     if folder not in sys.path:
-        sys.path.insert(0, folder)
+        sys.path.insert(_place_behind_library(), folder)
     try:
         return _file(path) if is_file else importlib.import_module(name)
     except ConfigurationError:
         raise
     except Exception as exc:  # the user's code: the message names it, without a traceback
         raise ConfigurationError(f"{OPTION} {name}: does not load: {exception_text(exc)}") from exc
+
+
+def _place_behind_library() -> int:
+    """Return the place behind the standard library, whose modules a file of the folder must not replace."""
+    library = Path(os.__file__).parent
+    folders = {str(library), str(library / "lib-dynload")}
+    return 1 + max((place for place, folder in enumerate(sys.path) if folder in folders), default=-1)
 
 
 def _file(path: Path) -> ModuleType:

@@ -9,12 +9,12 @@ import signal
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager, suppress
-from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Any
 
 from pytest_evalstudio.core.errors import EvalStudioError
+from pytest_evalstudio.core.processes import safe_context, start_resource_tracker
 from pytest_evalstudio.guard.worker_process import (
     CheckTexts,
     EncodedVerdict,
@@ -185,7 +185,7 @@ def kill_all() -> None:
 
 
 def _spawn(source: GuardDescription, check_s: float) -> tuple[BaseProcess, Connection]:
-    context = multiprocessing.get_context("spawn")
+    context = safe_context()
     connection, other_end = context.Pipe()
     process = context.Process(target=run_worker, args=(other_end, source, check_s), daemon=True)
     with _STARTING, _signals_blocked():
@@ -206,7 +206,7 @@ def _signals_blocked() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    resource_tracker.ensure_running()  # its start would unblock them
+    start_resource_tracker()  # its start would unblock them
     previous_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         yield

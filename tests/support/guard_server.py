@@ -126,14 +126,16 @@ def served(
     *options: str,
     evaluators: Sequence[str] = ("moody",),
     prepare: Callable[[], None] | None = None,
+    program: Sequence[str] = (sys.executable, "-m", "pytest_evalstudio.cli"),
 ) -> tuple[Child, str]:
     """Start `evalstudio guard serve`; return its process, which leads a group, and its address.
 
     Args:
         prepare: called in the new process before the command.
+        program: the command `evalstudio`.
     """
     configure(folder / "g.json", *evaluators)
-    command = [sys.executable, "-m", "pytest_evalstudio.cli", "guard", "serve", "--config", "g.json"]
+    command = [*program, "guard", "serve", "--config", "g.json"]
     environment = {"PYTHONPATH": os.pathsep.join([TESTS, os.environ.get("PYTHONPATH", "")])}
     process = children.start(
         [*command, "--plugin-module", PLUGIN, *options],

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from pytest_evalstudio.batch.scoring.scorer import BatchScorer, ScorerSetup
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
+from pytest_evalstudio.core.processes import safe_context
 
 if TYPE_CHECKING:
     from pytest_evalstudio.batch.input.sources import RowBatch
@@ -124,7 +125,7 @@ class _Pool:
         """
         executor = ProcessPoolExecutor(
             self._setup.workers,
-            mp_context=multiprocessing.get_context("spawn"),
+            mp_context=safe_context(),
             initializer=_begin,
             initargs=(self._setup,),
         )
