@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
+import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.core.plugins.host import HostFault
+from pytest_evalstudio.hosts import _mcp_relay
 from pytest_evalstudio.hosts._connected import send_traceparent
 from pytest_evalstudio.hosts._faults import innermost, quoted
 from pytest_evalstudio.hosts._malformed import connection_fault
@@ -40,6 +44,24 @@ class ServerAddress:
     @property
     def name(self) -> str:
         return self.url or self.command[0]
+
+
+def _program(address: ServerAddress) -> str:
+    """Return the path of a server's program, which the relay starts.
+
+    Raises:
+        OSError: if there is no such program, or it cannot be run.
+    """
+    name = address.command[0]
+    if os.path.dirname(name):
+        path = os.path.join(address.folder, name)
+        error = None if os.access(path, os.X_OK) else errno.EACCES if os.path.exists(path) else errno.ENOENT
+    else:
+        path = shutil.which(name, path=address.env.get("PATH")) or name
+        error = errno.ENOENT if path == name else None
+    if error is not None:
+        raise OSError(error, os.strerror(error))
+    return path
 
 
 class ServerConnection:
@@ -109,9 +131,10 @@ class ServerConnection:
             logger.addHandler(logging.NullHandler())
         address = self._address
         if not address.url:
+            # Isolated, so that the relay imports nothing from the folder of the server.
             server = StdioServerParameters(
-                command=address.command[0],
-                args=list(address.command[1:]),
+                command=sys.executable,
+                args=["-I", _mcp_relay.__file__, _program(address), *address.command[1:]],
                 env=dict(address.env) or None,
                 cwd=address.folder,
             )
@@ -128,6 +151,15 @@ class ServerConnection:
         )
         return Client(streamable_http_client(address.url, http_client=http))
 
+    def relayed_note(self) -> str:
+        """Return the last note of the relay, as the end of a sentence; "" for none."""
+        notes = [line for line in self._last_lines() if line.startswith(_mcp_relay.NOTE)]
+        return f": {quoted(notes[-1].removeprefix(_mcp_relay.NOTE), self._mask)}" if notes else ""
+
+    def _last_lines(self) -> list[str]:
+        self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - 4 * _LOG_CHARS))
+        return redact(self._log.read()).strip()[-_LOG_CHARS:].splitlines()
+
     def _fault(self, exc: Exception) -> HostFault:
         address = self._address
         if address.url:
@@ -135,8 +167,7 @@ class ServerConnection:
         if isinstance(exc, FileNotFoundError | PermissionError):
             reason = quoted(exc.strerror or "", self._mask)
             return HostFault(f"cannot start {address.command[0]!r}: {reason}; check command")
-        self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - 4 * _LOG_CHARS))
-        lines = redact(self._log.read()).strip()[-_LOG_CHARS:]
+        lines = "\n".join(self._last_lines())
         last = f"; it wrote: {quoted(lines, self._mask)}" if lines else ""
         return HostFault(
             f"{address.command[0]!r} does not speak the Model Context Protocol:"

@@ -191,7 +191,10 @@ class McpServer(Connected):
             return HostFault(f"{server} refused the request: {quoted(str(exc), self._mask)}; check the call")
         connection.is_broken = True
         if isinstance(exc, MCPError):
-            return HostFault(f"{server} ended the connection during the call; check the server", retry=True)
+            note = connection.relayed_note()
+            return HostFault(
+                f"{server} ended the connection during the call{note}; check the server", retry=True
+            )
         if is_transport_error(exc):
             return connection_fault(server, exc, self._mask)
         return reply_fault(server, exc, self._mask, retry=True)

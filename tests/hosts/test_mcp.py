@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import socket
 import subprocess
 import sys
@@ -50,6 +51,36 @@ if len(sys.argv) > 1:
 else:
     server.run("stdio")
 """
+PLAIN_SERVER = """
+import json
+import sys
+
+
+def reply(number, result):
+    print(json.dumps({"jsonrpc": "2.0", "id": number, "result": result}), flush=True)
+
+
+for line in sys.stdin:
+    message = json.loads(line)
+    method = message.get("method")
+    if method == "initialize":
+        version = message["params"]["protocolVersion"]
+        server = {"name": "plain", "version": "1"}
+        reply(
+            message["id"], {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": server}
+        )
+    elif method == "tools/list":
+        reply(message["id"], {"tools": [{"name": "chat", "inputSchema": {"type": "object"}}]})
+    elif method == "tools/call":
+        arguments = message["params"]["arguments"]
+        for _ in range(arguments["times"]):
+            sys.stdout.write(arguments["words"])
+        reply(message["id"], {"content": [{"type": "text", "text": "done"}]})
+    elif "id" in message:
+        error = {"code": -32601, "message": "Method not found"}
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}), flush=True)
+"""
+"""A server without the library, which keeps other output away from the messages."""
 Ask = Callable[..., list[Answer]]
 
 
@@ -83,6 +114,12 @@ def transport(request: pytest.FixtureRequest, server: Path) -> dict[str, Any]:
     if request.param == "http":
         return {"url": request.getfixturevalue("url")}
     return {"command": sys.executable, "args": [str(server)]}
+
+
+@pytest.fixture
+def plain_server(tmp_path: Path) -> dict[str, Any]:
+    (tmp_path / "plain.py").write_text(PLAIN_SERVER, encoding="utf-8")
+    return {"command": sys.executable, "args": ["plain.py"], "concurrency": 1}
 
 
 @pytest.fixture
@@ -163,6 +200,26 @@ def test_a_server_that_crashes_is_started_again(ask: Ask, server: Path) -> None:
     assert [answer.text for answer in answers[::2]] == ["5 USD to US", "5 USD to CL"]
     assert json.loads(answers[3].text) == {"sum": 2}
     assert "ended the connection during the call; check the server" in answers[1].error
+
+
+@pytest.mark.parametrize("words", ["loading the index\n", '{"level": "info"}\n', "[1, 2]\n", "{\n"])
+def test_stray_lines_on_standard_output_are_no_messages(
+    words: str, ask: Ask, plain_server: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    answers = ask([call("chat", words=words, times=1_000), call("chat", words="", times=0)], **plain_server)
+    assert [(answer.text, answer.error) for answer in answers] == [("done", ""), ("done", "")]
+    assert "Traceback" not in caplog.text
+
+
+def test_a_line_without_an_end_closes_the_connection_within_bounded_memory(
+    ask: Ask, plain_server: dict[str, Any]
+) -> None:
+    flood = call("chat", words="x" * 100_000, times=1_000)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    flooded, answered = ask([flood, call("chat", words="", times=0)], **plain_server)
+    assert "during the call: the server wrote a line of more than 20,000,000 bytes; check" in flooded.error
+    assert answered.text == "done"
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000  # kB, on Linux
 
 
 @pytest.mark.parametrize("status", [302, 307])
