@@ -131,7 +131,7 @@ def _results(
     for key, score in outcome.scores.items():
         if score is None:
             continue
-        label = _label(metrics[key], score) if key in metrics else ""
+        label = label_of(metrics[key], score) if key in metrics else ""
         yield (
             INFORMATION,
             [
@@ -143,7 +143,7 @@ def _results(
         )
 
 
-def _label(metric: MetricEntry, score: float) -> str:
+def label_of(metric: MetricEntry, score: float) -> str:
     """Return "pass" or "fail" where the metric decides, else ""."""
     if not (metric.primary or metric.asserted):
         return ""

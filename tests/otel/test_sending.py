@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from pytest_evalstudio.otel import sending
+from pytest_evalstudio.otel import channel, sending
 
 REQUESTS = [(b"{}", 1)]
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
@@ -33,8 +33,14 @@ def collector(answer: Answer) -> Iterator[str]:
                 connection.recv(65_536)
                 answer(connection)
 
-        threading.Thread(target=serve, daemon=True).start()
-        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.getsockname()[1]}"
+        finally:
+            # Without it, the thread would go on to accept connections of whatever gets the descriptor next.
+            server.shutdown(socket.SHUT_RDWR)
+            thread.join()
 
 
 def hang(connection: socket.socket) -> None:
@@ -63,8 +69,8 @@ def flood(connection: socket.socket) -> None:
 
 @pytest.mark.parametrize("answer", [hang, trickle_headers, trickle_body])
 def test_a_slow_collector_is_given_up(answer: Answer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sending, "REQUEST_S", 0.3)
-    monkeypatch.setattr(sending, "_ATTEMPTS", 2)
+    monkeypatch.setattr(channel, "REQUEST_S", 0.3)
+    monkeypatch.setattr(channel, "_ATTEMPTS", 2)
     with collector(answer) as url, pytest.raises(sending.NotSent, match=r"did not answer within 0\.3 s"):
         sending.send(url, REQUESTS)
 
