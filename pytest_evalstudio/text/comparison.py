@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -18,6 +19,7 @@ from pytest_evalstudio.text.units import MEASURES, same_unit
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 _GAP = re.compile(r"[\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 _BLANKS = re.compile(r"\s+")
+_DIGITS = re.compile(r"[0-9]+")
 _EMPHASIS = re.compile(r"(\*\*|__|\*|_|`+)(.+)\1\Z", re.DOTALL)
 _BRACKETS = {"(": ")", "[": "]", "{": "}", "<": ">", "«": "»", "【": "】"}
 _EDGE = "\\s\"'.,;:!?。，、；：！？．｡､¿¡؟؛،۔।॥…·「」『』《》〈〉"
@@ -66,23 +68,50 @@ def has_whole(text: str, part: str) -> bool:
     return not part
 
 
+def has_part(text: str, part: str) -> bool:
+    """Return True if a text has a part in which a number at an edge is the whole number; case counts.
+
+    >>> has_part("15 USD", "5 USD"), has_part("illnesses", "illness"), has_part("FY2024", "2024")
+    (False, True, True)
+    """
+    plain, wanted = fold(text), fold(part)
+    position = plain.find(wanted)
+    while wanted and position >= 0:
+        if not _continues_number(plain, wanted, position, position + len(wanted)):
+            return True
+        position = plain.find(wanted, _end_of_number(plain, position))
+    return not wanted
+
+
+def _end_of_number(text: str, start: int) -> int:
+    """Return the index after the digits at a position: each digit of a long row would take quadratic time."""
+    match = _DIGITS.match(text, start)
+    return match.end() if match else start + 1
+
+
 def _continues(text: str, word: str, start: int, end: int) -> bool:
     """Return True if a word is a part of a longer one."""
+    if _joins(word[0]) and start and _joins(text[start - 1]):
+        return True
+    if _joins(word[-1]) and end < len(text) and _joins(text[end]):
+        return True
+    return _continues_number(text, word, start, end)
+
+
+def _continues_number(text: str, word: str, start: int, end: int) -> bool:
+    """Return True if a number at the beginning or the end of a word is a part of a longer one."""
     before, after = text[max(0, start - 2) : start], text[end : end + 2]
-    if _joins(word[0]) and before and _joins(before[-1]):
-        return True
-    if _joins(word[-1]) and after and _joins(after[0]):
-        return True
     if word[0].isdigit() and re.search(
-        r"[0-9][.,']\Z|(?:\A|[\s(])-\Z", before if start > 1 else f" {before}"
+        r"[0-9]\Z|[0-9][.,']\Z|(?:\A|[\s(])-\Z", before if start > 1 else f" {before}"
     ):
         return True
-    return word[-1].isdigit() and bool(re.match(r"[.,'][0-9]|%", after))
+    return word[-1].isdigit() and bool(re.match(r"[0-9]|[.,'][0-9]|%", after))
 
 
 def _joins(char: str) -> bool:
-    """Return True for a letter, digit or underscore of a script with spaces between words."""
-    return (char.isalnum() or char == "_") and not _UNSPACED.match(char)
+    """Return True for a letter, digit, mark or underscore of a script with spaces between words."""
+    is_part = char.isalnum() or char == "_" or unicodedata.category(char).startswith("M")
+    return is_part and not _UNSPACED.match(char)
 
 
 def find_number(

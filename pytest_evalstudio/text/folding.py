@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 _SPACES = "\t\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 _HYPHENS = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d"
-_APOSTROPHES = "\u2018\u2019\u201a\u201b\u2032\u02bc\uff07\u00b4"
+_APOSTROPHES = "\u2018\u2019\u201a\u201b\u2032\u02bc\uff07\u00b4\u1ffd"
 _QUOTES = "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb\uff02"
 _FULL_WIDTH = "".join(
     chr(0xFEE0 + code) for code in range(0x21, 0x7F) if chr(0xFEE0 + code) not in "\uff0d\uff07\uff02"
@@ -30,8 +30,14 @@ _LOOK_ALIKE = re.compile(f"[{re.escape(''.join(map(chr, _TABLE)))}]")
 _ZERO_WIDTH = re.compile(f"[{ZERO_WIDTH}]")
 _BROKEN_NUMBER = re.compile(r"(?<=[0-9])\r?\n(?=[0-9$€£%]|[A-Z]{3}\b)")
 """A line break after a digit and before what belongs to the number; text before it was wrapped."""
-_DECOMPOSED = re.compile(r"[^\u0300-\u036f\u1160-\u11ff][\u0300-\u036f\u1160-\u11ff]{1,30}")
-"""A letter with its accents, or a Korean syllable in parts; more accents than that are no text."""
+_MARKS = (
+    "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u093c\u09bc\u09be\u09d7\u0a3c\u0b3c\u0b3e\u0b56\u0b57"
+    "\u0bbe\u0bd7\u0c56\u0cc2\u0cd5\u0cd6\u0d3e\u0d57\u0dca\u0dcf\u0ddf\u102e\u1160-\u11ff\u1b35\u3099\u309a\U000110ba\U00011127"
+    "\U0001133e\U00011357\U000114b0\U000114ba\U000114bd\U000115af\U00011930"
+)
+"""Second characters of Unicode's compositions, and marks that are reordered with them."""
+_DECOMPOSED = re.compile(f"[^{_MARKS}][{_MARKS}]{{1,30}}")
+"""A letter with its marks, or a Korean syllable in parts; more marks than that are no text."""
 
 
 class Folded(NamedTuple):
@@ -46,10 +52,13 @@ class Folded(NamedTuple):
     origins: Sequence[int] = ()
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Return the stretch of the original text that a stretch of the folded one comes from."""
+        """Return the stretch of the original text that a stretch of the folded one comes from.
+
+        Marks and characters of zero width after its last character belong to it.
+        """
         if not self.origins:
             return start, end
-        return self.origins[start], self.origins[end - 1] + 1 if end > start else self.origins[start]
+        return self.origins[start], self.origins[end]
 
 
 def fold_characters(text: str) -> str:
@@ -77,6 +86,22 @@ def fold(text: str) -> str:
     '15 USD'
     """
     return fold_with_origins(text).text
+
+
+def same_characters(first: str, second: str) -> bool:
+    r"""Return True if two texts have the same characters but for look-alikes; line breaks count.
+
+    >>> same_characters("don\u2019t", "don't"), same_characters("1\n2", "1 2")
+    (True, False)
+    """
+    if first == second:
+        return True
+    if first.isascii() and second.isascii() and "\t" not in f"{first}{second}":
+        return False
+    return (
+        fold_with_origins(first, join_numbers=False).text
+        == fold_with_origins(second, join_numbers=False).text
+    )
 
 
 def fold_with_origins(text: str, *, join_numbers: bool = True) -> Folded:
@@ -112,4 +137,5 @@ def fold_with_origins(text: str, *, join_numbers: bool = True) -> Folded:
     return Folded("".join((*parts, plain[position:])), origins)
 
 
-_REMOVED_OR_DECOMPOSED = re.compile(f"{_ZERO_WIDTH.pattern}|{_DECOMPOSED.pattern}")
+_REMOVED_OR_DECOMPOSED = re.compile(f"{_ZERO_WIDTH.pattern}|{_DECOMPOSED.pattern}|[^\x00-\x7f]")
+"""A character by itself may have another form, e.g. the sign of kelvin."""

@@ -58,6 +58,8 @@ def test_labels_are_folded_but_not_confused(text: str, label: str) -> None:
         ("你必须卖掉房子", "必须", True),
         ("open 18:00", "8:00", False),
         ("open 8:00", "8:00", True),
+        ("किताब", "क", False),
+        ("यह क है", "क", True),
     ],
 )
 def test_a_word_is_no_part_of_another(text: str, word: str, is_found: bool) -> None:

@@ -17,18 +17,17 @@ from msgspec import Struct
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.outcomes import Fragment, Outcome
+from pytest_evalstudio.text.folding import ZERO_WIDTH
 
 if TYPE_CHECKING:
     import regex
 
-INVISIBLE = "\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
-"""Soft hyphen, zero-width spaces and joiners, directional marks, byte order mark."""
 MAX_MARKS = 30
 """Marks that are normalised together, as in Unicode's stream-safe format.
 
 Normalising a run of marks takes time that grows with the square of its length.
 """
-_ASKS_FOR_INVISIBLE = re.compile(rf'["(][{INVISIBLE}]+[")]')
+_ASKS_FOR_INVISIBLE = re.compile(rf'["(][{ZERO_WIDTH}]+[")]')
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _CACHED_TEXTS = 512  # evaluators of one chunk ask for the same texts one after another
 
@@ -132,7 +131,9 @@ def _special() -> regex.Pattern[str]:
     """Return the pattern of what may be compared in another form; ASCII texts need no such pattern."""
     import regex
 
-    return regex.compile(rf"(?P<invisible>[{INVISIBLE}]+)|[^\p{{M}}]?[\p{{M}}\u1160-\u11ff]+")
+    return regex.compile(
+        rf"(?P<invisible>[{ZERO_WIDTH}]+)|[^\p{{M}}]?(?:(?![{ZERO_WIDTH}])[\p{{M}}\u1160-\u11ff])+"
+    )
 
 
 @functools.lru_cache(maxsize=_CACHED_TEXTS)
