@@ -12,6 +12,8 @@ from pytest_evalstudio.core.json_pointers import value_at
 from pytest_evalstudio.core.paths import path_below
 from pytest_evalstudio.metrics.json_schema import read_schema, refuse_constant, schema_fault
 from pytest_evalstudio.metrics.quoting import one_line
+from pytest_evalstudio.text.comparison import has_part
+from pytest_evalstudio.text.folding import same_characters
 
 MAX_BYTES = 64 * 1024 * 1024
 """Larger files are judged by their presence and size alone."""
@@ -94,7 +96,7 @@ def check_declared(
     if kind == "csv":
         _check_csv(text)
     for reason in contains:
-        if reason not in text:
+        if not has_part(text, reason):
             raise ArtifactFault(f"does not contain {one_line(reason)!r}")
 
 
@@ -135,11 +137,17 @@ def _check_json(text: str, schema: Any, fields: Mapping[str, Any], folder: str) 
         actual = value_at(value, pointer, _MISSING)
         if actual is _MISSING:
             raise ArtifactFault(f"has no field {one_line(pointer)}")
-        if actual != expected or isinstance(actual, bool) is not isinstance(expected, bool):
+        if not _equal(actual, expected) or isinstance(actual, bool) is not isinstance(expected, bool):
             raise ArtifactFault(
                 f"field {one_line(pointer)} is {one_line(repr(actual), 60)}, expected"
                 f" {one_line(repr(expected), 60)}"
             )
+
+
+def _equal(actual: object, expected: object) -> bool:
+    if isinstance(actual, str) and isinstance(expected, str):
+        return same_characters(actual, expected)
+    return bool(actual == expected)
 
 
 def _check_csv(text: str) -> None:

@@ -16,6 +16,7 @@ from pytest_evalstudio.evaluators._common import keywords, listed
 from pytest_evalstudio.formats.patterns import compiled
 from pytest_evalstudio.metrics.quoting import one_line
 from pytest_evalstudio.metrics.retention import Lapse, Messages, UserFact, declared_fact, lapses, user_facts
+from pytest_evalstudio.text.folding import fold
 
 _SENTENCE_CHARS = 200
 _WORDS = {"asked_again": "asked for again", "contradicted": "contradicted"}
@@ -92,7 +93,7 @@ class FactRetention:
             [*case.context, *(call.result or "" for call in case.tool_calls), *case.all_outputs]
         )
         try:
-            forgotten = lapses(messages, facts, known)
+            forgotten = lapses(messages, facts, fold(known))
         except TimeoutError:
             fact = "a pattern of `facts` takes longer than 2 s"
             return Outcome.error(f"{fact}; simplify it", OutcomeCode.INPUT_INVALID)
@@ -101,13 +102,14 @@ class FactRetention:
         )
 
     def _facts(self, messages: Messages) -> list[UserFact]:
-        declared = [declared_fact(messages, table["value"], table["asked_by"]) for table in self.facts]
+        declared = [declared_fact(messages, fold(table["value"]), table["asked_by"]) for table in self.facts]
         return [*user_facts(messages), *(fact for fact in declared if fact is not None)]
 
 
 def _messages(case: Case) -> list[tuple[str, str]]:
     turns = [(turn.role, turn.content) for turn in case.conversation]
-    return [*turns, ("user", case.question), ("assistant", case.actual_output)]
+    messages = [*turns, ("user", case.question), ("assistant", case.actual_output)]
+    return [(role, fold(content)) for role, content in messages]
 
 
 def _described(lapse: Lapse) -> str:

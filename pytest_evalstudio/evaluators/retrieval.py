@@ -11,6 +11,7 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
+from pytest_evalstudio.core.text import is_blank
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, keywords, listed
 from pytest_evalstudio.evaluators._embedding_family import RAG, embedding_evaluator
@@ -180,7 +181,7 @@ class DocumentRecall:
     """The sources of the chunks suffice; their texts are not read."""
 
     def not_applicable(self, case: Case) -> str:
-        if not any(name.strip() for name in case.expected_documents):
+        if not _named(case.expected_documents):
             return "no expected documents"
         if any(name.strip() for name in case.context_sources):
             return ""
@@ -193,8 +194,8 @@ class DocumentRecall:
         reason = self.not_applicable(case)
         if reason:
             return Outcome.not_applicable(reason)
-        expected = dict.fromkeys(name.strip() for name in case.expected_documents if name.strip())
-        missing = missing_documents(list(expected), case.context_sources)
+        expected = _named(case.expected_documents)
+        missing = missing_documents(expected, case.context_sources)
         recall = 1 - len(missing) / len(expected)
         return Outcome.score(
             {"document_recall": recall},
@@ -286,7 +287,7 @@ class LabelledRetrieval:
 
 
 def _named(names: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(name.strip() for name in names if name.strip()))
+    return list(dict.fromkeys(name.strip() for name in names if not is_blank(name)))
 
 
 @dataclass(frozen=True, slots=True)

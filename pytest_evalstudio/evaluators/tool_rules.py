@@ -16,6 +16,7 @@ from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import keywords, listed, worst
 from pytest_evalstudio.metrics.quoting import one_line
+from pytest_evalstudio.text.folding import fold
 
 _AGREEMENT = re.compile(
     r"\W*(?:yes|yep|yeah|sure|ok|okay|agreed|confirmed?|correct|go ahead|please (?:do|go ahead|proceed)"
@@ -23,9 +24,7 @@ _AGREEMENT = re.compile(
     re.IGNORECASE,
 )
 """Beginning of a user's message that agrees to an action."""
-_OBJECTION = re.compile(
-    r"\A[^,.;!?]*\bnot\b|\A[^.!?]*\b(?:do not|don['’]t|wait|stop|hold on)\b", re.IGNORECASE
-)
+_OBJECTION = re.compile(r"\A[^,.;!?]*\bnot\b|\A[^.!?]*\b(?:do not|don't|wait|stop|hold on)\b", re.IGNORECASE)
 """A first clause or sentence that takes the agreement back."""
 
 
@@ -199,7 +198,8 @@ def _faults(rule: Rule, case: Case) -> Iterator[BrokenRule]:
 
 
 def _agrees(message: str) -> bool:
-    return _AGREEMENT.match(message) is not None and _OBJECTION.match(message) is None
+    plain = fold(message)
+    return _AGREEMENT.match(plain) is not None and _OBJECTION.match(plain) is None
 
 
 def _named(calls: Sequence[ToolCall], index: int) -> str:

@@ -1,19 +1,21 @@
 """Matchers: expected values of arguments and states that are more than literals.
 
-A literal is compared by JSON equality: 1 equals 1.0, the order of keys says nothing, strings are taken as
-they are. An object with one key that begins with "$" is a matcher:
+A literal is compared by JSON equality: 1 equals 1.0, the order of keys says nothing. In strings and names of
+members, characters that look alike are equal, see `text.folding`; case and white space count. An object with
+one key that begins with "$" is a matcher:
 
 | matcher | matches |
 |---|---|
 | `{"$any": true}` | every value that is there, null included |
 | `{"$absent": true}` | nothing: the argument is not there |
 | `{"$one_of": [...]}` | a value that matches one of the list |
-| `{"$regex": "..."}` | a string in which the pattern is found |
+| `{"$regex": "..."}` | a string in which the pattern is found, as it is or with look-alikes folded |
 | `{"$approx": 120.0, "tolerance": 0.01}` | a number at most the tolerance (0.000001) away |
 | `{"$contains": ...}` | a string with this part, a list with this element, or an object with these values |
 | `{"$schema": {...}}` | a value that is valid under a JSON Schema |
 
-Matchers may stand inside objects and lists.
+Matchers may stand inside objects and lists. A number at an edge of a part is a whole one: "5 USD" is no part
+of "15 USD".
 """
 
 from __future__ import annotations

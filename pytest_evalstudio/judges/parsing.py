@@ -11,6 +11,7 @@ from typing import Any
 
 from pytest_evalstudio.core.replies import NO, YES
 from pytest_evalstudio.judges.second_verdicts import BETWEEN, keys_in_text, keys_in_value, says_more
+from pytest_evalstudio.text.folding import fold
 
 LONGEST_REPLY = 1_000_000  # judges answer in a few hundred tokens; the rest is not read
 MOST_TRIES = 200  # opening braces that are tried; bounds the time of a reply full of them
@@ -250,7 +251,7 @@ def _option(value: Any, options: list[str]) -> Any:
     """The option that a value means, the value itself where it means none."""
     if isinstance(value, bool):
         value = "true" if value else "false"
-    word = str(value).strip(_EDGES).lower()
+    word = fold(str(value)).strip(_EDGES).lower()
     for option in options:
         if word == option.lower():
             return option

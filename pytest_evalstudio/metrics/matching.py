@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_evalstudio.core.errors import EvaluationError
+from pytest_evalstudio.core.json_pointers import have_names, member
 from pytest_evalstudio.formats.matchers import DEFAULT_TOLERANCE, is_number, matcher_of
 from pytest_evalstudio.formats.patterns import compiled, shortened
+from pytest_evalstudio.text.comparison import has_part
+from pytest_evalstudio.text.folding import fold, same_characters
 
 _PATTERN_TIMEOUT_S = 2.0  # a user's pattern may take exponential time
 
@@ -33,14 +36,14 @@ def matches(actual: Any, expected: Any) -> bool:
     (True, False, True)
     """
     if isinstance(expected, str):
-        return isinstance(actual, str) and actual == expected
+        return isinstance(actual, str) and same_characters(actual, expected)
     if name := matcher_of(expected):
         return _meets(actual, name, expected)
     if isinstance(expected, Mapping):
         return (
             isinstance(actual, Mapping)
-            and actual.keys() <= expected.keys()
-            and all(matches(actual.get(key, ABSENT), item) for key, item in expected.items())
+            and have_names(actual, expected)
+            and all(matches(member(actual, key, ABSENT), item) for key, item in expected.items())
         )
     if isinstance(expected, list | tuple):
         return (
@@ -61,7 +64,9 @@ def _meets(actual: Any, name: str, matcher: Mapping[str, Any]) -> bool:
         case "$one_of":
             return any(matches(actual, choice) for choice in operand)
         case "$regex":
-            return isinstance(actual, str) and _is_in(operand, actual)
+            return isinstance(actual, str) and (
+                _is_in(operand, actual) or ((plain := fold(actual)) != actual and _is_in(operand, plain))
+            )
         case "$approx":
             tolerance = matcher.get("tolerance", DEFAULT_TOLERANCE)
             return is_number(actual) and abs(actual - operand) <= tolerance
@@ -82,10 +87,10 @@ def _is_in(pattern: str, text: str) -> bool:
 
 def _contains(actual: Any, part: Any) -> bool:
     if isinstance(actual, str):
-        return isinstance(part, str) and part in actual
+        return isinstance(part, str) and (part == actual or has_part(actual, part))
     if isinstance(actual, Mapping):
         return isinstance(part, Mapping) and all(
-            matches(actual.get(key, ABSENT), item) for key, item in part.items()
+            matches(member(actual, key, ABSENT), item) for key, item in part.items()
         )
     return isinstance(actual, list | tuple) and any(matches(item, part) for item in actual)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.metrics import porter
+from pytest_evalstudio.text.folding import fold
 
 MOST_PAIRS = 1_500_000_000
 """Most pairs of words for ROUGE-L, whose time is their number divided by the bits of a machine word: about a
@@ -178,7 +179,7 @@ def normalized_edit_similarity(first: str, second: str) -> float:
     """Return 1 minus the edit distance divided by the length of the longer text.
 
     Args:
-        first: a short text; case and surrounding white space are ignored.
+        first: a short text; case, look-alikes and surrounding white space are ignored.
         second: another short text.
 
     Returns:
@@ -189,7 +190,7 @@ def normalized_edit_similarity(first: str, second: str) -> float:
     >>> normalized_edit_similarity("kitten", "Sitting")
     0.5714285714285714
     """
-    shorter, longer = sorted((first.strip().casefold(), second.strip().casefold()), key=len)
+    shorter, longer = sorted((_plain(first), _plain(second)), key=len)
     if not longer:
         return 1.0
     row = list(range(len(shorter) + 1))
@@ -204,7 +205,7 @@ def normalized_edit_similarity(first: str, second: str) -> float:
 
 
 def exact_match(first: str, second: str) -> float:
-    """Compare two texts, ignoring case and surrounding white space.
+    """Compare two texts, ignoring case, look-alikes and surrounding white space.
 
     Args:
         first: a text.
@@ -216,14 +217,14 @@ def exact_match(first: str, second: str) -> float:
     >>> exact_match(" Paris", "paris"), exact_match("Paris", "Rome")
     (1.0, 0.0)
     """
-    return float(first.strip().casefold() == second.strip().casefold())
+    return float(_plain(first) == _plain(second))
 
 
 def token_jaccard(first: str, second: str) -> float:
     """Return the share of distinct words that occur in both texts.
 
     Args:
-        first: a text; case is ignored.
+        first: a text; case and look-alikes are ignored.
         second: another text.
 
     Returns:
@@ -234,9 +235,13 @@ def token_jaccard(first: str, second: str) -> float:
     >>> token_jaccard("New York", "york")
     0.5
     """
-    first_words, second_words = set(first.casefold().split()), set(second.casefold().split())
+    first_words, second_words = set(_plain(first).split()), set(_plain(second).split())
     union = first_words | second_words
     return len(first_words & second_words) / len(union) if union else 1.0
+
+
+def _plain(text: str) -> str:
+    return fold(text).strip().casefold()
 
 
 def _ngrams(tokens: Sequence[str], n: int) -> Iterator[tuple[str, ...]]:

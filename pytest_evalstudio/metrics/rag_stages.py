@@ -17,6 +17,7 @@ from pytest_evalstudio.metrics.grounding import (
 from pytest_evalstudio.metrics.ranking import missing_documents
 from pytest_evalstudio.metrics.refusals import is_refusal
 from pytest_evalstudio.text.claims import content_of, stated_figures
+from pytest_evalstudio.text.folding import fold
 from pytest_evalstudio.text.numbers import Figure
 
 RagStage = Literal["not_retrieved", "not_used", "contradicted"]
@@ -149,10 +150,12 @@ def _contradicts(answer: str, vocabulary: SourceVocabulary, reference: str, cont
 
 def _agreement(text: str) -> bool | None:
     """Return True for a text that begins with "yes", False with "no", None for others."""
-    first = text.lstrip(" *_\"'“(").split(maxsplit=1)
-    word = first[0].strip(".,;:!*_\"'”)").lower() if first else ""
+    first = fold(text).lstrip(" *_\"'(").split(maxsplit=1)
+    word = first[0].strip(".,;:!*_\"')").lower() if first else ""
     return {"yes": True, "no": False}.get(word)
 
 
 def _has_negation(text: str) -> bool:
-    return any(is_negation(word.strip(".,;:!?()\"'")) for word in text.lower().split() if len(word) < 20)
+    return any(
+        is_negation(word.strip(".,;:!?()\"'")) for word in fold(text).lower().split() if len(word) < 20
+    )

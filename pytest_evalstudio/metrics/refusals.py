@@ -20,18 +20,20 @@ from __future__ import annotations
 
 import functools
 import re
-import unicodedata
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from pytest_evalstudio.metrics.refusal_phrases import COURTESIES, EXPLANATIONS, LEAD, NO_LEAD, REFUSALS
+from pytest_evalstudio.text.folding import fold_with_origins
 
 ClauseKind = Literal["refusal", "courtesy", "explanation", "content"]
 
 _SENTENCE_END = re.compile(r"(?<=[.!?…。！？])\s+|\n+")
-_CLAUSE_END = re.compile(r"\s*[:;—–]\s*|\s-\s|,?\s(?:but|however|although|though|so|therefore)\b,?\s?")
+_CLAUSE_END = re.compile(r"\s*[:;]\s*|\s-\s|,?\s(?:but|however|although|though|so|therefore)\b,?\s?")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_NOT_SPOKEN = re.compile(r"[*_#>`\"“”«»]+")
+_PARENTHETIC = re.compile("[—–―]")
+"""Dashes that divide clauses; folded, they would be hyphens."""
+_NOT_SPOKEN = re.compile(r"[*_#>`\"]+")
 _LISTED = re.compile(r"[-•]\s+")
 _BLANKS = re.compile(r"\s+")
 _MAX_LEADS = 8
@@ -57,7 +59,7 @@ def is_refusal(answer: str, question: str = "", phrases: Sequence[str] = ()) -> 
     Args:
         answer: English text; time is linear in its length.
         question: numbers of the question may be repeated in a refusal.
-        phrases: refusals of the application in any language; case and blanks do not count.
+        phrases: refusals of the application in any language; case, blanks and look-alikes do not count.
 
     Source: rule of this project; see the description of the module.
 
@@ -113,7 +115,7 @@ def _adds_no_number(text: str, numbers: set[str]) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Return a text in lower case with straight apostrophes, without marks of emphasis and quotation."""
-    straight = unicodedata.normalize("NFC", text).replace("’", "'").casefold()
-    lines = _NOT_SPOKEN.sub(" ", straight).splitlines()
+    """Return a text in lower case with plain characters, without marks of emphasis and quotation."""
+    plain = fold_with_origins(_PARENTHETIC.sub(" - ", text), join_numbers=False).text.casefold()
+    lines = _NOT_SPOKEN.sub(" ", plain).splitlines()
     return "\n".join(line for each in lines if (line := _BLANKS.sub(" ", each).strip()))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import re
 
+from pytest_evalstudio.text.folding import fold
+
 POSITIVE_WORDS = frozenset({
     "good", "great", "excellent", "best", "better", "happy", "glad", "pleased", "welcome", "thank", "thanks", "helpful", "kind", "friendly",  # noqa: E501
     "nice", "wonderful", "perfect", "positive", "success", "successful", "successfully", "easy", "easily", "safe", "secure", "reliable",  # noqa: E501
@@ -40,7 +42,7 @@ _NEGATIONS = frozenset(
         "wasn't",
     }
 )
-_WORD = re.compile(r"\w+(?:['’]\w+)?")
+_WORD = re.compile(r"\w+(?:'\w+)?")
 _NEGATION_WORDS = 3
 _NORMALISATION = 15  # alpha of VADER (Hutto and Gilbert, 2014)
 _MAX_WORDS = 50_000
@@ -63,7 +65,7 @@ def lexicon_sentiment(text: str) -> float:
     (0.25, -0.25)
     """
     total, negated = 0, 0
-    for word in _WORD.findall(text.lower().replace("’", "'"))[:_MAX_WORDS]:
+    for word in _WORD.findall(fold(text).lower())[:_MAX_WORDS]:
         value = (word in POSITIVE_WORDS) - (word in NEGATIVE_WORDS)
         total += -value if negated else value
         negated = _NEGATION_WORDS if word in _NEGATIONS else max(0, negated - 1)

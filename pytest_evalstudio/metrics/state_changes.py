@@ -8,6 +8,7 @@ from typing import Any
 
 from pytest_evalstudio.core.json_pointers import value_at
 from pytest_evalstudio.metrics.matching import ABSENT, matches
+from pytest_evalstudio.text.folding import fold
 
 
 def unmet_expectations(state: Any, expected: Mapping[str, Any]) -> list[tuple[str, Any]]:
@@ -73,9 +74,10 @@ def is_covered(pointer: str, expected: Mapping[str, Any]) -> bool:
     >>> is_covered("/card/status", {"/card": {"$any": True}}), is_covered("/card", {"/cards": 1})
     (True, False)
     """
+    plain = fold(pointer)
     return any(
-        pointer == other or pointer.startswith(f"{other}/") or other.startswith(f"{pointer}/")
-        for other in expected
+        plain == other or plain.startswith(f"{other}/") or other.startswith(f"{plain}/")
+        for other in map(fold, expected)
     )
 
 

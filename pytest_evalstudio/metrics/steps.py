@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from pytest_evalstudio.text.folding import fold
+
 Likeness = Literal["exact", "punctuation", "case", "articles", "spelling", "meaning", "mismatch"]
 Edit = Literal["match", "mismatch", "insertion", "deletion"]
 
@@ -242,7 +244,7 @@ def likeness(first: str, second: str) -> Likeness:
 @functools.lru_cache(maxsize=8192)
 def _forms(text: str) -> tuple[str, str, str]:
     """Return a text without punctuation, then without case, then without articles."""
-    plain = " ".join(_PUNCTUATION.sub(" ", text).split())
+    plain = " ".join(_PUNCTUATION.sub(" ", fold(text)).split())
     folded = plain.casefold()
     return plain, folded, " ".join(_ARTICLE.sub(" ", folded).split())
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
 
+from pytest_evalstudio.core.json_pointers import member
 from pytest_evalstudio.core.tool_calls import NO_ARGUMENTS, ExpectedToolCall, ToolCall
 from pytest_evalstudio.metrics.assignment import best_assignment
 from pytest_evalstudio.metrics.matching import ABSENT, matches
@@ -162,7 +163,7 @@ def argument_faults(
     forbids = (expected.other_arguments or ("forbid" if rules.forbid_others else "allow")) == "forbid"
     defaults = rules.defaults.get(call.name, NO_ARGUMENTS)
     faults = [
-        ArgumentFault(name=name, expected=value, actual=call.arguments.get(name, ABSENT))
+        ArgumentFault(name=name, expected=value, actual=member(call.arguments, name, ABSENT))
         for name, value in expected.arguments.items()
         if not any(matches(actual, value) for actual in _equivalents(call.arguments, name, defaults))
     ]
@@ -171,7 +172,8 @@ def argument_faults(
         others = [
             name
             for name in call.arguments
-            if name not in expected.arguments and ABSENT not in _equivalents(call.arguments, name, defaults)
+            if member(expected.arguments, name, ABSENT) is ABSENT
+            and ABSENT not in _equivalents(call.arguments, name, defaults)
         ]
         faults += [ArgumentFault(name=name, expected=ABSENT, actual=call.arguments[name]) for name in others]
         compared += len(others)
@@ -183,7 +185,7 @@ def argument_faults(
 
 def _equivalents(arguments: Mapping[str, Any], name: str, defaults: Mapping[str, Any]) -> Sequence[Any]:
     """Return the values that an argument stands for: with its default it may as well be absent."""
-    actual = arguments.get(name, ABSENT)
+    actual = member(arguments, name, ABSENT)
     if name not in defaults:
         return (actual,)
     if actual is ABSENT:

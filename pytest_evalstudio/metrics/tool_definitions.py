@@ -13,6 +13,7 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.reading import read_bytes
 from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.metrics.json_schema import read_schema, schema_fault
+from pytest_evalstudio.text.folding import fold
 
 _WRAPPERS = ("function", "toolSpec")
 _SCHEMAS = ("parameters", "input_schema", "inputSchema")
@@ -130,7 +131,7 @@ def unsupported_values(calls: Sequence[ToolCall], texts: Sequence[str]) -> tuple
 
     Returns:
         Number of identifiers, and those without support. An identifier is a word with letters and digits, or
-        a number of at least six digits; case is ignored.
+        a number of at least six digits; case and look-alikes are ignored.
 
     >>> unsupported_values([ToolCall(name="get", arguments={"id": "E1234"})], ["Cancel e1234"])
     (1, [])
@@ -149,7 +150,7 @@ def unsupported_values(calls: Sequence[ToolCall], texts: Sequence[str]) -> tuple
 
 
 def _identifiers(text: str) -> Iterator[str]:
-    for match in _WORD.finditer(text):
+    for match in _WORD.finditer(fold(text)):
         word = match[0]
         has_digit = any(map(str.isdigit, word))
         if has_digit and (any(map(str.isalpha, word)) or (word.isdigit() and len(word) >= _MIN_DIGITS)):

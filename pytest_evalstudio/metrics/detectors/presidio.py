@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.metrics.detectors import pii
-from pytest_evalstudio.metrics.detectors.spans import Hit, merge_spans
+from pytest_evalstudio.metrics.detectors.spans import Hit, RawSpan, merge_spans, spans_in_original
 
 _KINDS = {"PERSON": "name of a person", "LOCATION": "address or place", "ORGANIZATION": "organisation"}
 """Entities of the spaCy pipeline that are reported, with their kinds."""
@@ -51,20 +51,23 @@ def find_pii_with_presidio(
     """
     analyzer = _analyzer(pipeline, language)
     entity_names = sorted(entities) or [*_KINDS, *_patterns(analyzer, language)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            results = analyzer.analyze(
-                text=text, language=language, entities=entity_names, score_threshold=min_score
-            )
-        except ValueError as exc:
-            raise EvaluationError(f"Presidio cannot search for {', '.join(entity_names)}: {exc}") from exc
-    entities_found = [
-        (result.start, result.end, _KINDS.get(result.entity_type, _words(result.entity_type)))
-        for result in results
-        if result.end > result.start
-    ]
-    return merge_spans(text, [*pii.spans(text), *entities_found])
+
+    def entity_spans(plain: str, lower: str) -> list[RawSpan]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                results = analyzer.analyze(
+                    text=plain, language=language, entities=entity_names, score_threshold=min_score
+                )
+            except ValueError as exc:
+                raise EvaluationError(f"Presidio cannot search for {', '.join(entity_names)}: {exc}") from exc
+        return [
+            (result.start, result.end, _KINDS.get(result.entity_type, _words(result.entity_type)))
+            for result in results
+            if result.end > result.start
+        ]
+
+    return merge_spans(text, [*pii.spans(text), *spans_in_original(text, entity_spans)])
 
 
 def _words(entity: str) -> str:

@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from pytest_evalstudio.metrics.detectors import secrets
-from pytest_evalstudio.metrics.detectors.spans import Hit, RawSpans, merge_spans
+from pytest_evalstudio.metrics.detectors.spans import Hit, RawSpans, merge_spans, spans_in_original
 
 _LEFT_OUT = frozenset({"base", "keyword", "high_entropy_strings", "ip_public", "private_key"})
 """The base class, rules that report ordinary text, and those that the project's own rules replace."""
@@ -27,7 +27,9 @@ def find_secrets_with_scanner(text: str) -> list[Hit]:
     Returns:
         Hits in order of position, none overlapping another.
     """
-    return merge_spans(text, [*secrets.spans(text), *_scanned(text)])
+    return merge_spans(
+        text, [*secrets.spans(text), *spans_in_original(text, lambda plain, _: list(_scanned(plain)))]
+    )
 
 
 def _scanned(text: str) -> RawSpans:

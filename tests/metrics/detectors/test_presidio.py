@@ -51,6 +51,14 @@ def test_the_formats_of_the_rules_are_reported_as_well(pipeline: Path) -> None:
     ]
 
 
+def test_look_alikes_hide_no_name(pipeline: Path) -> None:
+    text = "It was Jane\u00a0Do\u200be, card 4012\u202f8888\u202f8888\u202f1881."
+    name, card = kinds(text, pipeline)
+    assert name == ("name of a person", "Jane\u00a0Do\u200be")
+    assert card[1] == "4012\u202f8888\u202f8888\u202f1881"
+    assert kinds("It was Jan\u00a0Do\u200be.", pipeline) == []
+
+
 def test_entities_can_be_chosen(pipeline: Path) -> None:
     text = "Jane Doe of Acme Corp"
     assert kinds(text, pipeline, entities=("PERSON",)) == [("name of a person", "Jane Doe")]

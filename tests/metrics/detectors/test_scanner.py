@@ -35,6 +35,16 @@ def test_a_hit_in_a_long_line_has_its_place() -> None:
     assert text[hit.start : hit.end] == "abcd1234abcd"
 
 
+def test_look_alikes_hide_no_secret() -> None:
+    from pytest_evalstudio.metrics.detectors.scanner import find_secrets_with_scanner
+
+    key = "a1" * 32
+    text = f"softlayer_api_key\u00a0=\u00a0\u2018{key[:9]}\u200b{key[9:]}\u2019"
+    (hit,) = find_secrets_with_scanner(text)
+    assert text[hit.start : hit.end].replace("\u200b", "") == key
+    assert find_secrets_with_scanner("softlayer\u00a0keys are \u2018long\u2019") == []
+
+
 @pytest.mark.parametrize("text", ["https://a:", "AKIA", '"token": "', "x"])
 def test_long_texts_take_little_time(text: str) -> None:
     from pytest_evalstudio.metrics.detectors.scanner import find_secrets_with_scanner
