@@ -33,7 +33,7 @@ def value_condition(text: str) -> str:
     ['number(1200)', 'word("5 USD")', '"Paris"']
     """
     from pytest_evalstudio.text.comparison import longer_number
-    from pytest_evalstudio.text.numbers import decimal_text
+    from pytest_evalstudio.text.values import decimal_text
 
     if number := decimal_text(text):
         return f"number({number})"

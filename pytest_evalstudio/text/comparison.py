@@ -13,17 +13,22 @@ from typing import Any
 
 from pytest_evalstudio.text.claims import stated_figures
 from pytest_evalstudio.text.folding import fold, fold_with_origins
-from pytest_evalstudio.text.numbers import number_value
 from pytest_evalstudio.text.units import MEASURES, same_unit
+from pytest_evalstudio.text.values import number_value
 
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 _GAP = re.compile(r"[\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 _BLANKS = re.compile(r"\s+")
 _DIGITS = re.compile(r"[0-9]+")
 _EMPHASIS = re.compile(r"(\*\*|__|\*|_|`+)(.+)\1\Z", re.DOTALL)
-_BRACKETS = {"(": ")", "[": "]", "{": "}", "<": ">", "«": "»", "【": "】"}
-_EDGE = "\\s\"'.,;:!?。，、；：！？．｡､¿¡؟؛،۔।॥…·「」『』《》〈〉"
-_EDGES = re.compile(rf"^(?:[{_EDGE}](?!(?<=\.)[0-9]))+|[{_EDGE}]+$")
+_TEX = re.compile(
+    r"(?:\$\$(.+)\$\$|\$([^$]+)\$|\\\((.+)\\\)|\\\[(.+)\\\]|\\(?:boxed|text|textbf|mathrm|mathbf)\{(.+)\})\Z",
+    re.DOTALL,
+)
+"""A formula of LaTeX, or a command around a whole label."""
+_BULLET = re.compile(r"\A- (?=\D)")
+_DISTINCT = "#%&*/@\\§¶†‡‰‱٪※"
+"""Punctuation by Unicode's categories that tells labels apart."""
 _FENCE = re.compile(r"\s*```\w{0,20}\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
 
 
@@ -160,28 +165,63 @@ _MAX_WRAPPERS = 8
 """Signs of emphasis and brackets around a label that are removed, one in another: each takes a pass."""
 
 
+def _is_punctuation(char: str) -> bool:
+    """Return True for white space, quotes, and full stops, commas and the like of any script."""
+    category = unicodedata.category(char)
+    return char.isspace() or (category in ("Po", "Pi", "Pf") and char not in _DISTINCT)
+
+
+def _without_edges(label: str) -> str:
+    """Return a label without punctuation around it; the point of `.5` belongs to the number."""
+    start, end = 0, len(label)
+    while start < end and _is_punctuation(label[start]):
+        if label[start] == "." and label[start + 1 : start + 2].isdigit():
+            break
+        start += 1
+    while end > start and _is_punctuation(label[end - 1]):
+        end -= 1
+    return label[start:end]
+
+
+def _inside_brackets(label: str) -> str:
+    """Return what brackets of any script enclose, or the label as it is."""
+    if len(label) < 3:
+        return label
+    first, last = label[0], label[-1]
+    # Unicode has a closing bracket directly after the opening one, or one sign between them.
+    is_pair = unicodedata.category(first) == "Ps" and ord(last) - ord(first) in (1, 2)
+    if (is_pair and unicodedata.category(last) == "Pe") or (first, last) == ("<", ">"):
+        return label[1:-1]
+    return label
+
+
 def normal_label(text: str) -> str:
     r"""Return a label without case, white space, quotes and punctuation around it.
 
-    Signs that tell labels apart are kept: `<18`, `A*`, `C++`, `-1`. A label that is a number is its value.
+    Signs that tell labels apart are kept: `<18`, `A*`, `C++`, `-1`. A label that is a number is its value,
+    also before a percent sign.
 
     >>> [normal_label(text) for text in (' "Very  Positive." ', "<18", "A*", "**A**", "1,000", r"\frac{1}{2}", "是。")]
     ['very positive', '<18', 'a*', 'a', '1000', '1/2', '是']
     """
     label = " ".join(fold(text).casefold().split())
     for _ in range(_MAX_WRAPPERS):
-        stripped = _EDGES.sub("", label)
+        stripped = _without_edges(_BULLET.sub("", label, count=1))
         if emphasis := _EMPHASIS.match(stripped):
             stripped = emphasis[2]
-        if len(stripped) > 2 and _BRACKETS.get(stripped[0]) == stripped[-1]:
-            stripped = stripped[1:-1]
-        elif stripped[-1:] == ")" and "(" not in stripped:
-            stripped = stripped[:-1]  # "A)" of a choice
+        if formula := _TEX.match(stripped):
+            stripped = formula[formula.lastindex or 0]
+        if (inside := _inside_brackets(stripped)) != stripped:
+            stripped = inside
+        elif stripped[-1:] == ")" and not set("([{") & set(stripped):
+            stripped = stripped[:-1]  # "A)" of a choice, not "[0, 1)"
         if not stripped or stripped == label:
             break
         label = stripped
-    value = number_value(label)
-    return label if value is None else str(value)
+    number = label.removesuffix("%").rstrip(" \\")
+    percent = "%" if label.endswith("%") else ""
+    value = number_value(number if percent else label)
+    return label if value is None else f"{value}{percent}"
 
 
 def equal_by_value(text: str, expected: str) -> bool:

@@ -7,7 +7,6 @@ One reader for evaluators of support, conditions, labels and matchers.
 
 from __future__ import annotations
 
-import functools
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -398,7 +397,7 @@ def _number(match: re.Match[str] | None, text: str, habit: Habit, has_losses: bo
     if len(digits) > MAX_DIGITS:
         return Figure(match.start("digits"), match.end("digits"), "code", text=digits)
     if digits:
-        values = _values(digits, habit)
+        values = digit_values(digits, habit)
         if match["half"]:
             values = [value + _FRACTIONS[match["half"]] for value in values]
     elif match["fraction"]:
@@ -429,7 +428,7 @@ def _number(match: re.Match[str] | None, text: str, habit: Habit, has_losses: bo
     )
 
 
-def _values(digits: str, habit: Habit) -> list[Fraction]:
+def digit_values(digits: str, habit: Habit) -> list[Fraction]:
     """Return the values of digits with signs of thousands and decimals, the most likely first."""
     plain = digits.replace(" ", "").replace("'", "")
     signs = [char for char in plain if char in ".,"]
@@ -484,7 +483,7 @@ _NUMERAL = re.compile(
 
 
 @cached_by_text
-def _spelled_values(text: str) -> frozenset[Fraction]:
+def _spelleddigit_values(text: str) -> frozenset[Fraction]:
     return frozenset(
         Fraction(sum(_SPELLED[word.casefold()] for word in match.groups() if word))
         for match in _NUMERAL.finditer(text)
@@ -523,7 +522,7 @@ class FigureIndex:
         """Add the figures of a source text, and its numerals in words that stand without a unit."""
         self.add(figures_of(text))
         self.has_bounds = self.has_bounds and not _ELLIPSIS.search(text)
-        for value in _spelled_values(text):
+        for value in _spelleddigit_values(text):
             self.written[value].add(("", ""))
 
     def has(self, figure: Figure) -> bool:
@@ -578,60 +577,3 @@ class FigureIndex:
         candidates = years.values() if not year else (years.get(year, set()), years.get(0, set()))
         forms = set().union(*candidates)
         return bool(forms) and (len(figure.dates) == 1 or "" in forms or figure.text in forms)
-
-
-def decimal_text(text: str) -> str:
-    """Return a text that is a number alone with a decimal point and no other signs; "" for another text.
-
-    >>> decimal_text("1,200.50"), decimal_text("1/3"), decimal_text("Paris")
-    ('1200.5', '', '')
-    """
-    value = number_value(text)
-    if value is None or 10**MAX_DIGITS % value.denominator:
-        return ""
-    digits = len(str(value.denominator)) - 1
-    while value * 10**digits % 1:
-        digits += 1
-    whole = str(abs(value.numerator * 10**digits // value.denominator)).rjust(digits + 1, "0")
-    sign = "-" if value < 0 else ""
-    return f"{sign}{whole[:-digits]}.{whole[-digits:]}" if digits else f"{sign}{whole}"
-
-
-@functools.lru_cache(maxsize=4096)
-def number_value(text: str) -> Fraction | None:
-    r"""Return the value of a text that is a number alone, None for another text.
-
-    Args:
-        text: a label or an answer, also in LaTeX: `\frac{1}{2}`, `\boxed{5}`, `$1{,}000$`.
-
-    >>> [str(number_value(text)) for text in (r"\frac{1}{2}", "1/2", "0.50", "1,000", "1e3", "five", "5 USD")]
-    ['1/2', '1/2', '1/2', '1000', '1000', 'None', 'None']
-    """
-    plain = fold_with_origins(text[: 4 * MAX_DIGITS]).text.strip() if len(text) < 4 * MAX_DIGITS else ""
-    plain = plain.strip("$ ").removesuffix(".")
-    while boxed := re.fullmatch(r"\\(?:boxed|text|mathrm)\{(.*)\}", plain):
-        plain = boxed[1].strip("$ ")
-    plain = plain.replace("{,}", ",").replace("\\,", "").replace("\\!", "")
-    plain = re.sub(r"\\[dt]?frac\{([0-9.-]+)\}\{([0-9.]+)\}", r"\1/\2", plain)
-    if power := re.fullmatch(
-        r"([+-]?[0-9.]+)(?:e|\s?(?:\*|×|x|\\times|\\cdot)\s?10\^?\{?)([+-]?[0-9]{1,2})\}?",
-        plain,
-        re.IGNORECASE,
-    ):
-        base = number_value(power[1])
-        return None if base is None else base * Fraction(10) ** int(power[2])
-    if ratio := re.fullmatch(
-        r"([+-]?[0-9]{1,20}(?:\.[0-9]{1,20})?)\s?/\s?([0-9]{1,20}(?:\.[0-9]{1,20})?)", plain
-    ):
-        return Fraction(ratio[1]) / Fraction(ratio[2]) if Fraction(ratio[2]) else None
-    if re.match(r"[+-]?0[0-9]", plain):  # a code such as 007
-        return None
-    if (
-        not re.fullmatch(
-            r"[+-]?(?:[0-9]{1,3}(?: [0-9]{3})+(?:[.,][0-9]+)?|[0-9]+(?:[.,'][0-9]+)*|[.,][0-9]+)", plain
-        )
-        or len(plain) > MAX_DIGITS
-    ):
-        return None
-    sign = -1 if plain.startswith("-") else 1
-    return sign * _values(plain.lstrip("+-"), "point")[0]

@@ -5,7 +5,7 @@ import pytest
 
 from pytest_evalstudio.metrics.ranking import chunk_matches, document_matches
 from pytest_evalstudio.text.comparison import equal_by_value, find_number, find_word, has_whole, normal_label
-from pytest_evalstudio.text.numbers import decimal_text, number_value
+from pytest_evalstudio.text.values import decimal_text, number_value
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,23 @@ from pytest_evalstudio.text.numbers import decimal_text, number_value
         (r"$\frac{1}{2}$", "1/2"),
         (r"\boxed{0.5}", "1/2"),
         ("007", "007"),
-        ("5 %", "5 %"),
+        ("5 %", "5%"),
+        (r"5\%", "5%"),
+        ("5", "5"),
+        ("A†", "a†"),
+        ("- spam", "spam"),
+        ("Այո։", "այո"),
+        ("አዎ።", "አዎ"),
+        ("‹oui›", "oui"),
+        ("〔是〕", "是"),
+        ("[0, 1)", "[0, 1)"),
+        (r"\(\frac12\)", "1/2"),
+        (r"$$\text{Yes}$$", "yes"),
+        (r"1\frac{1}{2}", "3/2"),
+        ("1½", "3/2"),
+        ("11/2", "11/2"),
+        ("10^3", "1000"),
+        (r"2\sqrt{2}", r"2\sqrt{2}"),
     ],
 )
 def test_labels_are_folded_but_not_confused(text: str, label: str) -> None:
