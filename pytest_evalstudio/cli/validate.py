@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pytest_evalstudio.cli.common import Adds
     from pytest_evalstudio.core.cases import Case
     from pytest_evalstudio.core.plugins.registry import Registry
+    from pytest_evalstudio.engine.scoring.plan import Plan
     from pytest_evalstudio.formats.config import Configuration
     from pytest_evalstudio.formats.source import Source
 
@@ -101,6 +102,8 @@ def _validate_configuration(name: str, registry: Registry) -> int:
     for table in config.evaluator.values():
         if table.get(JUDGE_OPTION):
             check_judge_settings(config, registry, table[JUDGE_OPTION])
+    for warning in _configured_schema_warnings(plan, config):
+        say(f"warning: {name}: {warning}")
     if unused:
         return FINDINGS
     say(f"{name}: configuration, {len(config.model)} models: fine")
@@ -151,11 +154,50 @@ def _validate_data(name: str, registry: Registry) -> int:
         is_fault = config.unchecked == "fail"
         say(f"{'' if is_fault else 'warning: '}{name}: {line}")
         wrong += [DataError(line)] if is_fault else []
-    for warning in _ambiguous_conditions(task.case for task in file_tasks):
+    cases = [task.case for task in file_tasks]
+    faults, warnings = _schema_lines(cases)
+    for fault in faults:
+        say(f"{name}: {fault}")
+        wrong.append(DataError(fault))
+    for warning in (*_ambiguous_conditions(cases), *warnings):
         say(f"warning: {name}: {warning}")
     if not wrong:
         say(f"{name}: {file.kind}, {counted(len(file_tasks), 'test case')}: fine")
     return FINDINGS if wrong else FINE
+
+
+def _schema_lines(cases: Iterable[Case]) -> tuple[list[str], list[str]]:
+    """Return the faults of the JSON Schemas of test cases, and warnings of those that check nothing."""
+    from pytest_evalstudio.metrics.json_schema import read_schema, schema_warning
+
+    faults, warnings = [], []
+    for case in cases:
+        declared = case.extra.get("json_schema")
+        if declared is None:
+            continue
+        try:
+            warning = schema_warning(read_schema(declared, case.folder))
+        except ConfigurationError as exc:
+            faults.append(f"{case.key}: {exc}")
+            continue
+        if warning:
+            warnings.append(f"{case.key}: {warning}")
+    return faults, warnings
+
+
+def _configured_schema_warnings(plan: Plan, config: Configuration) -> Iterator[str]:
+    """Yield a warning for each configured JSON Schema that checks nothing."""
+    from pytest_evalstudio.evaluators.json_schema import JsonSchema
+    from pytest_evalstudio.metrics.json_schema import read_schema, schema_warning
+
+    for selected in plan.selected:
+        if not isinstance(selected.evaluator, JsonSchema) or selected.id not in config.evaluator:
+            continue
+        declared = selected.evaluator.json_schema
+        if "json_schema" in config.evaluator[selected.id] and (
+            warning := schema_warning(read_schema(declared, "."))
+        ):
+            yield f"evaluator {selected.id}: {warning}"
 
 
 def _ambiguous_conditions(cases: Iterable[Case]) -> Iterator[str]:

@@ -80,13 +80,22 @@ def _fault(value: Any) -> str:
         case "$contains":
             return _fault_inside(operand)
         case "$schema":
-            return "" if isinstance(operand, Mapping | bool) else "$schema: write a JSON Schema"
+            return _schema_fault(operand)
     return ""
 
 
 def _fault_inside(value: Any) -> str:
     parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
     return next((fault for part in parts if (fault := _fault(part))), "")
+
+
+def _schema_fault(schema: object) -> str:
+    from pytest_evalstudio.formats.json_schema_forms import unwrapped, vocabulary_fault
+
+    if not isinstance(schema, Mapping | bool):
+        return "$schema: write a JSON Schema"
+    fault = vocabulary_fault(unwrapped(schema))
+    return f"$schema: {fault}" if fault else ""
 
 
 def _pattern_fault(pattern: object) -> str:

@@ -10,21 +10,32 @@ from typing import Any, NoReturn
 
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.reading import read_bytes
+from pytest_evalstudio.formats.json_formats import FORMATS, format_checker
+from pytest_evalstudio.formats.json_schema_forms import (
+    dialect,
+    formats_of,
+    permits_everything,
+    unwrapped,
+    vocabulary_fault,
+)
 from pytest_evalstudio.formats.patterns import excess
 from pytest_evalstudio.metrics.quoting import one_line
 
 _PATTERN_TIMEOUT_S = 2.0  # a pattern of a stranger's schema may take exponential time
 
 
-def read_schema(declared: object, folder: str) -> str:
-    """Return the canonical JSON text of a schema.
+def read_schema(declared: object, folder: str, *, of_others: bool = False) -> str:
+    """Return the canonical JSON text of a schema; OpenAI's forms of a response format are unwrapped.
 
     Args:
         declared: a schema, its JSON text, or the path of its file.
         folder: start of a relative path.
+        of_others: whether keywords and formats that JSON Schema does not have are ignored, as definitions of
+            tools have them.
 
     Raises:
-        ConfigurationError: if it cannot be read, is not JSON, or is not a valid schema.
+        ConfigurationError: if it cannot be read, is not JSON, is not a valid schema,
+            or has an unknown keyword.
 
     >>> read_schema(' {"type":  "array"} ', ".")
     '{"type": "array"}'
@@ -46,9 +57,34 @@ def read_schema(declared: object, folder: str) -> str:
             raise ConfigurationError(f"{source}: not JSON: {exc}") from None
     if not isinstance(declared, Mapping | bool):
         raise ConfigurationError(f"json_schema: a schema is a JSON object, not {type(declared).__name__}")
-    canonical = json.dumps(_plain(declared), sort_keys=True)
+    canonical = json.dumps(_plain(unwrapped(declared)), sort_keys=True)
     _validator(canonical)
+    if not of_others and (fault := _vocabulary_fault(canonical)):
+        raise ConfigurationError(f"json_schema: {fault}")
     return canonical
+
+
+@functools.lru_cache(maxsize=256)
+def _vocabulary_fault(schema: str) -> str:
+    return vocabulary_fault(json.loads(schema))
+
+
+def schema_warning(schema: str) -> str:
+    """Return what a valid schema does not check although its author may think so; "" for nothing.
+
+    Args:
+        schema: canonical JSON text, see `read_schema`.
+
+    >>> schema_warning('{"title": "Fee"}')
+    'json_schema permits every JSON value; write its type, required and properties'
+    """
+    content = json.loads(schema)
+    if permits_everything(content):
+        return "json_schema permits every JSON value; write its type, required and properties"
+    unknown = [name for name in formats_of(content) if name not in FORMATS]
+    if unknown:
+        return f"json_schema: format {one_line(unknown[0])!r} is not checked; write a pattern"
+    return ""
 
 
 def json_fault(text: str, schema: str) -> tuple[str, int]:
@@ -121,7 +157,7 @@ def _validator(schema: str) -> Any:
     from referencing import Registry
 
     content = json.loads(schema)
-    kind = validators.validator_for(content, default=validators.Draft202012Validator)
+    kind = dialect(content)
     try:
         kind.check_schema(content)
     except SchemaError as exc:
@@ -139,7 +175,7 @@ def _validator(schema: str) -> Any:
         ),
     }
     keywords = {name: check for name, check in limited.items() if name in kind.VALIDATORS}
-    return validators.extend(kind, keywords)(content, registry=Registry())
+    return validators.extend(kind, keywords)(content, registry=Registry(), format_checker=format_checker())
 
 
 # The keywords of jsonschema that search by `re`, which knows no time limit, with `_matches` in its place.

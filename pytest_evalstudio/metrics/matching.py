@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_evalstudio.core.errors import EvaluationError
+from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.json_pointers import have_names, member
 from pytest_evalstudio.formats.matchers import DEFAULT_TOLERANCE, is_number, matcher_of
 from pytest_evalstudio.formats.patterns import compiled, shortened
@@ -98,4 +98,8 @@ def _contains(actual: Any, part: Any) -> bool:
 def _schema_fault(value: Any, schema: object) -> str:
     from pytest_evalstudio.metrics.json_schema import read_schema, schema_fault
 
-    return schema_fault(value, read_schema(schema, "."))
+    try:
+        canonical = read_schema(schema, ".")
+    except ConfigurationError as exc:
+        raise EvaluationError(f"$schema: {exc}") from None
+    return schema_fault(value, canonical)

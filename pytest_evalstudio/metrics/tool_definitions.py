@@ -65,7 +65,7 @@ def _definition(item: object, location: str) -> tuple[str, str]:
     schema = next((definition[key] for key in _SCHEMAS if isinstance(definition.get(key), Mapping)), None)
     if schema is not None and isinstance(schema.get("json"), Mapping):  # Bedrock
         schema = schema["json"]
-    return name, "" if schema is None else read_schema(schema, ".")
+    return name, "" if schema is None else read_schema(schema, ".", of_others=True)
 
 
 def default_arguments(definitions: Mapping[str, str]) -> dict[str, dict[str, Any]]:
