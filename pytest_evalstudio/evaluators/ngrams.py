@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from pytest_evalstudio.core.cases import Case, Turn
 from pytest_evalstudio.core.codes import OutcomeCode
@@ -23,7 +23,9 @@ from pytest_evalstudio.metrics.overlap import (
     rouge_l,
     rouge_n,
 )
+from pytest_evalstudio.text.folding import same_characters
 from pytest_evalstudio.text.prose import prose_sentences
+from pytest_evalstudio.text.words import split_unspaced
 
 MAX_N = 4
 _FULL = 0.9995  # prints as 1.000, so that nothing is missing
@@ -43,7 +45,9 @@ _FULL = 0.9995  # prints as 1.000, so that nothing is missing
 class Rouge:
     """F1 of words, word pairs and longest common word sequence with the expected output, Porter-stemmed.
 
-    Words are runs of Latin letters and digits, as in the rouge-score package: other scripts have no ROUGE.
+    Words and figures of ASCII texts are those of the rouge-score package. In other texts, words are runs of
+    letters, digits and marks of any script; each letter of a script without spaces is a word, and so is each
+    emoji. Two such words have no ROUGE-2.
 
     Source: Lin, 2004 (ROUGE: A Package for Automatic Evaluation of Summaries).
     """
@@ -63,26 +67,30 @@ class Rouge:
     def _score(self, case: Case, tokenize: RougeTokenizer) -> Outcome:
         if is_empty(case):
             return worst(self.metrics)
-        expected = tokenize(case.expected_output)
+        expected, answer = tokenize(case.expected_output), tokenize(case.actual_output)
         if not expected:
+            if same_characters(case.expected_output.strip(), case.actual_output.strip()):
+                return Outcome.score({"rouge_1": 1.0, "rouge_2": 1.0, "rouge_l": 1.0})
             return Outcome.not_applicable(
-                "the expected output has no Latin letter or digit; ROUGE reads no other characters"
+                "the expected output has no word or emoji; ROUGE reads nothing else"
             )
-        answer = tokenize(case.actual_output)
+        is_package = case.expected_output.isascii() and case.actual_output.isascii()
+        has_pairs = is_package or max(len(expected), len(answer)) > 1
         try:
             scores = {
                 "rouge_1": rouge_n(expected, answer, 1),
-                "rouge_2": rouge_n(expected, answer, 2),
+                "rouge_2": rouge_n(expected, answer, 2) if has_pairs else None,
                 "rouge_l": rouge_l(expected, answer),
             }
         except EvaluationError as exc:
             return Outcome.error(str(exc), OutcomeCode.TEXT_TOO_LONG)
-        return Outcome.score(scores, reason="" if answer else "the answer has no Latin letter or digit")
+        return Outcome.score(scores, reason="" if answer else "the answer has no word or emoji")
 
 
 @evaluator(
     "bleu",
     name="BLEU",
+    extra="bleu",
     difference=(
         "Scores from 0 to 1 of a single answer, n = 1 to 4 apart; sacreBLEU prints a corpus score"
         " from 0 to 100 with its own tokens."
@@ -98,11 +106,15 @@ class Bleu:
     """Share of the answer's word n-grams in the expected output, n = 1 to 4, with a brevity penalty.
 
     Each score is that of a single n, not the geometric mean over all up to n. An answer of fewer than n words
-    has no BLEU-n.
+    has no BLEU-n. Words are those of NLTK (Penn Treebank), and single letters in scripts without spaces.
+
+    Attributes:
+        tokenize: "treebank", or a tokenizer of sacrebleu: "13a", "intl", "zh" (Chinese), "char".
 
     Source: Papineni et al., 2002 (BLEU: a Method for Automatic Evaluation of Machine Translation).
     """
 
+    tokenize: Literal["treebank", "13a", "intl", "zh", "char"] = "treebank"
     metrics: ClassVar[tuple[Metric, ...]] = tuple(
         Metric(
             f"bleu_{n}",
@@ -114,18 +126,35 @@ class Bleu:
     )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        from pytest_evalstudio.metrics.treebank import word_tokens
-
-        tokenize = functools.lru_cache(maxsize=1024)(
-            functools.partial(word_tokens, split_sentences=prose_sentences)
-        )
+        tokenize = functools.lru_cache(maxsize=1024)(self._tokenizer())
         return [self._score(case, tokenize) for case in cases]
+
+    @property
+    def requires(self) -> tuple[str, ...]:
+        """Return sacrebleu for its tokenizers."""
+        return () if self.tokenize == "treebank" else ("module:sacrebleu",)
+
+    def _tokenizer(self) -> Callable[[str], tuple[str, ...]]:
+        if self.tokenize == "treebank":
+            return _treebank_tokens
+        from pytest_evalstudio.metrics.translation_tokens import translation_tokens
+
+        return translation_tokens(self.tokenize)
 
     def _score(self, case: Case, tokenize: Callable[[str], tuple[str, ...]]) -> Outcome:
         if is_empty(case):
             return worst(self.metrics)
         answer, expected = tokenize(case.actual_output), tokenize(case.expected_output)
         return Outcome.score({f"bleu_{n}": bleu_n(answer, expected, n) for n in range(1, MAX_N + 1)})
+
+
+def _treebank_tokens(text: str) -> tuple[str, ...]:
+    from pytest_evalstudio.metrics.treebank import word_tokens
+
+    tokens = word_tokens(text, split_sentences=prose_sentences)
+    if text.isascii():
+        return tokens
+    return tuple(part for token in tokens for part in split_unspaced(token))
 
 
 @evaluator(

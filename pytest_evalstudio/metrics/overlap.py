@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.metrics import porter
-from pytest_evalstudio.text.folding import fold
+from pytest_evalstudio.text.folding import fold, same_characters
+from pytest_evalstudio.text.words import signs_of, words_of
 
 MOST_PAIRS = 1_500_000_000
 """Most pairs of words for ROUGE-L, whose time is their number divided by the bits of a machine word: about a
@@ -17,7 +19,7 @@ second.
 
 
 class RougeTokenizer:
-    """Tokenizer of the rouge-score package that processes each text once.
+    """Tokenizer of the rouge-score package, for ASCII, and of words of all scripts that reads each text once.
 
     An instance serves one batch.
     """
@@ -28,20 +30,45 @@ class RougeTokenizer:
         self._tokens: dict[str, tuple[str, ...]] = {}
 
     def __call__(self, text: str) -> tuple[str, ...]:
-        """Return lower-case runs of Latin letters and digits, stemmed if longer than three characters.
+        """Return the words in lower case; those of ASCII letters are stemmed if longer than three characters.
 
         Args:
             text: any text.
 
-        >>> RougeTokenizer()("The Banks' earnings")
-        ('the', 'bank', 'earn')
+        >>> RougeTokenizer()("The Banks' earnings"), RougeTokenizer()("银行 👍")
+        (('the', 'bank', 'earn'), ('银', '行', '👍'))
         """
         tokens = self._tokens.get(text)
         if tokens is None:
-            from rouge_score.tokenize import tokenize
-
-            tokens = self._tokens[text] = tuple(tokenize(text, self))
+            tokens = self._tokens[text] = tuple(self._read(text))
         return tokens
+
+    def _read(self, text: str) -> list[str]:
+        if not text.isascii():
+            return [stem for word in words_of(text) for stem in _stems(word)]
+        from rouge_score.tokenize import tokenize
+
+        return list(tokenize(text, self))
+
+
+_STRETCH = re.compile(r"([a-z0-9]+)([^a-z0-9]*)")
+
+
+def _stems(word: str) -> list[str]:
+    """Return the stems of a word, divided where the rouge-score package divides it.
+
+    That package takes letters with accents for blanks. They stay with the letters before them, so that texts
+    have as many words as there, and words with other accents differ.
+    """
+    first = _STRETCH.search(word)
+    if first is None:
+        return [word]
+    stems = [
+        (porter.stem(match[1]) if len(match[1]) > 3 else match[1]) + match[2]
+        for match in _STRETCH.finditer(word)
+    ]
+    stems[0] = word[: first.start()] + stems[0]
+    return stems
 
 
 def rouge_n(expected: Sequence[str], answer: Sequence[str], n: int) -> float:
@@ -134,8 +161,8 @@ def rouge_agreement(first: str, second: str, tokenize: RougeTokenizer) -> tuple[
         EvaluationError: see `rouge_l`.
 
     Returns:
-        Two fractions from 0.0 to 1.0; higher is better. 0.0 if either answer is empty, 1.0 for equal answers,
-        including those without Latin letters.
+        Two fractions from 0.0 to 1.0; higher is better. 0.0 if either answer is empty, 1.0 for equal answers.
+        Two answers without words are compared by their signs.
 
     Source: Lin, 2004.
 
@@ -144,9 +171,11 @@ def rouge_agreement(first: str, second: str, tokenize: RougeTokenizer) -> tuple[
     """
     if not first or not second:
         return 0.0, 0.0
-    if first == second:
+    if same_characters(first, second):
         return 1.0, 1.0
     first_tokens, second_tokens = tokenize(first), tokenize(second)
+    if not first_tokens and not second_tokens:
+        first_tokens, second_tokens = tuple(signs_of(first)), tuple(signs_of(second))
     return rouge_n(first_tokens, second_tokens, 1), rouge_l(first_tokens, second_tokens)
 
 

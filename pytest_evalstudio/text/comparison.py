@@ -15,9 +15,10 @@ from pytest_evalstudio.text.claims import stated_figures
 from pytest_evalstudio.text.folding import fold, fold_with_origins
 from pytest_evalstudio.text.units import MEASURES, same_unit
 from pytest_evalstudio.text.values import number_value
+from pytest_evalstudio.text.words import UNSPACED
 
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
-_GAP = re.compile(r"[\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+_GAP = re.compile(rf"[\W{UNSPACED}]")
 _BLANKS = re.compile(r"\s+")
 _DIGITS = re.compile(r"[0-9]+")
 _EMPHASIS = re.compile(r"(\*\*|__|\*|_|`+)(.+)\1\Z", re.DOTALL)

@@ -13,6 +13,7 @@ from pytest_evalstudio.text.folding import fold
 from pytest_evalstudio.text.numbers import FigureIndex, figures_of
 from pytest_evalstudio.text.sentences import split_sentences
 from pytest_evalstudio.text.thoughts import split_thoughts
+from pytest_evalstudio.text.words import words_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "text.md"
 
@@ -30,6 +31,7 @@ RULES: dict[str, Callable[..., object]] = {
     "characters": fold,
     "numbers": _is_supported,
     "labels": normal_label,
+    "words": words_of,
 }
 
 
