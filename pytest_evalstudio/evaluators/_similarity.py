@@ -16,6 +16,7 @@ from pytest_evalstudio.metrics.detectors import redact
 from pytest_evalstudio.metrics.quoting import one_line
 from pytest_evalstudio.metrics.similarity import Weighting, best_matches, cosines, sentence_weights
 from pytest_evalstudio.text.claims import Claim, claims_of
+from pytest_evalstudio.text.folding import same_characters
 
 if TYPE_CHECKING:
     from pytest_evalstudio.metrics.similarity import Floats
@@ -140,6 +141,19 @@ def answer_and_expected(case: Case) -> tuple[list[Claim], list[Claim]]:
     if is_empty(case):
         return [], []
     return claims_of(case.actual_output), claims_of(case.expected_output)
+
+
+def without_words(case: Case, metrics: Sequence[Metric]) -> Outcome | None:
+    """Return the outcome of texts that cannot be embedded, None for others.
+
+    Equal texts of emoji or signs are as similar as can be; a text has no similarity with an expected one
+    without words. An answer without words where words are expected is left to the evaluator.
+    """
+    if is_empty(case) or has_words(case.expected_output):
+        return None
+    if same_characters(case.actual_output.strip(), case.expected_output.strip()):
+        return Outcome.score({metric.key: 1.0 for metric in metrics})
+    return Outcome.not_applicable(f"{NO_EXPECTED_WORDS}, and the answer is another text")
 
 
 def nothing_to_compare(

@@ -22,6 +22,7 @@ from pytest_evalstudio.evaluators._similarity import (
     has_words,
     no_words,
     sentence_fragments,
+    without_words,
 )
 from pytest_evalstudio.metrics.detectors import redact
 from pytest_evalstudio.metrics.overlap import exact_match, normalized_edit_similarity, token_jaccard
@@ -105,6 +106,9 @@ class AnswerSemanticSentenceSimilarity(SentenceAlignment):
     def read(self, case: Case, tools: Tools) -> tuple[list[Claim], list[Claim]]:
         return answer_and_expected(case)
 
+    def special_outcome(self, case: Case) -> Outcome | None:
+        return without_words(case, self.metrics)
+
     def aggregate_sentences(self, values: Sequence[float], answer: Sequence[Claim]) -> Mapping[str, float]:
         mean, lowest = mean_and_min(values)
         return {"mean_answer_similarity": mean, "min_answer_similarity": lowest}
@@ -152,7 +156,7 @@ class AnswerAccuracy(SentenceAlignment):
             return worst(self.metrics)
         shorter = min(len(case.actual_output.strip()), len(case.expected_output.strip()))
         if self.short_string_metric == "embeddings" or shorter > self.short_string_threshold:
-            return None
+            return without_words(case, self.metrics)
         value = _STRING_METRICS[self.short_string_metric](case.actual_output, case.expected_output)
         reason = "" if value == 1 else f"compared by {self.short_string_metric}"
         return Outcome.score({"answer_accuracy": value}, reason=reason)
@@ -240,7 +244,9 @@ class AnswerSemanticSimilarity:
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         pairs = list(
             dict.fromkeys(
-                (case.actual_output, case.expected_output) for case in cases if has_words(case.actual_output)
+                (case.actual_output, case.expected_output)
+                for case in cases
+                if has_words(case.actual_output) and has_words(case.expected_output)
             )
         )
         values = dict(zip(pairs, self._similarities(pairs, tools), strict=True))
@@ -249,6 +255,8 @@ class AnswerSemanticSimilarity:
     def _outcome(self, case: Case, value: float | None) -> Outcome:
         if is_empty(case):
             return worst(self.metrics)
+        if (wordless := without_words(case, self.metrics)) is not None:
+            return wordless
         if value is None:
             return no_words(self.metrics)
         return Outcome.score({"answer_similarity": value})

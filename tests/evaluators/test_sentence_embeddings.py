@@ -19,6 +19,11 @@ from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.evaluators.questions_drift import packed, unpacked
+from pytest_evalstudio.evaluators.sentence_similarity import (
+    AnswerAccuracy,
+    AnswerSemanticSentenceSimilarity,
+    AnswerSemanticSimilarity,
+)
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.metrics.similarity import drift
 from pytest_evalstudio.text.sentences import split_sentences
@@ -329,3 +334,40 @@ def test_weights_of_the_sentences_can_be_given() -> None:
 def test_given_weights_must_be_positive(id: str, weights: tuple[float, ...]) -> None:
     with pytest.raises(ConfigurationError, match="expected 'uniform', 'length' or positive numbers"):
         REGISTRY.evaluators.get(id)(weights=weights)
+
+
+SIMILARITIES = [
+    AnswerSemanticSimilarity(),
+    AnswerSemanticSentenceSimilarity(),
+    AnswerAccuracy(),
+    AnswerAccuracy(short_string_metric="embeddings"),
+]
+
+
+@pytest.mark.parametrize("evaluator", SIMILARITIES, ids=lambda each: type(each).__name__)
+@pytest.mark.parametrize(
+    "text", ["👍", "👍❤️🚀" * 5, "?!", "…" * 12, "你必须卖掉房子。", "شكرا لك", "Yes 👍", "क़लम"]
+)
+def test_identical_answers_have_the_highest_similarity_in_every_script(
+    evaluator: Any, text: str, case: Callable[..., Case], tools: Tools
+) -> None:
+    (outcome,) = evaluator.score([case(text, expected_output=text)], tools)
+    assert set(outcome.scores.values()) == {1.0}
+
+
+@pytest.mark.parametrize("evaluator", SIMILARITIES, ids=lambda each: type(each).__name__)
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [("👍" * 11, "👎" * 11), ("I would rather not say.", "👍" * 11), ("?!" * 6, "!?" * 6)],
+)
+def test_other_answers_than_emoji_and_signs_have_no_similarity(
+    evaluator: Any, answer: str, expected: str, case: Callable[..., Case], tools: Tools
+) -> None:
+    (outcome,) = evaluator.score([case(answer, expected_output=expected)], tools)
+    assert outcome.status == "not_applicable"
+
+
+@pytest.mark.parametrize("evaluator", SIMILARITIES, ids=lambda each: type(each).__name__)
+def test_an_emoji_in_place_of_words_fails(evaluator: Any, case: Callable[..., Case], tools: Tools) -> None:
+    (outcome,) = evaluator.score([case("👍" * 11, expected_output="The fee is 5 USD.")], tools)
+    assert set(outcome.scores.values()) == {0.0}
