@@ -32,6 +32,26 @@ def _numbers(text: str) -> None:
     find_number(text, Fraction(977), unit="USD")
 
 
+@measured("text.words", 4.0)
+def _words(text: str) -> None:
+    from pytest_evalstudio.text.comparison import has_part
+    from pytest_evalstudio.text.words import signs_of, split_unspaced, words_of
+
+    words_of(text)
+    signs_of(text)
+    split_unspaced(text)
+    has_part(text, "977")
+    has_part(text, text[:20])
+
+
+@measured("formats.json_formats", 4.0)
+def _formats(text: str) -> None:
+    from pytest_evalstudio.formats.json_formats import FORMATS, has_format
+
+    for name in FORMATS:
+        has_format(text, name)
+
+
 @measured("text.comparison", 4.0)
 def _labels_as_texts(text: str) -> None:
     from pytest_evalstudio.text.comparison import equal_by_value, normal_label
