@@ -29,6 +29,8 @@ MAX_ERRORS = 20
 FORMAT_IDS = ("agent-evaluation", "braintrust", "deepeval", "langsmith", "mlflow", "openai-evals", "ragas")
 OTEL = "otel"
 """Kind of `export` that is a run and not a file of tests: its scores as events."""
+VIEWER_IDS = ("langfuse", "mlflow", "phoenix")
+"""Viewers of traces that take the scores of a run where `--endpoint` is given."""
 
 
 def add_to(add: Adds) -> None:
@@ -100,7 +102,7 @@ def _add_export(add: Adds) -> None:
         "Write a suite, data set or lab in another tool's format, or the scores of a run as events of"
         " OpenTelemetry.",
     )
-    export_kinds = (*FORMAT_IDS, OTEL)
+    export_kinds = tuple(sorted({*FORMAT_IDS, OTEL, *VIEWER_IDS}))
     parser.add_argument("kind", choices=export_kinds, metavar="KIND", help=", ".join(export_kinds))
     parser.add_argument(
         "file",
@@ -118,10 +120,10 @@ def _add_export(add: Adds) -> None:
         "--endpoint",
         default="",
         metavar="URL",
-        help="otel: send the scores to this collector by OTLP over HTTP, e.g. http://127.0.0.1:4318",
+        help="otel, langfuse, mlflow, phoenix: send the scores of a run there, e.g. http://127.0.0.1:6006",
     )
     parser.add_argument(
-        "--texts", action="store_true", help="otel: with the reasons of the scores, which quote answers"
+        "--texts", action="store_true", help="with the reasons of the scores of a run, which quote answers"
     )
 
 
@@ -236,9 +238,12 @@ def export_one(arguments: argparse.Namespace) -> int:
     """Export a file."""
     if arguments.kind == OTEL:
         return _export_events(arguments)
+    if arguments.kind in VIEWER_IDS and (arguments.endpoint or arguments.kind not in FORMAT_IDS):
+        return _export_scores(arguments)
     for name in ("endpoint", "texts"):
         if getattr(arguments, name):
-            raise ConfigurationError(f"--{name} is an option of the kind {OTEL}")
+            kinds = ", ".join((OTEL, *VIEWER_IDS))
+            raise ConfigurationError(f"--{name} is an option of the kinds {kinds}")
     if not arguments.output:
         raise ConfigurationError("give the file that is written by -o OUT")
     from pytest_evalstudio.formats.agent_evaluation import write_evaluation_set
@@ -264,6 +269,33 @@ def export_one(arguments: argparse.Namespace) -> int:
         say(f"not exported: {name}: {arguments.kind} has no place for it")
     say(f"wrote {arguments.output}: {arguments.kind}, {len(records)} records")
     return FINE
+
+
+def _export_scores(arguments: argparse.Namespace) -> int:
+    """Send the scores of a run to a viewer of traces, beside the spans of the answers."""
+    from pytest_evalstudio.comparison.baseline import opened
+    from pytest_evalstudio.otel.scores import span_scores
+    from pytest_evalstudio.otel.viewers.kinds import export_scores
+
+    if not arguments.endpoint or arguments.output or arguments.model:
+        raise ConfigurationError(
+            f"scores are sent to {arguments.kind} by --endpoint URL, without -o and --model"
+        )
+    with opened(arguments.file) as reader:
+        scores = span_scores(reader.run, reader.items(), texts=arguments.texts)
+        exported = export_scores(arguments.kind, arguments.endpoint, scores)
+    if exported.without_span:
+        say(
+            f"not sent: {counted(exported.without_span, 'score')} of answers without a span;"
+            " run with [trace], or import the answers from traces"
+        )
+    if exported.unknown:
+        say(
+            f"not sent: {counted(exported.unknown, 'score')} of spans that are not at {arguments.endpoint};"
+            " send the application's spans there first"
+        )
+    say(f"sent {counted(exported.accepted, 'score')} to {arguments.endpoint}")
+    return FINE if exported.accepted and not exported.unknown else FINDINGS
 
 
 def _export_events(arguments: argparse.Namespace) -> int:

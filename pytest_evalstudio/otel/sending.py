@@ -45,6 +45,19 @@ def log_address(url: str) -> str:
     Raises:
         ConfigurationError: if it is no address of HTTP, or holds a user or password.
     """
+    address = service_address(url, HEADERS)
+    return address if urlsplit(address).path.strip("/") else address.rstrip("/") + _PATH
+
+
+def service_address(url: str, keys: str) -> str:
+    """Return the address of a service.
+
+    Args:
+        keys: variables of the environment with its keys, for the message.
+
+    Raises:
+        ConfigurationError: if it is no address of HTTP, or holds a user, a password, a query or a fragment.
+    """
     try:
         parts = urlsplit(url)
         is_address = parts.scheme in ("http", "https") and bool(parts.hostname)
@@ -56,9 +69,9 @@ def log_address(url: str) -> str:
         )
     if parts.username or parts.password or parts.query or parts.fragment:
         raise ConfigurationError(
-            f"the address of the collector holds a user, a query or a fragment; set keys by {HEADERS}"
+            f"the address of the collector holds a user, a query or a fragment; set keys by {keys}"
         )
-    return url if parts.path.strip("/") else url.rstrip("/") + _PATH
+    return url
 
 
 async def _rejected(channel: Channel, target: str, body: bytes) -> int:
