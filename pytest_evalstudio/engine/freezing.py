@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pytest_evalstudio.core.attachments import IMAGE_TYPES
 from pytest_evalstudio.core.errors import DataError, nearest
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
-from pytest_evalstudio.engine.scoring.masking import masked_texts
+from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
+from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.formats.attachments import AttachedFile
 from pytest_evalstudio.formats.conversations import ConversationTurn
 from pytest_evalstudio.formats.fields import EarlierTurn as EarlierTurn
@@ -17,6 +19,8 @@ from pytest_evalstudio.record.schema import Item, RecordedAttachment, RecordRow
 
 REVIEW = "to_review"
 """Category of a case whose expectations are observations that nobody has reviewed."""
+_MASKED = re.compile(r"\*{4}|\*[@.-]\*|\*{2}[ -]\*{2}")
+"""Asterisks of a mask: each one is longer than the two that are bold type in Markdown, or has separators."""
 
 
 def frozen_suite(
@@ -111,13 +115,28 @@ def _expected(calls: Sequence[ToolCall]) -> list[ExpectedToolCall]:
 def expected_call(call: ToolCall) -> ExpectedToolCall:
     """Return an observed call as an expectation.
 
-    An argument with personal data, or one that would be read as a matcher, is expected with any value.
+    An argument with personal data or secrets, masked or not, is expected with any value, and so is one that
+    would be read as a matcher. One whose name has such data is not expected, and does not count as one more.
     """
     arguments = {
-        name: value if value == masked_texts(value) and not _has_matcher(value) else {"$any": True}
+        name: {"$any": True} if _is_sensitive(value) or _has_matcher(value) else value
         for name, value in call.arguments.items()
+        if not _is_sensitive(name)
     }
-    return ExpectedToolCall(name=call.name, arguments=arguments)
+    return ExpectedToolCall(
+        name=safe_identifier(call.name),
+        arguments=arguments,
+        other_arguments="" if len(arguments) == len(call.arguments) else "allow",
+    )
+
+
+def _is_sensitive(value: object) -> bool:
+    """Return whether JSON data have personal data or secrets, or the asterisks of a record in their place."""
+    if isinstance(value, str):
+        return bool(_MASKED.search(value)) or masked(value) != value
+    if isinstance(value, Mapping):
+        return any(_is_sensitive(key) or _is_sensitive(item) for key, item in value.items())
+    return isinstance(value, list | tuple) and any(map(_is_sensitive, value))
 
 
 def _has_matcher(value: object) -> bool:

@@ -61,6 +61,70 @@ class Folded(NamedTuple):
         return self.origins[start], self.origins[end]
 
 
+_ESCAPE = re.compile(r'\\(?:u([0-9A-Fa-f]{4})|([bfnrt"/\\]))')
+_ESCAPES = re.compile(r"\\+(?:u([0-9A-Fa-f]{4})|[bfnrt])")
+"""Escapes with a letter or digits, with all backslashes before them: in nested JSON, these are doubled."""
+_ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+
+
+def unescaped_with_origins(text: str) -> tuple[str, Sequence[int]]:
+    r"""Return a text with the escapes of JSON strings as the characters that they stand for.
+
+    Args:
+        text: any text; time is linear in its length.
+
+    Returns:
+        The text, and the index in the original of each of its characters and of its end; () where it has no
+        escape.
+
+    >>> unescaped_with_origins(r"a\nb")
+    ('a\nb', [0, 1, 3, 4])
+    """
+    if "\\" not in text:
+        return text, ()
+    parts: list[str] = []
+    origins: list[int] = []
+    position = 0
+    for match in _ESCAPE.finditer(text):
+        parts += text[position : match.start()], _escaped_character(match)
+        origins += range(position, match.start() + 1)
+        position = match.end()
+    if not position:
+        return text, ()
+    origins += range(position, len(text) + 1)
+    return "".join((*parts, text[position:])), origins
+
+
+def with_escapes_of(text: str, masked: str) -> str:
+    r"""Return a masked text in which the escapes of JSON are those of the original, or of asterisks.
+
+    JSON stays JSON, also where it is in a string of JSON.
+
+    Args:
+        text: the original.
+        masked: the same with asterisks in place of some letters and digits.
+
+    >>> with_escapes_of(r"a\njane\u0062!", r"a\*****\*****!")
+    'a\\n****\\u002a!'
+    """
+    parts: list[str] = []
+    position = 0
+    for match in _ESCAPES.finditer(text):
+        start, end = match.span()
+        if masked[start:end] != match[0]:
+            is_shown = not match[1] or not chr(int(match[1], 16)).isalnum()
+            parts += masked[position:start], match[0] if is_shown else f"{match[0][:-4]}002a"
+            position = end
+    return "".join((*parts, masked[position:]))
+
+
+def _escaped_character(match: re.Match[str]) -> str:
+    if match[2]:
+        return _ESCAPED.get(match[2], match[2])
+    character = chr(int(match[1], 16))
+    return "\ufffd" if "\ud800" <= character <= "\udfff" else character
+
+
 def fold_characters(text: str) -> str:
     r"""Return a text of the same length with plain spaces, dashes, quotes, digits and letters.
 

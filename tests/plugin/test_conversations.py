@@ -245,6 +245,29 @@ def test_a_simulated_conversation_is_frozen_into_a_suite_that_passes(desk: Proje
     desk.run("frozen_suite.json").assert_outcomes(failed=1)
 
 
+def test_a_frozen_case_expects_no_masks_of_the_record(desk: Project) -> None:
+    app = """
+def ask(prompt):
+    arguments = {"to": "jane@acme.com", "jane@acme.com": 5, "balances": {"jane@acme.com": 5}, "kind": "a*b"}
+    return {"answer": "Sent.", "tool_calls": [{"name": "send", "arguments": arguments}]}
+"""
+    desk.write("app.py", app)
+    desk.write("evalstudio.toml", CONFIG.format(target="ask", factory="false"))
+    desk.suite({"key": "k", "prompt": "Send it", "condition": '"Sent"'})
+    desk.run().assert_outcomes(passed=1)
+    assert main(["freeze", "evalstudio-report", "-o", "frozen_suite.json"]) == 0
+    [case] = json.loads((desk.folder / "frozen_suite.json").read_text())["tests"][0]["test_cases"]
+    anything = {"$any": True}
+    assert case["expected_tool_calls"] == [
+        {
+            "name": "send",
+            "arguments": {"to": anything, "balances": anything, "kind": "a*b"},
+            "other_arguments": "allow",
+        }
+    ]
+    desk.run("frozen_suite.json").assert_outcomes(passed=1)
+
+
 def test_freezing_an_unknown_case_names_the_nearest_key(
     desk: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:

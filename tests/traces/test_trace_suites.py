@@ -67,6 +67,15 @@ def test_personal_data_are_masked_and_their_arguments_must_only_be_there() -> No
     }
 
 
+def test_personal_data_in_names_of_arguments_and_tools_are_in_no_suite() -> None:
+    arguments = {"balances": {"zz@acme.com": 5}, "zz@acme.com": 6, "limit": 3}
+    [case] = cases(run_of(1, "Balance?", arguments), options=("--freeze-calls",))
+    assert "acme.com" not in Path("suite.json").read_text(encoding="utf-8")
+    assert case.expected_tool_calls is not None
+    [call] = case.expected_tool_calls
+    assert (call.arguments, call.other_arguments) == ({"balances": {"$any": True}, "limit": 3}, "allow")
+
+
 def test_an_argument_that_looks_like_a_matcher_is_none() -> None:
     [case] = cases(run_of(1, "Fee?", {"query": [{"$regex": "("}]}), options=("--freeze-calls",))
     assert case.expected_tool_calls is not None

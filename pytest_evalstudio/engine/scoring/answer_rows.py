@@ -15,7 +15,13 @@ from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.core.tracing import trace_and_span
 from pytest_evalstudio.engine.asking.dialogues import joined_answer
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
-from pytest_evalstudio.engine.scoring.masking import masked, masked_items, masked_key, masked_texts
+from pytest_evalstudio.engine.scoring.masking import (
+    masked,
+    masked_counts,
+    masked_items,
+    masked_key,
+    masked_texts,
+)
 from pytest_evalstudio.engine.scoring.record_texts import document_names, iso_time
 from pytest_evalstudio.formats.attachments import attachments_of, recorded
 from pytest_evalstudio.formats.conversations import AnsweredTurn
@@ -25,6 +31,8 @@ from pytest_evalstudio.record import schema
 
 _MAX_RESULT_CHARS = 20_000
 """Longer results are cut in records: a report shows them, and evaluators have seen them whole."""
+_MAX_SECRET_CHARS = 10_000
+"""Longer than any secret that is masked: private keys have up to 6,500 characters."""
 
 
 def answer_of_row(row: Row, *, error: str, folder: str | None = None) -> Answer:
@@ -157,7 +165,7 @@ def recorded_answer(answer: Answer, folder: str) -> schema.RecordedAnswer:
         state=_recorded_text(_state_texts(answer)[0]),
         state_before=_recorded_text(_state_texts(answer)[1]),
         cost=answer.cost_usd,
-        usage=dict(answer.usage),
+        usage=masked_counts(answer.usage),
         retries=answer.retries,
         error=masked(answer.error),
         tool_calls=tuple(map(_recorded_call, answer.tool_calls)),
@@ -280,7 +288,7 @@ def _recorded_step(step: Step) -> Step:
         call=step.call,
         started_s=step.started_s,
         duration_s=step.duration_s,
-        usage=dict(step.usage),
+        usage=masked_counts(step.usage),
         cost_usd=step.cost_usd,
         error=masked(step.error),
     )
@@ -291,7 +299,9 @@ def _recorded_text(text: str | None) -> str | None:
     if text is None:
         return None
     if len(text) > _MAX_RESULT_CHARS:
-        text = f"{text[:_MAX_RESULT_CHARS]}… ({len(text):,} characters)"
+        # A part of a secret is not recognised as one, so the text is masked beyond the cut first.
+        shown = masked(text[: _MAX_RESULT_CHARS + _MAX_SECRET_CHARS])[:_MAX_RESULT_CHARS]
+        return f"{shown}… ({len(text):,} characters)"
     return masked(text)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from pytest_evalstudio.metrics.detectors import redact, redact_identifier
+from pytest_evalstudio.text.cache import cached_by_text
 
 masked = redact
 """Return a text with personal data and secrets masked."""
@@ -34,17 +34,28 @@ def masked_items(value: Mapping[Any, Any], mask_item: Callable[[Any], Any]) -> d
     {'****@****.***': 5, '****@****.*** (2)': 6}
     """
     items: dict[Any, Any] = {}
+    repeats: dict[
+        str, int
+    ] = {}  # numbers that were tried: from 2 for each key, many keys take quadratic time
     for key, item in value.items():
-        name = masked_key(key) if key.__class__ is str else key
-        number = 1
+        name = base = masked_key(key) if isinstance(key, str) else key
         while name in items:
-            number += 1
-            name = f"{masked_key(key)} ({number})"
+            repeats[base] = repeats.get(base, 1) + 1
+            name = f"{base} ({repeats[base]})"
         items[name] = mask_item(item)
     return items
 
 
-masked_key = functools.lru_cache(maxsize=4096)(redact_identifier)
+def masked_counts(value: Mapping[str, int]) -> dict[str, int]:
+    """Return counts by name with the names masked."""
+    return masked_items(value, _unchanged)
+
+
+def _unchanged(value: int) -> int:
+    return value
+
+
+masked_key = cached_by_text(redact_identifier)
 """Return a key of an object with unambiguous personal data and secrets masked: keys repeat in all calls."""
 
 _NUMBERS = frozenset({int, float, bool, type(None)})

@@ -6,6 +6,7 @@ from pytest_evalstudio.metrics.detectors import pii, secrets
 from pytest_evalstudio.metrics.detectors.cards import CARD
 from pytest_evalstudio.metrics.detectors.spans import RawSpan, lazy, mask, merge_spans
 from pytest_evalstudio.text.cache import cached_by_text
+from pytest_evalstudio.text.folding import with_escapes_of
 
 # Keys such as "report@v1.json" look like e-mail addresses, but are names of files.
 _DOCUMENT_ENDINGS = (
@@ -91,4 +92,5 @@ def _mask_spans(text: str, spans: list[RawSpan]) -> str:
     for hit in merge_spans(text, spans):
         parts += text[position : hit.start], mask(text[hit.start : hit.end])
         position = hit.end
-    return "".join(parts) + text[position:]
+    masked = "".join(parts) + text[position:]
+    return with_escapes_of(text, masked) if "\\" in text else masked

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import Struct
 
-from pytest_evalstudio.text.folding import fold_with_origins
+from pytest_evalstudio.text.folding import fold_with_origins, unescaped_with_origins
 
 RawSpan = tuple[int, int, str]
 """Start, end and kind of a span."""
@@ -21,6 +21,8 @@ _ALPHANUMERIC = re.compile(r"[^\W_]")
 _ASCII_MASK = str.maketrans(dict.fromkeys(string.ascii_letters + string.digits, "*"))
 """The same for ASCII texts, in a fraction of the time."""
 _SHOWN_CHARS = 40
+_ESCAPED_LAYERS = 3
+"""JSON in a string of JSON in a string of JSON, such as the result of a tool in a log."""
 
 
 def lazy(pattern: str, flags: int = 0) -> Callable[[], re.Pattern[str]]:
@@ -63,11 +65,26 @@ def spans_in_original(
 ) -> list[RawSpan]:
     """Return the spans of a detector that reads plain characters, by positions of the text as it is.
 
+    A text with escapes of JSON is read as it is, and as its strings are meant: in the text itself, the "n" of
+    a line break would be a part of the token after it.
+
     Args:
         text: any text.
         detect: takes the text with look-alikes folded, and the same in lower case or "".
         lower: the text in lower case, if the caller has computed it.
     """
+    spans = _folded_spans(text, detect, lower)
+    meant, origins = unescaped_with_origins(text)
+    for _ in range(_ESCAPED_LAYERS):
+        if not origins:
+            break
+        spans += [(origins[start], origins[end], kind) for start, end, kind in _folded_spans(meant, detect)]
+        meant, positions = unescaped_with_origins(meant)
+        origins = [origins[position] for position in positions]
+    return spans
+
+
+def _folded_spans(text: str, detect: Callable[[str, str], list[RawSpan]], lower: str = "") -> list[RawSpan]:
     folded = fold_with_origins(text)
     if folded.text == text:
         return detect(text, lower)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 
 import pytest
 
@@ -17,6 +18,7 @@ from pytest_evalstudio.engine.scoring.answer_rows import (
     complete_row,
     recorded_answer,
 )
+from pytest_evalstudio.engine.scoring.masking import masked_items, masked_texts
 from pytest_evalstudio.formats.conversations import AnsweredTurn
 from pytest_evalstudio.formats.dataset import Row
 
@@ -149,3 +151,28 @@ def test_keys_of_arguments_are_masked_at_any_depth() -> None:
     recorded = recorded_answer(Answer(tool_calls=(call,)), "/lab")
     assert "acme.com" not in str(recorded)
     assert list(recorded.tool_calls[0].arguments["balances"].values()) == [5, 6]
+
+
+def test_kinds_of_tokens_are_masked() -> None:
+    step = Step(kind="model", usage={"jane@acme.com": 3})
+    recorded = recorded_answer(Answer(text="a", usage={"input": 3, "jane@acme.com": 5}, steps=(step,)), "/")
+    assert "acme.com" not in str(recorded)
+    assert list(recorded.usage.values()) == [3, 5]
+
+
+def test_a_secret_at_the_end_of_a_long_result_is_masked_before_it_is_cut() -> None:
+    result = "x " * 9_990 + "jane.doe@acmebank.com" + " y" * 100
+    recorded = recorded_answer(Answer(tool_calls=(ToolCall(name="f", result=result),)), "/").tool_calls[0]
+    assert recorded.result is not None
+    assert "jane" not in recorded.result
+    assert recorded.result.endswith(f"… ({len(result):,} characters)")
+
+
+def test_many_keys_that_become_equal_take_linear_time() -> None:
+    def seconds(count: int) -> float:
+        keys = {f"a{count}-{number:06d}@acme.com": number for number in range(count)}
+        start = time.process_time()
+        assert list(masked_items(keys, masked_texts).values()) == list(range(count))
+        return time.process_time() - start
+
+    assert seconds(8_000) < 12 * max(seconds(2_000), 0.01)

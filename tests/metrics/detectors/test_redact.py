@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from itertools import pairwise
 
@@ -45,6 +46,42 @@ def test_the_body_of_a_key_is_masked() -> None:
     text = f"-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----"
     assert body not in redact(text)
     assert len(redact(text)) == len(text)
+
+
+@pytest.mark.parametrize("before", ["\n", "\t", "\r\n", '"', "\\", "\u2028", "/"])
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "ghp_" + "a1B2c3D4" * 4 + "0001",
+        "jane@acmebank.com",
+        "4111 1111 1111 1111",
+        "219-09-9999",
+        "GB29NWBK60161331926819",
+        "-----BEGIN PRIVATE KEY-----\nMIIDdzCCAl+gAwIBAgIEAgAAuTANBg\n-----END PRIVATE KEY-----",
+    ],
+)
+def test_a_secret_in_json_as_text_is_masked_and_json_stays_json(secret: str, before: str) -> None:
+    def decoded(text: str, layers: int) -> str:
+        for _ in range(layers):
+            [text] = json.loads(text)
+        return text
+
+    for is_ascii in (True, False):
+        text = before + secret + before
+        for layers in range(1, 4):
+            text = json.dumps([text], ensure_ascii=is_ascii)
+            plain = decoded(redact(text), layers)
+            assert secret not in plain
+            assert plain.startswith(before)
+
+
+def test_a_secret_that_is_all_escapes_is_masked() -> None:
+    text = "".join(f"\\u{ord(char):04x}" for char in "jane@acme.com")
+    assert json.loads(f'"{redact(text)}"') == "****@****.***"
+
+
+def test_a_path_of_windows_is_no_secret() -> None:
+    assert redact(r"C:\temp\new\build\report.txt") == r"C:\temp\new\build\report.txt"
 
 
 def test_a_clean_text_is_itself() -> None:
