@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import takewhile
+
 from pytest_evalstudio.perturbations._grammar import FUNCTION_WORDS
 from pytest_evalstudio.perturbations._words import WORD
 
 _TOPIC_WORDS = 4
 _ARTICLES = {"a": "the", "an": "the"}
 _DETERMINERS = frozenset({
-    "a", "an", "her", "his", "its", "my", "our", "that", "the", "their", "these", "this", "those", "your",
+    "a", "an", "her", "his", "its", "my", "our", "the", "their", "these", "this", "those", "your",
 })  # fmt: skip
 _BEFORE_OTHERS = frozenset({
     "can", "cannot", "could", "he", "how", "i", "may", "might", "must", "she", "should", "they", "to", "we",
@@ -65,21 +68,41 @@ _NO_NOUNS = frozenset(
 """Verbs in all forms and adverbs, which are no topic."""
 
 
-def topic_of(text: str) -> str:
-    """Return the longest run of words that are likely nouns, at most four, with its determiner, or "".
+_INVERTING = frozenset({
+    "am", "are", "can", "could", "did", "do", "does", "had", "has", "have", "how", "is", "may", "might", "must",
+    "shall", "should", "was", "were", "when", "where", "why", "will", "would",
+})  # fmt: skip
+"""First words of questions whose subject is followed by a verb or an adjective."""
+_BEFORE_SUBJECTS = frozenset({
+    "because", "how", "if", "make", "makes", "that", "when", "where", "whether", "which", "while", "why",
+})  # fmt: skip
+_BE = frozenset({"am", "are", "is", "was", "were"})
+_MASS = frozenset({
+    "access", "advice", "cash", "credit", "equipment", "income", "inflation", "information", "insurance",
+    "interest", "luggage", "money", "research", "software", "support", "travel",
+})  # fmt: skip
+"""Nouns that need neither a plural nor an article."""
 
-    A text without English function words has no topic.
+
+def topic_of(text: str) -> str:
+    """Return the longest noun phrase of a question, of at most four words, or "" where none is certain.
+
+    It fits into a sentence as it is: a determiner with nouns, a name, or nouns in the plural. A text without
+    English function words has no topic.
 
     >>> topic_of("What does a replacement card cost in Spain?")
-    'the replacement card cost'
+    'the replacement card'
     >>> topic_of("What should I know about fees?")
     'fees'
+    >>> topic_of("Is the capital of France Paris?")
+    'the capital'
     """
     matches = list(WORD.finditer(text))
     words = [match[0].lower() for match in matches]
     if not any(word in FUNCTION_WORDS for word in words):
         return ""
     runs: list[list[str]] = [[]]
+    ends = [0]
     for index, (match, word) in enumerate(zip(matches, words, strict=True)):
         previous, following = words[index - 1] if index else "", words[index + 1 : index + 2]
         is_last = not following or not _is_content(following[0])
@@ -92,12 +115,45 @@ def topic_of(text: str) -> str:
             runs[-1].append(match[0])
         else:
             runs.append([word] if word in _DETERMINERS else [])
-    run = max(runs, key=lambda run: sum(word not in _DETERMINERS for word in run))
-    determiner = run[0] if run and run[0] in _DETERMINERS else ""
-    nouns = run[1:] if determiner else run
-    if not nouns:
-        return ""
-    return " ".join([*([_ARTICLES.get(determiner, determiner)] if determiner else []), *nouns[:_TOPIC_WORDS]])
+            ends.append(0)
+        ends[-1] = index + 1
+    phrases = [_phrase(run, words, end) for run, end in zip(runs, ends, strict=True) if run]
+    return max(phrases, key=_noun_count, default="")
+
+
+def _noun_count(phrase: str) -> int:
+    return sum(word not in _DETERMINERS for word in phrase.split())
+
+
+def _phrase(run: Sequence[str], words: Sequence[str], end: int) -> str:
+    """Return a run of likely nouns as a noun phrase, "" where it may be none.
+
+    Args:
+        run: the words, with a determiner in lower case before them or not.
+        words: of the whole text, in lower case.
+        end: index of the word after the run.
+    """
+    first = end - len(run)
+    if run[0] in _DETERMINERS:
+        nouns = list(run[1:])
+        previous = words[first - 1] if first else ""
+        is_subject = previous in _BEFORE_SUBJECTS or (words[0] in _INVERTING and previous in _INVERTING)
+        if is_subject and not _is_verb_next(words, end):
+            nouns = nouns[:-1]  # what is said of it: "is the bank solvent", "that the bank discloses"
+        return " ".join([_ARTICLES.get(run[0], run[0]), *nouns[:_TOPIC_WORDS]]) if nouns else ""
+    names = list(takewhile(lambda word: word[0].isupper(), run))
+    if names:
+        if sum(word[0].isupper() for word in run) > 1 and words[0] in _BE:
+            names = names[:1]  # "is the capital of France Paris"
+        return " ".join(names[:_TOPIC_WORDS])
+    is_plural = run[-1].endswith("s") and not run[-1].endswith(("ss", "us", "is"))
+    return " ".join(run[-_TOPIC_WORDS:]) if is_plural or run[-1] in _MASS else ""
+
+
+def _is_verb_next(words: Sequence[str], end: int) -> bool:
+    """Return whether the word after a subject is its verb, or "of", so that the subject is complete."""
+    following = words[end] if end < len(words) else ""
+    return following == "of" or following in _NO_NOUNS or following.endswith("ed")
 
 
 def _is_content(word: str) -> bool:

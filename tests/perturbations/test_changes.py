@@ -220,14 +220,25 @@ def test_misinformation_keeps_the_question_and_tells_something_else_before_it():
         ("Tell me everything about dividends", "dividends"),
         ("How long does it take to transfer money?", "money"),
         ("Does this bank's credit card charge foreign transaction fees?", "this bank's credit card"),
+        ("Is the capital of France Paris?", "the capital"),
+        ("Is Germany France?", "Germany"),
+        ("Why did Japan surrender?", "Japan"),
+        ("Who wrote Hamlet?", "Hamlet"),
+        ("Is the bank solvent?", "the bank"),
+        ("Did the companies merge?", "the companies"),
+        ("List the risks that the bank discloses.", "the risks"),
+        ("What makes the product good?", "the product"),
+        ("Can children travel alone by train?", ""),
+        ("Which interest rate applies to me?", ""),
         ("What do I need to know before travelling abroad?", ""),
         ("Wie hoch ist die Gebühr?", ""),
     ],
 )
 def test_misinformation_is_about_what_the_question_is_about(question: str, topic: str) -> None:
     written = {changed("contextual_misinformation", question, seed).text for seed in range(6)}
-    expected = f"about {topic} is wrong" if topic else "the usual answer to the following is wrong"
-    assert any(expected in text for text in written), written
+    forms = [f"about {topic} is wrong", f"answer about {topic}, since", f"rules on {topic} were changed"]
+    expected = forms if topic else ["the usual answer to the following is wrong"]
+    assert all(any(form in text for form in expected) for text in written), written
 
 
 def test_random_characters_replace_deleted_ones_by_the_replacement():

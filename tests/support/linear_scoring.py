@@ -88,7 +88,7 @@ measured("evaluators.sensitive_data_leakage", 6.0)(_scored("sensitive_data_leaka
 
 @measured("encoding_guardrail.decode_hidden", 6.0)
 def _decode(text: str) -> None:
-    from pytest_evalstudio.evaluators.encoding_guardrail import decode_hidden
+    from pytest_evalstudio.metrics.encodings import decode_hidden
 
     decode_hidden(text)
     decode_hidden(text, hinted=True)
