@@ -69,8 +69,8 @@ _NO_NOUNS = frozenset(
 
 
 _INVERTING = frozenset({
-    "am", "are", "can", "could", "did", "do", "does", "had", "has", "have", "how", "is", "may", "might", "must",
-    "shall", "should", "was", "were", "when", "where", "why", "will", "would",
+    "am", "are", "can", "could", "did", "do", "does", "had", "has", "have", "how", "is", "may", "might",
+    "must", "shall", "should", "was", "were", "when", "where", "why", "will", "would",
 })  # fmt: skip
 """First words of questions whose subject is followed by a verb or an adjective."""
 _BEFORE_SUBJECTS = frozenset({
