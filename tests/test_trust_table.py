@@ -29,6 +29,7 @@ PROMPTFOO, LIBRARY, DOCUMENTS = "Configurations of promptfoo", "Index of a libra
 SCHEMAS, MARKS, CACHES = "JSON schemas", "Marks of unfinished runs", "Caches"
 
 LOADERS: dict[str, tuple[str, ...]] = {
+    "batch/input/delta.py": (SOURCES,),
     "batch/input/readers.py": (SOURCES,),
     "batch/input/sources.py": (SOURCES,),
     "batch/table/storage.py": (SCORED, SOURCES, GATES),
@@ -64,6 +65,7 @@ LOADERS: dict[str, tuple[str, ...]] = {
     "hosts/_documents.py": (DOCUMENTS,),
     "hosts/h2ogpte.py": (DOCUMENTS,),
     "importers/common.py": (TOOLS,),
+    "importers/workbook.py": (TOOLS,),
     "importers/inspect_archive.py": (TOOLS,),
     "importers/kinds.py": (TOOLS, PROMPTFOO),
     "importers/promptfoo.py": (PROMPTFOO,),

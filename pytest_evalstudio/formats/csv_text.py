@@ -7,6 +7,7 @@ import io
 import json
 from typing import Any, NamedTuple
 
+from pytest_evalstudio.core.columns import check_columns
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.formats.cells import list_in, object_in
 from pytest_evalstudio.formats.source import Source
@@ -107,16 +108,7 @@ def read_csv(text: str, name: str, delimiter: str = "") -> CsvTable:
                 line=1,
                 column=1,
             )
-        valid_names: set[str] = set()
-        for column in names:
-            if column in valid_names:
-                raise DataError(
-                    f"the column {column!r} is duplicated in the header; keep one",
-                    source=name,
-                    line=1,
-                    column=1,
-                )
-            valid_names.add(column)
+        check_columns(names, name, line=1)
         for record in reader:
             if None in record or None in record.values():
                 more = "more" if None in record else "fewer"

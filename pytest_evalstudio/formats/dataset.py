@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from pytest_evalstudio.core.columns import check_columns
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.extras import import_extra
 from pytest_evalstudio.core.figures import counted
@@ -285,8 +286,7 @@ class LlmDataset(FormatModel):
             }
 
         columns = list(map(str, frame.columns))
-        if repeated := next((name for name in columns if columns.count(name) > 1), ""):
-            raise DataError(f"the column {repeated!r} is there twice; rename one", source="frame")
+        check_columns(columns, "frame")
         if not {"input", "messages"} & set(columns):
             meant = meaning_of("input", columns) or next(
                 (name for name in columns if meaning_of(name, ("input",))), ""

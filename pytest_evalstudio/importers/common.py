@@ -8,16 +8,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from pytest_evalstudio.core.columns import check_columns
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.reading import check_file
 from pytest_evalstudio.core.tool_calls import read_tool_calls
 from pytest_evalstudio.formats.agent_evaluation import evaluation_source
 from pytest_evalstudio.formats.cells import Cell, list_in, object_in
+from pytest_evalstudio.formats.chunks import Chunk, read_chunks
 from pytest_evalstudio.formats.csv_text import read_csv
 from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.formats.fields import shown, validate
 from pytest_evalstudio.formats.source import CSV_SUFFIXES, Source, pointer, read_text
 from pytest_evalstudio.formats.suite import check_condition
+from pytest_evalstudio.importers.workbook import SUFFIX as WORKBOOK_SUFFIX
+from pytest_evalstudio.importers.workbook import read_workbook
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 """A value of JSON."""
@@ -170,16 +174,18 @@ def row_of(record: Record, fields: Fields) -> Row:
 
 
 def read_file(path: Path, name: str = "", delimiter: str = "") -> Source:
-    """Parse a file of records: JSON, JSON Lines, YAML, CSV (its cells are texts, see `Cell`) or Parquet.
+    """Parse a file of records: JSON, JSON Lines, YAML, Parquet, or CSV and XLSX, whose cells are texts.
 
     Raises:
         DataError: if it cannot be parsed.
-        ConfigurationError: if reading Parquet needs the extra that is not installed.
+        ConfigurationError: if the file needs an extra that is not installed.
     """
     name = name or str(path)
     suffix = path.suffix.lower()
     if suffix in PARQUET_SUFFIXES:
         return Source(name=name, text="", data=_parquet(path, name))
+    if suffix == WORKBOOK_SUFFIX:
+        return read_workbook(path, name)
     if suffix in CSV_SUFFIXES:
         _, rows, _ = read_csv(read_text(path, name), name, delimiter)
         return Source(
@@ -197,7 +203,9 @@ def _parquet(path: Path, name: str) -> list[Json]:
         ) from None
     try:
         check_file(path)
-        rows: list[Json] = pyarrow.parquet.read_table(path).to_pylist()
+        with pyarrow.parquet.ParquetFile(path) as file:
+            check_columns(file.schema_arrow.names, name)
+            rows: list[Json] = file.read().to_pylist()
     except (OSError, pyarrow.ArrowException) as exc:
         raise DataError(f"cannot be read as Parquet: {str(exc).splitlines()[0]}", source=name) from None
     return rows
@@ -372,6 +380,18 @@ def texts_of(value: Json) -> list[str]:
     if isinstance(value, list):
         return [item if isinstance(item, str) else json.dumps(item, ensure_ascii=False) for item in value]
     return [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)]
+
+
+def chunks_in(value: Json) -> list[Chunk]:
+    """Return the chunks of a context: texts, objects with a text, titles with sentences, or one text.
+
+    An item of another form is a chunk with its JSON text.
+    """
+    if isinstance(value, Cell):
+        structure = structure_of(value)
+        value = structure if isinstance(structure, list) else str(value)
+    chunks = None if isinstance(value, str) else read_chunks(value)
+    return [Chunk(text) for text in texts_of(value)] if chunks is None else chunks
 
 
 def items_of(value: Json) -> list[Json]:

@@ -70,7 +70,7 @@ KINDS: Mapping[str, Kind] = {
     "promptfoo": Kind("configurations and results files of promptfoo (YAML, JSON)", promptfoo.read),
     "ragas": Kind("evaluation data sets and test sets of Ragas (JSON Lines, CSV)", ragas.read),
     "squad": Kind("questions of SQuAD (JSON, JSON Lines, Parquet)", squad.read),
-    TABLE: Kind("tables with columns named by --map (CSV, JSON, JSON Lines, Parquet)", None),
+    TABLE: Kind("tables with columns named by --map (CSV, JSON, JSON Lines, Parquet, XLSX)", None),
 }
 
 

@@ -12,6 +12,7 @@ from pytest_evalstudio.importers.common import (
     Imported,
     Json,
     Record,
+    chunks_in,
     convert_records,
     metadata,
     outputs_of,
@@ -62,12 +63,15 @@ def _row(record: Record, imported: Imported) -> Fields | None:
         if isinstance(inputs, dict)
         else None
     )
+    chunks = chunks_in(context)
+    sources = [chunk.source for chunk in chunks]
     return {
         "key": str(value.get("id") or ""),
         "input": question,
         "conversation": turns,
         "expected_output": outputs_of(value.get("outputs"), omissions),
-        "context": texts_of(context),
+        "context": [chunk.text for chunk in chunks],
+        "context_sources": sources if any(sources) else None,
         "categories": texts_of(split),
         METADATA: metadata(record, "metadata").get("metadata"),
     }

@@ -15,6 +15,7 @@ from pytest_evalstudio.importers.common import (
     Json,
     Record,
     calls_of,
+    chunks_in,
     convert_records,
     expected_calls_of,
     items_of,
@@ -67,12 +68,13 @@ def _row(record: Record, imported: Imported) -> Fields | None:
     expected_calls = expected_calls_of(
         record, value.get("reference_tool_calls"), "reference_tool_calls", omissions
     )
+    chunks = chunks_in(value.get("retrieved_contexts", value.get("contexts")))
     return {
         "input": question,
         "conversation": turns,
         "actual_output": text_of(value.get("response", value.get("answer")), omissions),
         "expected_output": outputs_of(value.get("reference", value.get("ground_truth")), omissions),
-        "context": texts_of(value.get("retrieved_contexts", value.get("contexts"))),
+        "context": [chunk.text for chunk in chunks],
         "context_sources": texts_of(value.get("retrieved_context_ids")),
         "expected_documents": texts_of(value.get("reference_context_ids")),
         "expected_chunks": texts_of(value.get("reference_contexts")),

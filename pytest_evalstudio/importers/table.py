@@ -14,6 +14,7 @@ from pytest_evalstudio.importers.common import (
     Imported,
     Json,
     Record,
+    chunks_in,
     convert_records,
     outputs_of,
     question_of,
@@ -75,7 +76,13 @@ def _row(record: Record, imported: Imported, columns: Mapping[str, str]) -> Fiel
     fields: dict[str, object] = {"conversation": turns or None}
     for name, column in columns.items():
         value: Json = record.value.get(column)
-        if name in LIST_COLUMNS:
+        if name in ("context", "expected_chunks"):
+            chunks = chunks_in(value)
+            fields[name] = [chunk.text for chunk in chunks]
+            sources = [chunk.source for chunk in chunks]
+            if name == "context" and any(sources) and "context_sources" not in columns:
+                fields["context_sources"] = sources
+        elif name in LIST_COLUMNS:
             fields[name] = structure_of(value) if name in _OF_OBJECTS else texts_of(value)
         elif name in OBJECT_COLUMNS:
             fields[name] = structure_of(value)

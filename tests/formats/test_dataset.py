@@ -263,7 +263,7 @@ def test_cells_of_numbers_are_numbers_and_empty_ones_absent():
         ("input,x\nq,1\nq,1,2\n", "d.csv:3:1: has more cells than the header has columns"),
         ('input\n"q', "d.csv:2:1: is not CSV: unexpected end of data"),
         ('input\n"q"x\n', "d.csv:2:1: is not CSV: ',' expected after '\"'"),
-        ("input,x,x\nq,1,2\n", "d.csv:1:1: the column 'x' is duplicated in the header; keep one"),
+        ("input,x,x\nq,1,2\n", "d.csv:1:1: the column 'x' is there twice; rename or remove one"),
     ],
 )
 def test_broken_csv_is_told_with_its_line(text, fault):

@@ -10,6 +10,7 @@ from typing import Any
 from pytest_evalstudio.batch.table.columns import RESERVED
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, nearest
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
+from pytest_evalstudio.formats.chunks import TEXT_KEYS, read_chunks
 from pytest_evalstudio.text.unicode import valid_json
 
 FIELDS = ("key", "model", "input", "actual_output", "expected_output", "context", "output_condition", "error")
@@ -132,6 +133,10 @@ def array_of(values: Any, field: str, column: str, location: str) -> Any:
         return values.cast(pa.string())
     if field == CONTEXT and _is_list_of_text(kind):
         return values.cast(pa.list_(pa.string()))
+    if field == CONTEXT and _has_chunks(kind):
+        chunks = [None if value is None else _texts(value) for value in values.to_pylist()]
+        if values.null_count == chunks.count(None):
+            return pa.array(chunks, pa.list_(pa.string()))
     is_plain = types.is_primitive(kind) or types.is_decimal(kind)
     if (field in NAMES or not field) and is_plain:
         return values.cast(pa.string())
@@ -141,7 +146,7 @@ def array_of(values: Any, field: str, column: str, location: str) -> Any:
 def wrong_type(kind: str, field: str, column: str, location: str) -> DataError:
     """Return the error for a column or value of a type that its field cannot have."""
     if field == CONTEXT:
-        needed = "text, JSON text or a list of texts"
+        needed = "text, JSON text, a list of texts, or of objects with a text"
     elif field in NAMES or not field:
         needed = "text, a number, a date or true and false"
     else:
@@ -166,9 +171,24 @@ def chunks_of(value: object) -> tuple[str, ...]:
             chunks = json.loads(valid_json(value))
         except (ValueError, RecursionError):
             return (value,)
-        if isinstance(chunks, list) and all(isinstance(chunk, str) for chunk in chunks):
-            return tuple(chunks)
+        if isinstance(chunks, list) and (texts := _texts(chunks)) is not None:
+            return tuple(texts)
     return (value,)
+
+
+def _texts(value: object) -> list[str] | None:
+    """Return the texts of chunks in any form, None where it has another one."""
+    chunks = read_chunks(value)
+    return None if chunks is None else [chunk.text for chunk in chunks]
+
+
+def _has_chunks(kind: Any) -> bool:
+    """Return whether values of an Arrow type can be chunks: objects with a text, or a list of these."""
+    import pyarrow.types as types
+
+    if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        kind = kind.value_type
+    return bool(types.is_struct(kind)) and any(each.name in TEXT_KEYS for each in kind)
 
 
 def _is_list_of_text(kind: Any) -> bool:

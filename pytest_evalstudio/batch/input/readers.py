@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import codecs
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
 import msgspec
@@ -14,9 +15,11 @@ from numpy.typing import NDArray
 
 from pytest_evalstudio.batch.input.fields import CONTEXT, NAMES, chunks_of, wrong_type
 from pytest_evalstudio.batch.table.storage import EXTRA, PURPOSE, Location, reaching
+from pytest_evalstudio.core.columns import check_columns
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.extras import import_extra
 from pytest_evalstudio.engine.scoring.masking import masked
+from pytest_evalstudio.formats.chunks import read_chunks
 from pytest_evalstudio.record.codec import decode_plain
 
 Rows = NDArray[np.int64]
@@ -82,7 +85,9 @@ class ParquetReader:
         self.rows: int | None = self._file.metadata.num_rows
 
     def columns(self) -> dict[str, Any]:
-        return {field.name: field.type for field in self._file.schema_arrow}
+        schema = self._file.schema_arrow
+        check_columns(schema.names, self._location.name)
+        return {field.name: field.type for field in schema}
 
     def read(self, fields: dict[str, str], select: Rows | None) -> Iterator[tuple[Rows, dict[str, Any]]]:
         start = 0
@@ -116,6 +121,7 @@ class CsvReader:
             if b"\0" in file.readline(BLOCK_BYTES):
                 raise _not_utf8(self._location)
         with _readable(self._location, "CSV"), self._open(None) as reader:
+            check_columns(reader.schema.names, self._location.name)
             return dict.fromkeys(field.name for field in reader.schema)
 
     def read(self, fields: dict[str, str], select: Rows | None) -> Iterator[tuple[Rows, dict[str, Any]]]:
@@ -161,10 +167,13 @@ class JsonReader:
         row_numbers = None if select is None else set(select.tolist())
         rows: list[int] = []
         lists: dict[str, list[Any]] = {column: [] for column in fields}
+        quoted = [json.dumps(column, ensure_ascii=False).encode() for column in fields]
         for row, (number, line) in enumerate(self._lines()):
             if row_numbers is not None and row not in row_numbers:
                 continue
             value = self._object(number, line)
+            if any(line.count(text) > 1 for text in quoted):  # seldom: a column, or a word in a text
+                self._check_line(number, line)
             rows.append(row)
             for column, field in fields.items():
                 lists[column].append(self._value(value.get(column), field, column, number))
@@ -194,6 +203,17 @@ class JsonReader:
             )
         return value
 
+    def _check_line(self, number: int, line: bytes) -> None:
+        """Refuse a line whose object has a column twice."""
+        names: list[str] = []
+
+        def object_of(pairs: list[tuple[str, Any]]) -> None:
+            names[:] = [name for name, _ in pairs]  # the outermost object comes last
+
+        with suppress(ValueError, RecursionError):
+            json.loads(line, object_pairs_hook=object_of)
+            check_columns(names, f"{self._location.name}:{number}")
+
     def _plain(self, number: int, line: bytes) -> object:
         try:
             return decode_plain(line)
@@ -208,8 +228,8 @@ class JsonReader:
             return value
         if (field in NAMES or not field) and isinstance(value, bool | int | float):
             return str(value).lower() if isinstance(value, bool) else str(value)
-        if field == CONTEXT and isinstance(value, list) and all(isinstance(item, str) for item in value):
-            return value
+        if field == CONTEXT and (chunks := read_chunks(value)) is not None:
+            return [chunk.text for chunk in chunks]
         kind = {list: "a list", dict: "an object", bool: "true or false"}.get(type(value), "a number")
         raise wrong_type(kind, field, column, f"{self._location.name}:{number}")
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pytest_evalstudio.batch.input.delta import active_files, is_delta_table
 from pytest_evalstudio.batch.input.fields import Wanted, array_of, chunks_of
+from pytest_evalstudio.batch.input.partitions import PartitionReader, is_partition, partitions_of
 from pytest_evalstudio.batch.input.readers import ENDINGS, Reader, Rows, format_of, reader_of
 from pytest_evalstudio.batch.table.storage import Location, reaching
 from pytest_evalstudio.core.errors import DataError
@@ -24,10 +27,15 @@ GROUP = "group:"
 
 @dataclass(frozen=True, slots=True)
 class TableSource:
-    """A file with rows."""
+    """A file with rows.
+
+    Attributes:
+        partitions: columns that the names of its folders give all of its rows; None where one is absent.
+    """
 
     location: Location
     format: str
+    partitions: Mapping[str, str | None] = dataclasses.field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -35,7 +43,8 @@ class TableSource:
 
     def reader(self) -> Reader:
         """Open the file."""
-        return reader_of(self.location, self.format)
+        reader = reader_of(self.location, self.format)
+        return PartitionReader(reader, self.partitions) if self.partitions else reader
 
     def fingerprint(self) -> str:
         """Return a digest of the file's size, beginning and end."""
@@ -45,6 +54,8 @@ class TableSource:
             digest = hashlib.sha256(str(size).encode())
             digest.update(fs.cat_file(path, start=0, end=min(size, DIGEST_BYTES)))
             digest.update(fs.cat_file(path, start=max(0, size - DIGEST_BYTES), end=size))
+            if self.partitions:
+                digest.update(repr(sorted(self.partitions.items())).encode())
         return digest.hexdigest()[:32]
 
 
@@ -80,26 +91,60 @@ class RowBatch:
 def sources_of(names: Sequence[str]) -> tuple[TableSource, ...]:
     """Return the files of paths and URLs; those of a folder in the order of their names.
 
+    Of a Delta table, the files that its log names count. Folders named `column=value` give their files a
+    column.
+
     Raises:
-        DataError: if there is no such file, or a folder without any.
+        DataError: if there is no such file, a folder without any, or a file of a Delta table alone.
         ConfigurationError: for a file of an unknown kind.
     """
     sources: list[TableSource] = []
+    plain_folders: set[str] = set()
     for name in names:
         location = Location.of(name)
         if location.is_folder():
-            files = list(_files_below(location))
-            if not files:
-                raise DataError(
-                    f"has no file that ends in {', '.join(ENDINGS)}; give a folder with data",
-                    source=location.name,
-                )
-            sources += [TableSource(file, format_of(file)) for file in files]
+            sources += _sources_below(location, plain_folders)
         elif location.exists():
-            sources.append(TableSource(location, format_of(location)))
+            _check_no_delta(location, plain_folders)
+            sources.append(TableSource(location, format_of(location), partitions_of(location.path)))
         else:
             raise DataError("there is no such file or folder", source=location.name)
     return tuple(sources)
+
+
+def _sources_below(folder: Location, plain_folders: set[str]) -> list[TableSource]:
+    if is_delta_table(folder):
+        return [
+            TableSource(folder.child(file.path), "parquet", file.partitions) for file in active_files(folder)
+        ]
+    _check_no_delta(folder, plain_folders)
+    files = list(_files_below(folder))
+    if not files:
+        raise DataError(
+            f"has no file that ends in {', '.join(ENDINGS)}; give a folder with data", source=folder.name
+        )
+    return [TableSource(file, format_of(file), partitions_of(file.path)) for file in files]
+
+
+def _check_no_delta(location: Location, plain_folders: set[str]) -> None:
+    """Refuse a part of a Delta table: only the log of the whole table says whether its rows count.
+
+    Args:
+        plain_folders: those that are known to be none; others are added.
+    """
+    if location.is_web:
+        return  # there are no folders
+    path, name = location.path, location.name
+    is_partitioned = True
+    while is_partitioned and path.rpartition("/")[0]:
+        path, name = path.rpartition("/")[0], name.rpartition("/")[0] or "."
+        if path not in plain_folders and is_delta_table(Location(location.fs, path, name)):
+            raise DataError(
+                f"is a part of a Delta table, which keeps removed rows; give its folder {name}",
+                source=location.name,
+            )
+        plain_folders.add(path)
+        is_partitioned = is_partition(path.rpartition("/")[2])
 
 
 def _files_below(folder: Location) -> Iterator[Location]:

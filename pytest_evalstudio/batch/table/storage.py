@@ -55,7 +55,16 @@ class Location:
 
     @property
     def is_local(self) -> bool:
-        return "file" in ((self.fs.protocol,) if isinstance(self.fs.protocol, str) else self.fs.protocol)
+        return "file" in self._protocols
+
+    @property
+    def is_web(self) -> bool:
+        return "http" in self._protocols
+
+    @property
+    def _protocols(self) -> tuple[str, ...]:
+        protocol = self.fs.protocol
+        return (protocol,) if isinstance(protocol, str) else tuple(protocol)
 
     def child(self, name: str) -> Location:
         """Return a file or folder below this one."""

@@ -1,0 +1,92 @@
+"""Retrieved chunks in the forms of other tools: texts, objects with a text, and titles with sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+TEXT_KEYS = (
+    *("text", "content", "page_content", "chunk", "passage", "passage_text", "document", "body", "context"),
+    *("sentences", "snippet"),
+)
+"""Names of a chunk's text, the first that is there."""
+SOURCE_KEYS = ("source", "uri", "doc_uri", "url", "title", "document_id", "doc_id", "id")
+"""Names of a chunk's document, the first that is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A text that was retrieved, and the name of its document, "" where the file does not say."""
+
+    text: str
+    source: str = ""
+
+
+def read_chunks(value: object) -> list[Chunk] | None:
+    """Return the chunks of a context that is no text; None where it has another form.
+
+    The forms are a list of texts, a list of objects with a text (the rows of a retriever, documents of
+    LangChain), the lists `[title, [sentence, …]]` of HotpotQA, and its object of lists `title` and
+    `sentences`. Absent items are left out.
+
+    >>> read_chunks([["Fees", ["It is 5 USD.", " Abroad: 15 USD."]]])
+    [Chunk(text='It is 5 USD. Abroad: 15 USD.', source='Fees')]
+    """
+    if isinstance(value, Mapping):
+        titles, sentences = value.get("title"), value.get("sentences")
+        if isinstance(titles, list) and isinstance(sentences, list) and len(titles) == len(sentences):
+            value = [list(pair) for pair in zip(titles, sentences, strict=True)]
+        else:
+            value = [value]
+    if not isinstance(value, list | tuple):
+        return None
+    chunks: list[Chunk] = []
+    for item in value:
+        chunk = _chunk(item)
+        if chunk is None and item is not None:
+            return None
+        if chunk is not None:
+            chunks.append(chunk)
+    return chunks
+
+
+def _chunk(item: object) -> Chunk | None:
+    if isinstance(item, str):
+        return Chunk(item)
+    if isinstance(item, Mapping):
+        named = next((item[name] for name in TEXT_KEYS if item.get(name) is not None), None)
+        text = _joined(named)
+        return None if text is None else Chunk(text, _source(item))
+    if isinstance(item, list | tuple) and len(item) == 2 and isinstance(item[0], str):
+        text = None if isinstance(item[1], str) else _joined(item[1])
+        return None if text is None else Chunk(text, item[0])
+    return None
+
+
+def _source(item: Mapping[str, object]) -> str:
+    details = item.get("metadata")
+    for each in (item, details):
+        if isinstance(each, Mapping):
+            for name in SOURCE_KEYS:
+                if isinstance(each.get(name), str | int) and each[name] != "":
+                    return str(each[name])
+    return ""
+
+
+def _joined(value: object) -> str | None:
+    """Return a text, or sentences as one text; None for anything else."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, list | tuple) or not all(isinstance(part, str) for part in value):
+        return None
+    return _with_blanks(value)
+
+
+def _with_blanks(sentences: Sequence[str]) -> str:
+    """Join sentences, with a blank where neither of two has one."""
+    parts: list[str] = []
+    for sentence in sentences:
+        if parts and sentence and not (parts[-1][-1:].isspace() or sentence[0].isspace()):
+            parts.append(" ")
+        parts.append(sentence)
+    return "".join(parts)
