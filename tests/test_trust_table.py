@@ -65,6 +65,7 @@ LOADERS: dict[str, tuple[str, ...]] = {
     "hosts/_documents.py": (DOCUMENTS,),
     "hosts/h2ogpte.py": (DOCUMENTS,),
     "importers/common.py": (TOOLS,),
+    "importers/parquet.py": (TOOLS,),
     "importers/workbook.py": (TOOLS,),
     "importers/inspect_archive.py": (TOOLS,),
     "importers/kinds.py": (TOOLS, PROMPTFOO),

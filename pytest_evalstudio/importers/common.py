@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from pytest_evalstudio.core.columns import check_columns
-from pytest_evalstudio.core.errors import ConfigurationError, DataError
-from pytest_evalstudio.core.reading import check_file
+from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.tool_calls import read_tool_calls
 from pytest_evalstudio.formats.agent_evaluation import evaluation_source
 from pytest_evalstudio.formats.cells import Cell, list_in, object_in
@@ -20,6 +18,8 @@ from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.formats.fields import shown, validate
 from pytest_evalstudio.formats.source import CSV_SUFFIXES, Source, pointer, read_text
 from pytest_evalstudio.formats.suite import check_condition
+from pytest_evalstudio.importers.parquet import SUFFIX as PARQUET_SUFFIX
+from pytest_evalstudio.importers.parquet import read_parquet
 from pytest_evalstudio.importers.workbook import SUFFIX as WORKBOOK_SUFFIX
 from pytest_evalstudio.importers.workbook import read_workbook
 
@@ -27,7 +27,6 @@ Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | Non
 """A value of JSON."""
 Fields: TypeAlias = Mapping[str, object]
 """Values of a row by the names of `Row`, which validates them."""
-PARQUET_SUFFIXES = (".parquet",)
 METADATA = "metadata"
 """Key of a row or test case that keeps what the other tool stored beside it."""
 QUESTION_KEYS = ("question", "input", "query", "prompt", "user_input", "text")
@@ -182,8 +181,8 @@ def read_file(path: Path, name: str = "", delimiter: str = "") -> Source:
     """
     name = name or str(path)
     suffix = path.suffix.lower()
-    if suffix in PARQUET_SUFFIXES:
-        return Source(name=name, text="", data=_parquet(path, name))
+    if suffix == PARQUET_SUFFIX:
+        return Source(name=name, text="", data=read_parquet(path, name))
     if suffix == WORKBOOK_SUFFIX:
         return read_workbook(path, name)
     if suffix in CSV_SUFFIXES:
@@ -192,23 +191,6 @@ def read_file(path: Path, name: str = "", delimiter: str = "") -> Source:
             name=name, text="", data=[{key: Cell(cell) for key, cell in row.items()} for row in rows]
         )
     return evaluation_source(path, name)
-
-
-def _parquet(path: Path, name: str) -> list[Json]:
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        raise ConfigurationError(
-            f"{name}: reading Parquet needs pyarrow: pip install 'pytest-evalstudio[parquet]'"
-        ) from None
-    try:
-        check_file(path)
-        with pyarrow.parquet.ParquetFile(path) as file:
-            check_columns(file.schema_arrow.names, name)
-            rows: list[Json] = file.read().to_pylist()
-    except (OSError, pyarrow.ArrowException) as exc:
-        raise DataError(f"cannot be read as Parquet: {str(exc).splitlines()[0]}", source=name) from None
-    return rows
 
 
 def structure_of(value: Json) -> Json:

@@ -126,7 +126,6 @@ def scored(project: Project) -> dict[str, set[str]]:
 
 def hosts(project: Project, texts: Mapping[int, str]) -> None:
     project.write("app.py", APP)
-    project.write("answers.txt", json.dumps({**texts}) if texts else "{}")
     answers = [texts.get(index, "") for index in range(len(ODD))]
     project.write("answers.txt", json.dumps(answers))
     project.suite(*({"key": f"k{index}", "prompt": question(index)} for index in texts))
@@ -196,7 +195,11 @@ def api(project: Project, texts: Mapping[int, str]) -> None:
 
 def frame(project: Project, texts: Mapping[int, str]) -> None:
     pd = pytest.importorskip("pandas")
-    evaluate(LlmDataset.from_frame(pd.DataFrame(rows(texts), dtype=object)), ["observed"], registry=registry_of(project))
+    evaluate(
+        LlmDataset.from_frame(pd.DataFrame(rows(texts), dtype=object)),
+        ["observed"],
+        registry=registry_of(project),
+    )
 
 
 def guard(project: Project, texts: Mapping[int, str]) -> None:
