@@ -126,7 +126,11 @@ def message_parts(
             result = "\n".join(_texts(inner.get("content")))
             failed = inner.get("is_error") or inner.get("status") == "error"
             results[str(id)] = {"error": result or "error"} if failed else {"result": result}
-    return list(_texts(content)), calls, results
+    texts = list(_texts(content))
+    refusal = message.get("refusal")
+    if not texts and isinstance(refusal, str) and refusal:  # OpenAI has it beside the content
+        texts.append(refusal)
+    return texts, calls, results
 
 
 def _call(value: object) -> dict[str, Any]:
@@ -145,5 +149,7 @@ def _texts(content: object) -> Iterator[str]:
                 yield part
             elif isinstance(part, Mapping) and isinstance(part.get("text"), str):
                 yield part["text"]
+            elif isinstance(part, Mapping) and isinstance(part.get("refusal"), str):
+                yield part["refusal"]
             elif isinstance(part, Mapping) and "json" in part:
                 yield json.dumps(part["json"], ensure_ascii=False)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
@@ -12,6 +11,7 @@ from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.importers.common import Omissions
 from pytest_evalstudio.traces.exchanges import last_question
 from pytest_evalstudio.traces.facts import Facts, ToolResult
+from pytest_evalstudio.traces.nested import call_signature
 from pytest_evalstudio.traces.parts import TracePart
 
 CONTENT_REMEDY = (
@@ -23,42 +23,62 @@ def merged_calls(group: Sequence[TracePart], omissions: Omissions) -> tuple[list
     """Return the calls of a row in the order of time, and the index of the call of each tool's span.
 
     A span belongs to the requested call with its id, else with its name and arguments, else with its name.
+    Of several attempts at a call, the last one has the result that the model got.
     """
     speakers = [part for part in group if part.facts.kind == "model"]
     speakers = speakers or [part for part in group if part.facts.kind in ("agent", "chain")]
     results = _results([part.facts for part in speakers])
-    entries: list[tuple[float, ToolCall, str]] = []
+    requests = [(time, _with_result(call, results)) for time, call in _requested(speakers)]
     open_calls = _OpenCalls()
-    for time, call in _requested(speakers):
-        result = results.get(call.id) if call.id else None
-        if result is not None:
-            call = replace(call, result=result.text or None, error=result.error)
-        open_calls.add(len(entries), call)
-        entries.append((time, call, ""))
+    for number, (_, call) in enumerate(requests):
+        open_calls.add(number, call)
+    attempts: dict[int, list[TracePart]] = {}
+    entries: list[tuple[float, ToolCall, str]] = []
     for part in group:
-        executed = part.facts.call
-        if part.facts.kind != "tool" or executed is None:
+        if part.facts.kind != "tool" or part.facts.call is None:
             continue
-        executed = replace(
-            executed,
-            agent=part.agent,
-            started_s=part.span.started_s,
-            duration_s=part.span.duration_s,
-            error=part.span.error,
-        )
-        index = open_calls.take(executed)
+        index = open_calls.take(part.facts.call)
         if index is None:
-            if not part.facts.says_arguments:
-                omissions.add("arguments of a tool call", CONTENT_REMEDY)
-            entries.append((part.span.started_s or 0.0, executed, part.span.id))
+            index = open_calls.repeated(part.facts.call)
+        if index is not None:
+            attempts.setdefault(index, []).append(part)
+            open_calls.note(index, part.facts.call, failed=bool(part.span.error or part.facts.call.error))
+            continue
+        if not part.facts.says_arguments:
+            omissions.add("arguments of a tool call", CONTENT_REMEDY)
+        entries.append((part.span.started_s or 0.0, _executed(part), part.span.id))
+    for number, (time, call) in enumerate(requests):
+        parts = attempts.get(number, [])
+        for part in parts[:-1]:
+            failed = _merged(replace(call, result=None, error=""), _executed(part))
+            entries.append((part.span.started_s or time, failed, part.span.id))
+        if parts:
+            last = _merged(call, _executed(parts[-1]))
+            entries.append((parts[-1].span.started_s or time, last, parts[-1].span.id))
         else:
-            time, call, _ = entries[index]
-            entries[index] = (part.span.started_s or time, _merged(call, executed), part.span.id)
+            entries.append((time, call, ""))
     entries.sort(key=lambda entry: entry[0])
     for _, call, _ in entries:
         if call.result is None and not call.error:
             omissions.add("result of a tool call", CONTENT_REMEDY)
     return [call for _, call, _ in entries], {id: index for index, (_, _, id) in enumerate(entries) if id}
+
+
+def _with_result(call: ToolCall, results: Mapping[str, ToolResult]) -> ToolCall:
+    result = results.get(call.id) if call.id else None
+    return call if result is None else replace(call, result=result.text or None, error=result.error)
+
+
+def _executed(part: TracePart) -> ToolCall:
+    """Return the call of a tool's span."""
+    assert part.facts.call is not None
+    return replace(
+        part.facts.call,
+        agent=part.agent,
+        started_s=part.span.started_s,
+        duration_s=part.span.duration_s,
+        error=part.facts.call.error or part.span.error,
+    )
 
 
 def matching_calls(requested: Sequence[ToolCall], executed: Sequence[ToolCall]) -> list[int | None]:
@@ -72,25 +92,31 @@ def matching_calls(requested: Sequence[ToolCall], executed: Sequence[ToolCall]) 
 def _requested(speakers: Sequence[TracePart]) -> Iterator[tuple[float, ToolCall]]:
     """Yield the calls that models requested, with the times; a call that several spans repeat once."""
     ids: set[str] = set()
-    unnamed: set[str] = set()
+    counts: Counter[str] = Counter()
     for part in speakers:
         time = (part.span.started_s or 0.0) + (part.span.duration_s or 0.0)
         for message in part.facts.outputs:
             for call in message.calls:
                 if not call.id or call.id not in ids:
                     yield time, call
+                    counts[call_signature(call)] += 1
                 ids.add(call.id)
-                if not call.id:
-                    unnamed.add(_signature(call))
     if speakers:
         # Calls before the first span of a row, e.g. of an application whose requests are traced one by one.
+        # Some frameworks repeat a call with another id.
         last = speakers[-1]
         inputs = last.facts.inputs
-        for message in inputs[last_question(inputs) + 1 :]:
-            for call in message.calls:
-                if (call.id and call.id not in ids) or (not call.id and _signature(call) not in unnamed):
-                    yield speakers[0].span.started_s or 0.0, call
-                    ids.add(call.id)
+        repeated = [call for message in inputs[last_question(inputs) + 1 :] for call in message.calls]
+        for call in repeated:
+            if call.id in ids:
+                counts[call_signature(call)] -= 1
+        for call in repeated:
+            if call.id and call.id in ids:
+                continue
+            counts[call_signature(call)] -= 1
+            if counts[call_signature(call)] < 0:
+                yield speakers[0].span.started_s or 0.0, call
+                ids.add(call.id)
 
 
 def _results(speakers: Sequence[Facts]) -> Mapping[str, ToolResult]:
@@ -111,6 +137,7 @@ class _OpenCalls:
         self._by_id: dict[str, int] = {}
         self._by_name: dict[str, deque[int]] = {}
         self._by_signature: dict[str, dict[str, deque[int]]] = {}
+        self._failed: dict[str, int] = {}
 
     def add(self, index: int, call: ToolCall) -> None:
         self._open[index] = call
@@ -123,10 +150,22 @@ class _OpenCalls:
         index = self._by_id.get(call.id) if call.id else None
         if index is not None:
             return None if self._open.pop(index, None) is None else index  # None: a further attempt
-        index = self._next(self._signatures(call.name).get(_signature(call)))
+        index = self._next(self._signatures(call.name).get(call_signature(call)))
         if index is None and not call.arguments:
             index = self._next(self._by_name.get(call.name))
         return index
+
+    def repeated(self, call: ToolCall) -> int | None:
+        """Return the index of the requested call that a span attempts once more; None where there is none."""
+        index = self._by_id.get(call.id) if call.id else None
+        return index if index is not None else self._failed.get(call_signature(call))
+
+    def note(self, index: int, call: ToolCall, *, failed: bool) -> None:
+        """Note how an attempt ended: only after one that failed, an equal call repeats it."""
+        if failed:
+            self._failed[call_signature(call)] = index
+        else:
+            self._failed.pop(call_signature(call), None)
 
     def _signatures(self, name: str) -> Mapping[str, deque[int]]:
         """Return the calls of a tool by their arguments, which few spans are looked up by."""
@@ -134,7 +173,7 @@ class _OpenCalls:
             signatures: dict[str, deque[int]] = {}
             for index in self._by_name.get(name, ()):
                 if index in self._open:
-                    signatures.setdefault(_signature(self._open[index]), deque()).append(index)
+                    signatures.setdefault(call_signature(self._open[index]), deque()).append(index)
             self._by_signature[name] = signatures
         return self._by_signature[name]
 
@@ -144,10 +183,6 @@ class _OpenCalls:
             if self._open.pop(index, None) is not None:
                 return index
         return None
-
-
-def _signature(call: ToolCall) -> str:
-    return json.dumps([call.name, call.arguments, call.arguments_text], sort_keys=True, default=str)
 
 
 def _merged(requested: ToolCall, executed: ToolCall) -> ToolCall:

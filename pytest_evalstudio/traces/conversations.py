@@ -80,9 +80,80 @@ def _is_continued(turn: Mapping[str, Any], following: Mapping[str, Any]) -> bool
     )
 
 
+_MIN_QUOTED_CHARS = 20
+"""Length from which on an answer within a question is no coincidence."""
+
+
+def _without_agents(turns: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return turns with those of several agents of one request as one."""
+    kept: list[Mapping[str, Any]] = []
+    for turn in turns:
+        if kept and _is_of_request(kept[-1], turn):
+            kept[-1] = _joined(kept[-1], turn)
+        else:
+            kept.append(turn)
+    return kept
+
+
+def _is_of_request(turn: Mapping[str, Any], following: Mapping[str, Any]) -> bool:
+    """Return whether the next agent of a trace got the question or the answer of the one before it."""
+    if _trace_id(turn) != _trace_id(following):
+        return False
+    question, answer = following["input"].strip(), turn["actual_output"].strip()
+    is_quoted = len(answer) >= _MIN_QUOTED_CHARS and answer in question
+    has_history = any(message["role"] == "user" for message in following["conversation"])
+    return question in (turn["input"].strip(), answer) or (is_quoted and not has_history)
+
+
+def _trace_id(turn: Mapping[str, Any]) -> str:
+    return str(turn["traceparent"][3:35] or turn["key"])
+
+
+def _joined(first: Mapping[str, Any], second: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return two turns as one, with the question of the first and the answer of the second one."""
+    costs = (first["cost"], second["cost"])
+    joined = {
+        **second,
+        "key": first["key"],
+        "input": first["input"],
+        "conversation": first["conversation"],
+        "usage": {
+            kind: first["usage"].get(kind, 0) + second["usage"].get(kind, 0)
+            for kind in {**first["usage"], **second["usage"]}
+        },
+        "cost": None if None in costs else sum(costs),
+        "actual_duration": first["actual_duration"] + second["actual_duration"],
+        "context": [*first["context"], *second["context"]],
+        "tool_calls": [*first["tool_calls"], *second["tool_calls"]],
+        "steps": [
+            *first["steps"],
+            *(
+                _moved(step, calls=len(first["tool_calls"]), chunks=len(first["context"]))
+                for step in second["steps"]
+            ),
+        ],
+    }
+    for name in ("context_sources", "context_scores"):
+        values = [*first.get(name, ()), *second.get(name, ())]
+        joined.pop(name, None)
+        if values and len(values) == len(joined["context"]):
+            joined[name] = values
+    return joined
+
+
+def _moved(step: Mapping[str, Any], *, calls: int, chunks: int) -> Mapping[str, Any]:
+    """Return a step whose call and chunks stand behind those of the turn before it."""
+    moved = dict(step)
+    if step.get("call") is not None:
+        moved["call"] = step["call"] + calls
+    if step.get("documents"):
+        moved["documents"] = [index + chunks for index in step["documents"]]
+    return moved
+
+
 def conversation_of(turns: Sequence[Mapping[str, Any]]) -> Fields:
     """Return the row of a conversation, whose calls, tokens, seconds and cost are those of all turns."""
-    turns = _without_requests(turns)
+    turns = _without_agents(_without_requests(turns))
     if len(turns) == 1:
         return turns[0]
     first, last = turns[0], turns[-1]

@@ -2,40 +2,52 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pytest_evalstudio.importers.common import ANSWER_KEYS, QUESTION_KEYS, Json
+from pytest_evalstudio.importers.common import ANSWER_KEYS, QUESTION_KEYS, Json, mapping_of
 from pytest_evalstudio.traces.facts import Facts, TraceMessage
-from pytest_evalstudio.traces.messages import parsed, read_messages
+from pytest_evalstudio.traces.messages import is_broken, parsed, read_messages
 
+_OBJECT = re.compile(r"[A-Z]\w*\((?:\w+=|\))", re.ASCII)
+"""Begin of an object of Python as a text, which LlamaIndex records instead of the texts in it."""
 Earlier = tuple[dict[str, str], ...]
 """Turns before a question, each with role and content."""
 
 
 @dataclass(frozen=True, slots=True)
 class TraceExchange:
-    """Question and answer; "" where the trace does not say them."""
+    """Question and answer; "" where the trace does not say them.
+
+    Attributes:
+        is_json: whether the question is the recorded input of a function, of which no text is the question.
+    """
 
     question: str
     earlier: Earlier
     answer: str
+    is_json: bool = False
 
 
 def exchange_of(root: Facts, models: Sequence[Facts]) -> TraceExchange:
     """Return question and answer: of the root span, else of the first and last call of a model."""
     first_question, first_earlier = split(models[0].inputs) if models else ("", ())
     question, earlier = split(root.inputs)
+    is_json = False
     if not question and root.question:
         question, earlier = _question_in(root.question)
+        if _OBJECT.match(question) and first_question:
+            question = ""
         if not question and not first_question:
             question = root.question
+            is_json = not isinstance(parsed(question), str) or is_broken(question)
     if not question or (question == first_question and not earlier):
         question, earlier = first_question, first_earlier
     answer = said(root.outputs) or _answer_in(root.answer)
-    if not answer and models:
-        answer = said(models[-1].outputs)
-    return TraceExchange(question, earlier, answer or root.answer)
+    if (not answer or _OBJECT.match(answer)) and models:
+        answer = said(models[-1].outputs) or answer
+    return TraceExchange(question, earlier, answer or root.answer, is_json)
 
 
 def last_question(messages: Sequence[TraceMessage]) -> int:
@@ -68,19 +80,33 @@ def said(messages: Sequence[TraceMessage]) -> str:
 
 def _question_in(text: str) -> tuple[str, Earlier]:
     """Return the question in the recorded input of a function, "" where it is not clear which text it is."""
-    value = parsed(text)
+    value = _content(parsed(text))
     if isinstance(value, str):
-        return value, ()
+        return "" if is_broken(value) else value, ()
     messages = tuple(read_messages(_messages_in(value), ""))
     return split(messages) if messages else (text_in(value, QUESTION_KEYS), ())
 
 
 def _answer_in(text: str) -> str:
     """Return the answer in the recorded output of a function, "" where it is not clear which text it is."""
-    value = parsed(text)
+    value = _content(parsed(text))
     if isinstance(value, str):
         return value
     return said(tuple(read_messages(_messages_in(value), ""))) or text_in(value, ANSWER_KEYS)
+
+
+def _content(value: Json) -> Json:
+    """Return what frameworks put into an object of inputs or outputs, beside tags and metadata."""
+    for _ in range(_MAX_WRAPPERS):
+        inner = [item for name, item in mapping_of(value).items() if name in _WRAPPERS]
+        if len(inner) != 1 or not isinstance(inner[0], dict | list):
+            break
+        value = inner[0]
+    return value
+
+
+_WRAPPERS = ("inputs", "outputs", "input", "output")
+_MAX_WRAPPERS = 3
 
 
 def _messages_in(value: Json) -> Json:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from pytest_evalstudio.core.tool_calls import ToolCall
 
-Kind = Literal["agent", "chain", "model", "tool", "retrieval", "handover", ""]
+Kind = Literal["agent", "chain", "model", "tool", "retrieval", "handover", "guardrail", ""]
 """Operation of a span; "" for one that rows have no use for."""
 
 
@@ -26,12 +26,14 @@ class TraceMessage(Struct, frozen=True):
 
     Attributes:
         role: "system", "user", "assistant" or "tool".
+        unread: names of its parts that cannot be read.
     """
 
     role: str
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
     results: tuple[ToolResult, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 class Document(Struct, frozen=True):
@@ -58,6 +60,7 @@ class Facts(Struct, frozen=True, kw_only=True):
         cost_usd: None where the trace does not say it.
         call: of a tool; `says_arguments` is False where its arguments are not recorded.
         session: id of the conversation.
+        unread: names of attributes whose values cannot be read.
     """
 
     kind: Kind = ""
@@ -74,6 +77,7 @@ class Facts(Struct, frozen=True, kw_only=True):
     says_arguments: bool = True
     documents: tuple[Document, ...] = ()
     session: str = ""
+    unread: tuple[str, ...] = ()
 
 
 NO_FACTS = Facts()

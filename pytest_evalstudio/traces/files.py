@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.reading import open_file
 from pytest_evalstudio.text.unicode import valid_json_bytes
-from pytest_evalstudio.traces import jaeger, otlp, phoenix
+from pytest_evalstudio.traces import jaeger, mlflow_file, otlp, phoenix
 from pytest_evalstudio.traces.elements import MAX_FILE_ELEMENTS, check_json
 from pytest_evalstudio.traces.spans import Event, Span, hex_id
 
@@ -34,9 +34,14 @@ MAX_ERRORS = 10_000
 """Maximum number of lines and spans that cannot be read; more are another kind of file."""
 MAX_SPANS = 100_000
 """Maximum number of spans of one trace, which are read together."""
-Form = Literal["otlp", "log", "jaeger", "phoenix"]
-_FORMS: tuple[Form, ...] = ("otlp", "log", "jaeger", "phoenix")
-_READERS = {"otlp": otlp.read_span, "jaeger": jaeger.read_span, "phoenix": phoenix.read_span}
+Form = Literal["otlp", "log", "jaeger", "phoenix", "mlflow"]
+_FORMS: tuple[Form, ...] = ("otlp", "log", "jaeger", "phoenix", "mlflow")
+_READERS = {
+    "otlp": otlp.read_span,
+    "jaeger": jaeger.read_span,
+    "phoenix": phoenix.read_span,
+    "mlflow": mlflow_file.read_span,
+}
 MAX_RATIO = 100
 """Maximum ratio of the size of an unpacked file to that of its gzip; JSON of traces has 5 to 40."""
 _GZIP = b"\x1f\x8b"
@@ -44,7 +49,7 @@ _PART_BYTES = 1_000_000
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _EXPECTED = (
     "expected spans as OTLP JSON (resourceSpans, resourceLogs), Jaeger JSON (data), an export of Tempo"
-    " (batches, trace) or of Phoenix"
+    " (batches, trace), of Phoenix, or traces of MLflow"
 )
 
 
@@ -64,13 +69,13 @@ class _JaegerTrace(Struct):
 
 
 class _Document(Struct, rename="camel"):
-    """One JSON value of a file, in any of the formats."""
+    """One JSON value of a file, in any of the formats; MLflow's has an object of spans."""
 
     resource_spans: list[_Resource] = []
     resource_logs: list[_Resource] = []
     batches: list[_Resource] = []
     trace: _Document | None = None
-    data: list[_JaegerTrace] = []
+    data: list[_JaegerTrace] | _JaegerTrace = []
     spans: list[Raw] = []
 
 
@@ -78,16 +83,20 @@ class _Context(Struct):
     trace_id: str
 
 
-class _Ids(Struct, rename={"otlp": "traceId", "jaeger": "traceID", "phoenix": "context.trace_id"}):
+class _Ids(
+    Struct,
+    rename={"otlp": "traceId", "jaeger": "traceID", "phoenix": "context.trace_id", "mlflow": "trace_id"},
+):
     otlp: str = ""
     jaeger: str = ""
     phoenix: str = ""
+    mlflow: str = ""
     context: _Context | None = None
 
     @property
     def trace_id(self) -> str:
         phoenix = self.phoenix or (self.context.trace_id if self.context is not None else "")
-        return hex_id(self.otlp or self.jaeger or phoenix)
+        return hex_id(self.otlp or self.jaeger or self.mlflow or phoenix)
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,8 +355,11 @@ def _spans(document: _Document) -> Iterator[tuple[Form, list[Raw]]]:
     for resource in document.resource_logs:
         for scope in resource.scope_logs:
             yield "log", scope.log_records
-    for trace in document.data:
-        yield "jaeger", trace.spans
+    if isinstance(document.data, list):
+        for trace in document.data:
+            yield "jaeger", trace.spans
+    else:
+        yield "mlflow", document.data.spans
     yield "jaeger", document.spans
 
 

@@ -9,17 +9,20 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.importers.common import Json, mapping_of
+from pytest_evalstudio.traces import adk
 from pytest_evalstudio.traces.facts import NO_FACTS, Document, Facts, Kind, TraceMessage
 from pytest_evalstudio.traces.messages import (
     amount,
     call_of,
     documents_of,
+    is_broken,
     listed,
     parsed,
     read_message,
     read_messages,
     text_of,
     unflattened,
+    unwrapped,
     usage_of,
 )
 from pytest_evalstudio.traces.spans import Event, Span
@@ -32,6 +35,10 @@ _KINDS: Mapping[str, Kind] = {
     "invoke_agent": "agent",
     "invoke_workflow": "chain",
     "retrieval": "retrieval",
+    "vector_db_retrieve": "retrieval",  # of OpenLLMetry
+    "apply_guardrail": "guardrail",
+    "evaluate": "guardrail",
+    "guardrail": "guardrail",
     "workflow": "chain",
     "task": "",
     "agent": "agent",
@@ -46,9 +53,15 @@ _USAGE = {
 }
 _INPUTS = ("gen_ai.input.messages", "gen_ai.prompt")
 _OUTPUTS = ("gen_ai.output.messages", "gen_ai.completion")
-_ARGUMENTS = ("gen_ai.tool.call.arguments", "traceloop.entity.input")
+_JSON = ("gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.system_instructions")
+"""Attributes that are JSON, and no plain text."""
+_ARGUMENTS = ("gen_ai.tool.call.arguments", "traceloop.entity.input", adk.ARGUMENTS)
+_RESULTS = ("gen_ai.tool.call.result", "traceloop.entity.output", adk.RESULT)
+_RUN = frozenset({"input_str", "inputs", "tags", "metadata", "kwargs"})
+"""Keys of what OpenLLMetry records of a tool of LangChain; its arguments are among them."""
 _SYSTEM = "gen_ai.system_instructions"
 _CHOICE = "gen_ai.choice"
+_TOOL_EVENT = "gen_ai.tool.message"
 _ROLE_EVENTS = {f"gen_ai.{role}.message": role for role in ("system", "user", "assistant", "tool")}
 _CONTENT_EVENTS = ("gen_ai.content.prompt", "gen_ai.content.completion")
 _DETAILS_EVENTS = ("gen_ai.client.inference.operation.details", "gen_ai.client.inference.details")
@@ -74,8 +87,8 @@ def read(span: Span) -> Facts:
         return Facts(
             kind=kind,
             name=_tool_name(values),
-            call=_call(values),
-            says_arguments=any(name in values for name in _ARGUMENTS),
+            call=_call(span),
+            says_arguments=any(name in values for name in _ARGUMENTS) or _TOOL_EVENT in _event_names(span),
             session=_session(values),
         )
     inputs, outputs = _messages(span)
@@ -90,19 +103,29 @@ def read(span: Span) -> Facts:
         name=model if kind == "model" else text_of(names.get(kind)),
         inputs=inputs,
         outputs=outputs,
-        question=_text(values, "gen_ai.retrieval.query.text", "traceloop.entity.input"),
+        question=_query(values) if kind == "retrieval" else _text(values, "traceloop.entity.input"),
         answer=_text(values, "traceloop.entity.output"),
-        served_model=text_of(values.get("gen_ai.response.model")),
+        served_model=text_of(values.get("gen_ai.response.model")) or adk.served_model_of(values),
         request_id=text_of(values.get("gen_ai.response.id")),
         usage=usage_of(values, _USAGE),
         cost_usd=amount(values.get("gen_ai.usage.cost")),
         documents=tuple(_documents(values)),
         session=_session(values),
+        unread=(
+            *(f"value of {name!r}" for name in _JSON if is_broken(values.get(name))),
+            *adk.unread_of(values),
+        ),
     )
 
 
 def _session(values: Mapping[str, Json]) -> str:
-    return text_of(values.get("gen_ai.conversation.id") or values.get("session.id"))
+    session = values.get("gen_ai.conversation.id") or values.get("session.id")
+    return text_of(session) or adk.session_of(values)
+
+
+def _query(values: Mapping[str, Json]) -> str:
+    query = mapping_of(parsed(values.get("traceloop.entity.input"))).get("query")
+    return _text({"query": query, **values}, "gen_ai.retrieval.query.text", "query")
 
 
 def _text(values: Mapping[str, Json], *names: str) -> str:
@@ -113,20 +136,54 @@ def _tool_name(values: Mapping[str, Json]) -> str:
     return text_of(values.get("gen_ai.tool.name") or values.get("traceloop.entity.name"))
 
 
-def _call(values: Mapping[str, Json]) -> ToolCall | None:
+def _event_names(span: Span) -> Iterator[str]:
+    return (event.name for event in span.events)
+
+
+def _call(span: Span) -> ToolCall | None:
+    values = span.attributes
     arguments = next((values[name] for name in _ARGUMENTS if name in values), None)
-    result = values.get("gen_ai.tool.call.result", values.get("traceloop.entity.output"))
-    return call_of(_tool_name(values), arguments, values.get("gen_ai.tool.call.id"), result)
+    result = next((values[name] for name in _RESULTS if name in values), None)
+    for event in span.events:  # Strands records both as events
+        if event.name == _TOOL_EVENT and arguments is None:
+            arguments = event.attributes.get("content")
+        elif event.name == _CHOICE and result is None:
+            result = _texts(event.attributes.get("message"))
+    id, status = values.get("gen_ai.tool.call.id"), values.get("gen_ai.tool.status")
+    if id == adk.UNKNOWN:
+        id = None
+    run = mapping_of(parsed(arguments))
+    if run.keys() >= _RUN:
+        arguments = run["inputs"] or run["input_str"]
+        id = id or mapping_of(run.get("kwargs")).get("tool_call_id")
+    output = mapping_of(parsed(result))
+    if output == {"result": adk.UNKNOWN}:
+        result = None
+    if output.keys() == {"output", "kwargs"}:
+        message = unwrapped(mapping_of(output["output"]))
+        result = message.get("content") if message.get("type") == "tool" else output["output"]
+        status = message.get("status")
+        id = id or message.get("tool_call_id")
+    return call_of(_tool_name(values), arguments, id, result, failed=status == "error")
+
+
+def _texts(value: Json) -> Json:
+    """Return the text of a result, which may be a list of parts."""
+    message = read_message({"role": "user", "content": parsed(value)})
+    return message.text if message is not None and message.text else value
 
 
 def _documents(values: Mapping[str, Json]) -> Iterator[Document]:
-    return documents_of(values.get("gen_ai.retrieval.documents"))
+    output = mapping_of(parsed(values.get("traceloop.entity.output")))
+    return documents_of(values.get("gen_ai.retrieval.documents", output.get("documents")))
 
 
 def _messages(span: Span) -> tuple[tuple[TraceMessage, ...], tuple[TraceMessage, ...]]:
     """Return the messages of a span: of its attributes, else of its events and log records."""
     values = span.attributes
     inputs, outputs = _of_attributes(values)
+    if not (inputs or outputs):
+        inputs, outputs = adk.messages_of(values)
     if not (inputs and outputs):
         for event in span.events:
             in_event, out_event = _of_event(event)
@@ -152,7 +209,8 @@ def _of_attributes(values: Mapping[str, Json]) -> tuple[list[TraceMessage], list
     ):
         present = [name for name in names if name in values]
         for name in present:
-            messages += read_messages(values[name], role)
+            if name not in _JSON or not is_broken(values[name]):
+                messages += read_messages(values[name], role)
         if not present:
             messages += _flattened(values, prefix, role)
     return inputs, outputs
@@ -174,13 +232,23 @@ def _of_event(event: Event) -> tuple[list[TraceMessage], list[TraceMessage]]:
     values = {**event.attributes, **mapping_of(event.body)}
     if event.name in _ROLE_EVENTS:
         role = _ROLE_EVENTS[event.name]
+        content = parsed(values.get("content"))
+        if isinstance(content, list):  # Strands has the parts of Amazon Bedrock, results in a user's message
+            return list(read_messages({"role": _of_results(role), "content": content}, role)), []
         message = {**values, "role": role, "tool_call_id": values.get("tool_call_id") or values.get("id")}
         return list(read_messages(_plain(message), role)), []
     if event.name == _CHOICE:
-        return [], list(read_messages(_plain(parsed(values.get("message"))), "assistant"))
+        reply = parsed(values.get("message"))
+        if isinstance(reply, list):
+            reply = {"role": "assistant", "content": reply}
+        return [], list(read_messages(_plain(reply), "assistant"))
     if event.name in (*_DETAILS_EVENTS, *_CONTENT_EVENTS):
         return _of_attributes(values)
     return [], []
+
+
+def _of_results(role: str) -> str:
+    return "user" if role == "tool" else role
 
 
 def _plain(message: Json) -> Json:

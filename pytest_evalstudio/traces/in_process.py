@@ -10,7 +10,7 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.extras import import_extra
 from pytest_evalstudio.importers.common import Json
 from pytest_evalstudio.traces.collecting import SpanStore
-from pytest_evalstudio.traces.spans import Event, Span, interval
+from pytest_evalstudio.traces.spans import Event, Span, failure, interval
 
 _PURPOSE = "[trace] with in_process = true"
 
@@ -88,6 +88,7 @@ class InProcessSpans:
 def _span(span: Any) -> Span:
     started_s, duration_s = interval(span.start_time or 0, span.end_time or 0)
     failed = span.status.status_code.name == "ERROR"
+    events = tuple(Event(name=event.name, attributes=_attributes(event.attributes)) for event in span.events)
     return Span(
         id=f"{span.context.span_id:016x}",
         parent=f"{span.parent.span_id:016x}" if span.parent is not None else "",
@@ -95,10 +96,8 @@ def _span(span: Any) -> Span:
         started_s=started_s,
         duration_s=duration_s,
         attributes=_attributes(span.attributes),
-        events=tuple(
-            Event(name=event.name, attributes=_attributes(event.attributes)) for event in span.events
-        ),
-        error=(span.status.description or "error") if failed else "",
+        events=events,
+        error=failure(span.status.description or "", events) if failed else "",
         is_server=span.kind.name == "SERVER",
     )
 

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from pytest_evalstudio.importers.common import Json
-from pytest_evalstudio.traces.spans import Event, Span, hex_id, interval
+from pytest_evalstudio.traces.spans import Event, Span, failure, hex_id, interval
 
 _CHILD_OF = "CHILD_OF"
 
@@ -56,6 +56,7 @@ def read_span(text: bytes) -> Span:
     parents = [link.span for link in span.references or () if link.kind == _CHILD_OF]
     end_us = span.start_us + span.duration if span.duration is not None else 0
     started_s, duration_s = interval(span.start_us * 1000, end_us * 1000)
+    events = tuple(_event(log) for log in span.logs or ())
     failed = tags.get("otel.status_code") == "ERROR" or tags.get("error") in (True, "true")
     return Span(
         id=hex_id(span.id),
@@ -64,8 +65,8 @@ def read_span(text: bytes) -> Span:
         started_s=started_s,
         duration_s=duration_s,
         attributes=tags,
-        events=tuple(_event(log) for log in span.logs or ()),
-        error=str(tags.get("otel.status_description") or "error") if failed else "",
+        events=events,
+        error=failure(str(tags.get("otel.status_description") or ""), events) if failed else "",
     )
 
 

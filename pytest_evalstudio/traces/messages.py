@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -14,6 +14,7 @@ from pytest_evalstudio.core.numbers import MAX_TOKENS
 from pytest_evalstudio.core.tool_calls import MAX_DEPTH, ToolCall, is_deep, read_tool_call
 from pytest_evalstudio.formats.messages import message_parts
 from pytest_evalstudio.importers.common import Json, mapping_of
+from pytest_evalstudio.text.unicode import valid_json
 from pytest_evalstudio.traces.facts import Document, ToolResult, TraceMessage
 
 ROLES: Mapping[str, str] = {
@@ -28,6 +29,11 @@ ROLES: Mapping[str, str] = {
     "function": "tool",
 }
 _RESULTS = ("response", "result", "content")
+_SERVER_CALL, _SERVER_RESULT = "server_tool_call", "server_tool_call_response"
+"""Parts whose content is under a key of the name of their type."""
+_TEXT_PARTS = ("text", "refusal")
+_THOUGHTS = ("reasoning", "thinking", "redacted_thinking", "reasoningContent", "thought")
+"""Parts that are no part of an answer."""
 _MAX_TOOL_NAME_CHARS = 500
 
 
@@ -37,11 +43,21 @@ def parsed(value: Json) -> Json:
         return value
     try:
         data: Json = msgspec.json.decode(value)
-    except (ValueError, RecursionError):
+    except RecursionError:
         return value
+    except ValueError:
+        try:
+            data = msgspec.json.decode(valid_json(value))
+        except (ValueError, RecursionError):
+            return value
     # A text without many brackets cannot be nested deeply, which is much faster to see.
     is_flat = value.count("{") + value.count("[") <= MAX_DEPTH
     return data if is_flat or not is_deep(data) else value
+
+
+def is_broken(value: Json) -> bool:
+    """Return whether a value is a text that should be JSON and is not, e.g. since it is cut off."""
+    return isinstance(value, str) and value[:1] in ("[", "{") and isinstance(parsed(value), str)
 
 
 def text_of(value: Json) -> str:
@@ -78,18 +94,66 @@ def read_message(value: Mapping[str, Json], role: str = "") -> TraceMessage | No
     if isinstance(parts, list):
         return _of_parts(known, parts)
     try:
-        texts, calls, results = message_parts({**value, "role": known})
-        return TraceMessage(
-            known,
-            "\n".join(texts),
-            tuple(_plain_call(call) for call in calls),
-            tuple(
-                ToolResult(id, text_of(result.get("result")), text_of(result.get("error")))
-                for id, result in results.items()
-            ),
-        )
+        return _of_content({**value, "role": known}, ())
     except (ValueError, TypeError, AttributeError):
-        return None
+        return _of_content(*_readable({**value, "role": known}))
+
+
+def _of_content(value: Mapping[str, Any], unread: Sequence[str]) -> TraceMessage:
+    texts, calls, results = message_parts(value)
+    content = value.get("content")
+    return TraceMessage(
+        value["role"],
+        "\n".join(texts),
+        tuple(_plain_call(call) for call in calls),
+        tuple(
+            ToolResult(id, text_of(result.get("result")), text_of(result.get("error")))
+            for id, result in results.items()
+        ),
+        (*unread, *(_unread_parts(content) if isinstance(content, list) else ())),
+    )
+
+
+def _readable(value: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return a message without the calls and parts that cannot be read, and their names."""
+    content, calls = value.get("content"), value.get("tool_calls")
+    message = {"role": value["role"], "content": None if isinstance(content, list) else content}
+    message |= {name: value[name] for name in ("tool_call_id", "name", "refusal") if name in value}
+    kept: dict[str, list[Json]] = {"content": [], "tool_calls": []}
+    unread: list[str] = []
+    for name, items in (("content", content), ("tool_calls", calls)):
+        for item in items if isinstance(items, list) else [items] if items and name == "tool_calls" else ():
+            try:
+                message_parts({"role": "assistant", name: [item]})
+                kept[name].append(item)
+            except (ValueError, TypeError, AttributeError):
+                unread.append(_part_name(item) if name == "content" else name)
+    if isinstance(content, list):
+        message["content"] = kept["content"]
+    return {**message, "tool_calls": kept["tool_calls"]}, unread
+
+
+def _unread_parts(parts: Iterable[Json]) -> Iterator[str]:
+    """Yield the names of parts of a message in the forms of chat services that `message_parts` skips."""
+    for part in parts:
+        names = {_part_name(part), *mapping_of(part)}
+        is_text = isinstance(part, str) or any(
+            isinstance(mapping_of(part).get(name), str) for name in ("text", "refusal")
+        )
+        if not is_text and not names & _READ_PARTS and not names & set(_THOUGHTS):
+            yield _part_name(part)
+
+
+_READ_PARTS = {"json", "tool_use", "toolUse", "tool_result", "toolResult", "cachePoint"}
+
+
+def _part_name(part: Json) -> str:
+    values = mapping_of(part)
+    kind = values.get("type") or next(iter(values), "")
+    return kind[:_MAX_PART_NAME_CHARS] if isinstance(kind, str) and kind else "without a type"
+
+
+_MAX_PART_NAME_CHARS = 50
 
 
 def unwrapped(value: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -110,24 +174,40 @@ def _of_parts(role: str, parts: Iterable[Json]) -> TraceMessage:
     texts: list[str] = []
     calls: list[ToolCall] = []
     results: list[ToolResult] = []
+    unread: list[str] = []
     for part in map(mapping_of, parts):
         kind = part.get("type")
-        if kind == "tool_call":
-            call = call_of(part.get("name"), part.get("arguments"), part.get("id"))
+        if kind in ("tool_call", _SERVER_CALL):
+            call = call_of(part.get("name"), _arguments(part), part.get("id"))
             calls += [call] if call is not None else []
-        elif kind == "tool_call_response":
+            unread += [_part_name(part)] if call is None else []
+        elif kind in ("tool_call_response", _SERVER_RESULT):
             text = next((part[name] for name in _RESULTS if part.get(name) is not None), None)
+            text = _without_type(part.get(_SERVER_RESULT)) if kind == _SERVER_RESULT else text
             results.append(ToolResult(text_of(part.get("id")), text_of(text)))
-        elif kind == "text" and isinstance(content := part.get("content", part.get("text")), str):
+        elif kind in _TEXT_PARTS and isinstance(content := part.get("content", part.get(kind)), str):
             texts.append(content)
-    return TraceMessage(role, "\n".join(texts), tuple(calls), tuple(results))
+        elif kind not in _THOUGHTS:
+            unread.append(_part_name(part) if kind else "without a type")
+    return TraceMessage(role, "\n".join(texts), tuple(calls), tuple(results), tuple(unread))
 
 
-def call_of(name: Json, arguments: Json, id: Json = None, result: Json = None) -> ToolCall | None:
+def _arguments(part: Mapping[str, Json]) -> Json:
+    return part["arguments"] if "arguments" in part else _without_type(part.get(_SERVER_CALL))
+
+
+def _without_type(value: Json) -> Json:
+    return {key: item for key, item in value.items() if key != "type"} if isinstance(value, dict) else value
+
+
+def call_of(
+    name: Json, arguments: Json, id: Json = None, result: Json = None, *, failed: bool = False
+) -> ToolCall | None:
     """Return a call; None where it has no name.
 
     Args:
         result: None where the trace does not say it.
+        failed: whether the result is the text of an error.
     """
     if not isinstance(name, str) or not name:
         return None
@@ -138,7 +218,8 @@ def call_of(name: Json, arguments: Json, id: Json = None, result: Json = None) -
         arguments=mapping_of(value) if is_plain else {},
         arguments_text="" if is_plain else text_of(value),
         id=text_of(id),
-        result=None if result is None else text_of(result),
+        result=None if result is None or failed else text_of(result),
+        error=(text_of(result) or "error") if failed else "",
     )
 
 

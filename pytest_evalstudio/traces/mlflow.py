@@ -14,6 +14,7 @@ from pytest_evalstudio.traces.messages import (
     amount,
     call_of,
     documents_of,
+    is_broken,
     parsed,
     read_messages,
     text_of,
@@ -31,6 +32,8 @@ _KINDS: Mapping[str, Kind] = {
     "TOOL": "tool",
     "RETRIEVER": "retrieval",
     "RERANKER": "retrieval",
+    "GUARDRAIL": "guardrail",
+    "EVALUATOR": "guardrail",
 }
 _INPUTS, _OUTPUTS = "mlflow.spanInputs", "mlflow.spanOutputs"
 _USAGE = {
@@ -73,6 +76,7 @@ def read(span: Span) -> Facts:
         cost_usd=amount(cost.get("total_cost")),
         documents=tuple(documents_of(outputs)) if kind == "retrieval" else (),
         session=session,
+        unread=tuple(f"value of {name!r}" for name in (_INPUTS, _OUTPUTS) if is_broken(values.get(name))),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from pytest_evalstudio.core.tool_calls import ToolCall
-from pytest_evalstudio.importers.common import Json, mapping_of
+from pytest_evalstudio.importers.common import Json, items_of, mapping_of
 from pytest_evalstudio.traces.facts import NO_FACTS, Document, Facts, Kind, TraceMessage
 from pytest_evalstudio.traces.messages import (
     amount,
@@ -31,6 +31,8 @@ _KINDS: Mapping[str, Kind] = {
     "TOOL": "tool",
     "RETRIEVER": "retrieval",
     "RERANKER": "retrieval",
+    "GUARDRAIL": "guardrail",
+    "EVALUATOR": "guardrail",
 }
 _USAGE = {
     "input_tokens": ("llm.token_count.prompt",),
@@ -38,7 +40,11 @@ _USAGE = {
     "cached_tokens": ("llm.token_count.prompt_details.cache_read",),
     "reasoning_tokens": ("llm.token_count.completion_details.reasoning",),
 }
-_HANDOVER = "handoff"
+_HANDOVER = "handoff to "
+"""Begin of the names of hand-overs of the OpenAI Agents SDK, whose spans have no attributes of a tool."""
+_PREPARATION = "._prepare_chat_with_tools"
+"""End of the names of spans of LlamaIndex that are of the kind LLM and send no request."""
+_TOOL_KEYS = ("tool.name", "input.value", "output.value", "tool.parameters")
 
 
 def is_openinference(span: Span) -> bool:
@@ -51,10 +57,10 @@ def read(span: Span) -> Facts:
     values = span.attributes
     kind = _KINDS.get(text_of(values[KIND]).upper(), "")
     session = text_of(values.get("session.id"))
-    if not kind:
+    if not kind or span.name.endswith(_PREPARATION):
         return NO_FACTS
     if kind == "tool":
-        if span.name.lower().startswith(_HANDOVER):
+        if span.name.startswith(_HANDOVER) and not any(name in values for name in _TOOL_KEYS):
             return Facts(kind="handover", name=span.name, session=session)
         says_arguments = "input.value" in values
         name, call = _tool_name(span), _call(span)
@@ -83,10 +89,21 @@ def _call(span: Span) -> ToolCall | None:
     arguments = values.get("input.value")  # tool.parameters is the schema
     id = values.get("tool.id", values.get("tool_call.id"))
     result = values.get("output.value")
-    message = unwrapped(mapping_of(parsed(result)))
+    failed = False
+    output = mapping_of(parsed(result))
+    message = unwrapped(output)
+    named = mapping_of(parsed(arguments)).get("kwargs")
+    schema = mapping_of(mapping_of(parsed(values.get("tool.parameters"))).get("properties"))
+    if isinstance(named, dict) and schema and "kwargs" not in schema:  # LlamaIndex records a call of Python
+        arguments = named
+    if {"raw_input", "raw_output", "is_error"} <= output.keys():
+        failed = output["is_error"] is True
+        texts = [text_of(mapping_of(block).get("text")) for block in items_of(output.get("blocks"))]
+        result = "\n".join(filter(None, texts)) or output["raw_output"]
     if message.get("tool_call_id") and "content" in message:  # LangChain records the message to the model
         id, result = message["tool_call_id"], message["content"]
-    return call_of(_tool_name(span), arguments, id, result)
+        failed = message.get("status") == "error"
+    return call_of(_tool_name(span), arguments, id, result, failed=failed)
 
 
 def _messages(values: Mapping[str, Json], prefix: str, role: str) -> Iterator[TraceMessage]:

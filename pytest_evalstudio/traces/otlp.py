@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from pytest_evalstudio.importers.common import Json
-from pytest_evalstudio.traces.spans import Event, Span, hex_id, interval
+from pytest_evalstudio.traces.spans import Event, Span, failure, hex_id, interval
 
 MAX_DEPTH = 100
 """Maximum nesting of an attribute."""
@@ -89,6 +89,9 @@ def read_span(text: bytes) -> Span:
     span = _SPANS.decode(text)
     started_s, duration_s = interval(whole(span.start_time_unix_nano), whole(span.end_time_unix_nano))
     status = span.status
+    events = tuple(
+        Event(name=event.name, attributes=attributes_of(event.attributes)) for event in span.events
+    )
     return Span(
         id=hex_id(span.span_id),
         parent=hex_id(span.parent_span_id) if span.parent_span_id else "",
@@ -96,10 +99,8 @@ def read_span(text: bytes) -> Span:
         started_s=started_s,
         duration_s=duration_s,
         attributes=attributes_of(span.attributes),
-        events=tuple(
-            Event(name=event.name, attributes=attributes_of(event.attributes)) for event in span.events
-        ),
-        error=(status.message or "error") if status is not None and status.code in _ERROR else "",
+        events=events,
+        error=failure(status.message, events) if status is not None and status.code in _ERROR else "",
         is_server=span.kind in _SERVER,
     )
 

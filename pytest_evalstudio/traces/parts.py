@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.steps import StepKind
-from pytest_evalstudio.traces import genai, mlflow, openinference
+from pytest_evalstudio.traces import genai, mlflow, openinference, vercel
 from pytest_evalstudio.traces.facts import NO_FACTS, Facts, Kind
 from pytest_evalstudio.traces.files import Trace
+from pytest_evalstudio.traces.nested import merge_models
 from pytest_evalstudio.traces.spans import Span
 
 ROOTS = ("agent", "chain")
@@ -32,7 +33,9 @@ class TracePart:
         owner: id of the span whose row it belongs to.
         agent: name of the nearest agent above it.
         parent_step: id of the nearest span above it that is a step of a row; "" for none.
-        inside_model: whether it lies in a call of a model, as of a client below a framework.
+        model_above: id of the call of a model that it lies in, as that of a client below a framework.
+        is_merged: whether the call of a model above it has what it says.
+        is_check: whether it belongs to a guardrail, which neither asks nor answers for the application.
     """
 
     span: Span
@@ -40,14 +43,16 @@ class TracePart:
     owner: str = ""
     agent: str = ""
     parent_step: str = ""
-    inside_model: bool = False
+    model_above: str = ""
+    is_merged: bool = False
+    is_check: bool = False
 
     @property
     def is_step(self) -> bool:
         """Return whether the span is a step of its row."""
         kind = self.facts.kind
         if kind == "model":
-            return not self.inside_model
+            return not self.is_merged
         return kind in STEP_KINDS and (kind != "tool" or self.facts.call is not None)
 
 
@@ -57,12 +62,22 @@ def facts_of(span: Span) -> Facts:
         return openinference.read(span)
     if mlflow.is_mlflow(span):
         return mlflow.read(span)
+    if vercel.is_vercel(span):
+        return vercel.read(span)
     return genai.read(span) if genai.is_genai(span) else NO_FACTS
 
 
 def parts_of(trace: Trace) -> dict[str, TracePart]:
     """Return the parts of a trace by the ids of their spans; cycles of parents are cut."""
     parts = {span.id: TracePart(span, facts_of(span)) for span in trace.spans}
+    if merge_models(_connect_all(parts), parts):
+        _connect_all(parts)
+    return parts
+
+
+def _connect_all(parts: dict[str, TracePart]) -> list[TracePart]:
+    """Set the positions of all parts, and return them, each after the one above it."""
+    ordered: list[TracePart] = []
     orphans: dict[str, str] = {}
     connected: set[str] = set()
     for start in parts:
@@ -77,8 +92,9 @@ def parts_of(trace: Trace) -> dict[str, TracePart]:
         for part in reversed(path):
             _connect(part, above, parts, orphans)
             connected.add(part.span.id)
+            ordered.append(part)
             above = part
-    return parts
+    return ordered
 
 
 def _connect(
@@ -92,11 +108,15 @@ def _connect(
     span = part.span
     is_root = part.facts.kind in ROOTS
     if above is not None:
-        is_owned = parts[above.owner].facts.kind in ROOTS
+        part.is_check = above.is_check or above.facts.kind == "guardrail"
+        is_owned = parts[above.owner].facts.kind in ROOTS or part.is_check
         part.owner = span.id if is_root and not is_owned else above.owner
         part.agent = above.agent
         part.parent_step = above.span.id if above.is_step else above.parent_step
-        part.inside_model = above.inside_model or above.facts.kind == "model"
+        if above.facts.kind == "model":
+            part.model_above = above.span.id
+        else:  # a tool or agent below a model asks models of its own
+            part.model_above = above.model_above if above.facts.kind in ("chain", "") else ""
     elif span.parent and span.parent not in parts and not is_root:
         part.owner = orphans.setdefault(span.parent, span.id)
     else:

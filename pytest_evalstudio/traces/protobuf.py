@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_evalstudio.core.extras import import_extra
 from pytest_evalstudio.importers.common import Json
-from pytest_evalstudio.traces.spans import Event, Span, interval
+from pytest_evalstudio.traces.spans import Event, Span, failure, interval
 
 _PURPOSE = "spans in protobuf"
 _SERVER, _ERROR = 2, 2
@@ -75,6 +75,7 @@ def _request(signal: str, name: str, body: bytes) -> Any:
 
 def _span(span: Any) -> Span:
     started_s, duration_s = interval(span.start_time_unix_nano, span.end_time_unix_nano)
+    events = tuple(Event(name=event.name, attributes=_attributes(event.attributes)) for event in span.events)
     return Span(
         id=span.span_id.hex(),
         parent=span.parent_span_id.hex(),
@@ -82,10 +83,8 @@ def _span(span: Any) -> Span:
         started_s=started_s,
         duration_s=duration_s,
         attributes=_attributes(span.attributes),
-        events=tuple(
-            Event(name=event.name, attributes=_attributes(event.attributes)) for event in span.events
-        ),
-        error=(span.status.message or "error") if span.status.code == _ERROR else "",
+        events=events,
+        error=failure(span.status.message, events) if span.status.code == _ERROR else "",
         is_server=span.kind == _SERVER,
     )
 

@@ -11,11 +11,13 @@ from pytest_evalstudio.core.tracing import traceparent
 from pytest_evalstudio.importers.common import Fields, Omissions
 from pytest_evalstudio.traces.calls import CONTENT_REMEDY, merged_calls
 from pytest_evalstudio.traces.exchanges import TraceExchange, exchange_of, last_question, said
-from pytest_evalstudio.traces.facts import NO_FACTS, Document
+from pytest_evalstudio.traces.facts import NO_FACTS, Document, Facts
 from pytest_evalstudio.traces.files import Trace
 from pytest_evalstudio.traces.parts import MAX_NAME_CHARS, ROOTS, STEP_KINDS, TracePart, parts_of
 
 QUESTION = "row without a question"
+JSON_REMEDY = "it stays as it is; record the question as a text or as messages"
+UNREAD_REMEDY = "it is no text, call or result of a known form, or it is cut off"
 UNSAID_REMEDY = "the trace does not say it, so it stays empty"
 
 
@@ -45,10 +47,12 @@ def rows_of(trace: Trace, omissions: Omissions) -> Iterator[TraceRow]:
         root = parts[owner]
         exchange = exchange_of(
             root.facts if root.facts.kind in ROOTS else NO_FACTS,
-            [part.facts for part in group if part.facts.kind == "model"],
+            [part.facts for part in group if part.facts.kind == "model" and not part.is_check],
         )
         if exchange.question.strip():
             key = trace.id if len(groups) == 1 else f"{trace.id}-{owner}"
+            if exchange.is_json:
+                omissions.add("text of a question that is JSON", JSON_REMEDY)
             session = next((part.facts.session for part in (root, *group) if part.facts.session), "")
             fields = {
                 "key": key,
@@ -59,6 +63,7 @@ def rows_of(trace: Trace, omissions: Omissions) -> Iterator[TraceRow]:
             yield TraceRow(fields, session, group[0].span.started_s or 0.0)
         else:
             omissions.add(QUESTION, CONTENT_REMEDY)
+            _count_unread(group, omissions)
 
 
 def fields_of(trace: Trace, question: str, omissions: Omissions) -> Fields | None:
@@ -86,15 +91,16 @@ def fields_fault(fields: Fields) -> str:
 
 
 def _counts(part: TracePart) -> bool:
-    return bool(part.facts.kind) and not (part.inside_model and part.facts.kind == "model")
+    return part.facts.kind not in ("", "guardrail") and not part.is_merged
 
 
 def _row(
     root: TracePart, group: Sequence[TracePart], exchange: TraceExchange, omissions: Omissions
 ) -> Fields:
     models = [part for part in group if part.facts.kind == "model"]
+    models = [part for part in models if not part.is_check] or models
     last = models[-1].facts if models else root.facts if root.facts.kind in ROOTS else NO_FACTS
-    usage, cost_usd = _totals(models or [root])
+    usage, cost_usd = _sums(root, group)
     calls, indices = merged_calls(group, omissions)
     documents = list(dict.fromkeys(document for part in group for document in part.facts.documents))
     texts = [document for document in documents if document.text]
@@ -102,9 +108,10 @@ def _row(
     for _ in range(len(documents) - len(texts)):
         omissions.add("text of a retrieved document", CONTENT_REMEDY)
     duration_s = _duration_s(root, group)
+    _count_unread(group, omissions)
     _count_unsaid(
         omissions,
-        answer=bool(exchange.answer or calls or root.span.error),
+        answer=bool(exchange.answer or root.span.error) or _ends_with_call(last),
         model=bool(last.served_model or (models and last.name)),
         tokens=bool(usage),
         cost=cost_usd is not None,
@@ -136,6 +143,32 @@ def _count_unsaid(omissions: Omissions, **said: bool) -> None:
     for name, is_said in said.items():
         if not is_said:
             omissions.add(f"{name} of a row", CONTENT_REMEDY if name == "answer" else UNSAID_REMEDY)
+
+
+def _count_unread(group: Sequence[TracePart], omissions: Omissions) -> None:
+    """Count the parts of messages and values that cannot be read; requests repeat those before them."""
+    speakers = [part.facts for part in group if part.facts.inputs]
+    messages = [message for part in group for message in part.facts.outputs]
+    messages += speakers[-1].inputs if speakers else ()
+    for message in messages:
+        for name in message.unread:
+            omissions.add(f"part {name!r} of a message", UNREAD_REMEDY)
+    for part in group:
+        for name in part.facts.unread:
+            omissions.add(name, UNREAD_REMEDY)
+
+
+def _ends_with_call(facts: Facts) -> bool:
+    """Return whether a request ended with calls of tools, so that there is no answer yet."""
+    return any(message.calls for message in facts.outputs[-1:])
+
+
+def _sums(root: TracePart, group: Sequence[TracePart]) -> tuple[dict[str, int], float | None]:
+    """Return tokens and cost of the calls of models, else of the root span."""
+    models = [part for part in group if part.facts.kind == "model"]
+    usage, cost_usd = _totals(models)
+    root_usage, root_cost_usd = _totals([root])
+    return usage or root_usage, root_cost_usd if cost_usd is None else cost_usd
 
 
 def _totals(parts: Sequence[TracePart]) -> tuple[dict[str, int], float | None]:

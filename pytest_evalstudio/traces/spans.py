@@ -6,7 +6,7 @@ import base64
 import binascii
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -69,6 +69,14 @@ def hex_id(text: str) -> str:
         except (binascii.Error, ValueError):
             return ""
     return digits if digits.strip("0") else ""
+
+
+def failure(message: str, events: Iterable[Event]) -> str:
+    """Return the error of a span that failed: of its status, else of the exception that it recorded."""
+    exceptions = (event.attributes for event in events if event.name == "exception")
+    values = next(exceptions, {})
+    text = values.get("exception.message") or values.get("exception.type")
+    return message or (text if isinstance(text, str) and text else "error")
 
 
 def interval(start_ns: int, end_ns: int) -> tuple[float | None, float | None]:
