@@ -2,9 +2,11 @@
 
 Each framework needs an environment of its own; `README.md` names the versions:
 
-    python make_traces.py openai|agents|pydantic|langchain|openai-v2|mlflow|phoenix OUT
+    python make_traces.py openai|agents|pydantic|langchain|openai-v2|mlflow|mlflow-trace|phoenix OUT
+    python make_traces.py openllmetry-openai|…|vercel OUT          # those of applications.py
 
-For phoenix, a server runs at PHOENIX_COLLECTOR_ENDPOINT, and OUT gets two files.
+For phoenix, a server runs at PHOENIX_COLLECTOR_ENDPOINT, and OUT gets two files. For vercel, NODE_PATH names
+the folder of the packages.
 
 The service answers the first request with a call of the tool `get_fee`, and the second one with a text.
 """
@@ -17,16 +19,16 @@ import os
 import sys
 import threading
 import time
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-QUESTION, TOOL_ARGUMENTS, RESULT, ANSWER = (
-    "What is the fee in France?",
-    '{"country": "FR"}',
-    "30 USD",
-    "The fee is 30 USD.",
-)
-DOCUMENT = "A transfer within the EU costs 30 USD."
-IDS = ("traceId", "spanId", "parentSpanId")
+from applications import APPLICATIONS, DOCUMENT, QUESTION, RESULT, get_fee
+
+TOOL_ARGUMENTS, ANSWER = '{"country": "FR"}', "The fee is 30 USD."
+MACHINE = ("mlflow.source.", "mlflow.user", "mlflow.artifactLocation")
+"""Names of what MLflow records of the machine."""
+CONTENT = {"adk": "SPAN_ONLY"}
+"""Values of the variable by which an instrumentation records texts, where "true" is not enough."""
 TOOLS = [
     {
         "type": "function",
@@ -102,35 +104,83 @@ def respond(body):
     }
 
 
+def streamed(reply):
+    """Return a chat completion as events: the message, its end, and the tokens."""
+    [choice] = reply["choices"]
+    calls = [{"index": 0, **call} for call in choice["message"].get("tool_calls", ())]
+    delta = {**choice["message"], **({"tool_calls": calls} if calls else {})}
+    chunk = {key: value for key, value in reply.items() if key != "usage"}
+    chunk["object"] = "chat.completion.chunk"
+    end = {"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}
+    events = (
+        {**chunk, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]},
+        {**chunk, "choices": [end]},
+        {**chunk, "choices": [], "usage": reply["usage"]},
+    )
+    return (
+        b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events) + b"data: [DONE]\n\n"
+    )
+
+
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *arguments):
         pass
 
+    def content(self):
+        if "content-length" in self.headers:
+            return self.rfile.read(int(self.headers["content-length"]))
+        parts = []  # exporters of Node send chunks
+        while size := int(self.rfile.readline(), 16):
+            parts.append(self.rfile.read(size))
+            self.rfile.readline()
+        self.rfile.readline()
+        return b"".join(parts)
+
     def do_POST(self):
-        body = self.rfile.read(int(self.headers["content-length"]))
+        streams = False
+        body = self.content()
         if self.path == "/v1/traces":
-            write_request(self.server.path, body)
+            write_request(self.server.path, body, is_json="json" in self.headers["content-type"])
             reply = b""
         else:
+            request = json.loads(body)
             answer = respond if self.path.endswith("/responses") else chat
-            reply = json.dumps(answer(json.loads(body))).encode()
+            streams = request.get("stream", False)
+            reply = streamed(answer(request)) if streams else json.dumps(answer(request)).encode()
         self.send_response(200)
-        self.send_header("content-type", "application/json")
+        self.send_header("content-type", "text/event-stream" if streams else "application/json")
         self.send_header("content-length", str(len(reply)))
         self.end_headers()
         self.wfile.write(reply)
 
 
-def write_request(path, body):
-    """Append a request of OTLP in protobuf to JSON lines."""
+def write_request(path, body, *, is_json):
+    """Append a request of OTLP to JSON lines."""
+    if is_json:
+        write_line(path, json.loads(body))
+        return
     from google.protobuf.json_format import MessageToDict
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
     message = MessageToDict(ExportTraceServiceRequest.FromString(body), use_integers_for_enums=True)
+    write_line(path, hexadecimal(message))
+
+
+def write_line(path, message):
+    """Append a request without tracebacks and resources, which name folders of the machine."""
+    for resource in message.get("resourceSpans", ()):
+        resource.pop("resource", None)
+        for scope in resource["scopeSpans"]:
+            for status in (span.get("status", {}) for span in scope["spans"]):
+                if "message" in status:
+                    status["message"] = status["message"].partition("Traceback")[0]
+            for event in (event for span in scope["spans"] for event in span.get("events", ())):
+                pairs = event.get("attributes", [])
+                event["attributes"] = [pair for pair in pairs if pair["key"] != "exception.stacktrace"]
     with open(path, "a", encoding="utf-8") as file:
-        file.write(json.dumps(hexadecimal(message)) + "\n")
+        file.write(json.dumps(message) + "\n")
 
 
 def hexadecimal(value):
@@ -155,8 +205,7 @@ class Exporter:
         from google.protobuf.json_format import MessageToDict
 
         message = MessageToDict(self.encode(batch), use_integers_for_enums=True)
-        with open(self.path, "a", encoding="utf-8") as file:
-            file.write(json.dumps(hexadecimal(message)) + "\n")
+        write_line(self.path, hexadecimal(message))
         return self.success
 
     def shutdown(self):
@@ -168,10 +217,11 @@ class Exporter:
 
 def tracer_provider(path):
     from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+    from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExportResult
 
-    provider = TracerProvider()
+    provider = TracerProvider(resource=Resource.get_empty())
     provider.add_span_processor(SimpleSpanProcessor(Exporter(path, encode_spans, SpanExportResult.SUCCESS)))
     return provider
 
@@ -185,11 +235,6 @@ def ask(client):
     ]
     last = client.chat.completions.create(model="gpt-4o", messages=messages, tools=TOOLS)
     return last.choices[0].message.content
-
-
-def get_fee(country: str) -> str:
-    """Return the fee."""
-    return RESULT
 
 
 def export_from_phoenix(url, path):
@@ -226,6 +271,33 @@ def export_from_phoenix(url, path):
 def trace_with_mlflow(url, path):
     os.environ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] = f"{url}/traces"
     os.environ["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"] = "http/protobuf"
+    ask_desk_of_mlflow(url)
+
+
+def store_with_mlflow(url, path):
+    """Write the trace as MLflow's store has it, with what people said of it."""
+    import mlflow
+    from mlflow.entities import AssessmentSource
+
+    mlflow.set_tracking_uri(f"sqlite:///{path}.db")
+    person = AssessmentSource(source_type="HUMAN", source_id="reviewer")
+    ask_desk_of_mlflow(url)
+    id = mlflow.get_last_active_trace_id()
+    mlflow.log_expectation(trace_id=id, name="expected_response", value="It costs 30 USD.", source=person)
+    mlflow.log_feedback(trace_id=id, name="correct", value=True, rationale="As in the list.", source=person)
+    trace = mlflow.get_trace(id).to_dict()
+    for values in (trace["info"]["trace_metadata"], trace["info"]["tags"]):
+        for name in [name for name in values if name.startswith(MACHINE)]:
+            del values[name]
+    for span in trace["data"]["spans"]:
+        for event in span["events"]:
+            event["attributes"].pop("exception.stacktrace", None)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(json.dumps(trace) + "\n")
+    os.remove(f"{path}.db")
+
+
+def ask_desk_of_mlflow(url):
     import mlflow
     import openai
     from mlflow.entities import Document, SpanType
@@ -236,17 +308,21 @@ def trace_with_mlflow(url, path):
 
     @mlflow.trace(span_type=SpanType.TOOL, name="get_fee")
     def fee(country):
-        return RESULT
+        return get_fee(country)
 
     @mlflow.trace(span_type=SpanType.AGENT, name="desk")
     def desk(question):
         retrieve(question)
-        fee(**json.loads(TOOL_ARGUMENTS))
+        with suppress(ValueError):
+            fee(**json.loads(TOOL_ARGUMENTS))
         return ask(openai.OpenAI(base_url=url))
 
     mlflow.openai.autolog()
     desk(QUESTION)
     mlflow.flush_trace_async_logging()
+
+
+STORES = {"mlflow": trace_with_mlflow, "mlflow-trace": store_with_mlflow, "phoenix": export_from_phoenix}
 
 
 def main(kind, path):
@@ -255,11 +331,14 @@ def main(kind, path):
     threading.Thread(target=server.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}/v1"
     os.environ["OPENAI_API_KEY"] = "none"
-    os.environ["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"] = "true"
-    if kind in ("mlflow", "phoenix"):
-        (trace_with_mlflow if kind == "mlflow" else export_from_phoenix)(url, path)
+    os.environ["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"] = CONTENT.get(kind, "true")
+    if kind in STORES:
+        STORES[kind](url, path)
         return
-    provider = tracer_provider(path)
+    provider = None if kind == "vercel" else tracer_provider(path)
+    if kind in APPLICATIONS:
+        APPLICATIONS[kind](provider, url, ask)
+        return
     import openai
 
     if kind == "openai":
@@ -300,7 +379,7 @@ def main(kind, path):
         def get_fee_of_documents(country: str) -> str:
             """Return the fee."""
             Retriever().invoke(f"fee {country}")
-            return RESULT
+            return get_fee(country)
 
         LangChainInstrumentor().instrument(tracer_provider=provider)
         get_fee_of_documents.__name__ = "get_fee"
