@@ -20,6 +20,7 @@ from pytest_evalstudio.importers.common import (
     texts_of,
     with_structures,
 )
+from pytest_evalstudio.importers.replies import calls_in, messages_of, reply_of
 
 _INTERNAL = {
     *(
@@ -53,12 +54,14 @@ def _row(record: Record, imported: Imported) -> Fields | None:
         "key",
         "no evaluator reads it",
     )
+    output = value.get("output")
     return {
         "key": str(value.get("id") or ""),
         "input": question,
         "conversation": turns,
-        "actual_output": text_of(value.get("output"), omissions),
-        "expected_output": outputs_of(value.get("expected"), omissions),
+        "actual_output": text_of(reply_of(output, omissions), omissions),
+        "expected_output": outputs_of(reply_of(value.get("expected"), omissions), omissions),
+        "tool_calls": list(calls_in(messages_of(output), omissions)),
         "categories": texts_of(value.get("tags")),
         METADATA: metadata(record, "metadata").get("metadata"),
     }

@@ -19,6 +19,8 @@ from pytest_evalstudio.importers.common import (
     Json,
     Record,
     convert_records,
+    items_of,
+    mapping_of,
     metadata,
     question_of,
     read_file,
@@ -27,13 +29,14 @@ from pytest_evalstudio.importers.common import (
     texts_of,
 )
 from pytest_evalstudio.importers.inspect_archive import walk
+from pytest_evalstudio.importers.replies import calls_in
 
 SUFFIX = ".eval"
 MAX_DEPTH = 100
 """Maximum nesting of a sample; deeper ones cannot be written again."""
 _KEYS = frozenset(
     {"id", "epoch", "input", "target", "choices", "files", "sandbox", "scores", "output", "error"}
-    | {"total_time", "metadata"}
+    | {"total_time", "metadata", "model_usage", "messages"}
 )
 _TYPES: Mapping[str, tuple[tuple[type, ...], str]] = {
     "id": ((str, int), "a text or a whole number"),
@@ -43,6 +46,8 @@ _TYPES: Mapping[str, tuple[tuple[type, ...], str]] = {
     "error": ((dict,), "an object"),
     "total_time": ((int, float), "a number of seconds"),
     "metadata": ((dict,), "an object"),
+    "model_usage": ((dict,), "an object"),
+    "messages": ((list,), "a list"),
 }
 """Types of the values of a sample that have one meaning only."""
 
@@ -78,6 +83,9 @@ def _row(record: Record, imported: Imported, model: str) -> Fields | None:
         omissions.add("choices", "a question with choices needs them in its text")
     if value.get("files") or value.get("sandbox"):
         omissions.add("files and sandbox of a sample", "nothing is executed here")
+    usage, other_models = _usage(value, model)
+    for _ in other_models:
+        omissions.add("tokens of a model besides that of the task", "they are not those of the answer")
     error = value.get("error")
     return {
         "key": str(value.get("id") or ""),
@@ -88,9 +96,32 @@ def _row(record: Record, imported: Imported, model: str) -> Fields | None:
         "expected_output": texts_of(value.get("target")),
         "actual_output": text_of(_completion(value.get("output")), omissions),
         "actual_duration": value.get("total_time") or 0.0,
+        "usage": usage,
+        "served_model": str(mapping_of(value.get("output")).get("model") or ""),
+        "tool_calls": list(calls_in(items_of(value.get("messages")), omissions)),
         "error": str(error.get("message") or "error") if isinstance(error, dict) else "",
         METADATA: metadata(record, "metadata") or None,
     }
+
+
+def _usage(sample: Mapping[str, Json], model: str) -> tuple[dict[str, int], list[str]]:
+    """Return the tokens of the model of a task by kind, and the names of other models that have some."""
+    by_model = mapping_of(sample.get("model_usage"))
+    counts = mapping_of(by_model.get(model) or mapping_of(sample.get("output")).get("usage"))
+    usage = {
+        kind: number
+        for kind, key in _TOKENS.items()
+        if isinstance(number := counts.get(key), int) and not isinstance(number, bool) and number >= 0
+    }
+    return usage, [name for name in by_model if name != model and by_model.get(model)]
+
+
+_TOKENS = {
+    "input_tokens": "input_tokens",
+    "output_tokens": "output_tokens",
+    "cached_tokens": "input_tokens_cache_read",
+    "reasoning_tokens": "reasoning_tokens",
+}
 
 
 def _name_in(source: Source, head: Mapping[str, Json], name: str) -> str:

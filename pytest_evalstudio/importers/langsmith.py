@@ -21,6 +21,7 @@ from pytest_evalstudio.importers.common import (
     texts_of,
     with_structures,
 )
+from pytest_evalstudio.importers.replies import calls_in, messages_of, reply_of
 
 _CONTEXTS = ("context", "contexts", "documents", "retrieved_contexts")
 _KNOWN = {
@@ -65,11 +66,16 @@ def _row(record: Record, imported: Imported) -> Fields | None:
     )
     chunks = chunks_in(context)
     sources = [chunk.source for chunk in chunks]
+    outputs = value.get("outputs")
+    for _ in calls_in(messages_of(outputs), omissions):
+        omissions.add(
+            "call of a tool in the outputs", "write the calls that you expect as expected_tool_calls"
+        )
     return {
         "key": str(value.get("id") or ""),
         "input": question,
         "conversation": turns,
-        "expected_output": outputs_of(value.get("outputs"), omissions),
+        "expected_output": outputs_of(reply_of(outputs, omissions), omissions),
         "context": [chunk.text for chunk in chunks],
         "context_sources": sources if any(sources) else None,
         "categories": texts_of(split),

@@ -5,7 +5,6 @@ Source: https://mlflow.org/docs/latest/genai/datasets/
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections.abc import Iterator, Mapping
 
@@ -28,6 +27,8 @@ from pytest_evalstudio.importers.common import (
     texts_of,
     with_structures,
 )
+from pytest_evalstudio.importers.mlflow_trace import MlflowTrace
+from pytest_evalstudio.importers.replies import reply_of
 from pytest_evalstudio.text.unicode import valid_json
 
 _KNOWN = {
@@ -59,6 +60,7 @@ _EXPECTATIONS = {
 }
 
 
+_IDS = ("dataset_record_id", "request_id", "trace_id")
 _STRUCTURES = ("inputs", "outputs", "expectations", "tags", "request", "response", "retrieved_context")
 _SCORE_ENDINGS = ("/score", "/justification", "/value", "/rationale", "/error_message")
 _COLUMNS = {
@@ -104,12 +106,13 @@ def _row(record: Record, imported: Imported) -> Fields | None:
     omissions = imported.omissions
     held = value.get("trace")
     trace = _parsed(record, held) if held else dict(value) if _is_trace(dict(value)) else None
-    root, documents = _spans(trace) if trace else ({}, [])
+    content = MlflowTrace(trace or {})
+    root, documents = content.root, content.documents
     inputs = value.get("inputs") or value.get("request") or root.get("mlflow.spanInputs")
     outputs = value.get("outputs") or value.get("response") or root.get("mlflow.spanOutputs")
     question, turns = question_of(record, _unwrapped(inputs), omissions, "inputs")
     expectations = {name: value[name] for name in _EXPECTATIONS if value.get(name)}
-    expected = value.get("expectations") or expectations or (_assessments(trace) if trace else {})
+    expected = value.get("expectations") or expectations or content.expectations()
     if not isinstance(expected, dict):
         raise record.error("expected an object of expectations", "expectations")
     omissions.keys(expected, _EXPECTATIONS, "expectation", "no evaluator reads it")
@@ -119,11 +122,11 @@ def _row(record: Record, imported: Imported) -> Fields | None:
             omissions.add("scores of metrics", "evaluators score the answers anew")
         omissions.keys(value, _KNOWN | _EXPECTATIONS | scores, "key", "no evaluator reads it")
     return {
-        "key": str(value.get("dataset_record_id") or value.get("request_id") or value.get("trace_id") or ""),
+        "key": str(next((value[name] for name in _IDS if value.get(name)), content.id)),
         "input": question,
         "conversation": turns,
-        "actual_output": text_of(_answer(outputs), omissions),
-        "actual_duration": value.get("latency") or 0.0,
+        "actual_output": text_of(reply_of(outputs, omissions), omissions),
+        "actual_duration": value.get("latency") or content.duration_s,
         "context": [content for content, _ in documents],
         "context_sources": [uri for _, uri in documents] if any(uri for _, uri in documents) else [],
         "expected_output": outputs_of(
@@ -133,7 +136,15 @@ def _row(record: Record, imported: Imported) -> Fields | None:
         "guidelines": texts_of(expected.get("guidelines")),
         "expected_documents": list(_uris(expected.get("expected_retrieved_context"))),
         "expected_chunks": list(_contents(expected.get("expected_retrieved_context"))),
-        METADATA: metadata(record, "tags").get("tags"),
+        "tool_calls": content.calls(omissions),
+        "usage": content.usage,
+        "session": content.session,
+        "served_model": content.model,
+        METADATA: {
+            **mapping_of(metadata(record, "tags").get("tags")),
+            **({"feedback": feedback} if (feedback := content.feedback()) else {}),
+        }
+        or None,
     }
 
 
@@ -146,43 +157,6 @@ def _parsed(record: Record, trace: Json) -> Mapping[str, Json]:
     if not isinstance(trace, dict):
         raise record.error("expected a trace", "trace")
     return trace
-
-
-def _spans(trace: Mapping[str, Json]) -> tuple[dict[str, Json], list[tuple[str, str]]]:
-    """Return the attributes of the root span, and the content and address of the last retrieved documents."""
-    root: dict[str, Json] = {}
-    documents: list[tuple[str, str]] = []
-    for span in map(mapping_of, items_of(mapping_of(trace.get("data")).get("spans"))):
-        attributes = _attributes(span)
-        if not (span.get("parent_id") or span.get("parent_span_id")):
-            root = attributes
-        if attributes.get("mlflow.spanType") == "RETRIEVER":
-            documents = list(_documents(attributes.get("mlflow.spanOutputs")))
-    return root, documents
-
-
-def _attributes(span: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the attributes of a span; their values are JSON in a text, in some versions without it."""
-    values: dict[str, Json] = {}
-    for name, value in mapping_of(span.get("attributes")).items():
-        if isinstance(value, str):
-            with contextlib.suppress(ValueError, RecursionError):
-                value = json.loads(valid_json(value))
-        values[name] = value
-    return values
-
-
-def _documents(outputs: Json) -> Iterator[tuple[str, str]]:
-    for item in outputs if isinstance(outputs, list) else []:
-        if isinstance(item, str):
-            yield item, ""
-        elif isinstance(item, dict):
-            details = item.get("metadata")
-            uri = details.get("doc_uri") or details.get("source") if isinstance(details, dict) else None
-            yield (
-                str(item.get("page_content") or item.get("content") or ""),
-                str(uri or item.get("doc_uri") or ""),
-            )
 
 
 def _uris(value: Json) -> Iterator[str]:
@@ -199,16 +173,6 @@ def _contents(value: Json) -> Iterator[str]:
             yield content
 
 
-def _assessments(trace: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the expectations that people attached to a trace."""
-    values: dict[str, Json] = {}
-    for item in map(mapping_of, items_of(mapping_of(trace.get("info")).get("assessments"))):
-        if "expectation" in item:
-            name = str(item.get("assessment_name") or item.get("name"))
-            values[name] = mapping_of(item["expectation"]).get("value")
-    return values
-
-
 def _unwrapped(inputs: Json) -> Json:
     """Return the only argument of a traced function, where it is not a text itself."""
     if isinstance(inputs, dict) and len(inputs) == 1:
@@ -216,18 +180,3 @@ def _unwrapped(inputs: Json) -> Json:
         if isinstance(only, dict | list):
             return only
     return inputs
-
-
-def _answer(outputs: Json) -> Json:
-    """Return the text of a chat completion or of the assistant's last message, else the outputs."""
-    for choice in items_of(mapping_of(outputs).get("choices")):
-        return mapping_of(mapping_of(choice).get("message")).get("content")
-    messages = [*map(mapping_of, items_of(mapping_of(outputs).get("messages")))]
-    for message in reversed(messages):
-        if message.get("role", message.get("type", "assistant")) in ("assistant", "ai") and message.get(
-            "content"
-        ):
-            return message.get("content")
-    if messages:
-        return messages[-1].get("content")
-    return outputs

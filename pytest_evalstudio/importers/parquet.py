@@ -8,6 +8,7 @@ from typing import Any
 from pytest_evalstudio.core.columns import check_columns
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.reading import check_file
+from pytest_evalstudio.importers.plain_values import plain
 
 SUFFIX = ".parquet"
 
@@ -29,7 +30,7 @@ def read_parquet(path: Path, name: str) -> list[dict[str, Any]]:
         check_file(path)
         with pyarrow.parquet.ParquetFile(path) as file:
             check_columns(file.schema_arrow.names, name)
-            rows: list[dict[str, Any]] = file.read().to_pylist()
+            rows = file.read().to_pylist()
     except (OSError, pyarrow.ArrowException) as exc:
         raise DataError(f"cannot be read as Parquet: {str(exc).splitlines()[0]}", source=name) from None
-    return rows
+    return [{str(name): plain(value) for name, value in row.items()} for row in rows]

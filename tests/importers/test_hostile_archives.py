@@ -130,7 +130,7 @@ def test_a_wrong_header_is_named(run: Run, tmp_path: Path, head: str, fact: str)
     assert fact in printed
 
 
-@pytest.mark.parametrize("key", ["choices", "files", "sandbox", "scores", "messages", "store", "events"])
+@pytest.mark.parametrize("key", ["choices", "files", "sandbox", "scores", "store", "events"])
 @pytest.mark.parametrize("value", [None, 5, [], "text", {"a": [1]}])
 def test_keys_that_are_not_read_may_hold_anything(run: Run, tmp_path: Path, key: str, value: Any) -> None:
     assert run(with_sample(tmp_path, changed(**{key: value})))[0] == 0

@@ -103,7 +103,10 @@ def test_nothing_but_the_cost_is_missing(name: str, capsys: pytest.CaptureFixtur
     imported(name)
     lines = re.findall(r"not imported: (.*?) \(", capsys.readouterr().out)
     expected = {"cost of a row"}
-    if name in ("genai_openai_v2", "openinference_openai"):  # two traces, of which the first one ends with the call
+    if name in (
+        "genai_openai_v2",
+        "openinference_openai",
+    ):  # two traces, of which the first one ends with the call
         expected.add("result of a tool call")
     assert set(lines) <= expected
 

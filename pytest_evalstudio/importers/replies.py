@@ -1,0 +1,66 @@
+"""Replies that other tools store as messages: the text of the last one, and the calls of tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pytest_evalstudio.core.tool_calls import read_tool_call
+from pytest_evalstudio.importers.common import Json, Omissions, items_of, mapping_of, text_of
+
+_ASSISTANT = ("assistant", "ai")
+
+
+def reply_of(outputs: Json, omissions: Omissions) -> Json:
+    """Return the content of a chat completion or of the assistant's last message, else the outputs."""
+    choices = items_of(mapping_of(outputs).get("choices"))
+    for choice in choices[1:]:
+        if choice:
+            omissions.add("further choice of a reply", "the first one is the answer")
+    for choice in choices:
+        return mapping_of(mapping_of(choice).get("message")).get("content")
+    messages = [*map(mapping_of, items_of(mapping_of(outputs).get("messages")))]
+    if messages:
+        omissions.keys(mapping_of(outputs), ("messages",), "output", "the last message is the answer")
+    for message in reversed(messages):
+        if _role(message, "assistant") in _ASSISTANT and message.get("content"):
+            return message.get("content")
+    return messages[-1].get("content") if messages else outputs
+
+
+def messages_of(outputs: Json) -> list[Json]:
+    """Return the messages of a reply, [] where it is of another form."""
+    return items_of(mapping_of(outputs).get("messages"))
+
+
+def calls_in(messages: Sequence[Json], omissions: Omissions) -> Iterator[dict[str, Any]]:
+    """Yield the calls in messages in our form, with results of the messages of tools."""
+    results = {
+        str(message.get("tool_call_id")): message
+        for message in map(mapping_of, messages)
+        if _role(message, "") == "tool" and message.get("tool_call_id")
+    }
+    for message in map(mapping_of, messages):
+        for value in items_of(message.get("tool_calls")):
+            call = mapping_of(value)
+            if isinstance(call.get("function"), str):  # Inspect has the name under this key
+                call = {"name": call["function"], **{key: call.get(key) for key in ("arguments", "id")}}
+            try:
+                read = read_tool_call(call)
+            except ValueError as exc:
+                omissions.add("call of a tool", str(exc))
+                continue
+            yield {**read.to_dict(), **_result(results.get(read.id), omissions)}
+
+
+def _result(message: Mapping[str, Json] | None, omissions: Omissions) -> dict[str, str]:
+    if message is None:
+        return {}
+    text, error = text_of(message.get("content"), omissions), message.get("error")
+    if error or message.get("status") == "error":
+        return {"error": text_of(mapping_of(error).get("message") or error, omissions) or text or "error"}
+    return {"result": text} if text else {}
+
+
+def _role(message: Mapping[str, Json], default: str) -> Json:
+    return message.get("role", message.get("type", default))
