@@ -34,6 +34,8 @@ class OutcomeCode(StrEnum):
     """The host did not answer."""
     NOT_SUPPORTED = "not_supported"
     """The host of the model cannot take an image or file of the question."""
+    SPANS_MISSING = "spans_missing"
+    """Spans of the application that the evaluator needs have not arrived."""
     COUNTERPART_FAILED = "counterpart_failed"
     """The answer that this one is compared with is an error."""
     TEXT_TOO_LONG = "text_too_long"

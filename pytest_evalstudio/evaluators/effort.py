@@ -50,8 +50,10 @@ class Effort:
     """
 
     applies_without_text: ClassVar[bool] = True
+    reads_trace: ClassVar[bool] = True
     detector: ClassVar[bool] = True
     applies_to_refusals: ClassVar[bool] = True
+    judges_calls: ClassVar[bool] = True
     judges_conversations: ClassVar[bool] = True
     may_only_measure: ClassVar[bool] = True
     max_calls: int | None = None
@@ -89,11 +91,11 @@ class Effort:
         return [self._score(case) for case in cases]
 
     def _score(self, case: Case) -> Outcome:
-        if not case.is_answered:
+        if not case.is_answered and not case.error:
             return worst(self.metrics)
         amounts = amounts_of(case)
         limits = {name: limit for name in amounts if (limit := getattr(self, f"max_{name}")) is not None}
-        if unknown := [name for name in limits if amounts[name] is None]:
+        if not case.error and (unknown := [name for name in limits if amounts[name] is None]):
             return Outcome.error(
                 f"max_{unknown[0]} is set, but the host does not report {unknown[0]}; remove the limit, or"
                 " configure the host to report them",
@@ -104,6 +106,8 @@ class Effort:
             for name, limit in limits.items()
             if (amount := amounts[name]) is not None and amount > limit
         ]
+        if case.error and not exceeded:
+            return Outcome.error(case.error, OutcomeCode.NO_ANSWER)
         within = float(not exceeded) if limits else None
         return Outcome.score({"within_budget": within, **amounts}, reason="; ".join(exceeded))
 

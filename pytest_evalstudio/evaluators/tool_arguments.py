@@ -44,6 +44,7 @@ class ToolArguments:
     """
 
     applies_without_text: ClassVar[bool] = True
+    reads_trace: ClassVar[bool] = True
     applies_to_refusals: ClassVar[bool] = True
     judges_conversations: ClassVar[bool] = True
     tools: str | tuple[Mapping[str, Any], ...] = ()

@@ -68,6 +68,7 @@ class ToolCalls:
     """
 
     applies_without_text: ClassVar[bool] = True
+    reads_trace: ClassVar[bool] = True
     applies_to_refusals: ClassVar[bool] = True
     expectations: ClassVar[tuple[str, ...]] = ("expected_tool_calls",)
     mode: Mode = "any_order"

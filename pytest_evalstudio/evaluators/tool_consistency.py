@@ -41,6 +41,7 @@ class ToolConsistency:
     """
 
     applies_without_text: ClassVar[bool] = True
+    reads_trace: ClassVar[bool] = True
     applies_to_refusals: ClassVar[bool] = True
     judges_conversations: ClassVar[bool] = True
     compare: Compared = "tools"

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Any, ClassVar
 
 from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
@@ -94,7 +95,9 @@ class ToolRules:
 
     decided_by_one_observation: ClassVar[bool] = True
     applies_without_text: ClassVar[bool] = True
+    reads_trace: ClassVar[bool] = True
     applies_to_refusals: ClassVar[bool] = True
+    judges_calls: ClassVar[bool] = True
     judges_conversations: ClassVar[bool] = True
     rules: tuple[Mapping[str, Any], ...] = ()
     metrics: ClassVar[tuple[Metric, ...]] = (
@@ -117,9 +120,13 @@ class ToolRules:
         return [self._score(case, rules) for case in cases]
 
     def _score(self, case: Case, rules: Sequence[Rule]) -> Outcome:
-        if not case.is_answered:
+        if not case.is_answered and not case.error:
             return worst(self.metrics)
         broken = [fault for rule in rules for fault in _faults(rule, case)]
+        if case.error:  # the calls that are missing might have come
+            broken = [fault for fault in broken if fault.call is not None]
+            if not broken:
+                return Outcome.error(case.error, OutcomeCode.NO_ANSWER)
         return Outcome.score(
             {"tool_rules_kept": float(not broken)},
             reason=listed([fault.text for fault in broken]),

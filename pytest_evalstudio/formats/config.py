@@ -201,11 +201,14 @@ class TraceTable(Table):
         port: of the receiver for OTLP over HTTP on 127.0.0.1, for applications in other processes; 0 for a
             free one, none for no receiver.
         wait_s: seconds to wait for the spans of an answer at most.
+        required: whether an answer without all its spans is an error; by default for evaluators that read
+            calls or steps.
     """
 
     in_process: bool = True
     port: Annotated[int, Field(ge=0, le=65535)] | None = None
     wait_s: Annotated[float, Field(ge=0, le=600)] = 6.0
+    required: bool | None = None
 
 
 class ArenaTable(Table):

@@ -77,6 +77,12 @@ class SessionTracing:
         config = self._evals.settings.session
         if self._receiver is not None and (refusals := self._receiver.traffic.sentence):
             self._evals.warn(f"trace: {refusals}", Path(config.file or config.folder))
+        elif self._receiver is not None and self._store.silent and not self._receiver.traffic.requests:
+            self._evals.warn(
+                f"trace: the receiver at {self._receiver.endpoint} got no request; let the application export"
+                " its spans there (OTEL_EXPORTER_OTLP_ENDPOINT)",
+                Path(config.file or config.folder),
+            )
         if self._store.late:
             self._evals.warn(
                 f"trace: {counted(self._store.late, 'span')} came after the wait of [trace] wait_s ="

@@ -106,6 +106,7 @@ class SpanStore:
     Attributes:
         late: spans that came after their answer was complete.
         foreign: spans of other traces.
+        silent: questions without any span.
     """
 
     def __init__(self, prefix: str, *, receives: bool) -> None:
@@ -118,6 +119,7 @@ class SpanStore:
         self._silent = 0
         self.late = 0
         self.foreign = 0
+        self.silent = 0
 
     @property
     def is_full(self) -> bool:
@@ -182,6 +184,7 @@ class SpanStore:
                 del self._done[next(iter(self._done))]
             if arrivals is None or not arrivals.spans:
                 self._silent += 1
+                self.silent += 1
                 return CollectedSpans()
             self._size -= arrivals.size
             is_whole = pause_s == 0 and not arrivals.lost and arrivals.is_connected(parents)

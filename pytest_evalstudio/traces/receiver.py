@@ -68,7 +68,8 @@ class Traffic:
         more = f" and {len(self.refusals) - _REASONS} more reasons" if len(self.refusals) > _REASONS else ""
         client = f"; the last one came from {self.client}" if self.client else ""
         refused = self.refusals.total()
-        return f"{refused:,} of {counted(self.requests, 'request')} refused: {reasons}{more}{client}"
+        spans = f"{counted(self.spans, 'span')} received"
+        return f"{refused:,} of {counted(self.requests, 'request')} refused, {spans}: {reasons}{more}{client}"
 
 
 class Receiver:

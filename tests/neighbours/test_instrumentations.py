@@ -177,6 +177,27 @@ def test_the_answer_has_what_the_model_saw(project: Project, neighbour: Any, mod
     check(project, service, retrieves="langchain" in module)
 
 
+def test_an_agent_that_exceeds_its_turns_keeps_its_calls(project: Project, neighbour: Any) -> None:
+    neighbour("openinference.instrumentation.openai_agents")
+    service = Model()
+    application = AGENTS.replace("Runner.run(agent, prompt)", "Runner.run(agent, prompt, max_turns=1)")
+    with running(service.respond) as running_service:
+        write_project(project, application, running_service.url, model='host = "python"\ntarget = "desk:ask"')
+        config = project.folder / "evalstudio.toml"
+        rules = '["tool_rules"]\n[evaluator.tool_rules]\nrules = [{tool = "get_fee", never = true}]'
+        config.write_text(config.read_text().replace('["effort"]', rules))
+        project.run_process().assert_outcomes(failed=len(COUNTRIES))
+    _, items = project.record()
+    for item in items.values():
+        [row] = item["rows"]
+        [call] = row["tool_calls"]
+        assert "MaxTurnsExceeded" in row["error"]
+        assert (call["name"], call["arguments"]) == ("get_fee", {"country": item["key"]})
+        assert call["result"] == f"{len(item['key'])} USD in {item['key']}"
+        step = COUNTRIES.index(item["key"]) + 1
+        assert row["usage"]["input_tokens"] == 100 * step
+
+
 @pytest.mark.parametrize("workers", [(), ("-n", "2")])
 def test_the_recipe_for_a_service_gives_the_same(
     project: Project, neighbour: Any, workers: tuple[str, ...]

@@ -146,6 +146,83 @@ def test_a_fixture_with_a_provider_of_its_own_is_watched(project: Project) -> No
         check_spans(row)
 
 
+RAISES = """
+
+class MaxTurnsExceeded(Exception):
+    pass
+
+
+def ask_and_raise(prompt):
+    with tracer.start_as_current_span("invoke_agent desk") as span:
+        span.set_attributes({"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "desk"})
+        use_tool(prompt)
+        chat(prompt)
+        use_tool(prompt)
+        raise MaxTurnsExceeded("more than 2 turns")
+"""
+
+
+@pytest.mark.parametrize(
+    ("evaluators", "outcomes", "reason"),
+    [
+        (
+            'rules = [{tool = "find", at_most = 1}]',
+            {"failed": 1},
+            "find is called twice, at most 1 allowed",
+        ),
+        ('rules = [{tool = "find", at_most = 2}]', {"errors": 1}, "more than 2 turns"),
+        ('rules = [{tool = "refund", at_least = 1}]', {"errors": 1}, "more than 2 turns"),
+    ],
+)
+def test_an_application_that_raises_keeps_its_calls_and_rules_judge_them(
+    project: Project, evaluators: str, outcomes: dict[str, int], reason: str
+) -> None:
+    table = f"[trace]\n[evaluator.tool_rules]\n{evaluators}\n"
+    configure(project, PYTHON.format(runs=1).replace("app:ask", "app:ask_and_raise"), table)
+    config = project.folder / "evalstudio.toml"
+    config.write_text(config.read_text().replace('["effort"]', '["tool_rules"]'))
+    project.write("app.py", APP + RAISES)
+    suite(project, 1)
+    result = project.run_process()
+    result.assert_outcomes(**outcomes)
+    [row] = rows_of(project)
+    assert "more than 2 turns" in row["error"]
+    assert [call["arguments"] for call in row["tool_calls"]] == [{"q": "Question 0?"}] * 2
+    assert [step["kind"] for step in row["steps"]] == ["agent", "tool", "model", "tool"]
+    assert row["usage"] == {"input_tokens": len("Question 0?")}
+    result.stdout.fnmatch_lines([f"*{reason}*"])
+    result.stdout.fnmatch_lines(["*more than 2 turns*"])
+
+
+@pytest.mark.parametrize(
+    ("limit", "outcomes"), [("max_calls = 1", {"failed": 1}), ("max_calls = 2", {"errors": 1})]
+)
+def test_effort_judges_what_an_application_did_before_it_raised(
+    project: Project, limit: str, outcomes: dict[str, int]
+) -> None:
+    table = f"[trace]\n[evaluator.effort]\n{limit}\n"
+    configure(project, PYTHON.format(runs=1).replace("app:ask", "app:ask_and_raise"), table)
+    project.write("app.py", APP + RAISES)
+    suite(project, 1)
+    result = project.run_process()
+    result.assert_outcomes(**outcomes)
+    result.stdout.fnmatch_lines(["*more than 2 turns*"])
+
+
+def test_secrets_in_the_spans_of_a_failure_are_masked(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLANTED", SECRET)
+    model = PYTHON.format(runs=1).replace("app:ask", "app:ask_and_raise")
+    configure(project, model + '\nparameters = {key = "${PLANTED}"}')
+    project.write("app.py", APP + RAISES.replace("ask_and_raise(prompt)", "ask_and_raise(prompt, key)"))
+    suite(project, 1)
+    project.run_process().assert_outcomes(errors=1)
+    assert rows_of(project)[0]["tool_calls"][0]["result"]
+    for path in (project.folder / "evalstudio-report").rglob("*"):
+        assert not path.is_file() or SECRET.encode() not in path.read_bytes()
+
+
 def test_secrets_in_spans_are_masked_everywhere(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLANTED", SECRET)
     configure(project, PYTHON.format(runs=1) + '\nparameters = {key = "${PLANTED}"}')
@@ -307,6 +384,39 @@ def test_spans_of_another_process_complete_the_answer_to_their_question(
         check_spans(row)
 
 
+@pytest.mark.parametrize(
+    ("evaluator", "required", "reply", "outcomes"),
+    [
+        ("effort", "", "'Yes'", {"errors": 1}),
+        ("text_matching", "", "'Yes'", {"passed": 1}),
+        ("text_matching", "required = true", "'Yes'", {"errors": 1}),
+        ("effort", "required = false", "'Yes'", {"passed": 1}),
+        ("effort", "", "{'answer': 'Yes', 'tool_calls': [{'name': 'find'}]}", {"passed": 1}),
+    ],
+)
+def test_an_answer_whose_spans_do_not_arrive_is_an_error_of_those_who_read_them(
+    project: Project, evaluator: str, required: str, reply: str, outcomes: dict[str, int]
+) -> None:
+    configure(project, PYTHON.format(runs=1), f"[trace]\n{required}")
+    config = project.folder / "evalstudio.toml"
+    config.write_text(config.read_text().replace('["effort"]', f'["{evaluator}"]'))
+    project.write("app.py", f"def ask(prompt):\n    return {reply}\n")
+    project.suite({"key": "q", "prompt": "Fee?", "condition": '"Yes"'})
+    result = project.run_process()
+    result.assert_outcomes(**outcomes)
+    if "errors" in outcomes:
+        result.stdout.fnmatch_lines(["*no span of the application arrived for the answer*"])
+        assert result.ret == 1
+
+
+def test_a_receiver_that_got_no_request_is_named(project: Project) -> None:
+    configure(project, PYTHON.format(runs=1), "[trace]\nin_process = false\nport = 0\nwait_s = 0.1")
+    project.write("app.py", "def ask(prompt):\n    return 'Yes'\n")
+    suite(project, 1)
+    result = project.run_process()
+    result.stdout.fnmatch_lines(["*the receiver at http://127.0.0.1:* got no request*"])
+
+
 @pytest.mark.slow
 def test_spans_that_do_not_come_are_reported(project: Project) -> None:
     suite(project, 2)
@@ -406,7 +516,7 @@ def test_a_wrong_table_is_a_usage_error(
     result.stderr.fnmatch_lines([f"*{fact.format(used=used)}*"])
 
 
-@pytest.mark.parametrize("table", ["[trace]", "[trace]\nport = 0\nwait_s = 0.0"])
+@pytest.mark.parametrize("table", ["[trace]", "[trace]\nport = 0\nwait_s = 0.0\nrequired = false"])
 def test_without_the_sdk_only_a_receiver_can_be_used(project: Project, table: str) -> None:
     configure(project, PYTHON.format(runs=1), table=table)
     project.write("app.py", "def ask(prompt):\n    return 'Yes'\n")

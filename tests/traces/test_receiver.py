@@ -414,7 +414,7 @@ def test_refusals_are_counted_by_reason(running: Receiver) -> None:
     post(running, b"{}", path="/v1/profiles", User_Agent="curl/8")
     post(running, b"{}")
     assert running.traffic.sentence == (
-        "4 of 5 requests refused: 3 with status 415 (the content type is application/json or"
-        " application/x-protobuf); 1 with status 404 (spans are sent to /v1/traces); the last one came from"
-        " curl/8"
+        "4 of 5 requests refused, 0 spans received: 3 with status 415 (the content type is"
+        " application/json or application/x-protobuf); 1 with status 404 (spans are sent to /v1/traces);"
+        " the last one came from curl/8"
     )

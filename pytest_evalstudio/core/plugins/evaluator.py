@@ -84,6 +84,10 @@ class EvaluatorSpec:
         detector: it looks for a fault that any answer may have, so that its verdict says nothing about
             whether the answer is right: evaluators of privacy, security and fairness, and classes that say
             so by an attribute of this name.
+        judges_calls: it gets also an answer that failed after calls or steps: where these break a rule, it
+            says so, else its outcome is the error. The class says so by an attribute of this name.
+        reads_trace: it reads calls or steps, which spans of the application may say; where they were awaited
+            and have not arrived, its outcome is an error. The class says so by an attribute of this name.
         measures_support: it measures how far the retrieved context supports the answer; an answer without a
             letter or digit has the worst score. The class says so by an attribute of this name.
         decided_by_one_observation: a case that fails it once fails, however further repeats end, and is not
@@ -121,6 +125,8 @@ class EvaluatorSpec:
     depends_on_chunk_order: bool = False
     applies_without_text: bool = False
     applies_to_refusals: bool = False
+    judges_calls: bool = False
+    reads_trace: bool = False
     measures_support: bool = False
     judges_conversations: bool = False
     expectations: tuple[str, ...] = ()
@@ -331,6 +337,8 @@ def _with_capabilities(spec: EvaluatorSpec, cls: type) -> EvaluatorSpec:
         depends_on_chunk_order=bool(inspect.getattr_static(cls, "depends_on_chunk_order", False)),
         applies_without_text=bool(inspect.getattr_static(cls, "applies_without_text", False)),
         applies_to_refusals=bool(inspect.getattr_static(cls, "applies_to_refusals", False)),
+        reads_trace=bool(inspect.getattr_static(cls, "reads_trace", False)),
+        judges_calls=bool(inspect.getattr_static(cls, "judges_calls", False)),
         measures_support=bool(inspect.getattr_static(cls, "measures_support", False)),
         judges_conversations=bool(inspect.getattr_static(cls, "judges_conversations", False)),
         expectations=names_in(KIND, spec.id, cls, "expectations"),

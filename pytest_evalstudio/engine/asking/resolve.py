@@ -402,9 +402,9 @@ class ModelSession:
             return self._not_asked(str(exc))
         if trace is not None:
             answer = await trace.completed(answer, prompt.text, max_text_chars=self._max_text_chars)
-        if answer.error:
-            return self._failure(answer.error, answer)
         answer = without_secrets(valid_data(answer), self._secrets)
+        if answer.error:
+            return self._failure(answer.error, self.labels.priced(answer))
         delivered = self._delivered(answer)
         if delivered.error:
             return self._failure(delivered.error, delivered)

@@ -71,7 +71,7 @@ class QuestionTrace:
                 TRACEPARENT.reset(token)
 
     async def completed(self, answer: Answer, question: str, *, max_text_chars: int) -> Answer:
-        """Return an answer with its trace, and with what only its spans say.
+        """Return an answer, also one that failed, with its trace and with what only its spans say.
 
         Args:
             max_text_chars: of the configuration; far longer contexts are not taken.
@@ -81,10 +81,10 @@ class QuestionTrace:
         answer = replace(answer, traceparent=traceparent(self.trace_id, self.parents[-1]))
         if not self.tracing.sources:
             return answer
+        # Without an answer nobody says that spans will come, but those that have come show what happened.
         collected = await self._collected(0.0 if answer.error else self.tracing.wait_s)
-        if answer.error:
-            return answer
-        answer = replace(answer, spans=collected.status)
+        if not answer.error:
+            answer = replace(answer, spans=collected.status)
         if not collected.spans:
             return answer
         return completed_answer(

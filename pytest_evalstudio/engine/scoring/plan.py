@@ -17,6 +17,7 @@ from pytest_evalstudio.core.plugins.registry import PluginRegistry, Registry
 from pytest_evalstudio.engine.scoring.judge_checks import JUDGE_CHECK_OPTION, AttachedCheck, check_of
 from pytest_evalstudio.engine.scoring.model_tables import chosen_models
 from pytest_evalstudio.engine.scoring.reporting_options import ReportingOptions, names_for
+from pytest_evalstudio.engine.scoring.required_spans import RequiredSpans, required_spans
 from pytest_evalstudio.engine.scoring.step_selection import StepSelection, step_selection
 from pytest_evalstudio.engine.scoring.thresholds import by_evaluator, named_thresholds, thresholds_of
 from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, Configuration, UncheckedPolicy
@@ -78,6 +79,8 @@ class ConfiguredEvaluator:
         all_flips: also metrics that follow from the primary one are checked for flips.
         on: steps that it scores in place of the answer; None for the answer.
         reporting: what of its results is recorded and reported.
+        required_spans: answers whose spans have not arrived are errors: none, those without calls in the
+            reply, or all.
     """
 
     id: str
@@ -95,6 +98,7 @@ class ConfiguredEvaluator:
     all_flips: bool = False
     on: StepSelection | None = None
     reporting: ReportingOptions = dataclasses.field(default_factory=ReportingOptions)
+    required_spans: RequiredSpans = "none"
 
     @property
     def requires(self) -> tuple[str, ...]:
@@ -374,6 +378,7 @@ class Plan:
             all_flips=merged.get(FLIPS_OPTION) == ALL,
             on=on,
             reporting=ReportingOptions.of(table, cls, location),
+            required_spans=required_spans(self._config.trace, spec),
         )
 
     def _judge(self, own_judge: Mapping[str, Any], spec: EvaluatorSpec) -> dict[str, Any]:

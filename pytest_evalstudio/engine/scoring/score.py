@@ -6,6 +6,7 @@ import math
 import re
 import traceback
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import OutcomeCode
@@ -19,6 +20,7 @@ from pytest_evalstudio.engine.scoring.accepted_outputs import alternatives, best
 from pytest_evalstudio.engine.scoring.comparable import comparable_case
 from pytest_evalstudio.engine.scoring.outcome_check import checked, invalid
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
+from pytest_evalstudio.engine.scoring.required_spans import without_spans
 from pytest_evalstudio.text.unicode import valid_text
 
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
@@ -58,14 +60,22 @@ def _scored(selected: ConfiguredEvaluator, cases: Sequence[Case], tools: Tools) 
             compared = [comparable_case(cases[index]) for index in waiting]
             scored = _ask(selected, [each.case for each in compared], tools)
     for number, (index, outcome) in enumerate(zip(waiting, scored, strict=True)):
-        outcomes[index] = outcome if compared is None else compared[number].original(outcome)
+        scored_outcome = outcome if compared is None else compared[number].original(outcome)
+        if cases[index].error and scored_outcome.status == "score":
+            reason = f"{scored_outcome.reason}; then the application failed: {cases[index].error}"
+            scored_outcome = replace(scored_outcome, reason=reason)
+        outcomes[index] = scored_outcome
     return [outcome for outcome in outcomes if outcome is not None]
 
 
 def _without_asking(selected: ConfiguredEvaluator, case: Case, tools: Tools) -> Outcome | None:
+    if case.error and selected.spec.judges_calls and (case.answer.tool_calls or case.answer.steps):
+        return None
     if case.error:
         is_supported = not case.answer.not_supported
         return Outcome.error(case.error, OutcomeCode.NO_ANSWER if is_supported else OutcomeCode.NOT_SUPPORTED)
+    if (outcome := without_spans(case, selected.required_spans)) is not None:
+        return outcome
     if "actual_output" in selected.needs and not case.has_text:
         if not case.is_answered:
             return Outcome.not_applicable("no answer: the text is empty", OutcomeCode.ANSWER_EMPTY)
