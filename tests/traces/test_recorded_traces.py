@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,8 @@ from pytest_evalstudio.traces.receiver import Receiver
 from support.traces import TRACE
 
 ROOT = Path(__file__).parents[2]
-FILES = ROOT / "tests" / "data" / "traces"
+FILES = Path(os.environ.get("EVALSTUDIO_TRACES") or ROOT / "tests" / "data" / "traces")
+"""Folder of the recorded spans; `tox -e recordings-…` records them anew."""
 PARENT = f"{9:016x}"
 QUESTION, ANSWER = "What is the fee in France?", "The fee is 30 USD."
 DOCUMENT = "A transfer within the EU costs 30 USD."
@@ -52,7 +54,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def imported(name: str) -> list[Row]:
-    assert main(["import", "traces", str(FILES / f"{name}.jsonl"), "-o", "lab.json"]) == 0
+    path = FILES / f"{name}.jsonl"
+    if "EVALSTUDIO_TRACES" in os.environ and not path.exists():
+        pytest.skip("another environment of tox records it")
+    assert main(["import", "traces", str(path), "-o", "lab.json"]) == 0
     return TestLab.load("lab.json").dataset.inputs
 
 
@@ -88,7 +93,7 @@ def documented() -> dict[str, dict[str, str]]:
     return {line[0]: dict(zip(head[1:], line[1:], strict=True)) for line in lines}
 
 
-@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize("package", PACKAGES, ids=PACKAGES.values())
 def test_the_documented_values_arrive(package: str) -> None:
     cells = documented()[package]
     assert {name: cells[name] == "yes" for name in COLUMNS} == arrived(PACKAGES[package])
