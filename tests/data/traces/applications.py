@@ -17,6 +17,26 @@ FAULT = "no such country"
 FAILS = bool(os.environ.get("EVALSTUDIO_TOOL_FAILS"))
 """Whether the tool raises an error, for the files whose names end with `_error`."""
 DOCUMENT = "A transfer within the EU costs 30 USD."
+TOOLS = [
+    {
+        "type": "function",
+        "function": {
+            "name": "get_fee",
+            "parameters": {"type": "object", "properties": {"country": {"type": "string"}}},
+        },
+    }
+]
+
+
+def ask(client):
+    messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": QUESTION}]
+    reply = client.chat.completions.create(model="gpt-4o", messages=messages, tools=TOOLS)
+    messages += [
+        reply.choices[0].message.model_dump(exclude_none=True),
+        {"role": "tool", "tool_call_id": "call_1", "content": RESULT},
+    ]
+    last = client.chat.completions.create(model="gpt-4o", messages=messages, tools=TOOLS)
+    return last.choices[0].message.content
 
 
 def get_fee(country: str) -> str:
@@ -29,7 +49,7 @@ def get_fee(country: str) -> str:
 fee_of = get_fee
 
 
-def openllmetry_openai(provider, url, ask):
+def openllmetry_openai(provider, url):
     import openai
     from opentelemetry.instrumentation.openai import OpenAIInstrumentor
 
@@ -38,7 +58,7 @@ def openllmetry_openai(provider, url, ask):
         ask(openai.OpenAI(base_url=url))
 
 
-def openllmetry_langchain(provider, url, ask):
+def openllmetry_langchain(provider, url):
     from langchain.agents import create_agent
     from langchain_core.documents import Document
     from langchain_core.retrievers import BaseRetriever
@@ -61,7 +81,7 @@ def openllmetry_langchain(provider, url, ask):
     agent.invoke({"messages": [{"role": "user", "content": QUESTION}]})
 
 
-def openllmetry_agents(provider, url, ask):
+def openllmetry_agents(provider, url):
     import agents
     import openai
     from opentelemetry.instrumentation.openai_agents import OpenAIAgentsInstrumentor
@@ -72,7 +92,7 @@ def openllmetry_agents(provider, url, ask):
     agents.Runner.run_sync(agent, QUESTION)
 
 
-def adk(provider, url, ask):
+def adk(provider, url):
     from google.adk.agents import LlmAgent
     from google.adk.models.lite_llm import LiteLlm
     from google.adk.runners import InMemoryRunner
@@ -93,7 +113,7 @@ def adk(provider, url, ask):
     asyncio.run(run())
 
 
-def strands(provider, url, ask):
+def strands(provider, url):
     from opentelemetry import trace
 
     trace.set_tracer_provider(provider)
@@ -107,7 +127,7 @@ def strands(provider, url, ask):
     agent(QUESTION)
 
 
-def llama_index(provider, url, ask):
+def llama_index(provider, url):
     from llama_index.core.agent.workflow import FunctionAgent
     from llama_index.core.retrievers import BaseRetriever
     from llama_index.core.schema import NodeWithScore, TextNode
@@ -139,7 +159,7 @@ def llama_index(provider, url, ask):
     asyncio.run(run())
 
 
-def vercel(provider, url, ask):
+def vercel(provider, url):
     """Run `vercel.mjs`, with the packages of npm in the folder that NODE_PATH names."""
     script = Path(__file__).with_name("vercel.mjs").read_text(encoding="utf-8")
     folder = Path(os.environ["NODE_PATH"]).parent  # modules of ECMAScript are found beside the script only

@@ -22,22 +22,13 @@ import time
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from applications import APPLICATIONS, DOCUMENT, QUESTION, RESULT, get_fee
+from applications import APPLICATIONS, DOCUMENT, QUESTION, RESULT, ask, get_fee
 
 TOOL_ARGUMENTS, ANSWER = '{"country": "FR"}', "The fee is 30 USD."
 MACHINE = ("mlflow.source.", "mlflow.user", "mlflow.artifactLocation")
 """Names of what MLflow records of the machine."""
 CONTENT = {"adk": "SPAN_ONLY"}
 """Values of the variable by which an instrumentation records texts, where "true" is not enough."""
-TOOLS = [
-    {
-        "type": "function",
-        "function": {
-            "name": "get_fee",
-            "parameters": {"type": "object", "properties": {"country": {"type": "string"}}},
-        },
-    }
-]
 
 
 def chat(body):
@@ -226,17 +217,6 @@ def tracer_provider(path):
     return provider
 
 
-def ask(client):
-    messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": QUESTION}]
-    reply = client.chat.completions.create(model="gpt-4o", messages=messages, tools=TOOLS)
-    messages += [
-        reply.choices[0].message.model_dump(exclude_none=True),
-        {"role": "tool", "tool_call_id": "call_1", "content": RESULT},
-    ]
-    last = client.chat.completions.create(model="gpt-4o", messages=messages, tools=TOOLS)
-    return last.choices[0].message.content
-
-
 def export_from_phoenix(url, path):
     from openinference.instrumentation.openai import OpenAIInstrumentor
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -337,7 +317,7 @@ def main(kind, path):
         return
     provider = None if kind == "vercel" else tracer_provider(path)
     if kind in APPLICATIONS:
-        APPLICATIONS[kind](provider, url, ask)
+        APPLICATIONS[kind](provider, url)
         return
     import openai
 
