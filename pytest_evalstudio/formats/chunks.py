@@ -12,14 +12,24 @@ TEXT_KEYS = (
 """Names of a chunk's text, the first that is there."""
 SOURCE_KEYS = ("source", "uri", "doc_uri", "url", "title", "document_id", "doc_id", "id")
 """Names of a chunk's document, the first that is there."""
+SCORE_KEYS = ("score", "similarity", "relevance_score")
+"""Names of a chunk's relevance, the first that is there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A text that was retrieved, and the name of its document, "" where the file does not say."""
+    """A text that was retrieved.
+
+    Attributes:
+        source: name of its document, "" where the file does not say.
+        score: its relevance, None where the file does not say.
+        further_keys: keys of its object that have been read for none of these.
+    """
 
     text: str
     source: str = ""
+    score: float | None = None
+    further_keys: tuple[str, ...] = ()
 
 
 def read_chunks(value: object) -> list[Chunk] | None:
@@ -54,23 +64,42 @@ def _chunk(item: object) -> Chunk | None:
     if isinstance(item, str):
         return Chunk(item)
     if isinstance(item, Mapping):
-        named = next((item[name] for name in TEXT_KEYS if item.get(name) is not None), None)
-        text = _joined(named)
-        return None if text is None else Chunk(text, _source(item))
+        return _of_object(item)
     if isinstance(item, list | tuple) and len(item) == 2 and isinstance(item[0], str):
         text = None if isinstance(item[1], str) else _joined(item[1])
         return None if text is None else Chunk(text, item[0])
     return None
 
 
-def _source(item: Mapping[str, object]) -> str:
+def _of_object(item: Mapping[str, object]) -> Chunk | None:
+    key = next((name for name in TEXT_KEYS if item.get(name) is not None), "")
+    text = _joined(item.get(key))
+    if text is None:
+        return None
     details = item.get("metadata")
-    for each in (item, details):
-        if isinstance(each, Mapping):
-            for name in SOURCE_KEYS:
-                if isinstance(each.get(name), str | int) and each[name] != "":
-                    return str(each[name])
-    return ""
+    metadata = details if isinstance(details, Mapping) else {}
+    of_item, of_metadata = _source_key(item), _source_key(metadata)
+    source = str(item[of_item]) if of_item else str(metadata.get(of_metadata, ""))
+    score_key = next((name for name in SCORE_KEYS if isinstance(item.get(name), int | float)), "")
+    read = {key, of_item, score_key}
+    if not of_item and set(metadata) <= {of_metadata}:
+        read.add("metadata")
+    return Chunk(
+        text=text,
+        source=source,
+        score=float(str(item[score_key])) if score_key else None,
+        further_keys=tuple(name for name, value in item.items() if name not in read and _is_filled(value)),
+    )
+
+
+def _source_key(item: Mapping[str, object]) -> str:
+    return next(
+        (name for name in SOURCE_KEYS if isinstance(item.get(name), str | int) and item[name] != ""), ""
+    )
+
+
+def _is_filled(value: object) -> bool:
+    return value not in (None, "", [], {})
 
 
 def _joined(value: object) -> str | None:

@@ -13,13 +13,13 @@ from pytest_evalstudio.importers.common import (
     Record,
     convert_records,
     metadata,
-    outputs_of,
     question_of,
     records,
     text_of,
     texts_of,
     with_structures,
 )
+from pytest_evalstudio.importers.references import outputs_of
 from pytest_evalstudio.importers.replies import calls_in, messages_of, reply_of
 
 _INTERNAL = {

@@ -12,7 +12,6 @@ from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.tool_calls import read_tool_calls
 from pytest_evalstudio.formats.agent_evaluation import evaluation_source
 from pytest_evalstudio.formats.cells import Cell, list_in, object_in
-from pytest_evalstudio.formats.chunks import Chunk, read_chunks
 from pytest_evalstudio.formats.csv_text import read_csv
 from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.formats.fields import shown, validate
@@ -296,7 +295,7 @@ def text_of(value: Json, omissions: Omissions) -> str:
         return ""
     if isinstance(value, str):
         return value
-    if isinstance(value, list) and _are_parts(value):
+    if isinstance(value, list) and are_parts(value):
         texts = []
         for part in value:
             assert isinstance(part, dict)
@@ -306,37 +305,14 @@ def text_of(value: Json, omissions: Omissions) -> str:
                 omissions.add(f"content of type {part.get('type')!r}", "only texts are imported")
         return "\n".join(texts)
     if isinstance(value, dict):
-        if name := _answer_key(value):
+        if name := answer_key(value):
             return str(value[name])
         if len(value) == 1 and isinstance(only := next(iter(value.values())), str):
             return only
     return json.dumps(value, ensure_ascii=False)
 
 
-def outputs_of(value: Json, omissions: Omissions) -> list[str]:
-    """Return the accepted answers that a value holds: a text, a list of them, or an object with one of these.
-
-    Of an object it is what stands under a usual name; its other keys are counted as omissions. SQuAD and
-    TriviaQA have objects of their own (`text` with a list; `value` and `aliases`).
-    """
-    if isinstance(value, list) and not _are_parts(value):
-        outputs = [output for item in value for output in outputs_of(item, omissions)]
-    elif isinstance(value, dict) and isinstance(value.get("aliases"), list):
-        outputs = [*texts_of(value.get("value")), *texts_of(value["aliases"])]
-    elif isinstance(value, dict) and (name := _answer_key(value, (str, list))):
-        remedy = "the expected answer is one text; state further expectations in the suite"
-        omissions.keys(value, {name, *_POSITIONS}, "expected output", remedy)
-        outputs = outputs_of(value[name], omissions)
-    else:
-        outputs = [text_of(value, omissions)]
-    return list(dict.fromkeys(output for output in outputs if output.strip()))
-
-
-_POSITIONS = ("answer_start",)
-"""Keys beside an answer that say where it stands in a document."""
-
-
-def _answer_key(value: Mapping[str, Json], types: type | tuple[type, ...] = str) -> str:
+def answer_key(value: Mapping[str, Json], types: type | tuple[type, ...] = str) -> str:
     """Return the key under which an object has an answer of some type, "" for none."""
     names = (*ANSWER_KEYS, *_SEVERAL_ANSWERS) if types is not str else ANSWER_KEYS
     return next((key for key in names if isinstance(value.get(key), types)), "")
@@ -345,7 +321,7 @@ def _answer_key(value: Mapping[str, Json], types: type | tuple[type, ...] = str)
 _SEVERAL_ANSWERS = ("answers", "outputs", "responses", "references", "targets")
 
 
-def _are_parts(value: Json) -> bool:
+def are_parts(value: Json) -> bool:
     """Return True for the parts of a message."""
     if not isinstance(value, list) or not value:
         return False
@@ -362,18 +338,6 @@ def texts_of(value: Json) -> list[str]:
     if isinstance(value, list):
         return [item if isinstance(item, str) else json.dumps(item, ensure_ascii=False) for item in value]
     return [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)]
-
-
-def chunks_in(value: Json) -> list[Chunk]:
-    """Return the chunks of a context: texts, objects with a text, titles with sentences, or one text.
-
-    An item of another form is a chunk with its JSON text.
-    """
-    if isinstance(value, Cell):
-        structure = structure_of(value)
-        value = structure if isinstance(structure, list) else str(value)
-    chunks = None if isinstance(value, str) else read_chunks(value)
-    return [Chunk(text) for text in texts_of(value)] if chunks is None else chunks
 
 
 def items_of(value: Json) -> list[Json]:

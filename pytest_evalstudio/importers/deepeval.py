@@ -16,13 +16,13 @@ from pytest_evalstudio.importers.common import (
     convert_records,
     expected_calls_of,
     metadata,
-    outputs_of,
     question_of,
     records,
     structure_of,
     text_of,
     texts_of,
 )
+from pytest_evalstudio.importers.references import outputs_of
 
 _KEPT = ("comments", "source_file", "additional_metadata", "scenario", "user_description", "metadata")
 _KNOWN = {

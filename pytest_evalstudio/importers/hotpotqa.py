@@ -15,15 +15,15 @@ from pytest_evalstudio.importers.common import (
     Json,
     Record,
     convert_records,
-    items_of,
     mapping_of,
     metadata,
-    outputs_of,
     records,
     text_of,
     texts_of,
     with_structures,
 )
+from pytest_evalstudio.importers.contexts import chunks_in
+from pytest_evalstudio.importers.references import outputs_of
 
 _KNOWN = {"_id", "id", "question", "answer", "supporting_facts", "context", "type", "level"}
 
@@ -39,7 +39,8 @@ def read(source: Source) -> Imported:
 
 def _row(record: Record, imported: Imported) -> Fields:
     value, omissions = with_structures(record, "context", "supporting_facts"), imported.omissions
-    paragraphs = dict(_paragraphs(record, value.get("context")))
+    chunks = chunks_in(value.get("context"), omissions)
+    paragraphs = {chunk.source: chunk.text for chunk in chunks}
     titles = list(dict.fromkeys(_titles(value.get("supporting_facts"))))
     omissions.keys(value, _KNOWN, "key", "no evaluator reads it")
     if missing := [title for title in titles if title not in paragraphs]:
@@ -48,29 +49,12 @@ def _row(record: Record, imported: Imported) -> Fields:
         "key": str(value.get("_id") or value.get("id") or ""),
         "input": text_of(value.get("question"), omissions),
         "expected_output": outputs_of(value.get("answer"), omissions),
-        "context": list(paragraphs.values()),
-        "context_sources": list(paragraphs),
+        "context": [chunk.text for chunk in chunks],
+        "context_sources": [chunk.source for chunk in chunks],
         "expected_documents": titles,
         "expected_chunks": [paragraphs[title] for title in titles if title in paragraphs],
         METADATA: metadata(record, "type", "level") or None,
     }
-
-
-def _paragraphs(record: Record, context: Json) -> Iterator[tuple[str, str]]:
-    """Yield title and text of pairs of a title and sentences, or of a list of each.
-
-    Raises:
-        DataError: if the context has another form.
-    """
-    if isinstance(context, dict):
-        pairs = zip(items_of(context.get("title")), items_of(context.get("sentences")), strict=False)
-        context = [[title, sentences] for title, sentences in pairs]
-    for index, pair in enumerate(items_of(context)):
-        if not isinstance(pair, list) or len(pair) != 2:
-            raise record.error("expected a title and its sentences", "context", index)
-        title, sentences = pair
-        # The sentences of the data set begin with their own blanks.
-        yield str(title), "".join(texts_of(sentences)).strip()
 
 
 def _titles(facts: Json) -> Iterator[str]:

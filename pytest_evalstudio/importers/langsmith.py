@@ -12,15 +12,15 @@ from pytest_evalstudio.importers.common import (
     Imported,
     Json,
     Record,
-    chunks_in,
     convert_records,
     metadata,
-    outputs_of,
     question_of,
     records,
     texts_of,
     with_structures,
 )
+from pytest_evalstudio.importers.contexts import context_fields
+from pytest_evalstudio.importers.references import outputs_of
 from pytest_evalstudio.importers.replies import calls_in, messages_of, reply_of
 
 _CONTEXTS = ("context", "contexts", "documents", "retrieved_contexts")
@@ -64,8 +64,6 @@ def _row(record: Record, imported: Imported) -> Fields | None:
         if isinstance(inputs, dict)
         else None
     )
-    chunks = chunks_in(context)
-    sources = [chunk.source for chunk in chunks]
     outputs = value.get("outputs")
     for _ in calls_in(messages_of(outputs), omissions):
         omissions.add(
@@ -76,8 +74,7 @@ def _row(record: Record, imported: Imported) -> Fields | None:
         "input": question,
         "conversation": turns,
         "expected_output": outputs_of(reply_of(outputs, omissions), omissions),
-        "context": [chunk.text for chunk in chunks],
-        "context_sources": sources if any(sources) else None,
+        **context_fields(context, omissions),
         "categories": texts_of(split),
         METADATA: metadata(record, "metadata").get("metadata"),
     }

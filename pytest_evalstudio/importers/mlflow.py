@@ -20,7 +20,6 @@ from pytest_evalstudio.importers.common import (
     items_of,
     mapping_of,
     metadata,
-    outputs_of,
     question_of,
     records,
     text_of,
@@ -28,6 +27,7 @@ from pytest_evalstudio.importers.common import (
     with_structures,
 )
 from pytest_evalstudio.importers.mlflow_trace import MlflowTrace
+from pytest_evalstudio.importers.references import outputs_of
 from pytest_evalstudio.importers.replies import reply_of
 from pytest_evalstudio.text.unicode import valid_json
 

@@ -15,12 +15,12 @@ from pytest_evalstudio.importers.common import (
     Json,
     Record,
     convert_records,
-    outputs_of,
     question_of,
     records,
     text_of,
     texts_of,
 )
+from pytest_evalstudio.importers.references import outputs_of
 
 _EXPECTED = ("ideal", "correct_label", "ground_truth", "reference", *ANSWER_KEYS)
 

@@ -11,7 +11,8 @@ import re
 from collections.abc import Callable, Mapping
 
 from pytest_evalstudio.formats.condition_writing import pattern_condition, substring_condition
-from pytest_evalstudio.importers.common import Json, Omissions, items_of, outputs_of, texts_of
+from pytest_evalstudio.importers.common import Json, Omissions, items_of, texts_of
+from pytest_evalstudio.importers.references import outputs_of
 
 _CELL = re.compile(
     r"(?P<type>(?:not-)?[a-z]+(?:-[a-z0-9]+)*)(?:\((?P<threshold>[\d.]+)\))?(?::\s*(?P<value>.*))?", re.DOTALL

@@ -15,18 +15,18 @@ from pytest_evalstudio.importers.common import (
     Json,
     Record,
     calls_of,
-    chunks_in,
     convert_records,
     expected_calls_of,
     items_of,
     metadata,
-    outputs_of,
     question_of,
     records,
     structure_of,
     text_of,
     texts_of,
 )
+from pytest_evalstudio.importers.contexts import context_fields
+from pytest_evalstudio.importers.references import outputs_of
 
 _KEPT = ("rubrics", "persona_name", "query_style", "query_length", "synthesizer_name")
 _KNOWN = {
@@ -68,14 +68,15 @@ def _row(record: Record, imported: Imported) -> Fields | None:
     expected_calls = expected_calls_of(
         record, value.get("reference_tool_calls"), "reference_tool_calls", omissions
     )
-    chunks = chunks_in(value.get("retrieved_contexts", value.get("contexts")))
+    retrieved = context_fields(value.get("retrieved_contexts", value.get("contexts")), omissions)
+    if ids := texts_of(value.get("retrieved_context_ids")):
+        retrieved["context_sources"] = ids
     return {
         "input": question,
         "conversation": turns,
         "actual_output": text_of(value.get("response", value.get("answer")), omissions),
         "expected_output": outputs_of(value.get("reference", value.get("ground_truth")), omissions),
-        "context": [chunk.text for chunk in chunks],
-        "context_sources": texts_of(value.get("retrieved_context_ids")),
+        **retrieved,
         "expected_documents": texts_of(value.get("reference_context_ids")),
         "expected_chunks": texts_of(value.get("reference_contexts")),
         "categories": texts_of(value.get("reference_topics")),

@@ -18,10 +18,10 @@ from pytest_evalstudio.importers.common import (
     convert_records,
     items_of,
     mapping_of,
-    outputs_of,
     records,
     text_of,
 )
+from pytest_evalstudio.importers.references import outputs_of
 
 _OF_QUESTIONS = {"id", "question", "answers", "is_impossible", "context", "title", "plausible_answers"}
 

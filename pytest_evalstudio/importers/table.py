@@ -14,15 +14,15 @@ from pytest_evalstudio.importers.common import (
     Imported,
     Json,
     Record,
-    chunks_in,
     convert_records,
-    outputs_of,
     question_of,
     records,
     structure_of,
     text_of,
     texts_of,
 )
+from pytest_evalstudio.importers.contexts import context_fields
+from pytest_evalstudio.importers.references import outputs_of
 
 _OF_OBJECTS = (
     *("conversation", "expected_tool_calls", "files", "images", "messages", "relationships", "steps"),
@@ -77,11 +77,10 @@ def _row(record: Record, imported: Imported, columns: Mapping[str, str]) -> Fiel
     for name, column in columns.items():
         value: Json = record.value.get(column)
         if name in ("context", "expected_chunks"):
-            chunks = chunks_in(value)
-            fields[name] = [chunk.text for chunk in chunks]
-            sources = [chunk.source for chunk in chunks]
-            if name == "context" and any(sources) and "context_sources" not in columns:
-                fields["context_sources"] = sources
+            read = context_fields(value, imported.omissions)
+            fields[name] = read.pop("context")
+            if name == "context":
+                fields |= {field: items for field, items in read.items() if items and field not in columns}
         elif name in LIST_COLUMNS:
             fields[name] = structure_of(value) if name in _OF_OBJECTS else texts_of(value)
         elif name in OBJECT_COLUMNS:

@@ -181,3 +181,28 @@ def test_arrays_of_numpy_in_objects_are_lists(cell: str, value: object) -> None:
 )
 def test_arrays_of_numpy_in_lists_are_lists(cell: str, value: object) -> None:
     assert list_in(cell) == value
+
+
+@pytest.mark.parametrize("kind", ["table", "ragas", "langsmith"])
+def test_documents_and_relevance_of_chunks_are_kept_and_their_other_keys_named(
+    tmp_path: Path, kind: str
+) -> None:
+    chunks = [
+        {"text": "The fee is 15 USD.", "metadata": {"source": "fees.md"}, "score": 0.9, "lang": "en"},
+        {"text": "Free at home.", "metadata": {"source": "home.md", "page": 3}, "score": 0.4},
+    ]
+    records = {
+        "table": {"input": "Fee?", "context": chunks},
+        "ragas": {"user_input": "Fee?", "retrieved_contexts": chunks},
+        "langsmith": {"inputs": {"question": "Fee?", "context": chunks}},
+    }
+    row, notes = result_of(kind, [records[kind]], tmp_path)
+    assert (row.context, row.context_sources, row.context_scores) == (
+        ["The fee is 15 USD.", "Free at home."],
+        ["fees.md", "home.md"],
+        [0.9, 0.4],
+    )
+    assert [note.partition(" (")[0] for note in notes] == [
+        "not imported: 'lang' of a chunk",
+        "not imported: 'metadata' of a chunk",
+    ]
