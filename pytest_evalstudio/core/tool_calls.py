@@ -185,6 +185,18 @@ def read_tool_call(value: object) -> ToolCall:
     )
 
 
+def unread_keys(value: object) -> tuple[str, ...]:
+    """Return the keys of a call in any form that `read_tool_call` does not read.
+
+    >>> unread_keys({"id": "c1", "function": {"name": "search", "arguments": "{}", "strict": True}})
+    ('strict',)
+    """
+    if not isinstance(value, Mapping):
+        return ()
+    wrapped = (value[key] for key in _WRAPPERS if isinstance(value.get(key), Mapping))
+    return tuple(key for key in (*value, *next(wrapped, ())) if key not in _READ)
+
+
 def _translated(value: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a call of another form under our names."""
     merged = dict(value)
@@ -204,6 +216,8 @@ _WRAPPERS = ("function", "toolUse", "functionCall", "function_call")
 _ARGUMENTS = ("arguments", "input", "args", "kwargs", "parameters", "input_parameters", "inputParameters")
 _RESULTS = ("result", "output")
 _IDS = ("id", "call_id", "toolUseId", "tool_call_id")
+_READ = _KEYS.union(_WRAPPERS, _ARGUMENTS, _RESULTS, _IDS, ("type", "index"))
+"""Keys of calls in all forms; type and index say nothing about a call."""
 
 
 def _arguments(value: object) -> tuple[Mapping[str, Any], str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from pytest_evalstudio.core.errors import DataError
-from pytest_evalstudio.core.tool_calls import read_tool_calls
+from pytest_evalstudio.core.tool_calls import read_tool_calls, unread_keys
 from pytest_evalstudio.formats.agent_evaluation import evaluation_source
 from pytest_evalstudio.formats.cells import Cell, list_in, object_in
 from pytest_evalstudio.formats.csv_text import read_csv
@@ -270,6 +270,7 @@ def _messages(
                 f"message of role {message.get('role', message.get('type'))!r}", "tools are not replayed"
             )
             continue
+        omissions.keys(message, _OF_MESSAGES, "key of a message", "a message has a role and a text")
         turns.append({"role": role, "content": text_of(message.get("content"), omissions)})
     while turns and turns[-1]["role"] != "user":
         omissions.add("message after the last question", "the answer is asked anew")
@@ -279,6 +280,8 @@ def _messages(
     return turns[-1]["content"], turns[:-1]
 
 
+_OF_MESSAGES = ("role", "type", "content", "tool_calls", "id")
+"""Keys of messages that are read, or that a reader of calls reads."""
 _ROLES = {
     "user": "user",
     "human": "user",
@@ -359,8 +362,8 @@ def metadata(record: Record, *names: str) -> dict[str, Json]:
     }
 
 
-def calls_of(record: Record, value: Json, name: str) -> list[dict[str, Any]]:
-    """Return the calls of a record in our form.
+def calls_of(record: Record, value: Json, name: str, omissions: Omissions) -> list[dict[str, Any]]:
+    """Return the calls of a record in our form; keys that a call does not have are counted.
 
     Args:
         value: a list of calls, or the text of a CSV cell with one.
@@ -369,8 +372,12 @@ def calls_of(record: Record, value: Json, name: str) -> list[dict[str, Any]]:
     Raises:
         DataError: if one of them is no call.
     """
+    values = _list(value)
+    for each in values:
+        for key in unread_keys(each):
+            omissions.add(f"{key!r} of a call", "a call has a name, arguments, a result or an error")
     try:
-        return [call.to_dict() for call in read_tool_calls(_list(value))]
+        return [call.to_dict() for call in read_tool_calls(values)]
     except ValueError as exc:
         raise record.error(str(exc), name) from None
 
@@ -383,7 +390,7 @@ def expected_calls_of(
     Raises:
         DataError: if one of them is no call.
     """
-    calls = calls_of(record, value, name)
+    calls = calls_of(record, value, name, omissions)
     for call in calls:
         if call.get("result"):
             omissions.add(f"results of {name}", "expectations are on calls and their arguments")

@@ -59,7 +59,7 @@ def _row(record: Record, imported: Imported) -> Fields | None:
         "context": _chunks(value.get("retrieval_context")),
         "expected_facts": [],
         "categories": texts_of(value.get("tags")),
-        "tool_calls": calls_of(record, value.get("tools_called"), "tools_called"),
+        "tool_calls": calls_of(record, value.get("tools_called"), "tools_called", omissions),
         "expected_tool_calls": expected_calls_of(
             record, value.get("expected_tools"), "expected_tools", omissions
         ),

@@ -29,7 +29,7 @@ from pytest_evalstudio.importers.common import (
     texts_of,
 )
 from pytest_evalstudio.importers.inspect_archive import walk
-from pytest_evalstudio.importers.replies import calls_in
+from pytest_evalstudio.importers.replies import calls_in, note_unread
 
 SUFFIX = ".eval"
 MAX_DEPTH = 100
@@ -38,6 +38,12 @@ _KEYS = frozenset(
     {"id", "epoch", "input", "target", "choices", "files", "sandbox", "scores", "output", "error"}
     | {"total_time", "metadata", "model_usage", "messages"}
 )
+_OF_RUNS = frozenset(
+    {"attachments", "events", "events_data", "role_usage", "store", "timelines", "uuid", "setup", "limit"}
+    | {"started_at", "completed_at", "working_time", "working_start", "error_retries", "invalidation"}
+)
+"""Keys of a sample about its run; the messages have what was said."""
+_OF_OUTPUTS = ("completion", "choices", "model", "usage", "time", "stop_reason")
 _TYPES: Mapping[str, tuple[tuple[type, ...], str]] = {
     "id": ((str, int), "a text or a whole number"),
     "epoch": ((int,), "a whole number"),
@@ -86,6 +92,12 @@ def _row(record: Record, imported: Imported, model: str) -> Fields | None:
     usage, other_models = _usage(value, model)
     for _ in other_models:
         omissions.add("tokens of a model besides that of the task", "they are not those of the answer")
+    omissions.keys(value, _KEYS | _OF_RUNS, "key of a sample", "no evaluator reads it")
+    answer = text_of(_completion(value.get("output")), omissions)
+    output = mapping_of(value.get("output"))
+    omissions.keys(output, _OF_OUTPUTS, "key of an output", "no evaluator reads it")
+    messages = items_of(value.get("messages"))
+    note_unread(messages, {question, answer, *(turn["content"] for turn in turns)}, omissions)
     error = value.get("error")
     return {
         "key": str(value.get("id") or ""),
@@ -94,11 +106,11 @@ def _row(record: Record, imported: Imported, model: str) -> Fields | None:
         "input": question,
         "conversation": turns,
         "expected_output": texts_of(value.get("target")),
-        "actual_output": text_of(_completion(value.get("output")), omissions),
+        "actual_output": answer,
         "actual_duration": value.get("total_time") or 0.0,
         "usage": usage,
-        "served_model": str(mapping_of(value.get("output")).get("model") or ""),
-        "tool_calls": list(calls_in(items_of(value.get("messages")), omissions)),
+        "served_model": str(output.get("model") or ""),
+        "tool_calls": list(calls_in(messages, omissions)),
         "error": str(error.get("message") or "error") if isinstance(error, dict) else "",
         METADATA: metadata(record, "metadata") or None,
     }

@@ -13,6 +13,7 @@ from pytest_evalstudio.importers.common import (
     Fields,
     Imported,
     Json,
+    Omissions,
     Record,
     calls_of,
     convert_records,
@@ -80,13 +81,13 @@ def _row(record: Record, imported: Imported) -> Fields | None:
         "expected_documents": texts_of(value.get("reference_context_ids")),
         "expected_chunks": texts_of(value.get("reference_contexts")),
         "categories": texts_of(value.get("reference_topics")),
-        "tool_calls": _calls(record, value.get("user_input")),
+        "tool_calls": _calls(record, value.get("user_input"), omissions),
         "expected_tool_calls": expected_calls,
         METADATA: metadata(record, *_KEPT) or None,
     }
 
 
-def _calls(record: Record, messages: Json) -> list[dict[str, Any]]:
+def _calls(record: Record, messages: Json, omissions: Omissions) -> list[dict[str, Any]]:
     """Return the calls in the messages of the model."""
     calls = [
         call
@@ -94,4 +95,4 @@ def _calls(record: Record, messages: Json) -> list[dict[str, Any]]:
         if isinstance(message, dict)
         for call in items_of(message.get("tool_calls"))
     ]
-    return calls_of(record, calls, "user_input")
+    return calls_of(record, calls, "user_input", omissions)

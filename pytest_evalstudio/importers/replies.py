@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from pytest_evalstudio.core.tool_calls import read_tool_call
+from pytest_evalstudio.core.tool_calls import read_tool_call, unread_keys
 from pytest_evalstudio.importers.common import Json, Omissions, items_of, mapping_of, text_of
 
 _ASSISTANT = ("assistant", "ai")
+_OF_MESSAGES = (
+    *("role", "type", "content", "tool_calls", "tool_call_id", "error", "status"),
+    *("id", "name", "function", "source", "model"),
+)
+"""Keys of messages that are read, or that name the message, its tool or its model."""
 
 
 def reply_of(outputs: Json, omissions: Omissions) -> Json:
@@ -22,10 +27,12 @@ def reply_of(outputs: Json, omissions: Omissions) -> Json:
     messages = [*map(mapping_of, items_of(mapping_of(outputs).get("messages")))]
     if messages:
         omissions.keys(mapping_of(outputs), ("messages",), "output", "the last message is the answer")
-    for message in reversed(messages):
-        if _role(message, "assistant") in _ASSISTANT and message.get("content"):
-            return message.get("content")
-    return messages[-1].get("content") if messages else outputs
+    spoken = (each for each in reversed(messages) if _role(each, "assistant") in _ASSISTANT)
+    reply = next((each for each in spoken if each.get("content")), messages[-1] if messages else None)
+    if reply is None:
+        return outputs
+    note_unread([*messages], [text_of(reply.get("content"), Omissions())], omissions)
+    return reply.get("content")
 
 
 def messages_of(outputs: Json) -> list[Json]:
@@ -45,12 +52,34 @@ def calls_in(messages: Sequence[Json], omissions: Omissions) -> Iterator[dict[st
             call = mapping_of(value)
             if isinstance(call.get("function"), str):  # Inspect has the name under this key
                 call = {"name": call["function"], **{key: call.get(key) for key in ("arguments", "id")}}
+            for key in unread_keys(value):
+                omissions.add(f"{key!r} of a call", "a call has a name, arguments, a result or an error")
             try:
                 read = read_tool_call(call)
             except ValueError as exc:
                 omissions.add("call of a tool", str(exc))
                 continue
             yield {**read.to_dict(), **_result(results.get(read.id), omissions)}
+
+
+def note_unread(messages: Sequence[Json], texts: Collection[str], omissions: Omissions) -> None:
+    """Count what is not read of messages: their further keys, and texts that are no results of calls.
+
+    Args:
+        texts: of messages that were read.
+    """
+    ids = {
+        str(mapping_of(call).get("id"))
+        for message in map(mapping_of, messages)
+        for call in items_of(message.get("tool_calls"))
+    }
+    for message in map(mapping_of, messages):
+        omissions.keys(message, _OF_MESSAGES, "key of a message", "a message has a role, a text and calls")
+        is_result = _role(message, "") == "tool" and str(message.get("tool_call_id")) in ids
+        text = text_of(message.get("content"), omissions)
+        if text.strip() and not is_result and text not in texts:
+            role = _role(message, "no role")
+            omissions.add(f"text of a further message of {role}", "a row has one question and one answer")
 
 
 def _result(message: Mapping[str, Json] | None, omissions: Omissions) -> dict[str, str]:
