@@ -64,6 +64,7 @@ LOADERS: dict[str, tuple[str, ...]] = {
     "hosts/_corpora.py": (DOCUMENTS,),
     "hosts/_documents.py": (DOCUMENTS,),
     "hosts/h2ogpte.py": (DOCUMENTS,),
+    "importers/beir.py": (TOOLS,),
     "importers/common.py": (TOOLS,),
     "importers/parquet.py": (TOOLS,),
     "importers/workbook.py": (TOOLS,),

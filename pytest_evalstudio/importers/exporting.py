@@ -13,7 +13,14 @@ from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.importers.common import METADATA
 
 _EXPECTATIONS = (
-    *("expected_output", "expected_facts", "guidelines", "expected_documents", "expected_chunks"),
+    *(
+        "expected_output",
+        "accepted_outputs",
+        "expected_facts",
+        "guidelines",
+        "expected_documents",
+        "expected_chunks",
+    ),
     *("output_condition", "condition_on", "expects"),
     *(
         "output_constraints",
@@ -91,7 +98,14 @@ def _ragas(row: Row) -> dict[str, object]:
 
 
 def _openai_evals(row: Row) -> dict[str, object]:
-    return _filled({"input": _messages(row), "ideal": row.expected_output})
+    return _filled(
+        {
+            "input": _messages(row),
+            "ideal": [row.expected_output, *row.accepted_outputs]
+            if row.accepted_outputs
+            else row.expected_output,
+        }
+    )
 
 
 def _mlflow(row: Row) -> dict[str, object]:
@@ -164,7 +178,7 @@ FORMATS: Mapping[str, Format] = {
         frozenset({"expected_output", "expected_facts", "guidelines", "expected_documents"})
         | {"expected_chunks", "conversation"},
     ),
-    "openai-evals": Format(_openai_evals, frozenset({"expected_output", "conversation"})),
+    "openai-evals": Format(_openai_evals, frozenset({"expected_output", "accepted_outputs", "conversation"})),
     "ragas": Format(
         _ragas,
         frozenset({"expected_output", "context", "context_sources", "expected_documents"})

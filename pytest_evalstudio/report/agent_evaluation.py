@@ -53,6 +53,7 @@ _ROW = (
     "context",
     "context_sources",
     "expected_output",
+    "accepted_outputs",
     "expected_facts",
     "guidelines",
     "expected_documents",

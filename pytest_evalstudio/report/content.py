@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 from msgspec import Struct, field
 
-from pytest_evalstudio.arena.results import Ratings
 from pytest_evalstudio.comparison.history import History
 from pytest_evalstudio.comparison.results import Comparison
 from pytest_evalstudio.engine.analysis.analyse import Analysis
@@ -24,6 +23,7 @@ from pytest_evalstudio.report.thresholds import ThresholdLine
 from pytest_evalstudio.report.verdict import RunVerdict
 
 if TYPE_CHECKING:
+    from pytest_evalstudio.arena.results import Ratings
     from pytest_evalstudio.mutation.results import MutationResult
 
 

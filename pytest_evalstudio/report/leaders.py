@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from pytest_evalstudio.arena.results import Ratings
 from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.report.conclusions import CONFORMING, ModelConclusion
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.arena.results import Ratings
 
 _NAMED = 3
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from pytest_evalstudio.arena.results import Ratings
 from pytest_evalstudio.comparison.results import Comparison
 from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.core.text import excerpt
@@ -16,6 +15,9 @@ from pytest_evalstudio.record.problems import problem_groups
 from pytest_evalstudio.report.conclusions import ModelConclusion
 from pytest_evalstudio.report.failure_groups import FailureGroup
 from pytest_evalstudio.report.leaders import leader_sentences
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.arena.results import Ratings
 
 REASON_CHARS = 160
 UNCOLLECTED = 5

@@ -137,3 +137,12 @@ def test_rows_of_data_sets_have_them_in_json_and_csv(project: Project) -> None:
 def test_cases_made_in_python_have_them(project: Project) -> None:
     project.write("test_fee.py", TESTS)
     project.run("test_fee.py").assert_outcomes(passed=1, failed=1)
+
+
+def test_exports_have_all_accepted_answers_or_name_them(project: Project) -> None:
+    project.suite({"key": "any", "prompt": "Fee?", "expected_output": ACCEPTED})
+    kept = project.run_command("export", "openai-evals", "sums_suite.json", "-o", "out.jsonl")
+    assert "accepted_outputs" not in kept.stdout.str()
+    assert json.loads((project.folder / "out.jsonl").read_text())["ideal"] == ACCEPTED
+    lost = project.run_command("export", "ragas", "sums_suite.json", "-o", "out2.jsonl")
+    lost.stdout.fnmatch_lines(["not exported: accepted_outputs: ragas has no place for it"])

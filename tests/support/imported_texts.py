@@ -44,9 +44,23 @@ def importer_functions() -> Mapping[str, Callable[[str], object]]:
             functions[f"{kind} as exported"] = lambda text, kind=kind: _imported(
                 kind, ".json", _exported(kind, text)
             )
+    functions["beir"] = _imported_judgements
     functions[H2O_SONAR] = lambda text: _imported(H2O_SONAR, ".json", _own(text))
     functions[TABLE] = lambda text: _imported(TABLE, ".csv", _table(text))
     return functions
+
+
+def _imported_judgements(text: str) -> object:
+    """Import judgements of BEIR whose query and document hold a text."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "test.tsv"
+        path.write_text("query-id\tcorpus-id\tscore\nq\td\t1\n")
+        (path.parent / "queries.jsonl").write_text(json.dumps({"_id": "q", "text": text}))
+        (path.parent / "corpus.jsonl").write_text(json.dumps({"_id": "d", "title": text, "text": text}))
+        try:
+            return import_file("beir", path)
+        except EvalStudioError as exc:
+            return exc
 
 
 def _imported(kind: str, suffix: str, content: str) -> object:

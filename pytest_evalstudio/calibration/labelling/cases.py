@@ -220,7 +220,7 @@ def _case(
         model=names.get(item.model_key, item.model_key),
         question=row.input,
         answer=row.actual_output,
-        expected=row.expected_output,
+        expected="\n".join((row.expected_output, *(f"or: {output}" for output in row.accepted_outputs))),
         context=tuple(
             (sources[at] if at < len(sources) else "", text) for at, text in enumerate(row.context)
         ),
