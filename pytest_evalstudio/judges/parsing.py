@@ -12,6 +12,7 @@ from typing import Any
 from pytest_evalstudio.core.replies import NO, YES
 from pytest_evalstudio.judges.second_verdicts import BETWEEN, keys_in_text, keys_in_value, says_more
 from pytest_evalstudio.text.folding import fold
+from pytest_evalstudio.text.unicode import valid_data
 
 LONGEST_REPLY = 1_000_000  # judges answer in a few hundred tokens; the rest is not read
 MOST_TRIES = 200  # opening braces that are tried; bounds the time of a reply full of them
@@ -64,7 +65,7 @@ def read_reply(reply: str, schema: Mapping[str, Any]) -> dict[str, Any]:
         raise Unparsable(fault or _lack(text, values, schema))
     if says_more(prose, schema, normal[0]):
         raise Unparsable("it says something else about the verdict outside of its JSON object")
-    return normal[0]
+    return valid_data(normal[0])  # escapes can bring lone surrogates into a text that had none
 
 
 def _lack(text: str, values: Sequence[Any], schema: Mapping[str, Any]) -> str:

@@ -104,6 +104,14 @@ def test_a_bare_list_is_read_where_the_object_has_nothing_but_a_list() -> None:
     assert read_reply("[]", CLAIMS) == {"claims": []}
 
 
+@pytest.mark.parametrize("quote", ['"', "'"])
+@pytest.mark.parametrize("half", [r"\ud83d", r"\udfff"])
+def test_half_a_pair_of_surrogates_in_an_escape_is_replaced(quote: str, half: str) -> None:
+    form = '{"reason": "a%sb", "verdict": "yes"}'.replace('"', quote)
+    assert read_reply(form % half, VERDICT) == {"reason": "a\ufffdb", "verdict": "yes"}
+    assert read_reply(form % r"\ud83d\ude00", VERDICT)["reason"] == "a\U0001f600b"
+
+
 def test_verdicts_must_be_as_many_as_were_asked_for() -> None:
     one = {"claim": 1, "verdict": "yes"}
     with pytest.raises(Unparsable, match="verdicts"):
