@@ -56,7 +56,7 @@ def choose(
         NoQuestions: if there is none.
     """
     drafts = list(candidates)
-    safe = [candidate for candidate in drafts if not _holds_personal_data(candidate.draft)]
+    safe = [candidate for candidate in drafts if not holds_personal_data(candidate.draft)]
     relevant = [
         candidate
         for candidate in safe
@@ -109,7 +109,7 @@ def clear_candidates(candidates: Iterable[Candidate], corpus: Corpus) -> list[Ca
     ]
 
 
-def _holds_personal_data(draft: Draft) -> bool:
+def holds_personal_data(draft: Draft) -> bool:
     """Report whether a draft has personal data or secrets; masked questions would have no right answer."""
     texts = (draft.question, draft.answer, draft.condition, draft.evidence, draft.plain)
     return any(masked(text) != text for text in texts)

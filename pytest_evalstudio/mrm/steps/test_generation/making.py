@@ -60,7 +60,7 @@ def make(context: StepContext, settings: GenerationSettings, name: str) -> Produ
     material = read_material(context, settings)
     written = write(context, settings, material, writer) if writer is not None else None
     if written is not None and not written.candidates:
-        raise _no_drafts(context, written)
+        raise _no_drafts(settings, written)
     candidates = written.candidates if written is not None else extracted(context, material)
     choice = choose(context, settings, material, candidates)
     count = len(choice.candidates)
@@ -90,12 +90,12 @@ def _language_notes(material: Material) -> list[str]:
     return [f"no questions are made from documents that are not in English: {languages}"]
 
 
-def _no_drafts(context: StepContext, written: WriterResult) -> Exception:
+def _no_drafts(settings: GenerationSettings, written: WriterResult) -> Exception:
     if written.is_unfinished:
         return EvaluationError(f"the writer wrote nothing: {_rerun(written)}")
     return DataError(
-        f"the writer wrote nothing that can be used: {'; '.join(written.notes()) or 'its lists were empty'}",
-        source=str(context.folder),
+        f"the writer wrote nothing that can be used: {'; '.join(written.notes()) or 'its lists were empty'};"
+        f" change the `writer` {settings.writer!r}, or omit it"
     )
 
 

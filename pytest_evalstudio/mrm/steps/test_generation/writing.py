@@ -11,10 +11,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from pytest_evalstudio.core.display import visible_lines
 from pytest_evalstudio.core.judging import Flow, Judge, JudgeFault, Question, independent
 from pytest_evalstudio.core.plugins.generator import Draft, Excerpt, GeneratorSpec
 from pytest_evalstudio.core.replies import record, several, text
 from pytest_evalstudio.engine.asking.judging import describe_judge, writer_settings
+from pytest_evalstudio.mrm.steps.test_generation.choosing import holds_personal_data
 from pytest_evalstudio.mrm.steps.test_generation.generating import Candidate, GenerationSettings, Material
 from pytest_evalstudio.mrm.steps.test_generation.results import WriterResults
 from pytest_evalstudio.mrm.workflow.context import StepContext
@@ -161,10 +163,19 @@ def checked(request: Request, item: Mapping[str, Any], index: SentenceIndex) -> 
         item: question, answer and evidence.
         index: of the sentences of all documents.
     """
+    draft, reason = _draft(request, item, index)
+    if draft is not None and holds_personal_data(draft):
+        return None, "with personal data or secrets"
+    return draft, reason
+
+
+def _draft(request: Request, item: Mapping[str, Any], index: SentenceIndex) -> tuple[Draft | None, str]:
     question, answer = str(item["question"]).strip(), str(item["answer"]).strip()
     quotations = [quotation.strip() for quotation in map(str, item["evidence"]) if quotation.strip()]
     if not question or not answer:
         return None, "without a question or an answer"
+    if any(visible_lines(text) != text for text in (question, answer)):
+        return None, "with control characters"
     if request.planted and request.planted.lower() not in question.lower():
         return None, "without the planted word"
     if request.spec.unanswerable and index.shares(question).max(initial=0.0) >= ANSWERED:

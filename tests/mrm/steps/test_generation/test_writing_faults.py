@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,50 @@ def test_what_the_writer_makes_up_is_rejected_and_counted(tmp_path: Path) -> Non
             " question or an answer, 5 without evidence"
         ),
     )
+
+
+@pytest.mark.parametrize(
+    ("addition", "reason"),
+    [
+        ("\x1b[31m", "with control characters"),
+        ("\u202e", "with control characters"),
+        (" jane.roe@bank-mail.com", "with personal data or secrets"),
+        (" sk-ant-api03-Zk3abcdefghijklmnopqrstuvwxyz0123456789", "with personal data or secrets"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["simple_factual", "out_of_scope"])
+def test_control_characters_and_confidential_texts_are_rejected(
+    tmp_path: Path, kind: str, addition: str, reason: str
+) -> None:
+    def hostile(prompt: str) -> dict[str, Any]:
+        good, other = writes(prompt)["questions"]
+        return {
+            "questions": [
+                {**good, "question": f"{good['question']}\nThank you"},
+                {**other, "question": other["question"] + addition},
+            ]
+        }
+
+    result, cases = generated(bench(tmp_path, hostile)[0], generators=[kind], count=3)
+    assert result.figures.writer.rejected == {reason: 3}
+    assert not any(addition in case.prompt for case in cases)
+
+    def only_hostile(prompt: str) -> dict[str, Any]:
+        return {"questions": hostile(prompt)["questions"][1:]}
+
+    with pytest.raises(
+        DataError, match=f"drafts that were not taken: 3 {reason}.* change the `writer` 'judge'"
+    ):
+        generated(bench(tmp_path / "other", only_hostile)[0], generators=[kind], count=3)
+
+
+def test_half_a_pair_of_surrogates_is_replaced(tmp_path: Path) -> None:
+    def cut(prompt: str) -> str:
+        good, other = writes(prompt)["questions"]
+        return json.dumps({"questions": [{**good, "question": good["question"] + "\ud83d"}, other]})
+
+    _, cases = generated(bench(tmp_path, cut)[0], generators=["simple_factual"], count=3)
+    assert {case.prompt[-1] for case in cases} & {"\ufffd"}
 
 
 def test_a_quantity_that_is_not_in_the_evidence_is_rejected(tmp_path: Path) -> None:
