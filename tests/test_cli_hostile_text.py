@@ -16,6 +16,9 @@ from pytest_evalstudio.cli import main
 from pytest_evalstudio.cli.main import parser_of_commands
 from support.hostile import NASTY, faults
 
+LEAKED = ("jane.roe@bank-mail.com", "sk-ant-api03-Zk3abcdefghijklmnopqrstuvwxyz0123456789")
+"""Personal data and a secret that models and files bring."""
+TEXT = f"{' '.join(LEAKED)} {NASTY} {' '.join(LEAKED)}"
 CONFIG = f"""
 evaluators = ["text_matching"]
 
@@ -24,44 +27,44 @@ host = "scripted"
 default = "no verdict"
 
 [[model]]
-name = {json.dumps("good" + NASTY)}
+name = {json.dumps("good" + TEXT)}
 host = "scripted"
-default = {json.dumps(NASTY)}
+default = {json.dumps(TEXT)}
 
 [[model]]
-name = {json.dumps("bad" + NASTY)}
+name = {json.dumps("bad" + TEXT)}
 host = "scripted"
-fault = {json.dumps(NASTY)}
+fault = {json.dumps(TEXT)}
 fail_first = 99
 retries = 0
 """
 CASES = [
-    {"key": "a" + NASTY, "prompt": "2+2?" + NASTY, "condition": '"4"', "categories": [NASTY], "conditoin": 1},
-    {"key": "b" + NASTY, "prompt": "boom", "evaluators": {}},
+    {"key": "a" + TEXT, "prompt": "2+2?" + TEXT, "condition": '"4"', "categories": [TEXT], "conditoin": 1},
+    {"key": "b" + TEXT, "prompt": "boom", "evaluators": {}},
 ]
-SUITE = {"name": NASTY, "tests": [{"test_cases": CASES}], "conditoin": NASTY}
+SUITE = {"name": TEXT, "tests": [{"test_cases": CASES}], "conditoin": TEXT}
 BROKEN = {
-    "name": NASTY,
-    "tests": [{"test_cases": [{"key": NASTY, "prompt": 1, NASTY: 2}, {"prompt": "x", "condition": NASTY}]}],
+    "name": TEXT,
+    "tests": [{"test_cases": [{"key": TEXT, "prompt": 1, TEXT: 2}, {"prompt": "x", "condition": TEXT}]}],
 }
 ROWS = [
     {
-        "key": NASTY,
-        "input": NASTY,
-        "actual_output": NASTY,
+        "key": TEXT,
+        "input": TEXT,
+        "actual_output": TEXT,
         "model_key": "m",
         "output_condition": '"x"',
-        "context": [NASTY],
-        "error": NASTY,
+        "context": [TEXT],
+        "error": TEXT,
     }
 ]
-LAB = {"name": NASTY, "dataset": {"inputs": ROWS}, "models": [{"key": "m", "name": NASTY}]}
+LAB = {"name": TEXT, "dataset": {"inputs": ROWS}, "models": [{"key": "m", "name": TEXT}]}
 LOST = {
-    "name": NASTY,
-    "dataset": {"inputs": [{**ROWS[0], "model_key": NASTY}]},
-    "models": [{"key": "m", "name": NASTY}],
+    "name": TEXT,
+    "dataset": {"inputs": [{**ROWS[0], "model_key": TEXT}]},
+    "models": [{"key": "m", "name": TEXT}],
 }
-LABELS = "answer,label,metric\n" + f'"{NASTY}","{NASTY}",x\n'
+LABELS = "answer,label,metric\n" + f'"{TEXT}","{TEXT}",x\n'
 
 SCORED = ["rows.jsonl", "-e", "text_matching", "--workers", "1"]
 COMMANDS = {
@@ -191,28 +194,28 @@ def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         "broken": BROKEN,
         "lab": LAB,
         "lost": LOST,
-        "workflow": {"evalstudio_workflow": {NASTY: NASTY}, NASTY: NASTY},
+        "workflow": {"evalstudio_workflow": {TEXT: TEXT}, TEXT: TEXT},
     }
     for name, content in files.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
     (tmp_path / "evalstudio.toml").write_text(CONFIG, encoding="utf-8")
-    purpose = {"name": NASTY, "purpose": NASTY, "topics": [NASTY], "secrets": [NASTY]}
+    purpose = {"name": TEXT, "purpose": TEXT, "topics": [TEXT], "secrets": [TEXT]}
     lines = (f"{key} = {json.dumps(value)}" for key, value in purpose.items())
     (tmp_path / "purpose.toml").write_text("\n".join(lines), encoding="utf-8")
-    rows = [{**ROWS[0], "name": NASTY, "error": ""}, {**ROWS[0], "name": "m"}]
+    rows = [{**ROWS[0], "name": TEXT, "error": ""}, {**ROWS[0], "name": "m"}]
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "labels.csv").write_text(LABELS, encoding="utf-8", newline="")
     header = {
         "kind": "run",
         "schema_version": 1,
-        "finished": NASTY,
-        "run_id": NASTY,
+        "finished": TEXT,
+        "run_id": TEXT,
         "evaluators": {},
         "models": {},
         "files": [],
     }
     (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "record.jsonl").write_text(json.dumps(header) + "\n" + NASTY + "\n", encoding="utf-8")
+    (tmp_path / "run" / "record.jsonl").write_text(json.dumps(header) + "\n" + TEXT + "\n", encoding="utf-8")
     return tmp_path
 
 
@@ -227,7 +230,7 @@ def test_every_command_is_attacked() -> None:
     [[name, *more] for name, calls in COMMANDS.items() for more in [*calls, ["--no-such" + NASTY]]],
     ids=lambda call: ascii(call)[:60],
 )
-def test_a_command_writes_no_control_characters_and_no_ci_commands(
+def test_a_command_writes_no_control_characters_no_ci_commands_and_nothing_confidential(
     hostile: Path, arguments: list[str], capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     with contextlib.suppress(SystemExit):
@@ -237,6 +240,7 @@ def test_a_command_writes_no_control_characters_and_no_ci_commands(
     assert written.out + written.err
     assert faults(written.out) == []
     assert faults(written.err) == []
+    assert [text for text in LEAKED if text.encode() in written.out + written.err] == []
 
 
 def test_json_output_still_holds_the_text(hostile: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:

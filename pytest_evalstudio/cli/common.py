@@ -33,12 +33,16 @@ def say(*lines: str, error: bool = False, flush: bool = False) -> None:
 
     Args:
         lines: each is printed on one line; control characters and CI commands in it are shown as escapes.
+            Texts of models and files may be in any of them, so unambiguous personal data and secrets are
+            masked; addresses of services, paths and digests stay.
         error: print to standard error.
         flush: write at once.
     """
+    from pytest_evalstudio.metrics.detectors import redact_identifier
+
     stream = sys.stderr if error else sys.stdout
     for line in lines:
-        stream.write(printable(visible(line), stream.encoding) + "\n")
+        stream.write(printable(visible(redact_identifier(line)), stream.encoding) + "\n")
     if flush:
         stream.flush()
 

@@ -214,7 +214,10 @@ class _Member:
 
     def _unusable(self, answer: Answer, reading: _Reading) -> JudgeFault:
         """Return the fault of a question whose repair cannot be used either."""
-        beginning = " ".join(answer.text.split())[:BEGINNING]
+        from pytest_evalstudio.metrics.detectors import redact
+
+        # Masked before it is cut: half of an address or a key would not be recognised any more.
+        beginning = redact(" ".join(answer.text[:LONGEST_QUOTE].split()))[:BEGINNING]
         subject = f"the reply of judge {self._asked.name!r}"
         if reading.is_contradictory:
             message = f"{subject} contradicts itself, and asking again did not help: {reading.fault}"

@@ -497,7 +497,7 @@ class ModelSession:
     def _failure(self, message: str, answer: Answer | None = None) -> Answer:
         self._counters.failure_count += 1
         masked = valid_text(self.mask(message))
-        short = masked if len(masked) <= LONGEST_MESSAGE else masked[:LONGEST_MESSAGE] + " …"
+        short = masked if len(masked) <= LONGEST_MESSAGE else _shortened(masked)
         answer = answer or Answer()
         cause = f"{answer.error_cause} {self._service}" if answer.error_cause else ""
         error = f"{self._kind} {self.name!r}: {short}"
@@ -520,6 +520,13 @@ class ModelSession:
             host = f"{self._kind} {self.name!r}: host {self.spec.id!r}"
             text = f"{host} did not close{_closing_fault(exc)}"
             warnings.warn(visible(self.mask(text)), RuntimeWarning, stacklevel=2)
+
+
+def _shortened(message: str) -> str:
+    """Return the beginning of a message, masked before it is cut: half a secret would not be recognised."""
+    from pytest_evalstudio.metrics.detectors import redact
+
+    return redact(message[: 2 * LONGEST_MESSAGE])[:LONGEST_MESSAGE] + " …"
 
 
 def _closing_fault(exc: Exception) -> str:
