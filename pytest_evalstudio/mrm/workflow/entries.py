@@ -81,7 +81,7 @@ def _problem(problem: Problem) -> ProblemEntry:
 def _pictures(folder: Path) -> dict[str, str]:
     """Return the SVG files of a folder by name."""
     return {
-        path.name: path.read_text(encoding="utf-8")
+        path.name: path.read_text(encoding="utf-8", errors="replace")
         for path in sorted(folder.glob("*.svg"))
         if path.is_file() and path.stat().st_size <= LARGEST_PICTURE
     }

@@ -6,6 +6,7 @@ refer to keep a form that they can be found by. The key `masked` of a JSON objec
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 import tempfile
@@ -19,7 +20,8 @@ from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.engine import quick_json
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked
-from pytest_evalstudio.formats.fields import encoded, write_json
+from pytest_evalstudio.formats.fields import write_json
+from pytest_evalstudio.metrics.detectors import redact_identifier
 from pytest_evalstudio.record.writer import FILE as RECORD
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | tuple[Json, ...] | dict[str, Json] | None"
@@ -46,6 +48,7 @@ IDENTIFIERS = frozenset(
 """Names of JSON values by which files refer to each other; they are masked as in the record."""
 KEPT = frozenset({"document", "documents", "source_document", "answer_id"})
 """Names of JSON values that are read back: paths of documents, and digests of answers."""
+_DATA_URL = re.compile(r"(data:[\w.+-]{1,80}/[\w.+-]{1,80}[;,][^\s\"'<>]*)")
 _TEXT_NODE = re.compile(r">([^<>]+)<")
 
 
@@ -135,18 +138,32 @@ def _mask_lines(path: Path) -> None:
 
 
 def _mask_text(path: Path) -> None:
-    content = path.read_bytes()
-    result = encoded(masked(content.decode("utf-8", "surrogateescape")))
-    if result != content:
-        write_whole(path, result)
+    _rewrite(path, masked)
 
 
 def _mask_picture(path: Path) -> None:
-    """Mask the texts between the tags of a picture or page, not its numbers."""
-    content = path.read_text(encoding="utf-8")
-    result = _TEXT_NODE.sub(_masked_node, content)
-    if result != content:
-        write_whole(path, encoded(result))
+    """Mask the texts between the tags of a picture or page, and what is certain in tags and comments."""
+    _rewrite(path, _masked_markup)
+
+
+def _rewrite(path: Path, mask: Callable[[str], str]) -> None:
+    """Mask the text of a file, which stays in its encoding."""
+    content = read_bytes(path)
+    # Steps of other packages may write any encoding; other bytes come back as they were.
+    is_utf16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and len(content) % 2 == 0
+    encoding, errors = ("utf-16", "surrogatepass") if is_utf16 else ("utf-8", "surrogateescape")
+    text = content.decode(encoding, errors)
+    result = mask(text)
+    if result != text:
+        write_whole(path, result.encode(encoding, errors))
+
+
+def _masked_markup(content: str) -> str:
+    texts = _TEXT_NODE.sub(_masked_node, content)
+    # Numbers in tags are coordinates and sizes, and data URLs are files: both stay.
+    return "".join(
+        part if part.startswith("data:") else redact_identifier(part) for part in _DATA_URL.split(texts)
+    )
 
 
 def _masked_node(match: re.Match[str]) -> str:

@@ -191,6 +191,50 @@ def test_files_of_any_step_are_masked(tmp_path: Path, name: str, content: str, e
     assert "jane" not in (tmp_path / name).read_bytes().decode()
 
 
+@pytest.mark.parametrize("suffix", ["svg", "html", "txt", "csv", "md"])
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1", "utf-16"])
+def test_files_of_any_encoding_are_masked_and_keep_it(tmp_path: Path, suffix: str, encoding: str) -> None:
+    path = tmp_path / f"a.{suffix}"
+    path.write_bytes("<p>Gebühr: jane@bank.com</p>".encode(encoding))
+    mask_artifacts(tmp_path)
+    assert path.read_bytes().decode(encoding) == "<p>Gebühr: ****@****.***</p>"
+
+
+@pytest.mark.parametrize("suffix", ["svg", "html", "txt", "csv", "md", "json", "jsonl"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\x89PNG\r\n\x1a\n<svg>\xff\x00</svg>",
+        b"\xff\xfe",
+        b"\xff\xfea",
+        b"\xff\xfe\x00\xd8",
+        b"\xfe\xff\xdc\x00a\0",
+    ],
+)
+def test_files_that_are_no_text_stay(tmp_path: Path, suffix: str, content: bytes) -> None:
+    path = tmp_path / f"a.{suffix}"
+    path.write_bytes(content)
+    mask_artifacts(tmp_path)
+    assert path.read_bytes() == content
+
+
+def test_tags_comments_and_scripts_are_masked_and_data_urls_stay(tmp_path: Path) -> None:
+    image = "data:image/png;base64,AKIAIOSFODNN7EXAMPLE"
+    path = tmp_path / "a.svg"
+    path.write_text(
+        f'<svg aria-label="jane@bank.com" viewBox="0 0 4111111111111111 219"><!-- jane@bank.com -->'
+        f'<image href="{image}"/><style><![CDATA[jane@bank.com]]></style>'
+        '<script>x="jane@bank.com"</script></svg>'
+    )
+    mask_artifacts(tmp_path)
+    content = path.read_text()
+    assert "jane" not in content
+    assert content.count("****@****.***") == 4
+    assert image in content
+    assert 'viewBox="0 0 4111111111111111 219"' in content
+
+
 def test_keys_and_paths_that_other_files_refer_to_stay(tmp_path: Path) -> None:
     content = {
         "key": "fees-2024",
