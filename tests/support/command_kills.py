@@ -65,6 +65,11 @@ IMPORT = ("import", "table", "t.jsonl", "--map", "input=input")
 PERTURB = ("perturb", "s_suite.json", "-p", "copy")
 COMMANDS = (
     KilledCommand(name="pytest", words=PYTEST, output="evalstudio-report", asks=True),
+    KilledCommand(
+        name="pytest workflow",
+        words=(*PYTEST, "-o", "addopts=", "w_workflow.json"),
+        output="w_workflow_artifacts",
+    ),
     KilledCommand(name="pytest -n 2", words=(*PYTEST, "-n", "2"), output="evalstudio-report"),
     *(
         KilledCommand(name=name, words=(*EVALSTUDIO, *words), output=output, asks=name in ASKING)
@@ -158,7 +163,8 @@ class KilledProject:
             {"input": f"q{n}", "actual_output": f"Call 030 12345{n:04}.", "model_key": "m"}
             for n in range(TABLE_ROWS)
         ]
-        steps = {"name": "W", "documents": ["fees.md"], "steps": {"topic_modeling": {}}}
+        steps = {"topic_modeling": {}, "test_generation": {"count": 12}, "automated_evaluation": {}}
+        workflow = {"name": "W", "documents": ["fees.md"], "steps": steps}
         texts = {
             "app.py": APP.replace("LEASE_S = 2.0", "LEASE_S = 0.5") + JUDGE,
             "evalstudio.toml": CONFIG.replace('cache = "resume"', "cache = true")
@@ -169,7 +175,7 @@ class KilledProject:
             "a_answers.json": json.dumps({"name": "A", "dataset": {"inputs": answers}, "models": models}),
             "t.jsonl": "".join(json.dumps(row) + "\n" for row in rows),
             "fees.md": "# Fees\n\n" + "".join(FACTS.format(n=n) for n in range(3, 15)),
-            "w_workflow.json": json.dumps({"evalstudio_workflow": steps}),
+            "w_workflow.json": json.dumps({"evalstudio_workflow": workflow}),
             "pytest.ini": "[pytest]\naddopts = s_suite.json\n",
         }
         for name, text in texts.items():
