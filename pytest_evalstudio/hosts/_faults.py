@@ -66,14 +66,22 @@ def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> fl
     try:
         seconds = float(value)
     except ValueError:
-        try:
-            moment = parsedate_to_datetime(value)
-        except ValueError:
+        moment = _moment(value)
+        if moment is None:
             return None
-        if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=UTC)
-        seconds = (moment - (now or datetime.now(UTC))).total_seconds()
+        # The clock of the service counts: the one of this machine may be hours off.
+        sent = _moment(_header(headers, "date") or "")
+        seconds = (moment - (sent or now or datetime.now(UTC))).total_seconds()
     return max(0.0, seconds) if seconds == seconds else None  # not a NaN
+
+
+def _moment(value: str) -> datetime | None:
+    """Return the time of an HTTP date, None for another text."""
+    try:
+        moment = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
 def _header(headers: Mapping[str, str] | None, name: str) -> str | None:

@@ -9,6 +9,8 @@ from typing import Literal, Protocol, TypeVar
 
 from msgspec import Struct, field
 
+from pytest_evalstudio.core.leases import valid_expiry
+
 WAIT_S = 0.02
 """Interval at which a call looks again whether the budget admits it."""
 PROBE_S = 30.0
@@ -277,7 +279,8 @@ def _admit(spending: Spending, limits: BudgetLimits, chars: int, expected: Expec
             return refusal
     now = time.time()
     is_unknown = any(amount.highest is None for amount, _, _, _ in open_limits)
-    if is_unknown and spending.probed_until > now:
+    earliest, latest = valid_expiry(now, PROBE_S)
+    if is_unknown and earliest < spending.probed_until <= latest:
         return "unknown price"
     for amount, estimate, limit, _ in open_limits:
         if amount.spent + amount.reserved + estimate > (limit or 0.0) + _ROUNDING:

@@ -325,6 +325,13 @@ def test_dates_in_headers_are_read_against_the_clock():
     assert retry_after_s({"retry-after": header}) == pytest.approx(60, abs=5)
 
 
+def test_a_date_to_retry_after_is_compared_with_the_clock_of_the_service() -> None:
+    headers = {"retry-after": "Tue, 01 Jan 2030 00:00:05 GMT", "date": "Tue, 01 Jan 2030 00:00:00 GMT"}
+    for hour in (0, 12, 23):
+        assert retry_after_s(headers, now=datetime(2030, 1, 2, hour, tzinfo=UTC)) == 5
+    assert retry_after_s({**headers, "date": "noon"}, now=datetime(2030, 1, 1, tzinfo=UTC)) == 5
+
+
 def test_earlier_turns_are_sent_as_messages_between_system_prompt_and_question(chat, service):
     turns = (Turn(role="user", content="I have a card."), Turn(role="assistant", content="Good."))
     chat(system_prompt="be brief").ask([Prompt(text="how much?", conversation=turns)])

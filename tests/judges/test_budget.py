@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,21 @@ def test_a_killed_process_that_asks_for_the_price_is_not_waited_for(
             limits = BudgetLimits(max_cost_usd=1.0)
             killed, other = (Budget(limits=limits, purse=SharedPurse(cache.store, "run")) for _ in range(2))
             await killed.reserve(10)
+            return await asyncio.wait_for(other.reserve(10), 5)
+
+    assert isinstance(asyncio.run(second()), Grant)
+
+
+def test_a_clock_that_was_set_back_holds_up_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = time.time()
+
+    async def second() -> Grant | str:
+        with AnswerCache(tmp_path) as cache:
+            limits = BudgetLimits(max_cost_usd=1.0)
+            killed, other = (Budget(limits=limits, purse=SharedPurse(cache.store, "run")) for _ in range(2))
+            monkeypatch.setattr(time, "time", lambda: now + 3 * 3600)
+            await killed.reserve(10)
+            monkeypatch.setattr(time, "time", lambda: now)
             return await asyncio.wait_for(other.reserve(10), 5)
 
     assert isinstance(asyncio.run(second()), Grant)

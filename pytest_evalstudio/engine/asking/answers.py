@@ -17,6 +17,7 @@ from typing import Any
 from msgspec import Struct
 
 from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.leases import valid_expiry
 from pytest_evalstudio.core.reading import file_sha256
 from pytest_evalstudio.core.states import ApplicationState
 from pytest_evalstudio.core.steps import read_steps
@@ -44,7 +45,7 @@ _SCHEMA = """
 _CLAIM = """
     INSERT INTO in_flight (key, token, expires_at) VALUES (?, ?, ?)
     ON CONFLICT (key) DO UPDATE SET token = excluded.token, expires_at = excluded.expires_at
-    WHERE in_flight.expires_at < ?
+    WHERE in_flight.expires_at NOT BETWEEN ? AND ?
 """
 LEASE_S = 10.0
 """A claim that is not renewed for so long is void: the process that made it was killed."""
@@ -209,7 +210,8 @@ class AnswerCache:
             A token for `renew` and `release`; "" where another process or thread is asking for it.
         """
         token, now = uuid.uuid4().hex, time.time()
-        return token if self.store.change(_CLAIM, (key, token, now + LEASE_S, now), default=1) else ""
+        values = (key, token, now + LEASE_S, *valid_expiry(now, LEASE_S))
+        return token if self.store.change(_CLAIM, values, default=1) else ""
 
     def renew(self, key: str, token: str) -> None:
         """Keep a claim for another `LEASE_S` seconds."""

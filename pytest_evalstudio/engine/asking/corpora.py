@@ -13,6 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from pytest_evalstudio.core.leases import valid_expiry
 from pytest_evalstudio.core.store import Store
 
 FILE_NAME = "corpora-1.sqlite"
@@ -34,7 +35,7 @@ _USE = "INSERT OR REPLACE INTO users (key, token, expires_at) VALUES (?, ?, ?)"
 _CLAIM = """
     INSERT INTO claims (key, token, expires_at) VALUES (?, ?, ?)
     ON CONFLICT (key) DO UPDATE SET token = excluded.token, expires_at = excluded.expires_at
-    WHERE claims.expires_at < ?
+    WHERE claims.expires_at NOT BETWEEN ? AND ?
 """
 
 
@@ -100,7 +101,8 @@ class CorpusRegister:
         def work(connection: sqlite3.Connection) -> str:
             connection.execute("DELETE FROM users WHERE key = ? AND token = ?", (key, self._token))
             others = connection.execute(
-                "SELECT COUNT(*) FROM users WHERE key = ? AND expires_at >= ?", (key, time.time())
+                "SELECT COUNT(*) FROM users WHERE key = ? AND expires_at BETWEEN ? AND ?",
+                (key, *valid_expiry(time.time(), LEASE_S)),
             ).fetchone()[0]
             if keep or others:
                 return ""
@@ -122,7 +124,8 @@ class CorpusRegister:
             if row is not None:
                 connection.execute(_USE, (key, self._token, now + LEASE_S))
                 return _Turn(collection=str(row[0]))
-            claimed = connection.execute(_CLAIM, (key, self._token, now + LEASE_S, now)).rowcount
+            values = (key, self._token, now + LEASE_S, *valid_expiry(now, LEASE_S))
+            claimed = connection.execute(_CLAIM, values).rowcount
             return _Turn(is_ours=claimed > 0)
 
         return self._store.transact(work, _Turn(is_ours=True))

@@ -62,7 +62,7 @@ class AskingRun(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_continuation(self) -> bool:
         """Return whether the run continues an unfinished one."""
-        return self.first_began < self.began
+        return self.first_began != self.began  # the clock may have been set back between the two
 
 
 RunSource = Callable[[], AskingRun]
@@ -132,7 +132,7 @@ class UnfinishedRun:
         mark = None if refreshes else self._mark()
         if (
             mark is None
-            or not 0 <= run.began - mark.began <= self._max_age_s
+            or abs(run.began - mark.began) > self._max_age_s  # the clock may have been set back
             or not inputs.continues(mark.inputs)
         ):
             return run

@@ -21,7 +21,9 @@ class EvaluatorSpans:
             started, finished: seconds since the epoch.
         """
         first, last = self._spans.get(evaluator, (started, finished))
-        self._spans[evaluator] = min(first, started), max(last, finished)
+        # All four are compared: a clock that is set back ends a batch before it began.
+        times = (first, last, started, finished)
+        self._spans[evaluator] = min(times), max(times)
 
     def take(self) -> dict[str, EvaluatorSpan]:
         """Return the spans since the last call, by evaluator id."""

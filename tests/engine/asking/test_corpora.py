@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 import pytest
 
@@ -76,6 +77,23 @@ def test_a_killed_process_holds_up_nobody(registers, monkeypatch):
         return collection, await registers[1].release("k", keep=False)
 
     assert asyncio.run(use()) == ("c1", "c1")
+
+
+def test_a_clock_that_was_set_back_holds_up_nobody(registers, monkeypatch):
+    made = []
+    now = time.time()
+
+    async def use():
+        monkeypatch.setattr(time, "time", lambda: now + 3 * 3600)
+        registers[0]._turn("k")  # killed while it ingested
+        monkeypatch.setattr(time, "time", lambda: now)
+        await asyncio.wait_for(registers[1].acquire("k", maker(made), yes), timeout=LONGEST_WAIT_S)
+        monkeypatch.setattr(time, "time", lambda: now + 3 * 3600)
+        registers[0]._turn("k")  # killed while it used the collection
+        monkeypatch.setattr(time, "time", lambda: now)
+        return await registers[1].release("k", keep=False)
+
+    assert asyncio.run(use()) == "c1"
 
 
 def test_a_use_is_renewed(registers, monkeypatch):

@@ -19,6 +19,8 @@ from pytest_evalstudio.engine.asking.loops import LoopThread
 from pytest_evalstudio.engine.asking.resolve import ModelSession
 from pytest_evalstudio.engine.asking.runs import AskingRun, fixed_run
 
+HOURS_S = 3 * 3600.0
+
 
 @pytest.fixture
 def thread() -> Iterator[LoopThread]:
@@ -56,6 +58,21 @@ def test_a_stored_answer_ends_the_claim(tmp_path: Path) -> None:
         first.put("k", Answer(text="fine"), run="r")
         assert second.claim("k")
         assert not second.claim("other")
+
+
+def test_a_claim_of_a_clock_that_was_set_back_is_void(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.time()
+    with AnswerCache(tmp_path) as killed, AnswerCache(tmp_path) as other:
+        for ahead_s, is_free in ((HOURS_S, True), (30.0, False), (-HOURS_S, True)):
+            monkeypatch.setattr(time, "time", lambda ahead_s=ahead_s: now + ahead_s)
+            token = killed.claim("k")
+            assert token
+            monkeypatch.setattr(time, "time", lambda: now)
+            assert bool(other.claim("k")) is is_free
+            killed.drop("k")
+            killed.store.change("DELETE FROM in_flight", ())
 
 
 def test_the_claim_of_a_killed_process_expires(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
