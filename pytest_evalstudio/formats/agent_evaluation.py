@@ -328,9 +328,8 @@ def _warn_of_lost(source: Source, at: tuple[object, ...], entry: _Entry) -> None
         chunks: list[_Chunk] = getattr(entry, name)
         lost = {key for chunk in chunks for key in chunk.model_extra or {}}
         if lost:
-            source.warnings.append(
-                f"{source.name} {pointer(*at, name)}: {', '.join(sorted(lost))}: dropped from a document"
-            )
+            keys = ", ".join(map(repr, sorted(lost)))
+            source.warnings.append(f"{source.name} {pointer(*at, name)}: {keys}: dropped from a document")
 
 
 def _parse_lines(text: str, name: str) -> Source:

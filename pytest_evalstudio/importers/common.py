@@ -321,7 +321,7 @@ def answer_key(value: Mapping[str, Json], types: type | tuple[type, ...] = str) 
     return next((key for key in names if isinstance(value.get(key), types)), "")
 
 
-_SEVERAL_ANSWERS = ("answers", "outputs", "responses", "references", "targets")
+_SEVERAL_ANSWERS = ("answers", "short_answers", "outputs", "responses", "references", "targets")
 
 
 def are_parts(value: Json) -> bool:

@@ -8,7 +8,9 @@ Source: https://www.promptfoo.dev/docs/configuration/reference
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -93,9 +95,9 @@ def _add_rows(
     assertions = [*items_of(defaults.get("assert")), *items_of(test.get("assert"))]
     before = len(imported.rows)
     allowed = [str(label) for label in items_of(test.get("prompts"))]
-    for variables in _combinations(
-        {**mapping_of(defaults.get("vars")), **mapping_of(test.get("vars"))}, record
-    ):
+    values = {**mapping_of(defaults.get("vars")), **mapping_of(test.get("vars"))}
+    _note_unused(values, [*(prompt.template for prompt in prompts), json.dumps(assertions)], omissions)
+    for variables in _combinations(values, record):
         for prompt in prompts:
             if allowed and prompt.label not in allowed:
                 continue
@@ -117,6 +119,15 @@ def _add_rows(
                 or None,
             }
             imported.rows.append(row_of(record, fields))
+
+
+def _note_unused(variables: Mapping[str, Json], texts: Sequence[str], omissions: Omissions) -> None:
+    """Count the variables that neither a prompt nor an assertion names."""
+    names = {word for text in texts for word in re.findall(r"\w+", text)}
+    for name, value in variables.items():
+        if value not in (None, "", [], {}) and name not in names:
+            remedy = "write it into the prompt, or leave it out"
+            omissions.add(f"variable {name!r}, which no prompt names", remedy)
 
 
 def _combinations(variables: Mapping[str, Json], record: Record) -> Iterator[dict[str, str]]:

@@ -223,8 +223,8 @@ def test_what_has_no_place_in_a_row_is_told(tmp_path):
     assert dataset.inputs[0].expected_chunks == ["x"]
     assert source.warnings == [
         "set.json /0/request/messages/0/content: temperature: dropped from a request",
-        "set.json /0/retrieved_context: score: dropped from a document",
-        "set.json /0/expected_retrieved_context: page: dropped from a document",
+        "set.json /0/retrieved_context: 'score': dropped from a document",
+        "set.json /0/expected_retrieved_context: 'page': dropped from a document",
     ]
 
 

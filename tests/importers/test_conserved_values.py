@@ -136,7 +136,31 @@ def _table(text: Canary) -> Json:
     }
 
 
+def _agent_evaluation(text: Canary) -> Json:
+    return {
+        "request_id": text(),
+        "request": text(),
+        "response": text(),
+        "expected_response": text(),
+        "expected_facts": [text()],
+        "retrieved_context": [{"content": text(), "doc_uri": text()}],
+        "expected_retrieved_context": [{"content": text(), "doc_uri": text()}],
+        "guidelines": [text()],
+    }
+
+
+def _promptfoo(text: Canary) -> Json:
+    values = [{"type": "contains", "value": text()}, {"type": "llm-rubric", "value": text()}]
+    return {
+        "description": text(),
+        "vars": {"question": text()},
+        "assert": values,
+        "metadata": {"note": text()},
+    }
+
+
 RECORDS: dict[str, Callable[[Canary], Json]] = {
+    "agent-evaluation": _agent_evaluation,
     "braintrust": _braintrust,
     "deepeval": _deepeval,
     "hotpotqa": _hotpotqa,
@@ -144,6 +168,7 @@ RECORDS: dict[str, Callable[[Canary], Json]] = {
     "langsmith": _langsmith,
     "mlflow": _mlflow,
     "openai-evals": _openai_evals,
+    "promptfoo": _promptfoo,
     "ragas": _ragas,
     "squad": _squad,
     "table": _table,
@@ -191,10 +216,13 @@ def texts(value: Json, path: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[
 
 def lost(kind: str, record: Json) -> list[str]:
     """Return the paths of the canaries that are neither imported nor named."""
-    content = {"eval": {"model": "m", "task": "t"}, "status": "success", "samples": [record]}
+    contents: dict[str, Json] = {
+        "inspect": {"eval": {"model": "m", "task": "t"}, "status": "success", "samples": [record]},
+        "promptfoo": {"prompts": ["{{question}}"], "providers": ["echo"], "tests": [record]},
+    }
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "file.json"
-        path.write_text(json.dumps(content if kind == "inspect" else [record]))
+        path.write_text(json.dumps(contents.get(kind, [record])))
         result = import_file(kind, path, target="dataset")
     said = "\n".join([*result.notes, *map(str, result.errors)])
     imported = json.dumps(result.content.to_dict())

@@ -226,6 +226,7 @@ REFERENCES: list[tuple[str, dict[str, object]]] = [
     ("openai-evals", {"item": {"question": "Fee?", "answer": ["15 USD", "fifteen"]}}),
     ("table", {"input": "Fee?", "expected_output": ["15 USD", "fifteen"]}),
     ("table", {"input": "Fee?", "expected_output": {"value": "15 USD", "aliases": ["15 USD", "fifteen"]}}),
+    ("table", {"input": "Fee?", "expected_output": {"short_answers": [{"text": ["15 USD", "fifteen"]}]}}),
     ("table", {"input": "Fee?", "expected_output": {"text": ["15 USD", "fifteen"], "answer_start": [4, 9]}}),
 ]
 
