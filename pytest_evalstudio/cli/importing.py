@@ -99,15 +99,15 @@ def _add_export(add: Adds) -> None:
     parser = add(
         "export",
         export_one,
-        "Write a suite, data set or lab in another tool's format, or the scores of a run as events of"
-        " OpenTelemetry.",
+        "Write a suite, data set or lab in another tool's format, or send the scores of a run to a viewer of"
+        " traces.",
     )
     export_kinds = tuple(sorted({*FORMAT_IDS, OTEL, *VIEWER_IDS}))
     parser.add_argument("kind", choices=export_kinds, metavar="KIND", help=", ".join(export_kinds))
     parser.add_argument(
         "file",
         metavar="FILE",
-        help="suite, data set or lab; path or URL. otel: record or report of a run",
+        help="suite, data set or lab; path or URL. Of scores: record or report of a run",
     )
     parser.add_argument("-o", "--output", default="", metavar="OUT", help="file that is written")
     parser.add_argument(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, unknown_name
+from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.formats.agent_evaluation import suite_of
 from pytest_evalstudio.formats.dataset import LlmDataset, complete_row_keys
 from pytest_evalstudio.formats.files import read as read_own
@@ -131,7 +132,8 @@ def import_file(
         answered := sum(bool(row.actual_output or row.context) for row in imported.rows)
     ):
         notes.append(
-            f"answers or contexts of {answered} rows are left out: a suite has none; --to dataset keeps them"
+            f"answers or contexts of {counted(answered, 'row')} are left out: a suite has none;"
+            " --to dataset keeps them"
         )
     return Import(content_kind, _assembled(imported, content_kind), imported.errors, notes)
 

@@ -146,3 +146,16 @@ def test_exports_have_all_accepted_answers_or_name_them(project: Project) -> Non
     assert json.loads((project.folder / "out.jsonl").read_text())["ideal"] == ACCEPTED
     lost = project.run_command("export", "ragas", "sums_suite.json", "-o", "out2.jsonl")
     lost.stdout.fnmatch_lines(["not exported: accepted_outputs: ragas has no place for it"])
+
+
+def test_another_accepted_answer_is_a_changed_test(project: Project) -> None:
+    case = {"key": "any", "prompt": "Fee?", "expected_output": ACCEPTED, "evaluators": ["rouge"]}
+    project.suite(case)
+    project.run()
+    project.run_command("baseline", "save", "-o", "baseline.jsonl")
+    project.suite({**case, "expected_output": ["15 EUR", "fifteen dollars"]})
+    result = project.run("--evalstudio-baseline=baseline.jsonl", "-v")
+    result.stdout.fnmatch_lines(["*changed test*any*expected output*"])
+    project.suite({**case, "expected_output": [*ACCEPTED, "15"]})
+    result = project.run("--evalstudio-baseline=baseline.jsonl", "-v")
+    result.stdout.fnmatch_lines(["*changed test*any*expected output*"])
