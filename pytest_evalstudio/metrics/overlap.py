@@ -60,6 +60,8 @@ def _stems(word: str) -> list[str]:
     That package takes letters with accents for blanks. They stay with the letters before them, so that texts
     have as many words as there, and words with other accents differ.
     """
+    if word.isascii():
+        return [porter.stem(word) if len(word) > 3 else word]
     first = _STRETCH.search(word)
     if first is None:
         return [word]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.text.folding import fold
@@ -42,7 +43,31 @@ def words_of(text: str) -> list[str]:
     >>> words_of("Gebühren: 5 USD 👍"), words_of("卖掉iPhone")
     (['gebühren', '5', 'usd', '👍'], ['卖', '掉', 'iphone'])
     """
-    return [match[0] for match in _word().finditer(fold(text).lower())]
+    folded = fold(text).lower()
+    if not any(map(_is_special, {char for char in set(folded) if not char.isascii()})):
+        return _PLAIN_WORD.findall(folded)
+    return [match[0] for match in _word().finditer(folded)]
+
+
+_PLAIN_WORD = re.compile(r"[^\W_]+")
+"""The same words as `_word()` in texts without special characters, in half the time."""
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_special(char: str) -> bool:
+    """Return True for a character that `_PLAIN_WORD` treats otherwise than `_word()` does."""
+    import regex
+
+    if regex.match(r"[\p{M}\p{RI}]", char) or _unspaced_letter().match(char):
+        return True
+    return bool(_word().match(char)) != char.isalnum()
+
+
+@functools.cache
+def _unspaced_letter() -> regex.Pattern[str]:
+    import regex
+
+    return regex.compile(f"[{UNSPACED}]")
 
 
 def signs_of(text: str) -> list[str]:
