@@ -18,7 +18,7 @@ NOTE = "relay: "
 MAX_LINE_BYTES = 20_000_000
 """Longest message; results of tools are limited to fewer characters anyway."""
 MAX_ERROR_BYTES = 1_000_000
-"""What it passes on of the server's standard error, which goes to a file."""
+"""Limit of the server's standard error that it passes on to a file."""
 _STRAY_LINES = 3
 _STRAY_BYTES = 200
 

@@ -44,14 +44,16 @@ def open_judgements(path: Path, name: str) -> Source:
     """
     if path.suffix.lower() != SUFFIX:
         return read_file(path, name)  # `read` says what is expected
-    judged = _judgements(path, name)
-    queries = _texts(_beside(path, name, QUERIES), set(judged))
-    if missing := next((query for query in judged if query not in queries), ""):
+    judgements = _judgements(path, name)
+    queries = _texts(_beside(path, name, QUERIES), set(judgements))
+    if missing := next((query for query in judgements if query not in queries), ""):
         fact = f"the judged query {missing!r} is not in {QUERIES}; use the files of one release"
         raise DataError(fact, source=name)
-    documents = _texts(_beside(path, name, CORPUS), {each for scores in judged.values() for each in scores})
+    documents = _texts(
+        _beside(path, name, CORPUS), {each for scores in judgements.values() for each in scores}
+    )
     data: list[Json] = []
-    for query, scores in judged.items():
+    for query, scores in judgements.items():
         found: list[Json] = [
             {"id": document, "score": score, "text": documents.get(document, "")}
             for document, score in scores.items()
@@ -67,11 +69,11 @@ def _judgements(path: Path, name: str) -> dict[str, dict[str, float]]:
         raise DataError(
             f"expected the columns {', '.join(_COLUMNS)}, divided by tabs", source=name, line=1, column=1
         )
-    judged: dict[str, dict[str, float]] = {}
+    judgements: dict[str, dict[str, float]] = {}
     for cells, line in zip(table.records, table.lines, strict=True):
         query, document = (str(cells.get(column, "")) for column in _COLUMNS[:2])
-        judged.setdefault(query, {})[document] = _score(cells.get("score"), name, line)
-    return judged
+        judgements.setdefault(query, {})[document] = _score(cells.get("score"), name, line)
+    return judgements
 
 
 def _score(cell: object, name: str, line: int) -> float:

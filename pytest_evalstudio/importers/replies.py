@@ -27,8 +27,10 @@ def reply_of(outputs: Json, omissions: Omissions) -> Json:
     messages = [*map(mapping_of, items_of(mapping_of(outputs).get("messages")))]
     if messages:
         omissions.keys(mapping_of(outputs), ("messages",), "output", "the last message is the answer")
-    spoken = (each for each in reversed(messages) if _role(each, "assistant") in _ASSISTANT)
-    reply = next((each for each in spoken if each.get("content")), messages[-1] if messages else None)
+    assistant_messages = (each for each in reversed(messages) if _role(each, "assistant") in _ASSISTANT)
+    reply = next(
+        (each for each in assistant_messages if each.get("content")), messages[-1] if messages else None
+    )
     if reply is None:
         return outputs
     note_unread([*messages], [text_of(reply.get("content"), Omissions())], omissions)

@@ -64,7 +64,7 @@ def span_scores(run: Run, items: Iterable[Item], *, texts: bool = False) -> Iter
         name: {metric.key: metric for metric in evaluator.metrics}
         for name, evaluator in run.evaluators.items()
     }
-    judged = {name for name, evaluator in run.evaluators.items() if JUDGE in evaluator.method}
+    judge_evaluators = {name for name, evaluator in run.evaluators.items() if JUDGE in evaluator.method}
     for item in items:
         for row in item.rows:
             trace_id, span_id = trace_and_span(row.traceparent)
@@ -80,7 +80,7 @@ def span_scores(run: Run, items: Iterable[Item], *, texts: bool = False) -> Iter
                         value=float(value),
                         label="" if metric is None else label_of(metric, value),
                         reason=outcome.reason if texts else "",
-                        by_judge=evaluator in judged,
+                        by_judge=evaluator in judge_evaluators,
                         run_id=run.run_id,
                         test=item.nodeid,
                         model=run.model_name(item.model_key),

@@ -45,6 +45,8 @@ def test_any_accepted_answer_passes_and_none_of_them_fails(
     outcome = row["outcomes"][evaluator]
     assert outcome["accepted_output"] == 2
     assert "compared with accepted answer 2 of 2" in outcome["reason"]
+    missing = items["none[app]"]["rows"][0]["outcomes"][evaluator]
+    assert "none of 2 accepted answers scores better" in missing["reason"]
     assert "accepted_output" not in items["first_alone[app]"]["rows"][0]["outcomes"][evaluator]
 
 

@@ -150,7 +150,7 @@ def _check(state: _State, folder: Location) -> None:
         )
     if any(add.get("deletionVector") for add in state.active.values()):
         raise DataError(
-            f"is a Delta table with deletion vectors, whose rows are not told apart here; {_PURGE}",
+            f"is a Delta table with deletion vectors, whose removed rows are not recognised here; {_PURGE}",
             source=folder.name,
         )
     if not state.active:

@@ -47,20 +47,24 @@ def best_outcome(selected: ConfiguredEvaluator, outcomes: Sequence[Outcome]) -> 
     if len(outcomes) == 1:
         return outcomes[0]
     judging = _together(outcomes)
-    scored = [
+    candidates = [
         (_meets(selected, outcome), _goodness(selected, outcome), -number, outcome)
         for number, outcome in enumerate(outcomes, 1)
         if outcome.status == "score"
     ]
-    best = max(scored, key=lambda entry: entry[:3], default=None)
+    best = max(candidates, key=lambda entry: entry[:3], default=None)
     failed = next((outcome for outcome in outcomes if outcome.status == "error"), None)
     if failed is not None and (best is None or not best[0]):
         return dataclasses.replace(failed, judging=judging)
     if best is None:
         return dataclasses.replace(outcomes[0], judging=judging)
-    number, outcome = -best[2], best[3]
-    named = f"compared with accepted answer {number} of {len(outcomes)}"
-    reason = f"{outcome.reason}; {named}" if outcome.reason else named
+    meets, goodness, order, outcome = best
+    number = -order
+    if not meets and all(entry[1] == goodness for entry in candidates):
+        comparison = f"none of {len(outcomes)} accepted answers scores better"
+    else:
+        comparison = f"compared with accepted answer {number} of {len(outcomes)}"
+    reason = f"{outcome.reason}; {comparison}" if outcome.reason else comparison
     return dataclasses.replace(outcome, reason=reason, judging=judging, accepted_output=number)
 
 

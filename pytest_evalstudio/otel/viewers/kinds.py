@@ -21,7 +21,7 @@ VIEWERS: Mapping[str, Viewer] = {
 
 
 class Exported(Struct, frozen=True, kw_only=True):
-    """What became of the scores of a record.
+    """Result of an export.
 
     Attributes:
         accepted, unknown: see `Sent`.
@@ -59,5 +59,5 @@ def export_scores(viewer: str, url: str, scores: Iterable[SpanScore]) -> Exporte
     async def send(channel: Channel) -> Sent:
         return await selected.send(channel, address, with_span())
 
-    sent = through_channel(send, selected.headers(os.environ))
-    return Exported(accepted=sent.accepted, unknown=sent.unknown, without_span=without_span)
+    counts = through_channel(send, selected.headers(os.environ))
+    return Exported(accepted=counts.accepted, unknown=counts.unknown, without_span=without_span)

@@ -53,10 +53,12 @@ async def _send(channel: Channel, url: str, scores: Iterable[SpanScore]) -> Sent
     by_trace: dict[str, list[SpanScore]] = {}
     for score in scores:
         by_trace.setdefault(score.trace_id, []).append(score)
-    sent = Sent()
-    for trace_id, found in by_trace.items():
-        sent += await _assess(channel, f"{url.rstrip('/')}/api/3.0/mlflow/traces/tr-{trace_id}", found)
-    return sent
+    counts = Sent()
+    for trace_id, trace_scores in by_trace.items():
+        counts += await _assess(
+            channel, f"{url.rstrip('/')}/api/3.0/mlflow/traces/tr-{trace_id}", trace_scores
+        )
+    return counts
 
 
 async def _assess(channel: Channel, trace_url: str, scores: list[SpanScore]) -> Sent:
@@ -82,12 +84,12 @@ def _checked(reply: Reply, url: str) -> Reply:
 def _identities(reply: Reply) -> set[tuple[str, str, tuple[tuple[str, str], ...]]]:
     """Return name, span and origin of the assessments of a trace."""
     try:
-        found = msgspec.json.decode(reply.content, type=_Found)
+        answer = msgspec.json.decode(reply.content, type=_Found)
     except msgspec.MsgspecError:  # another version's reply: assessments may then be there twice
         return set()
     return {
         (each.assessment_name, each.span_id, tuple(sorted(each.metadata.items())))
-        for each in found.trace.trace_info.assessments
+        for each in answer.trace.trace_info.assessments
     }
 
 

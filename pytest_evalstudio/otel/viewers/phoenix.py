@@ -26,10 +26,10 @@ def _headers(environment: Mapping[str, str]) -> dict[str, str]:
 async def _send(channel: Channel, url: str, scores: Iterable[SpanScore]) -> Sent:
     # The reply to a synchronous request names unknown spans; otherwise they are dropped without a word.
     target = f"{url.rstrip('/')}/v1/span_annotations?sync=true"
-    sent = Sent()
+    counts = Sent()
     for batch in batches(scores, BATCH):
-        sent += await _annotate(channel, target, batch)
-    return sent
+        counts += await _annotate(channel, target, batch)
+    return counts
 
 
 async def _annotate(channel: Channel, target: str, scores: Sequence[SpanScore]) -> Sent:

@@ -13,7 +13,7 @@ from pytest_evalstudio.otel.scores import SpanScore
 
 
 class Sent(Struct, frozen=True, kw_only=True):
-    """What became of the scores of a record.
+    """Numbers of scores by their fate at a viewer.
 
     Attributes:
         accepted: scores that the viewer has now.

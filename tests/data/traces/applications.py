@@ -15,7 +15,7 @@ MODEL = "gpt-4o"
 PROMPT = "Be brief."
 FAULT = "no such country"
 FAILS = bool(os.environ.get("EVALSTUDIO_TOOL_FAILS"))
-"""Whether the tool raises an error, for the files whose names end with `_error`."""
+"""True where the tool raises an error, for the files whose names end with `_error`."""
 DOCUMENT = "A transfer within the EU costs 30 USD."
 TOOLS = [
     {

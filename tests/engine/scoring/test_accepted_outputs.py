@@ -1,4 +1,4 @@
-"""Of several accepted answers the best decides; judges that can read all of them are asked once."""
+"""The best of several accepted answers decides; judges that can read all of them are asked once."""
 
 from __future__ import annotations
 
