@@ -137,7 +137,10 @@ def test_a_checkpoint_in_parts_counts_where_it_is_whole(capsys: pytest.CaptureFi
 VECTOR = {"storageType": "u", "pathOrInlineDv": "x", "sizeInBytes": 1, "cardinality": 1}
 MAPPED = {"metaData": {"configuration": {"delta.columnMapping.mode": "name"}}}
 REFUSED = [
-    ([add("a.parquet", deletionVector=VECTOR)], "deletion vectors, whose rows are not told apart here"),
+    (
+        [add("a.parquet", deletionVector=VECTOR)],
+        "deletion vectors, whose removed rows are not recognised here",
+    ),
     ([MAPPED, add("a.parquet")], "the feature columnMapping, which is not read here"),
     ([{"protocol": {"readerFeatures": ["v2Checkpoint"]}}, add("a.parquet")], "the feature v2Checkpoint"),
     ([add("/etc/a.parquet")], "a file of another folder"),
