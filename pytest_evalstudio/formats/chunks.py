@@ -39,8 +39,9 @@ def read_chunks(value: object) -> list[Chunk] | None:
     LangChain), the lists `[title, [sentence, …]]` of HotpotQA, and its object of lists `title` and
     `sentences`. Absent items are left out.
 
-    >>> read_chunks([["Fees", ["It is 5 USD.", " Abroad: 15 USD."]]])
-    [Chunk(text='It is 5 USD. Abroad: 15 USD.', source='Fees')]
+    >>> [chunk] = read_chunks([["Fees", ["It is 5 USD.", " Abroad: 15 USD."]]])
+    >>> chunk.source, chunk.text
+    ('Fees', 'It is 5 USD. Abroad: 15 USD.')
     """
     if isinstance(value, Mapping):
         titles, sentences = value.get("title"), value.get("sentences")

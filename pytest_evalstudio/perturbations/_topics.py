@@ -76,6 +76,7 @@ _INVERTING = frozenset({
 _BEFORE_SUBJECTS = frozenset({
     "because", "how", "if", "make", "makes", "that", "when", "where", "whether", "which", "while", "why",
 })  # fmt: skip
+_DO = frozenset({"did", "do", "does"})
 _BE = frozenset({"am", "are", "is", "was", "were"})
 _MASS = frozenset({
     "access", "advice", "cash", "credit", "equipment", "income", "inflation", "information", "insurance",
@@ -109,7 +110,7 @@ def topic_of(text: str) -> str:
         is_participle = word.endswith("ed") and is_last
         is_noun = _is_content(word) and (
             (not is_participle and _is_likely_noun(word, previous))
-            or (word in _NOUNS_TOO and bool(runs[-1]) and is_last)
+            or (word in _NOUNS_TOO and bool(runs[-1]) and _ends_phrase(runs[-1], words, index))
         )
         if is_noun and not _is_sentence_start(text, match.start()):
             runs[-1].append(match[0])
@@ -119,6 +120,17 @@ def topic_of(text: str) -> str:
         ends[-1] = index + 1
     phrases = [_phrase(run, words, end) for run, end in zip(runs, ends, strict=True) if run]
     return max(phrases, key=_noun_count, default="")
+
+
+def _ends_phrase(run: Sequence[str], words: Sequence[str], index: int) -> bool:
+    """Return whether a word that is a verb too ends the noun phrase that the words of a run begin.
+
+    After "do" a verb must follow the subject: "does a late charge apply", but "does a replacement card cost".
+    """
+    first = index - len(run)
+    if first > 0 and words[first - 1] in _DO:
+        return _is_verb_next(words, index + 1)
+    return index + 1 == len(words) or not _is_content(words[index + 1])
 
 
 def _noun_count(phrase: str) -> int:

@@ -82,8 +82,8 @@ def signs_of(text: str) -> list[str]:
 def split_unspaced(token: str) -> list[str]:
     """Divide a token into the letters of scripts without spaces, and the stretches between them.
 
-    >>> split_unspaced("买iPhone。"), split_unspaced("don't")
-    (['买', 'iPhone', '。'], ["don't"])
+    >>> split_unspaced("买iPhone"), split_unspaced("don't")
+    (['买', 'iPhone'], ["don't"])
     """
     return [token] if token.isascii() else [match[0] for match in _unspaced().finditer(token)]
 

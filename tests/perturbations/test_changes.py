@@ -202,7 +202,8 @@ def test_misinformation_keeps_the_question_and_tells_something_else_before_it():
         topic = changed("contextual_misinformation", "What does a replacement card cost?", seed).text
         assert number.endswith("What do 30 days {cost}?")
         assert number.count("30") == 2
-        assert "replacement card cost" in topic.removesuffix("What does a replacement card cost?")
+        assert "the replacement card" in topic.removesuffix("What does a replacement card cost?")
+        assert "replacement card cost" not in topic.removesuffix("What does a replacement card cost?")
     assert changed("contextual_misinformation", "Сколько стоит карта?").text.endswith("Сколько стоит карта?")
 
 
@@ -220,6 +221,8 @@ def test_misinformation_keeps_the_question_and_tells_something_else_before_it():
         ("Tell me everything about dividends", "dividends"),
         ("How long does it take to transfer money?", "money"),
         ("Does this bank's credit card charge foreign transaction fees?", "this bank's credit card"),
+        ("Does a late charge apply?", "the late charge"),
+        ("What does the annual report of the bank say?", "the annual report"),
         ("Is the capital of France Paris?", "the capital"),
         ("Is Germany France?", "Germany"),
         ("Why did Japan surrender?", "Japan"),
