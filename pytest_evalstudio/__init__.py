@@ -42,11 +42,13 @@ if TYPE_CHECKING:
     from pytest_evalstudio.engine.evaluate import Results, evaluate
     from pytest_evalstudio.engine.labs import LabBuilder
     from pytest_evalstudio.engine.perturbing.cases import perturb
+    from pytest_evalstudio.engine.scoring.verdicts import Flip
     from pytest_evalstudio.formats.dataset import LlmDataset, Row
     from pytest_evalstudio.formats.lab import Model, TestLab
     from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
     from pytest_evalstudio.mrm.generate import Generated, generate_test_cases
     from pytest_evalstudio.plugin.fixtures import AskedModel, Check, EvalCase, EvalGuard, EvalModel, EvalSuite
+    from pytest_evalstudio.plugin.perturbed_cases import EvalPerturb
     from pytest_evalstudio.report.build import Report, build_report
 
 _HOMES = {
@@ -78,11 +80,13 @@ _HOMES = {
     "engine.evaluate": ("Results", "evaluate"),
     "engine.labs": ("LabBuilder",),
     "engine.perturbing.cases": ("perturb",),
+    "engine.scoring.verdicts": ("Flip",),
     "formats.dataset": ("LlmDataset", "Row"),
     "formats.lab": ("Model", "TestLab"),
     "formats.suite": ("Test", "TestCase", "TestSuite"),
     "mrm.generate": ("Generated", "generate_test_cases"),
     "plugin.fixtures": ("AskedModel", "Check", "EvalCase", "EvalGuard", "EvalModel", "EvalSuite"),
+    "plugin.perturbed_cases": ("EvalPerturb",),
     "report.build": ("Report", "build_report"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -103,11 +107,13 @@ __all__ = [
     "EvalCase",
     "EvalGuard",
     "EvalModel",
+    "EvalPerturb",
     "EvalStudioError",
     "EvalSuite",
     "EvaluationError",
     "Excerpt",
     "Finding",
+    "Flip",
     "Fragment",
     "Generated",
     "HostFault",

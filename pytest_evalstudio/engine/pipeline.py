@@ -134,6 +134,7 @@ class Pipeline:
         models: Mapping[str, AnsweringModel] = NOTHING,
         spans: EvaluatorSpans | None = None,
         reports_unchecked: bool = False,
+        strict_flips: bool | None = None,
     ) -> Self:
         """Return the pipeline of a configuration.
 
@@ -143,11 +144,12 @@ class Pipeline:
             models: model key to the session that asks it.
             spans: takes the time of each evaluator's batches.
             reports_unchecked: see the class.
+            strict_flips: see the class; None for the configuration's choice.
         """
         return cls(
             plan,
             models=models,
-            strict_flips=config.flips == "fail",
+            strict_flips=config.flips == "fail" if strict_flips is None else strict_flips,
             policy=config.policy,
             refusal_phrases=config.refusal_phrases,
             provide=functools.partial(provider.tools_of, config),

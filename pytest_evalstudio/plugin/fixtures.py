@@ -14,15 +14,18 @@ import pytest
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
 from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.engine.asking.dialogues import Request
 from pytest_evalstudio.engine.asking.prompts import case_variables, prompt_of
 from pytest_evalstudio.engine.builders import CaseFields, CaseFieldsWithCorpus, make_case
 from pytest_evalstudio.engine.case_types import case_fault
+from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.engine.pipeline import Pipeline
-from pytest_evalstudio.engine.scoring.answering import answered
+from pytest_evalstudio.engine.scoring.answering import answered, request_of
 from pytest_evalstudio.engine.scoring.messages import explain, misses
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.tasks import ModelInfo, answered_task, resolved
+from pytest_evalstudio.engine.scoring.verdicts import Flip
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.formats.fields import FormatModel
 from pytest_evalstudio.formats.files import read
@@ -32,6 +35,7 @@ from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.plugin.display import shown, usage_error
 from pytest_evalstudio.plugin.figures import set_properties
 from pytest_evalstudio.plugin.late_fixtures import GENERAL, PREFIX, FixtureFunction
+from pytest_evalstudio.plugin.perturbed_cases import perturb_fixture
 from pytest_evalstudio.plugin.reports import CHECKS
 
 if TYPE_CHECKING:
@@ -111,21 +115,49 @@ class Check:
         """Assert that every one of several cases meets the thresholds, in one batch."""
         __tracebackhide__ = True
         results = self._results(cases, options)
-        selected = next(iter(results[0].verdicts)) if results else self._selected
-        failures = [explain(result) for result in results if misses(result)]
-        broken = [f"evaluation error: {explain(result)}" for result in results if result.errors]
-        absent = [
-            f"evaluation error: {selected.id} is not applicable: {result.verdicts[selected].reason}"
-            for result in results
-            if not result.applicable
-        ]
-        if broken or absent:
-            raise EvaluationError("\n\n".join([*broken, *absent, *failures]))
-        if failures:
-            raise ThresholdMissed("\n\n".join(failures))
-        return [result.outcomes[0][selected] for result in results]
+        _raise_failures(results, [result for result in results if misses(result)])
+        return [outcome for result in results for outcome in result.outcomes[0].values()]
 
-    def _results(self, cases: Sequence[Case], options: Mapping[str, Any]) -> list[Result]:
+    def check_flip(self, original: Case, perturbed: Case | Sequence[Case], **options: Any) -> list[Flip]:
+        """Assert that each metric that passes for a case passes for its perturbations, too.
+
+        The original must meet the thresholds itself, since a metric that fails already cannot flip.
+
+        Args:
+            original: the answered case.
+            perturbed: the same question in other words with the answer to it, or several of them; see
+                `eval_perturb`.
+            options: `threshold`, `thresholds` or parameters of the evaluator, for this check alone.
+
+        Returns:
+            The flips that fail nothing, of metrics without an asserted threshold and under perturbators that
+            change the meaning.
+
+        Raises:
+            ThresholdMissed: if a metric flips, or the original misses a threshold; the test fails.
+            EvaluationError: if there is no verdict; the failure is headed "evaluation error:".
+        """
+        __tracebackhide__ = True
+        perturbations = [perturbed] if isinstance(perturbed, Case) else list(perturbed)
+        if not perturbations:
+            raise EvaluationError(f"eval_{self._selected.id}: no perturbed case is given; nothing can flip")
+        results = self._results([original, *perturbations], options, is_family=True)
+        failing = [result for result in results[1:] if _flips(result)]
+        if misses(results[0]):
+            failing.insert(0, results[0])
+        _raise_failures(results, failing)
+        return [flip for result in results for flip in result.flips]
+
+    def _results(
+        self, cases: Sequence[Case], options: Mapping[str, Any], *, is_family: bool = False
+    ) -> list[Result]:
+        """Return the results of cases, and keep them for the record.
+
+        Args:
+            cases: the cases.
+            options: of the evaluator, for these cases alone.
+            is_family: whether the others are perturbations of the first case.
+        """
         __tracebackhide__ = True
         _check_cases(f"eval_{self._selected.id}", cases)
         plan = self._pipeline.plan
@@ -133,11 +165,43 @@ class Check:
             selected = plan.alone(self._selected.id, options) if options else self._selected
         except ConfigurationError as exc:
             raise exc.with_traceback(None) from None
-        results = self._pipeline.evaluate([answered_task(case, selected) for case in cases])
+        tasks = [answered_task(case, selected) for case in cases]
+        if is_family:
+            for task in tasks[1:]:
+                task.source = tasks[0]
+        results = self._pipeline.evaluate(tasks)
         checks = self._node.stash.setdefault(CHECKS, [])
         checks.extend((result, selected) for result in results)
         set_properties(self._node, [(result, [evaluator]) for result, evaluator in checks])
         return results
+
+
+def _flips(perturbed: Result) -> bool:
+    """Return whether a perturbed case fails: a metric flips, or the model refuses or gives no answer."""
+    meaning_kept = perturbed.origin is not None and perturbed.origin.meaning_kept
+    return any(flip.fails for flip in perturbed.flips) or (meaning_kept and perturbed.response.fails)
+
+
+def _raise_failures(results: Sequence[Result], failing: Sequence[Result]) -> None:
+    """Raise if a result has no verdict, or one of them fails.
+
+    Raises:
+        EvaluationError: for a result without a verdict.
+        ThresholdMissed: for failing results alone.
+    """
+    __tracebackhide__ = True
+    failures = [explain(result) for result in failing]
+    broken = [f"evaluation error: {explain(result)}" for result in results if result.errors]
+    absent = [
+        f"evaluation error: {selected.id} is not applicable: {verdict.reason}"
+        for result in results
+        if not result.applicable
+        for selected, verdict in result.verdicts.items()
+    ]
+    if broken or absent:
+        raise EvaluationError("\n\n".join([*broken, *absent, *failures]))
+    if failures:
+        raise ThresholdMissed("\n\n".join(failures))
 
 
 def _check_cases(fixture: str, cases: object) -> None:
@@ -175,10 +239,14 @@ class AskedModel:
         self._info = info
         self._session = session
 
-    def ask(self, question: str, *, corpus: Sequence[str | Path] = (), **fields: Unpack[CaseFields]) -> Case:
+    def ask(
+        self, question: str | Case, *, corpus: Sequence[str | Path] = (), **fields: Unpack[CaseFields]
+    ) -> Case:
         """Return the model's answer as a case, ready for an evaluator.
 
         Args:
+            question: a text, or a case that is to be answered, e.g. one of `eval_perturb`; it has its own
+                documents and fields.
             corpus: documents for a model that retrieves; paths or URLs.
             fields: further fields of the case, e.g. expected_output; the turns of a `conversation` are sent
                 before the question, `images` and `files` (paths) with it.
@@ -186,23 +254,20 @@ class AskedModel:
         return self.ask_all([question], corpus=corpus, **fields)[0]
 
     def ask_all(
-        self, questions: Sequence[str], *, corpus: Sequence[str | Path] = (), **fields: Unpack[CaseFields]
+        self,
+        questions: Sequence[str | Case],
+        *,
+        corpus: Sequence[str | Path] = (),
+        **fields: Unpack[CaseFields],
     ) -> list[Case]:
-        """Return the answers to several questions, asked concurrently."""
+        """Return the answers to several questions, asked concurrently.
+
+        Raises:
+            TypeError: if a case is given, and documents or fields beside it.
+        """
         documents = tuple(resolved(str(document), str(Path.cwd())) for document in corpus)
-        cases = [make_case(question, corpus=documents, **fields) for question in questions]
-        answers = self._session.ask(
-            [
-                prompt_of(
-                    case.question,
-                    corpus=documents,
-                    conversation=case.conversation,
-                    case=case_variables(case.key, case.categories, case.extra),
-                    attachments=case.attachments,
-                )
-                for case in cases
-            ]
-        )
+        cases = [_case_to_ask(question, documents, fields) for question in questions]
+        answers = self._session.ask([_request(case) for case in cases])
         for answer in answers:
             if answer.not_asked:
                 pytest.skip(f"not run: {answer.error}")
@@ -219,6 +284,29 @@ class AskedModel:
         ]
 
 
+def _case_to_ask(question: str | Case, documents: tuple[str, ...], fields: CaseFields) -> Case:
+    if not isinstance(question, Case):
+        return make_case(question, corpus=documents, **fields)
+    if documents or fields:
+        names = ", ".join([*(["corpus"] if documents else []), *fields])
+        raise TypeError(f"a case is asked with its own fields; give {names} when you make the case")
+    return question
+
+
+def _request(case: Case) -> Request:
+    # A copy of a question is asked again: a stored answer would say nothing of the model's noise.
+    is_perturbed = any(link.type == SOURCE for link in case.relationships)
+    prompt = prompt_of(
+        case.question,
+        corpus=case.corpus,
+        conversation=case.conversation,
+        sample=case.key if is_perturbed else "",
+        case=case_variables(case.key, case.categories, case.extra),
+        attachments=case.attachments,
+    )
+    return request_of(prompt, case.plan, f"{case.test_key} {case.key}")
+
+
 def fixture_plugin(functions: Mapping[str, FixtureFunction]) -> types.ModuleType:
     """A plugin whose attributes are the fixtures; pytest looks for them in modules, not in instances."""
     holder: Any = types.ModuleType("pytest_evalstudio_fixtures")
@@ -230,7 +318,13 @@ def fixture_plugin(functions: Mapping[str, FixtureFunction]) -> types.ModuleType
 def fixture_functions(evals: EvalSession) -> dict[str, FixtureFunction]:
     """Return the functions of all fixtures, by name."""
     functions = {f"{PREFIX}{id}": _check_fixture(evals, id) for id in evals.registry.evaluators}
-    general = (_case_fixture(), _model_fixture(evals), _suite_fixture(), _guard_fixture(evals))
+    general = (
+        _case_fixture(),
+        _model_fixture(evals),
+        _suite_fixture(),
+        _guard_fixture(evals),
+        perturb_fixture(evals),
+    )
     return functions | dict(zip(GENERAL, general, strict=True))
 
 
@@ -242,7 +336,9 @@ def _check_fixture(evals: EvalSession, id: str) -> FixtureFunction:
         plan = evals.plan(config)
         selected = plan.alone(id)
         evals.provider.open(config, [selected])
-        return Check(Pipeline.under(config, plan, evals.provider, spans=evals.spans), selected, request.node)
+        # `flips = "report"` is about the items of files; `check_flip` is asked to assert.
+        pipeline = Pipeline.under(config, plan, evals.provider, spans=evals.spans, strict_flips=True)
+        return Check(pipeline, selected, request.node)
 
     make.__doc__ = f"{spec.name}: `.check(case)` asserts, `.score(case)` returns. {spec.description}"
     return _with_usage_errors(make)

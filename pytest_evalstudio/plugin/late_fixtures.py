@@ -15,7 +15,7 @@ import pytest
 from pytest_evalstudio.core.plugins.index import MODULES
 
 PREFIX = "eval_"
-GENERAL = (f"{PREFIX}case", f"{PREFIX}model", f"{PREFIX}suite", f"{PREFIX}guard")
+GENERAL = (f"{PREFIX}case", f"{PREFIX}model", f"{PREFIX}suite", f"{PREFIX}guard", f"{PREFIX}perturb")
 """Names of the fixtures that are of no evaluator."""
 NAMES = frozenset((*GENERAL, *(PREFIX + id for id in MODULES["evaluator"])))
 FixtureFunction = Callable[[pytest.FixtureRequest], Iterator[object]]

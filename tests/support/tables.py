@@ -54,7 +54,7 @@ _NAMES = {
         "evaluate Results make_case build_report Report Problem score_table ScoredTable"
         " configured_hosts ConfiguredHost base_models host_defaults"
     ),
-    "fixtures": "Check AskedModel EvalCase EvalModel EvalSuite EvalGuard",
+    "fixtures": "Check AskedModel EvalCase EvalModel EvalPerturb EvalSuite EvalGuard Flip",
     "plugins": """Case Prompt Turn Attachment Answer ToolCall Step Metric Outcome Finding Fragment Tools
         evaluator
         ModelScore ScoredRow host HostFault CollectionDocument perturbator Change step StepResult generator

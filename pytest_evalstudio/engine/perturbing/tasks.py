@@ -29,7 +29,7 @@ def perturbed_tasks(tasks: Sequence[EvalTask], perturber: Perturber) -> list[Eva
         if not perturber.wants(case.categories, (link.type for link in case.relationships)):
             continue
         if id(case) not in made_of:
-            made_of[id(case)] = _variants(case, perturber, unique[task.model.key])
+            made_of[id(case)] = perturbed_cases(case, perturber, unique[task.model.key])
         task_list += [
             EvalTask(
                 name="",
@@ -45,14 +45,14 @@ def perturbed_tasks(tasks: Sequence[EvalTask], perturber: Perturber) -> list[Eva
     return task_list
 
 
-def _variants(case: Case, perturber: Perturber, unique: Numbered) -> list[Case]:
-    """Return the perturbed cases of a question, or of each message of a conversation."""
+def perturbed_cases(case: Case, perturber: Perturber, unique: Numbered) -> list[Case]:
+    """Return the perturbed cases of a question, or of each message of a conversation, without answers."""
     variants: list[tuple[str, ConversationPlan | None, Variant]] = []
     if case.plan is None:
         variants += [(variant.text, None, variant) for variant in perturber.variants(case.question, case.key)]
     else:
         messages = case.plan.messages
-        for index, variant in perturber.turn_variants(messages, case.key):
+        for index, variant in perturber.turnperturbed_cases(messages, case.key):
             changed = [*messages[:index], variant.text, *messages[index + 1 :]]
             variants.append((changed[0], case.plan.with_messages(changed), variant))
     return [

@@ -79,6 +79,15 @@ class Flip:
     """A metric whose pass state differs between an original and its perturbation.
 
     Attributes:
+        evaluator: id of the evaluator.
+        metric: key of the metric.
+        source: key of the original case.
+        source_score: score of the original.
+        score: score of the perturbed case.
+        threshold: of the metric.
+        perturbators: "id:LEVEL" of each, in order; () for a case that was perturbed by hand.
+        meaning_kept: whether a good model must answer as it did before.
+        fails: whether the perturbed case fails for it.
         turn: perturbed turn of a conversation, from 1; 0 for a single question.
         smallest: smallest edit of the question that still flips the metric; None where it was not searched.
     """
