@@ -14,6 +14,9 @@ from pytest_evalstudio.plugin.figures import BASELINE_CLASS
 from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.report.ci_output import Failure, code_quality, failures_of, github_lines, sarif
 
+OTHER_ANNOTATIONS = "pytest_github_actions_annotate_failures"
+"""Plugin that writes an annotation for each test that fails in its call."""
+
 
 class CiOutput:
     """Formats of CI services that a session writes.
@@ -30,6 +33,9 @@ class CiOutput:
         self._sarif: str | None = option.evalstudio_sarif
         in_actions = os.environ.get("GITHUB_ACTIONS") == "true"
         self._github = option.evalstudio_github == "yes" or (option.evalstudio_github is None and in_actions)
+        # The condition of the plugin itself: it is silent outside of GitHub Actions.
+        self._is_annotated = in_actions and config.pluginmanager.hasplugin(OTHER_ANNOTATIONS)
+        self._annotated: set[str] = set()
         self._places: dict[str, tuple[str, int]] = {}
         self._regressed: set[str] = set()
         self._failures: list[Failure] = []
@@ -46,6 +52,8 @@ class CiOutput:
             self._places[report.nodeid] = (path, (line or 0) + 1)
             if dict(report.user_properties).get(BASELINE_CLASS) == "regressed":
                 self._regressed.add(report.nodeid)
+            if self._is_annotated and report.when == "call" and report.failed:
+                self._annotated.add(report.nodeid)
 
     def write(self, record: Path, summary: Path) -> None:
         """Write the files, and the job summary of GitHub Actions.
@@ -69,10 +77,14 @@ class CiOutput:
                 file.write(summary.read_text(encoding="utf-8"))
 
     def annotate(self, terminal: Any) -> None:
-        """Write the annotations of GitHub Actions, regressed items first, since GitHub shows few of them."""
+        """Write the annotations of GitHub Actions, regressed items first, since GitHub shows few of them.
+
+        Items that another plugin annotates are left out.
+        """
         if self._github:
             failures = sorted(self._failures, key=lambda failure: failure.nodeid not in self._regressed)
-            for line in github_lines(failures):
+            others = [failure for failure in failures if failure.nodeid not in self._annotated]
+            for line in github_lines(others):
                 terminal.write_line(line)
 
     def _write(self, file: str, content: object) -> None:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.engine.scoring.confirming import is_unconfirmed
+from pytest_evalstudio.engine.scoring.messages import short, shown_repeat
 from pytest_evalstudio.engine.scoring.record_texts import iso_time
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.plugin.display import shown_line
@@ -39,9 +41,29 @@ def set_properties(
         more: further names, without the prefix, and values.
     """
     others = [pair for pair in item.user_properties if not pair[0].startswith(f"{PREFIX}.")]
-    properties = [pair for result, evaluators in results for pair in _properties(result, evaluators)]
+    has_texts = _are_texts_written(item.config)
+    properties: list[tuple[str, str | float]] = []
+    for result, evaluators in results:
+        properties += _properties(result, evaluators)
+        if has_texts and result.answers:
+            properties += _texts(result)
     properties += [(f"{PREFIX}.{name}", value) for name, value in more]
     item.user_properties[:] = [*others, *properties]
+
+
+def _are_texts_written(config: pytest.Config) -> bool:
+    """Return whether a JUnit file or a page of pytest-html is written.
+
+    Without one nobody sees the texts of passing items, and pytest keeps all properties to the end.
+    """
+    return any(config.getoption(name, None) for name in ("xmlpath", "htmlpath"))
+
+
+def _texts(result: Result) -> Iterator[tuple[str, str]]:
+    """Yield question and answer, masked and shortened."""
+    case = result.answers[shown_repeat(result)]
+    yield f"{PREFIX}.question", visible(short(case.question))
+    yield f"{PREFIX}.answer", visible(short(case.actual_output))
 
 
 def _properties(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from pytest_evalstudio.engine.scoring.confirming import is_unconfirmed
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.messages import doubts, explain, headline, misses, skip_reason
 from pytest_evalstudio.engine.scoring.plan import Plan
-from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo, tasks
+from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo, item_name, tasks
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.files import EvalFile, read
 from pytest_evalstudio.formats.kinds import kind_of, read_source
@@ -30,7 +30,7 @@ from pytest_evalstudio.formats.recognition import Likeness, likeness, missing_pa
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.plugin.display import CollectionError, clean_failure
-from pytest_evalstudio.plugin.figures import set_properties
+from pytest_evalstudio.plugin.figures import MODEL, set_properties
 from pytest_evalstudio.plugin.private_api import FixtureItem, TerminalRepr
 from pytest_evalstudio.record.schema import Attempt
 
@@ -248,6 +248,29 @@ class BrokenCase(pytest.Collector):
         return clean_failure(str(excinfo.value))
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class ModelParameter:
+    """Parameter of an item as plugins read it from the `callspec` of a parametrized test.
+
+    Attributes:
+        params: value by name. The name is no identifier, so that no fixture can be called so: pytest would
+            pass the value to that fixture.
+        id: part of the node id.
+    """
+
+    params: Mapping[str, str]
+    id: str
+    indices: Mapping[str, int] = dataclasses.field(default_factory=lambda: {MODEL: 0})
+    marks: tuple[pytest.Mark, ...] = ()
+    # pytest groups items by parameters of wider scopes, and asks each parameter for its scope.
+    _arg2scope: Mapping[str, object] = dataclasses.field(default_factory=lambda: {MODEL: None})
+
+
+@functools.lru_cache(maxsize=1024)
+def _model_parameter(label: str) -> ModelParameter:
+    return ModelParameter(params={MODEL: label}, id=item_name(label))
+
+
 class EvalItem(FixtureItem):
     """One test case put to one model.
 
@@ -260,9 +283,11 @@ class EvalItem(FixtureItem):
         reported: the report of the phase before, until the item has finished.
     """
 
-    __slots__ = ("_line", "chunk", "host_fixture", "planned", "reported", "task")
+    __slots__ = ("_line", "_parameter", "chunk", "host_fixture", "planned", "reported", "task")
 
     chunk: ItemChunk
+    cls = None
+    """Class of the test, which pytest asks for where an item has a `callspec`."""
     expected_faults = (EvaluationError, ThresholdMissed, ConfigurationError)
 
     def __init__(self, *, task: EvalTask, **kwargs: Any) -> None:
@@ -270,6 +295,7 @@ class EvalItem(FixtureItem):
         self.task = self.planned = task
         self.reported: pytest.TestReport | None = None
         self._line = max(0, task.case.line - 1)
+        self._parameter = _model_parameter(task.model.label)  # the task is released before the teardown
         self.host_fixture = "" if task.answered else self.file.evals.models.fixture_of(task.model)
         if self.host_fixture:
             self.add_marker(pytest.mark.usefixtures(self.host_fixture))
@@ -289,6 +315,11 @@ class EvalItem(FixtureItem):
         parent = self.parent
         assert isinstance(parent, EvalFileCollector)
         return parent
+
+    @property
+    def callspec(self) -> ModelParameter:
+        """Model of the item, as plugins read the parameters of a test: they keep models apart by it."""
+        return self._parameter
 
     def setup(self) -> None:
         if self.task is FINISHED:

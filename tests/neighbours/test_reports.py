@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 
 import pytest
 
@@ -19,3 +20,69 @@ def test_pytest_html_shows_scores_and_escapes_them(project: Project, workers: tu
     page = (project.folder / "report.html").read_text(encoding="utf-8")
     assert "evalstudio.text_matching.model_passes" in html.unescape(page)
     assert "<b>four" not in page
+
+
+TWO_MODELS = """
+evaluators = ["text_matching"]
+
+[[model]]
+name = "good"
+host = "python"
+target = "app:ask"
+
+[[model]]
+name = "bad"
+host = "python"
+target = "app:guess"
+"""
+APP = """
+def ask(prompt):
+    return "It is 4."
+
+
+def guess(prompt):
+    return "It is 5."
+"""
+
+
+@pytest.fixture
+def two_models(project: Project) -> Project:
+    project.write("app.py", APP)
+    project.write("evalstudio.toml", TWO_MODELS)
+    project.suite(*({"key": f"k{number}", "prompt": "2+2?", "condition": '"4"'} for number in range(3)))
+    return project
+
+
+@pytest.mark.neighbours("allure_pytest")
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_allure_keeps_the_models_of_a_case_apart(two_models: Project, workers: tuple[str, ...]) -> None:
+    two_models.run("--alluredir=allure", *workers).assert_outcomes(passed=3, failed=3)
+
+    results = [
+        json.loads(file.read_text("utf-8")) for file in (two_models.folder / "allure").glob("*-result.json")
+    ]
+    # Allure shows the last result of each history id, and counts it alone.
+    statuses = {result["historyId"]: result["status"] for result in results}
+    assert sorted(statuses.values()) == ["failed"] * 3 + ["passed"] * 3
+    parameters = {each["value"] for result in results for each in result["parameters"]}
+    assert parameters == {"'good'", "'bad'"}
+
+
+@pytest.mark.neighbours("pytest_github_actions_annotate_failures")
+def test_each_failure_has_one_annotation(two_models: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    two_models.write("app.py", APP.replace('return "It is 4."', 'raise RuntimeError("no connection")'))
+    result = two_models.run()
+    result.assert_outcomes(failed=3, errors=3)
+    lines = [line for line in (*result.outlines, *result.errlines) if line.startswith("::error")]
+    assert len(lines) == 6
+    assert sum("no connection" in line for line in lines) == 3
+
+
+@pytest.mark.neighbours("pytest_html")
+def test_pytest_html_shows_question_and_answer_of_passing_items(two_models: Project) -> None:
+    two_models.run("--html=report.html", "-m", "evalstudio").assert_outcomes(passed=3, failed=3)
+
+    page = html.unescape((two_models.folder / "report.html").read_text(encoding="utf-8"))
+    assert "evalstudio.question" in page
+    assert page.count("It is 4.") >= 3

@@ -112,8 +112,27 @@ def test_a_junit_file_has_scores_thresholds_model_and_key(project: Project) -> N
             "evalstudio.model": model,
             "evalstudio.text_matching.model_passes": "1.0",
             "evalstudio.text_matching.model_passes.threshold": "0.5",
+            "evalstudio.question": "2+2?",
+            "evalstudio.answer": "It is 4.",
         }
         assert properties.items() >= expected.items()
+
+
+def test_texts_of_a_junit_file_are_masked_and_short(project: Project) -> None:
+    project.lab(
+        {
+            "key": "four",
+            "input": "Write to jane.doe@example.com\x1b[31m\n2+2?",
+            "actual_output": "It is 4. " * 500,
+            "output_condition": '"4"',
+        }
+    )
+    project.run("--junitxml=junit.xml").assert_outcomes(passed=1)
+
+    (case,) = ElementTree.parse(project.folder / "junit.xml").iter("testcase")
+    texts = {entry.get("name"): entry.get("value") or "" for entry in case.iter("property")}
+    assert texts["evalstudio.question"] == "Write to ****.***@*******.***\\x1b[31m 2+2?"
+    assert 500 < len(texts["evalstudio.answer"]) < 700
 
 
 def test_the_most_severe_findings_follow_the_leaderboards(project: Project) -> None:

@@ -149,7 +149,7 @@ def explain(result: Result) -> str:
     lines += map(masked, misses(result))
     lines += smallest_lines(result.flips)
     if result.answers:
-        repeat = _shown_repeat(result)
+        repeat = shown_repeat(result)
         if any(selected.spec.id == "tool_calls" for selected in result.verdicts):
             from pytest_evalstudio.engine.scoring.failed_calls import failed_call_lines
 
@@ -161,7 +161,7 @@ def explain(result: Result) -> str:
     return visible_lines("\n".join(lines))
 
 
-def _shown_repeat(result: Result) -> int:
+def shown_repeat(result: Result) -> int:
     """Return the index of the first repeat without an answer if that fails the item, else 0."""
     if not result.response.fails:
         return 0
