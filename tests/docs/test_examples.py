@@ -31,7 +31,7 @@ OUTCOMES = {
     "conversation": "2 passed",
     "files": "1 failed, 1 passed",
     "fixture": "1 passed",
-    "tests": "4 passed",
+    "tests": "5 passed",
     "csv": "1 passed, 1 skipped",
     "evaluator": "1 failed, 2 passed",
     "host": "1 passed",
