@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import html
 import json
+import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -66,6 +69,33 @@ def test_allure_keeps_the_models_of_a_case_apart(two_models: Project, workers: t
     assert sorted(statuses.values()) == ["failed"] * 3 + ["passed"] * 3
     parameters = {each["value"] for result in results for each in result["parameters"]}
     assert parameters == {"'good'", "'bad'"}
+
+
+@pytest.fixture(scope="module")
+def allure(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Allure's command, from the registry of npm."""
+    if shutil.which("npm") is None or shutil.which("node") is None:
+        pytest.skip("npm is not installed: apt-get install npm")
+    folder = tmp_path_factory.mktemp("npm")
+    (folder / "package.json").write_text("{}", encoding="utf-8")
+    options = ("--silent", "--no-audit", "--no-fund", "--fetch-retries=1", "--fetch-timeout=20000")
+    installed = subprocess.run(
+        ["npm", "install", *options, "allure@3"], cwd=folder, capture_output=True, text=True, timeout=300
+    )
+    if installed.returncode:
+        pytest.skip(f"the registry of npm cannot be reached: {installed.stderr[-200:]}")
+    return folder / "node_modules/.bin/allure"
+
+
+@pytest.mark.neighbours("allure_pytest")
+def test_the_page_of_allure_counts_all_items(two_models: Project, allure: Path) -> None:
+    two_models.run("--alluredir=results").assert_outcomes(passed=3, failed=3)
+
+    command = [str(allure), "generate", "results", "-o", "page"]
+    subprocess.run(command, cwd=two_models.folder, check=True, capture_output=True, timeout=120)
+
+    summary = json.loads((two_models.folder / "page/summary.json").read_text("utf-8"))
+    assert summary["stats"] == {"total": 6, "passed": 3, "failed": 3}
 
 
 @pytest.mark.neighbours("pytest_github_actions_annotate_failures")

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import socket
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,37 +10,14 @@ from typing import Any
 import httpx
 import pytest
 
-from support.children import Child, Children
+from support.children import Children
 from support.command import evalstudio
 from support.project import Project
+from support.real_servers import command, free_port, search_path, wait_for
 from support.viewer_labs import run_lab
 
-START_S = 240.0
-"""Phoenix migrates its data base through all versions first."""
 METRICS = 5
 ANSWERS = 3
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def is_there(url: str) -> bool:
-    try:
-        return httpx.get(url, timeout=5).status_code < 500
-    except httpx.HTTPError:
-        return False
-
-
-def wait_for(server: Child, url: str) -> None:
-    end = time.monotonic() + START_S
-    while not is_there(url):
-        assert not server.has_ended, server.err[-2_000:]
-        assert time.monotonic() < end, f"{url} is not there after {START_S} s"
-        time.sleep(0.5)
 
 
 def sent_spans(url: str, headers: dict[str, str]) -> list[tuple[str, str]]:
@@ -63,10 +37,6 @@ def sent_spans(url: str, headers: dict[str, str]) -> list[tuple[str, str]]:
             ids.append((f"{context.trace_id:032x}", f"{context.span_id:016x}"))
     provider.shutdown()
     return ids
-
-
-def command(name: str) -> str:
-    return str(Path(sys.executable).with_name(name))
 
 
 @pytest.fixture
@@ -92,18 +62,13 @@ def mlflow(neighbour: Callable[[str], None], children: Children, tmp_path: Path)
     port = free_port()
     store = f"sqlite:///{(tmp_path / 'mlflow.db').as_posix()}"
     options = ("--port", str(port), "--workers", "1", "--backend-store-uri", store)
-    environment = {"MLFLOW_DISABLE_TELEMETRY": "true", "PYTHONPATH": "", "PATH": _path()}
+    environment = {"MLFLOW_DISABLE_TELEMETRY": "true", "PYTHONPATH": "", "PATH": search_path()}
     server = children.start(
         [command("mlflow"), "server", *options], tmp_path, environment=environment, is_group=True
     )
     url = f"http://127.0.0.1:{port}"
     wait_for(server, f"{url}/health")
     return url
-
-
-def _path() -> str:
-    """Return the path with the programs of this environment, which the server starts."""
-    return os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 
 
 def export(project: Project, kind: str, url: str) -> list[str]:
