@@ -13,7 +13,7 @@ import pytest
 from support.children import Children
 from support.command import evalstudio
 from support.project import Project
-from support.real_servers import command, free_port, search_path, wait_for
+from support.real_servers import START_S, command, free_port, search_path, wait_for
 from support.viewer_labs import run_lab
 
 METRICS = 5
