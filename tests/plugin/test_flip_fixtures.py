@@ -135,3 +135,29 @@ def test_it(eval_perturb):
 """,
     )
     project.run("test_app.py").assert_outcomes(passed=1)
+
+
+def test_each_message_of_a_conversation_is_perturbed(project: Project) -> None:
+    write(project, "robust")
+    suite = project.suite(
+        {"key": "talk", "turns": [{"prompt": "What is the fee of it?"}, {"prompt": "And the fee of a copy?"}]}
+    )
+    project.write(
+        "test_app.py",
+        f"""
+from pytest_evalstudio.engine.scoring.tasks import ModelInfo, tasks
+from pytest_evalstudio.formats.files import read
+from pytest_evalstudio.formats.kinds import read_source
+
+
+def test_it(eval_perturb, request):
+    file = read(read_source(request.path.parent / "{suite.name}", "suite"))
+    (task,) = tasks(file, request.path.parent, [ModelInfo(key="m", label="m")])
+    cases = eval_perturb(task.case, "comma:high")
+    assert [case.plan.messages for case in cases] == [
+        ("What is, the fee, of it?", "And the fee of a copy?"),
+        ("What is the fee of it?", "And the, fee of, a copy?"),
+    ]
+""",
+    )
+    project.run("test_app.py").assert_outcomes(passed=1)

@@ -52,7 +52,7 @@ def perturbed_cases(case: Case, perturber: Perturber, unique: Numbered) -> list[
         variants += [(variant.text, None, variant) for variant in perturber.variants(case.question, case.key)]
     else:
         messages = case.plan.messages
-        for index, variant in perturber.turnperturbed_cases(messages, case.key):
+        for index, variant in perturber.turn_variants(messages, case.key):
             changed = [*messages[:index], variant.text, *messages[index + 1 :]]
             variants.append((changed[0], case.plan.with_messages(changed), variant))
     return [
