@@ -16,16 +16,15 @@ if TYPE_CHECKING:
     from pytest_evalstudio.arena.play import ArenaOptions
     from pytest_evalstudio.arena.results import Ratings
     from pytest_evalstudio.arena.store import BattleStore
-    from pytest_evalstudio.cli.common import Adds
     from pytest_evalstudio.core.cases import Case
     from pytest_evalstudio.engine.asking.runs import AskingRun
     from pytest_evalstudio.formats.config import Configuration
     from pytest_evalstudio.formats.files import EvalFile
 
 
-def add_to(add: Adds) -> None:
-    """Declare the command."""
-    parser = add("arena", rate_battles, "Compare models in pairs, blind, and rate them.")
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.set_defaults(command=rate_battles)
     actions = parser.add_subparsers(required=True, metavar="ACTION")
     text = "Let a judge compare the answers of every pair of models to every prompt."
     command = actions.add_parser("play", help=text, description=text)

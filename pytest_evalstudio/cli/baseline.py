@@ -12,7 +12,6 @@ from pytest_evalstudio.core.figures import counted
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.cli.common import Adds
     from pytest_evalstudio.record.reader import RecordReader
 
 BASELINE_FILE = "evalstudio-baseline.jsonl"
@@ -20,9 +19,9 @@ REPORT = "evalstudio-report"
 _NAMES_SHOWN = 5
 
 
-def add_to(add: Adds) -> None:
-    """Declare the command."""
-    parser = add("baseline", show, "Save, accept or show the baseline that runs are compared with.")
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.set_defaults(command=show)
     actions = parser.add_subparsers(required=True, metavar="ACTION")
     text = "Save a run as a new baseline."
     command = actions.add_parser("save", help=text, description=text)

@@ -13,17 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from pytest_evalstudio.calibration.fit.results import CalibrationFigures
-    from pytest_evalstudio.cli.common import Adds
     from pytest_evalstudio.formats.labels import Identity
 
 
-def add_to(add: Adds) -> None:
-    """Declare the command."""
-    parser = add(
-        "calibrate",
-        run,
-        "Calibrate metrics with human labels: threshold, probabilities, conformal sets, errors.",
-    )
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.set_defaults(command=run)
     _add_inputs(parser)
     parser.add_argument(
         "--method",

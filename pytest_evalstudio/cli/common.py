@@ -10,17 +10,9 @@ from typing import TYPE_CHECKING, Any
 from pytest_evalstudio.core.display import printable, visible, visible_json
 
 if TYPE_CHECKING:
-    import argparse
-    from typing import Protocol
-
     from pytest_evalstudio.formats.config import Configuration
     from pytest_evalstudio.formats.lab import TestLab
     from pytest_evalstudio.formats.suite import TestSuite
-
-    class Adds(Protocol):
-        """Adds a command to the parser."""
-
-        def __call__(self, name: str, command: Any, text: str) -> argparse.ArgumentParser: ...
 
 
 FINE, FINDINGS, USAGE = 0, 1, 2

@@ -13,15 +13,14 @@ from pytest_evalstudio.core.errors import ConfigurationError
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.cli.common import Adds
     from pytest_evalstudio.comparison.metrics import ComparisonLimits
     from pytest_evalstudio.comparison.results import Comparison
     from pytest_evalstudio.comparison.sides import Side
 
 
-def add_to(add: Adds) -> None:
-    """Declare the command."""
-    parser = add("compare", run, "Compare two runs, or two models of one run: is the second one worse?")
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.set_defaults(command=run)
     parser.add_argument(
         "base", metavar="BASE", help="record, report folder, report ZIP, baseline or scored table"
     )

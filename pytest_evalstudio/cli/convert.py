@@ -11,7 +11,6 @@ from pytest_evalstudio.core.errors import ConfigurationError, DataError
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.cli.common import Adds
     from pytest_evalstudio.formats.dataset import LlmDataset
     from pytest_evalstudio.formats.lab import TestLab
     from pytest_evalstudio.formats.suite import TestSuite
@@ -19,14 +18,9 @@ if TYPE_CHECKING:
 SUITE, DATASET, SET = "suite", "dataset", "evaluation-set"
 
 
-def add_to(add: Adds) -> None:
-    """Declare the command."""
-    parser = add(
-        "convert",
-        run,
-        "The same as import and export of agent-evaluation: an evaluation set to a suite or data set, or"
-        " one of these to an evaluation set.",
-    )
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.set_defaults(command=run)
     parser.add_argument(
         "file",
         metavar="FILE",

@@ -11,16 +11,10 @@ from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.cli.common import Adds
 
-
-def add_to(add: Adds) -> None:
-    """Declare the command."""
-    parser = add(
-        "freeze",
-        run,
-        "Make a suite of recorded cases: conversations become fixed turns, observed calls expectations.",
-    )
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.set_defaults(command=run)
     parser.add_argument("run", metavar="RUN", help="report folder or record of a run")
     parser.add_argument(
         "--case", action="append", default=[], metavar="KEY", help="key of a case (default: all); repeatable"

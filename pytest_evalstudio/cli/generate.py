@@ -12,12 +12,10 @@ from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.cli.common import Adds
 
-
-def add_to(add: Adds) -> None:
-    """Declare the command."""
-    parser = add("generate", run, "Generate a suite of test cases from documents.")
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.set_defaults(command=run)
     parser.add_argument(
         "documents",
         nargs="+",

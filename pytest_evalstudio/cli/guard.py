@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from fastapi import FastAPI
 
-    from pytest_evalstudio.cli.common import Adds
     from pytest_evalstudio.guard.journal import Journal
     from pytest_evalstudio.guard.measuring import Measures
     from pytest_evalstudio.guard.sources import GuardSource
@@ -30,9 +29,9 @@ GRACE_S = 30
 """Seconds in which running requests may finish after SIGTERM."""
 
 
-def add_to(add: Adds) -> None:
-    """Declare the command."""
-    parser = add("guard", check, "Check answers of a running application against a guardrail configuration.")
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.set_defaults(command=check)
     actions = parser.add_subparsers(required=True, metavar="ACTION")
     text = "Serve checks over HTTP: POST /v1/check with question, context and answer."
     command = actions.add_parser("serve", help=text, description=text)

@@ -10,14 +10,13 @@ from pytest_evalstudio.cli.common import FINE, say
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.cli.common import Adds
 
 HISTORY = "evalstudio-history"
 
 
-def add_to(add: Adds) -> None:
-    """Declare the command."""
-    parser = add("history", run, "Show the metrics of several runs, with intervals and commits.")
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.set_defaults(command=run)
     parser.add_argument(
         "places",
         nargs="*",

@@ -16,20 +16,13 @@ from pytest_evalstudio.core.text import excerpt
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.cli.common import Adds
     from pytest_evalstudio.core.plugins.registry import Registry
     from pytest_evalstudio.formats.config import Configuration
 
 
-def add_to(add: Adds) -> None:
-    """Declare the command."""
-    parser = add(
-        "hosts",
-        run,
-        "List the hosts of models with their parameters; `check NAME` tries a connection or model of the"
-        " configuration, `models NAME` lists the models of its service, `tools NAME` the tools of an MCP"
-        " server.",
-    )
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.set_defaults(command=run)
     parser.add_argument("action", nargs="?", choices=("check", "models", "tools"))
     parser.add_argument("name", nargs="?", metavar="NAME", help="a [connection.NAME] or a [[model]]")
     parser.add_argument("--config", metavar="FILE", help="configuration file, in place of the nearest one")

@@ -13,7 +13,6 @@ from pytest_evalstudio.core.figures import counted
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.cli.common import Adds
     from pytest_evalstudio.traces.labs import TraceReport
 
 KIND_IDS = (
@@ -33,12 +32,6 @@ VIEWER_IDS = ("langfuse", "mlflow", "phoenix")
 """Viewers of traces that take the scores of a run where `--endpoint` is given."""
 
 
-def add_to(add: Adds) -> None:
-    """Declare the commands."""
-    _add_import(add)
-    _add_export(add)
-
-
 def _delimiter(text: str) -> str:
     """Return the delimiter of an option, in which "tab" stands for a tab.
 
@@ -51,8 +44,9 @@ def _delimiter(text: str) -> str:
     return sign
 
 
-def _add_import(add: Adds) -> None:
-    parser = add("import", import_one, "Import tests or answers from another tool's file.")
+def add_import(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `import`."""
+    parser.set_defaults(command=import_one)
     kinds = (*KIND_IDS, TRACES)
     parser.add_argument("kind", choices=kinds, metavar="KIND", help=", ".join(kinds))
     parser.add_argument(
@@ -95,13 +89,9 @@ def _add_import(add: Adds) -> None:
     )
 
 
-def _add_export(add: Adds) -> None:
-    parser = add(
-        "export",
-        export_one,
-        "Write a suite, data set or lab in another tool's format, or send the scores of a run to a viewer of"
-        " traces.",
-    )
+def add_export(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `export`."""
+    parser.set_defaults(command=export_one)
     export_kinds = tuple(sorted({*FORMAT_IDS, OTEL, *VIEWER_IDS}))
     parser.add_argument("kind", choices=export_kinds, metavar="KIND", help=", ".join(export_kinds))
     parser.add_argument(

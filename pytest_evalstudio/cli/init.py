@@ -10,12 +10,10 @@ from pytest_evalstudio.cli.common import FINE, say
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.cli.common import Adds
 
-
-def add_to(add: Adds) -> None:
-    """Declare the command."""
-    parser = add("init", run, "Write a starter suite and configuration.")
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.set_defaults(command=run)
     parser.add_argument("folder", nargs="?", default=".", metavar="DIR")
 
 

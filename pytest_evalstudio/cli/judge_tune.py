@@ -11,16 +11,10 @@ from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.cli.common import Adds
 
-
-def add_to(add: Adds) -> None:
-    """Declare the command."""
-    parser = add(
-        "judge-tune",
-        run,
-        "Propose examples and a threshold for a judge, from labels that people gave; nothing is applied.",
-    )
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.set_defaults(command=run)
     parser.add_argument(
         "labels", metavar="LABELS", help="CSV with the columns key, model_key, label (1 good, 0 bad)"
     )

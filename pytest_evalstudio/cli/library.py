@@ -10,15 +10,14 @@ from pytest_evalstudio.cli.common import FINDINGS, FINE, print_json, say
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.cli.common import Adds
     from pytest_evalstudio.engine.library import Library
 
 SHOWN_CHARS = 100
 
 
-def add_to(add: Adds) -> None:
-    """Declare the command."""
-    parser = add("library", show, "Find and sample test cases in a folder or URL of suites.")
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.set_defaults(command=show)
     actions = parser.add_subparsers(required=True, metavar="ACTION")
     command = _action(actions, "list", show, "List suites, test cases, licences and sources.")
     command.add_argument("--json", action="store_true", help="for machines")

@@ -7,60 +7,18 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from pytest_evalstudio.cli import (
-    arena,
-    baseline,
-    calibrate,
-    compare,
-    convert,
-    evaluators,
-    freeze,
-    generate,
-    generators,
-    guard,
-    history,
-    hosts,
-    importing,
-    init,
-    judge_check,
-    judge_tune,
-    library,
-    merge,
-    mrm,
-    mutate,
-    perturb,
-    perturbators,
-    plan,
-    redteam,
-    report,
-    resolve,
-    review,
-    schema,
-    score,
-    sections,
-    select,
-    steps,
-    validate,
-    weakness,
-)
+from pytest_evalstudio.cli.commands import commands
 from pytest_evalstudio.cli.common import FINE, USAGE, say
 from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.errors import EvalStudioError
 
-COMMANDS = (
-    *(evaluators, hosts, perturbators, generators, steps, sections),
-    *(validate, init, generate, redteam, library, perturb, importing, convert, freeze, resolve, score),
-    *(judge_check, judge_tune, calibrate, weakness, mutate, mrm, review, guard),
-    *(baseline, compare, plan, select, history, merge, arena),
-    *(report, schema),
-)
-
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; errors are printed on standard error, without a traceback."""
-    arguments = parser_of_commands().parse_args(argv)
-    command: Callable[[argparse.Namespace], int] = arguments.command
     try:
+        argv = sys.argv[1:] if argv is None else argv
+        arguments = parser_of_commands(argv).parse_args(argv)
+        command: Callable[[argparse.Namespace], int] = arguments.command
         return command(arguments)
     except EvalStudioError as exc:
         say(f"evalstudio: {exc}", error=True)
@@ -83,19 +41,22 @@ class Parser(argparse.ArgumentParser):
         super().error(visible(message))
 
 
-def parser_of_commands() -> argparse.ArgumentParser:
-    """Return the parser of the whole command line."""
+def parser_of_commands(argv: Sequence[str] | None = None) -> argparse.ArgumentParser:
+    """Return the parser of the command line.
+
+    Args:
+        argv: arguments; only the modules of the commands that they name are imported. None for all commands.
+
+    Raises:
+        ConfigurationError: if an installed package brings a command that cannot be used.
+    """
     parser = Parser(
         prog="evalstudio",
         description="LLM and RAG evaluation from the shell; `pytest` runs the same suites as tests.",
     )
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-
-    def add(name: str, command: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
-        added = commands.add_parser(name, help=text, description=text)
-        added.set_defaults(command=command)
-        return added
-
-    for command in COMMANDS:
-        command.add_to(add)
+    parsers = parser.add_subparsers(required=True, metavar="COMMAND")
+    for name, command in commands().items():
+        added = parsers.add_parser(name, help=command.text, description=command.text)
+        if argv is None or name in argv:
+            command.load()(added)
     return parser

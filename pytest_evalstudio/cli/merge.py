@@ -13,12 +13,10 @@ from pytest_evalstudio.core.errors import ConfigurationError
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.cli.common import Adds
 
-
-def add_to(add: Adds) -> None:
-    """Declare the command."""
-    parser = add("merge", run, "Merge the records of shards, and build the report of the whole run.")
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.set_defaults(command=run)
     parser.add_argument(
         "records", nargs="+", metavar="RECORD", help="record, report folder or report ZIP of each shard"
     )

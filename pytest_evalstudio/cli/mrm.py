@@ -16,21 +16,15 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from pytest_evalstudio.cli.common import Adds
     from pytest_evalstudio.mrm.artifacts.summary import WorkflowSummary
     from pytest_evalstudio.mrm.workflow.run import StepStatus, WorkflowRun
 
 ARCHIVE_SUFFIX = ".zip"
 
 
-def add_to(add: Adds) -> None:
-    """Declare the command."""
-    parser = add(
-        "mrm",
-        show_status,
-        "Steps, report, sign-off, verification and findings of a model-risk-management workflow; `pytest"
-        " WORKFLOW` runs the steps.",
-    )
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.set_defaults(command=show_status)
     actions = parser.add_subparsers(required=True, metavar="ACTION")
 
     def add_action(

@@ -14,16 +14,13 @@ from pytest_evalstudio.core.numbers import DEFAULT_SEED
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.cli.common import Adds
     from pytest_evalstudio.formats.config import Configuration
     from pytest_evalstudio.mutation.results import MutationResult
 
 
-def add_to(add: Adds) -> None:
-    """Declare the command."""
-    parser = add(
-        "mutate", run, "Damage passing answers in known ways, and count how many of them the suite fails."
-    )
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.set_defaults(command=run)
     parser.add_argument(
         "source",
         metavar="SOURCE",

@@ -21,13 +21,12 @@ from pytest_evalstudio.core.figures import counted
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.cli.common import Adds
     from pytest_evalstudio.core.judging import Judge
 
 
-def add_to(add: Adds) -> None:
-    """Declare the command."""
-    parser = add("perturb", run, "Add perturbed cases to a suite or lab; the originals stay.")
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.set_defaults(command=run)
     parser.add_argument("suite", metavar="SUITE", help="suite or lab, path or URL")
     parser.add_argument(
         "-p",

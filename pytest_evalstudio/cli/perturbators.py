@@ -11,12 +11,10 @@ from pytest_evalstudio.core.plugins.declaring import parameters
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.cli.common import Adds
 
-
-def add_to(add: Adds) -> None:
-    """Declare the command."""
-    parser = add("perturbators", run, "List the perturbators with their intensities and options.")
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.set_defaults(command=run)
     parser.add_argument("--json", action="store_true", help="for machines")
     add_plugin_option(parser)
 

@@ -10,12 +10,10 @@ from pytest_evalstudio.core.numbers import DEFAULT_SEED
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.cli.common import Adds
 
-
-def add_to(add: Adds) -> None:
-    """Declare the command."""
-    parser = add("plan", run, "Say how many cases and repeats it takes to see a drop, from a pilot run.")
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.set_defaults(command=run)
     parser.add_argument("record", metavar="RUN", help="record, report folder, report ZIP or baseline")
     parser.add_argument(
         "--drop",

@@ -16,15 +16,14 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Sequence
 
-    from pytest_evalstudio.cli.common import Adds
     from pytest_evalstudio.redteam.purpose import Purpose
     from pytest_evalstudio.redteam.suite import RedteamSuite
     from pytest_evalstudio.redteam.writer import WrittenAttacks
 
 
-def add_to(add: Adds) -> None:
-    """Declare the command."""
-    parser = add("redteam", run, "Write a suite of attacks on an application, by its purpose.")
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.set_defaults(command=run)
     parser.add_argument(
         "--purpose",
         required=True,

@@ -13,14 +13,13 @@ from pytest_evalstudio.core.numbers import DEFAULT_SEED
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.cli.common import Adds
     from pytest_evalstudio.core.plugins.registry import Registry
     from pytest_evalstudio.report.build import Report
 
 
-def add_to(add: Adds) -> None:
-    """Declare the command."""
-    parser = add("report", run, "Build the report of a run from its record.")
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.set_defaults(command=run)
     parser.add_argument(
         "record", metavar="RECORD", help="record.jsonl, or the folder it is in, or a scored table"
     )

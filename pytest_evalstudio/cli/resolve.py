@@ -13,20 +13,14 @@ from pytest_evalstudio.core.errors import unknown_name
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.cli.common import Adds
     from pytest_evalstudio.engine.completing import CompletedRows
     from pytest_evalstudio.formats.config import Configuration
     from pytest_evalstudio.formats.lab import TestLab
 
 
-def add_to(add: Adds) -> None:
-    """Declare the command."""
-    parser = add(
-        "resolve",
-        run,
-        "Ask models a suite's questions, or those of a lab that have no answer yet, and write the answers as"
-        " a lab.",
-    )
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.set_defaults(command=run)
     parser.add_argument("suite", metavar="SUITE", help="suite or lab, path or URL")
     parser.add_argument(
         "--model", action="append", default=[], metavar="NAME", help="only this configured model; repeatable"

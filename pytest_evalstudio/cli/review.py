@@ -11,21 +11,15 @@ from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.cli.common import Adds
     from pytest_evalstudio.review.session import ReviewSession
     from pytest_evalstudio.review.source import ReviewSource
 
 LABELS = "labels.csv"
 
 
-def add_to(add: Adds) -> None:
-    """Declare the command."""
-    parser = add(
-        "review",
-        run,
-        "Label answers on a local page or in a spreadsheet: the sample of a workflow's human calibration, or"
-        " a report's answers with an uncertain verdict; estimate pass rates from the labels.",
-    )
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.set_defaults(command=run)
     parser.add_argument(
         "place",
         metavar="WORKFLOW|REPORT",

@@ -9,12 +9,10 @@ from pytest_evalstudio.cli.common import FINE, print_json, say
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.cli.common import Adds
 
-
-def add_to(add: Adds) -> None:
-    """Declare the command."""
-    parser = add("schema", run, "Print the JSON Schema of a format.")
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.set_defaults(command=run)
     parser.add_argument("kind", metavar="suite|test|test_case|lab|dataset|workflow|scores|record")
 
 

@@ -18,12 +18,11 @@ if TYPE_CHECKING:
 
     from pytest_evalstudio.batch.job import Finished
     from pytest_evalstudio.batch.request import ScoreRequest
-    from pytest_evalstudio.cli.common import Adds
 
 
-def add_to(add: Adds) -> None:
-    """Declare the command."""
-    parser = add("score", run, "Score the answers of tables with millions of rows, in batches.")
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.set_defaults(command=run)
     parser.add_argument(
         "sources",
         nargs="+",

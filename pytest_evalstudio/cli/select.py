@@ -11,13 +11,12 @@ from pytest_evalstudio.core.figures import counted
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.cli.common import Adds
     from pytest_evalstudio.comparison.selection import Selection
 
 
-def add_to(add: Adds) -> None:
-    """Declare the command."""
-    parser = add("select", run, "Say which cases tell models apart, and select a smaller suite.")
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.set_defaults(command=run)
     parser.add_argument(
         "records", nargs="+", metavar="RUN", help="records, report folders, or folders of these"
     )

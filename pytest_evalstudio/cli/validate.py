@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable, Iterator
 
-    from pytest_evalstudio.cli.common import Adds
     from pytest_evalstudio.core.cases import Case
     from pytest_evalstudio.core.plugins.registry import Registry
     from pytest_evalstudio.engine.scoring.plan import Plan
@@ -22,13 +21,9 @@ if TYPE_CHECKING:
     from pytest_evalstudio.formats.source import Source
 
 
-def add_to(add: Adds) -> None:
-    """Declare the command."""
-    parser = add(
-        "validate",
-        run,
-        "Check suites, labs, data sets, workflows, gates over scored tables, configuration files.",
-    )
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.set_defaults(command=run)
     parser.add_argument("files", nargs="+", metavar="FILE", help="path or URL")
     add_plugin_option(parser)
 

@@ -13,15 +13,12 @@ from pytest_evalstudio.core.numbers import DEFAULT_SEED
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.cli.common import Adds
     from pytest_evalstudio.validation.weaknesses.plot import WeaknessPictures
 
 
-def add_to(add: Adds) -> None:
-    """Declare the command."""
-    parser = add(
-        "weakness", run, "Find categories, and pairs of categories, whose cases score lower than the rest."
-    )
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.set_defaults(command=run)
     parser.add_argument(
         "results",
         nargs="+",

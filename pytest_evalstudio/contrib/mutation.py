@@ -1,0 +1,13 @@
+"""Tests of a suite by answers that are damaged on purpose."""
+
+from pytest_evalstudio.core.plugins.contrib import Command, Contrib
+
+CONTRIB = Contrib(
+    name="mutation",
+    commands={
+        "mutate": Command(
+            target="pytest_evalstudio.cli.mutate:add_to",
+            text="Damage passing answers in known ways, and count how many of them the suite fails.",
+        ),
+    },
+)

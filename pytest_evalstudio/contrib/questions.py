@@ -1,0 +1,13 @@
+"""Questions from documents."""
+
+from pytest_evalstudio.core.plugins.contrib import Command, Contrib
+
+CONTRIB = Contrib(
+    name="questions",
+    commands={
+        "generators": Command(
+            target="pytest_evalstudio.cli.generators:add_to",
+            text="List the generators of test questions, ordinary and adversarial ones.",
+        ),
+    },
+)

@@ -1,0 +1,87 @@
+"""Descriptors of optional parts: what each brings to the commands of the core.
+
+A descriptor holds names, not objects, so that reading all of them imports none of the parts. It is found in
+the folder `contrib`, and as an entry point of an installed package in the group `pytest_evalstudio.contrib`.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import entry_points
+from typing import Any
+
+from pytest_evalstudio.core.errors import ConfigurationError, exception_text
+
+GROUP = "pytest_evalstudio.contrib"
+"""Package of the descriptors, and group of entry points of installed packages."""
+ATTRIBUTE = "CONTRIB"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """Command of `evalstudio`.
+
+    Attributes:
+        target: "package.module:function"; the function declares the arguments on a parser, and sets the
+            default `command`, which takes the arguments and returns the exit status.
+        text: for `evalstudio --help`, one sentence.
+    """
+
+    target: str
+    text: str
+
+    def load(self) -> Callable[..., None]:
+        """Return the function that declares the arguments."""
+        declare: Callable[..., None] = loaded(self.target)
+        return declare
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contrib:
+    """Optional part.
+
+    Attributes:
+        name: unique among the parts.
+        commands: by name.
+    """
+
+    name: str
+    commands: Mapping[str, Command] = field(default_factory=dict)
+
+
+def loaded(target: str) -> Any:
+    """Return the object that "package.module:name" names."""
+    module, _, name = target.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+@functools.cache
+def contribs() -> tuple[Contrib, ...]:
+    """Return the descriptors of all optional parts, those of this package first, by name.
+
+    Raises:
+        ConfigurationError: if the descriptor of an installed package does not load.
+    """
+    package = importlib.import_module(GROUP)
+    names = sorted(module.name for module in pkgutil.iter_modules(package.__path__))
+    own = [getattr(importlib.import_module(f"{GROUP}.{name}"), ATTRIBUTE) for name in names]
+    others = []
+    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+        try:
+            contrib = point.load()
+        except Exception as exc:  # other people's code
+            raise ConfigurationError(
+                f"optional part {point.name!r} of an installed package does not load ({point.value}):"
+                f" {exception_text(exc)}"
+            ) from exc
+        if not isinstance(contrib, Contrib):
+            raise ConfigurationError(
+                f"optional part {point.name!r} of an installed package ({point.value}) is no Contrib but"
+                f" {type(contrib).__name__}"
+            )
+        others.append(contrib)
+    return (*own, *others)
