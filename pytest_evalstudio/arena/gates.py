@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Mapping, Sequence
 
 from pytest_evalstudio.arena.results import Ratings
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
-from pytest_evalstudio.engine.analysis.gates import Gate, Term, Terms
+from pytest_evalstudio.engine.analysis.gates import Gate, TermValue
 
 
-def check_terms(gates: Iterable[Gate], models: Collection[str] | None, *, has_arena: bool) -> None:
+def check_terms(gates: Sequence[Gate], models: Collection[str] | None, *, is_configured: bool) -> None:
     """Check the models that gates name.
 
     Args:
         gates: parsed gates.
         models: labels of the models that play; None where they are not known.
-        has_arena: whether there is an arena.
+        is_configured: whether there is an arena.
 
     Raises:
         ConfigurationError: if a model does not play, or there is no arena.
     """
     for gate in gates:
-        if gate.names and not has_arena:
+        if not is_configured:
             raise ConfigurationError(
                 f"gate {gate.text!r}: there is no arena; add a table [arena] to evalstudio.toml"
             )
@@ -31,15 +31,15 @@ def check_terms(gates: Iterable[Gate], models: Collection[str] | None, *, has_ar
                 raise ConfigurationError(f"gate {gate.text!r}: {fault}")
 
 
-def arena_terms(ratings: Ratings | None = None) -> Terms:
-    """Return the terms; their values are None for models without a game."""
-    elo = {model.model: model.elo_median for model in ratings.models} if ratings is not None else {}
+def term_values(ratings: Ratings) -> Mapping[str, TermValue]:
+    """Return the values of the terms by name; a value is None for models without a game."""
+    elo = {model.model: model.elo_median for model in ratings.models}
     rates: dict[tuple[str, str], float] = {}
-    for pair in ratings.pairs if ratings is not None else ():
+    for pair in ratings.pairs:
         if pair.win_rate_a is not None:
             rates[pair.model_a, pair.model_b] = pair.win_rate_a
             rates[pair.model_b, pair.model_a] = 1 - pair.win_rate_a
     return {
-        "elo": Term(1, lambda names: elo.get(names[0])),
-        "win_rate": Term(2, lambda names: rates.get((names[0], names[1]))),
+        "elo": lambda names: elo.get(names[0]),
+        "win_rate": lambda names: rates.get((names[0], names[1])),
     }

@@ -101,7 +101,7 @@ def _write(arguments: argparse.Namespace, result: MutationResult) -> None:
                 record_path(source),
                 folder,
                 registry=registry_for(arguments),
-                mutation=result,
+                attached=[result],
                 root=Path.cwd(),
             )
         written = report.page

@@ -66,8 +66,7 @@ def _validate_scores(name: str, registry: Registry) -> int:
 
 def _validate_configuration(name: str, registry: Registry) -> int:
     """Check its evaluators, models, judges, gates and perturbations; no model is opened."""
-    from pytest_evalstudio.arena.gates import arena_terms, check_terms
-    from pytest_evalstudio.engine.analysis.gates import check_gate, parse_gate
+    from pytest_evalstudio.engine.analysis.gates import check_gate, check_named_gates, parse_gate
     from pytest_evalstudio.engine.asking.hosts import check_model
     from pytest_evalstudio.engine.asking.judging import check_judge_settings
     from pytest_evalstudio.engine.scoring.plan import JUDGE_OPTION, Plan
@@ -82,11 +81,11 @@ def _validate_configuration(name: str, registry: Registry) -> int:
     unused = unused_tables(config, metrics)
     for message in unused:
         say(message)
-    gates = [parse_gate(gate, arena_terms()) for gate in config.gate]
+    gates = [parse_gate(gate) for gate in config.gate]
     for gate in gates:
         check_gate(gate, metrics)
     names = [model.name for model in config.model]
-    check_terms(gates, names or None, has_arena=config.arena is not None)
+    check_named_gates(gates, names or None, is_configured=config.arena is not None)
     _check_perturbations(config, registry)
     for model in config.model:
         check_model(model.name, model.settings, registry)

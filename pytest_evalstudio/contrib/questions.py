@@ -4,6 +4,7 @@ from pytest_evalstudio.core.plugins.contrib import Command, Contrib
 
 CONTRIB = Contrib(
     name="questions",
+    plugins={"generator": "pytest_evalstudio.questions.generators"},
     commands={
         "generators": Command(
             target="pytest_evalstudio.cli.generators:add_to",

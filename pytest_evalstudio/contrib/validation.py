@@ -4,6 +4,7 @@ from pytest_evalstudio.core.plugins.contrib import Command, Contrib
 
 CONTRIB = Contrib(
     name="validation",
+    plugins={"step": "pytest_evalstudio.mrm.steps"},
     commands={
         "steps": Command(
             target="pytest_evalstudio.cli.steps:add_to",

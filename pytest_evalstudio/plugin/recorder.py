@@ -327,11 +327,9 @@ class Recorder:
             terminal.section("history")
             for line in history_lines(self.history):
                 terminal.write_line(line)
-        if report.ratings is not None:
-            from pytest_evalstudio.arena.text import rating_lines
-
-            terminal.section("arena")
-            for line in rating_lines(report.ratings):
+        for extra in report.extras:
+            terminal.section(extra.title)
+            for line in extra.lines():
                 terminal.write_line(line)
         if self.comparison is not None:
             from pytest_evalstudio.comparison.text import comparison_lines

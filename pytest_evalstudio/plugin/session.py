@@ -442,12 +442,11 @@ class EvalSession:
             raise ConfigurationError("\n".join(messages))
 
     def _check_gates(self, playing: Collection[str]) -> None:
-        from pytest_evalstudio.arena.gates import arena_terms, check_terms
-        from pytest_evalstudio.engine.analysis.gates import check_gate, parse_gate
+        from pytest_evalstudio.engine.analysis.gates import check_gate, check_named_gates, parse_gate
 
-        gates = [parse_gate(text, arena_terms()) for text in self.settings.gates()]
+        gates = [parse_gate(text) for text in self.settings.gates()]
         has_arena = bool(playing) or any(config.arena is not None for config in self._plans)
-        check_terms(gates, playing or None, has_arena=has_arena)
+        check_named_gates(gates, playing or None, is_configured=has_arena)
         names = {
             selected.id: selected.spec.metrics for plan in self._plans.values() for selected in plan.made()
         }

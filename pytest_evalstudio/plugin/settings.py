@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_evalstudio.arena.gates import arena_terms
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.repeats import PassPolicy
 from pytest_evalstudio.engine.analysis.gates import parse_gate
@@ -79,7 +78,7 @@ class Settings:
             )
         _ = self.thresholds
         for gate in self._option.evalstudio_gate:
-            parse_gate(gate, arena_terms())
+            parse_gate(gate)
         _ = self.renamed_models, self.shard, self.policy, self.fail_on, self.otlp
         if self._option.evalstudio_config:
             self.for_folder(self._root)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from pytest_evalstudio.arena.gates import arena_terms
-from pytest_evalstudio.arena.results import Ratings
 from pytest_evalstudio.comparison.history import History
 from pytest_evalstudio.comparison.results import Comparison, as_json
 from pytest_evalstudio.core.cases import NOTHING
@@ -40,6 +37,7 @@ from pytest_evalstudio.report.data.texts import TextStore
 from pytest_evalstudio.report.descriptions import describe_evaluator
 from pytest_evalstudio.report.explainer import outputs_of, write_explainer
 from pytest_evalstudio.report.exports import interpretation
+from pytest_evalstudio.report.extras import RunExtra, extras_of
 from pytest_evalstudio.report.failed_items import FailedItems
 from pytest_evalstudio.report.failures import FailureBook
 from pytest_evalstudio.report.findings import ReportFinding, grouped
@@ -47,9 +45,6 @@ from pytest_evalstudio.report.folders import Archive, ExplainerFolder, tree
 from pytest_evalstudio.report.results import ResultsWriter, open_text, write_json
 from pytest_evalstudio.report.thresholds import thresholds_in_force
 from pytest_evalstudio.report.verdict import RunVerdict, verdict_of
-
-if TYPE_CHECKING:
-    from pytest_evalstudio.mutation.results import MutationResult
 
 DATA = "interpretation.json"
 SUMMARY = "summary.md"
@@ -81,7 +76,7 @@ class Report:
     verdict: RunVerdict = field(repr=False)
     findings: tuple[ReportFinding, ...] = field(default=(), repr=False)
     warnings: tuple[str, ...] = ()
-    ratings: Ratings | None = field(default=None, repr=False)
+    extras: tuple[RunExtra, ...] = field(default=(), repr=False)
 
     def _repr_html_(self) -> str:
         """Return verdict, first findings and the address of the page, for notebooks."""
@@ -100,7 +95,7 @@ def build_report(
     registry: Registry | None = None,
     comparison: Comparison | None = None,
     history: History | None = None,
-    mutation: MutationResult | None = None,
+    attached: Sequence[object] = (),
     population: Population | None = None,
     root: str | Path | None = None,
 ) -> Report:
@@ -119,7 +114,7 @@ def build_report(
         registry: known evaluators and sections; a fresh one where not given.
         comparison: of the run with its baseline.
         history: of earlier runs and this one.
-        mutation: mutation test of the run's answers.
+        attached: results of optional parts for their sections, each of a class of its own.
         population: figures of all rows, where the record is an excerpt of them.
         root: folder where the paths of node ids start; images of cases are read below it and shown if they
             have the digest in the record. None to read no file.
@@ -145,8 +140,8 @@ def build_report(
         registry=known,
         comparison=comparison,
         history=history,
-        mutation=mutation,
-        ratings=_ratings(run),
+        attached=tuple(attached),
+        extras=extras_of(run),
         population=population,
         root=None if root is None else Path(root),
     )
@@ -168,7 +163,7 @@ def _report(output: Path, inputs: _Inputs, content: Content) -> Report:
         verdict=content.verdict,
         findings=tuple(content.findings),
         warnings=tuple(content.warnings),
-        ratings=inputs.ratings,
+        extras=inputs.extras,
     )
 
 
@@ -181,14 +176,6 @@ def _check_record(output: Path, record: Path, run: Run) -> None:
         raise ConfigurationError(
             f"{output}: contains the record of another run; choose another folder for this report"
         )
-
-
-def _ratings(run: Run) -> Ratings | None:
-    if not run.arena:
-        return None
-    from pytest_evalstudio.arena.entries import ratings_of
-
-    return ratings_of(run)
 
 
 def _folders(output: Path, run: Run, evaluators: Mapping[str, EvaluatorInfo]) -> dict[str, ExplainerFolder]:
@@ -209,8 +196,8 @@ class _Inputs(Struct, frozen=True, kw_only=True):
     registry: Registry
     comparison: Comparison | None
     history: History | None
-    mutation: MutationResult | None
-    ratings: Ratings | None
+    attached: tuple[object, ...]
+    extras: tuple[RunExtra, ...]
     population: Population | None
     root: Path | None
 
@@ -245,7 +232,7 @@ def _write_files(output: Path, inputs: _Inputs) -> Content:
         conclusions = conclude(analysis, is_step=is_artifact(inputs.record))
         content = Content(
             analysis,
-            verdict=verdict_of(analysis, conclusions, inputs.comparison, inputs.ratings, errors),
+            verdict=verdict_of(analysis, conclusions, inputs.comparison, inputs.extras, errors),
             conclusions=conclusions,
             findings=grouped(analysis, data.columns),
             failed=failed,
@@ -257,8 +244,8 @@ def _write_files(output: Path, inputs: _Inputs) -> Content:
             warnings=exports.warnings,
             comparison=inputs.comparison,
             history=inputs.history,
-            mutation=inputs.mutation,
-            ratings=inputs.ratings,
+            attached=inputs.attached,
+            extras=inputs.extras,
             tools=data.tools,
         )
         for id, folder in folders.items():
@@ -283,7 +270,7 @@ def _analyse(inputs: _Inputs, consumers: Iterable[Consumer]) -> Analysis:
         inputs.aggregates,
         storage_mb=inputs.storage_mb,
         also=tuple(consumers),
-        terms=arena_terms(inputs.ratings),
+        terms={term: value for extra in inputs.extras for term, value in extra.term_values().items()},
         population=inputs.population,
     )
     # model-2 before model-10

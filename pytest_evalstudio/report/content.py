@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from markupsafe import Markup
 from msgspec import Struct, field
@@ -23,8 +23,9 @@ from pytest_evalstudio.report.thresholds import ThresholdLine
 from pytest_evalstudio.report.verdict import RunVerdict
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.arena.results import Ratings
-    from pytest_evalstudio.mutation.results import MutationResult
+    from pytest_evalstudio.report.extras import RunExtra
+
+T = TypeVar("T")
 
 
 class Content(Struct, frozen=True):
@@ -41,9 +42,9 @@ class Content(Struct, frozen=True):
         warnings: exporters that failed before the page was written, a line each.
         comparison: with the baseline, None without one.
         history: of earlier runs and this one, None without one.
-        ratings: of the arena, None without one.
+        extras: results of optional parts, for gates, headline and summary.
         tools: calls of tools by model.
-        mutation: of the run's answers, None without one.
+        attached: results for sections alone, each of a class of its own.
         rendered: the failures of an evaluator as HTML, which the page and the evaluator's own fragment share.
     """
 
@@ -60,7 +61,11 @@ class Content(Struct, frozen=True):
     warnings: Sequence[str] = ()
     comparison: Comparison | None = None
     history: History | None = None
-    ratings: Ratings | None = None
+    extras: Sequence[RunExtra] = ()
     tools: ToolTable | None = None
-    mutation: MutationResult | None = None
+    attached: Sequence[object] = ()
     rendered: dict[str, Markup] = field(default_factory=dict)
+
+    def part(self, kind: type[T]) -> T | None:
+        """Return the results of an optional part by their class, None where there are none."""
+        return next((part for part in (*self.extras, *self.attached) if isinstance(part, kind)), None)

@@ -1,4 +1,4 @@
-"""Leading models of a run: by arena ratings where there are any, else by the share of passing test cases."""
+"""Leading models of a run: by an optional part that ranks them, else by the share of passing test cases."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.report.conclusions import CONFORMING, ModelConclusion
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.arena.results import Ratings
+    from pytest_evalstudio.report.extras import RunExtra
 
 _NAMED = 3
 
@@ -28,17 +28,21 @@ def leaders(conclusions: Sequence[ModelConclusion]) -> list[ModelConclusion]:
     return [model for model in conforming if model.interval is not None and model.interval[1] >= low]
 
 
-def leader_sentences(conclusions: Sequence[ModelConclusion], ratings: Ratings | None = None) -> Iterator[str]:
+def leader_sentences(
+    conclusions: Sequence[ModelConclusion], extras: Sequence[RunExtra] = ()
+) -> Iterator[str]:
     """Yield which model leads, or that the data cannot rank the first ones; nothing for a single model.
 
     Args:
         conclusions: the model with the highest share of passes first.
-        ratings: of the arena, None without one.
+        extras: results of optional parts; the first that ranks models decides.
     """
     if len(conclusions) < 2:
         return
-    if ratings is not None:
-        yield from _rated(conclusions, ratings)
+    for extra in extras:
+        if (sentences := extra.leader_sentences(conclusions)) is not None:
+            yield from sentences
+            break
     else:
         yield from _by_passes(conclusions)
     is_judged = any(model.conformity != "not assessed" for model in conclusions)
@@ -66,42 +70,18 @@ def _by_passes(conclusions: Sequence[ModelConclusion]) -> Iterator[str]:
         )
         yield f"{best}: {first.label}, {figures}."
     elif all(model.passed == model.judged for model in group):
-        names = _names([model.label for model in group])
+        names = listed_names([model.label for model in group])
         yield f"{len(group)} models pass all; these data cannot rank them: {names}."
     else:
-        names = _names([f"{model.label} ({_percent(model)})" for model in group])
+        names = listed_names([f"{model.label} ({_percent(model)})" for model in group])
         yield f"These data cannot rank {len(group)} models, whose 95 % intervals of passes overlap: {names}."
-
-
-def _rated(conclusions: Sequence[ModelConclusion], ratings: Ratings) -> Iterator[str]:
-    """Yield the strongest models by rating; those that miss their conditions are named apart."""
-    missing = {model.name for model in conclusions if model.conformity == "misses conditions"}
-    candidates = [rating for rating in ratings.models if rating.model not in missing]
-    if not candidates or not ratings.games:
-        return
-    names = {rating.model for rating in candidates}
-    weaker = {pair.model_b for pair in ratings.pairs if pair.is_separable and pair.model_a in names}
-    strongest = [rating for rating in candidates if rating.model not in weaker]
-    first = strongest[0]
-    games = f"{counted(ratings.games, 'game')} on {counted(ratings.prompts, 'prompt')}"
-    if len(strongest) > 1:
-        tied = _names([rating.model for rating in strongest])
-        yield f"Arena: {games} cannot rank the first {len(strongest)} models: {tied}."
-    elif len(ratings.models) > 1:
-        interval = f"95 % interval {first.elo_low:.0f}–{first.elo_high:.0f}"
-        yield f"Best model by arena rating: {first.model}, Elo {first.elo_median:.0f} ({interval}, {games})."
-    above = [
-        rating.model for rating in ratings.models if rating.model in missing and rating.rank < first.rank
-    ]
-    if above:
-        verb = "misses its" if len(above) == 1 else "miss their"
-        yield f"Rated higher, but {verb} conditions: {_names(above)}."
 
 
 def _percent(model: ModelConclusion) -> str:
     return f"{100 * (model.share or 0):.0f} %"
 
 
-def _names(names: Sequence[str]) -> str:
+def listed_names(names: Sequence[str]) -> str:
+    """Return the first names, and the number of the others."""
     more = len(names) - _NAMED
     return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -62,10 +62,8 @@ def summary(content: Content) -> str:
     if analysis.shrunk_flips.total:
         edits = [f"- {escaped(line)}" for line in analysis.shrunk_flips.lines(FLAKY_SHOWN)]
         lines += _folded("Smallest edits that flip", edits)
-    if content.ratings is not None:
-        from pytest_evalstudio.arena.text import ratings_markdown
-
-        lines += ["", ratings_markdown(content.ratings, level=2).rstrip()]
+    for extra in content.extras:
+        lines += ["", extra.markdown().rstrip()]
     lines += ["", f"Run `{run.run_id}`, {run.created}. Full report: interpretation.html.", ""]
     return "\n".join(lines)
 

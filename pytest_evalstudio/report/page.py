@@ -11,12 +11,13 @@ from html import unescape
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from msgspec import Struct
 
 from pytest_evalstudio.core.figures import counted, figure, percent
 from pytest_evalstudio.core.outcomes import SEVERITIES, Severity
+from pytest_evalstudio.core.plugins.contrib import contribs
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.plugins.section import TABS, SectionSpec
 from pytest_evalstudio.core.problems import AVID
@@ -103,6 +104,12 @@ def _rendered(spec: SectionSpec, content: Content, values: Mapping[str, object])
     """Return a section of this package as its template renders it."""
     template = _environment().get_template(f"{spec.id}.html")
     return template.render(content=content, analysis=content.analysis, **values)
+
+
+def _template_packages() -> list[str]:
+    """Return the packages with templates, this one first: no optional part replaces one of its own."""
+    parts = [contrib.templates for contrib in contribs() if contrib.templates]
+    return ["pytest_evalstudio.report", *parts]
 
 
 def compile_templates() -> None:
@@ -211,7 +218,7 @@ def _markup(text: str) -> Markup:
 @cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=PackageLoader("pytest_evalstudio.report"),
+        loader=ChoiceLoader([PackageLoader(package) for package in _template_packages()]),
         autoescape=True,
         undefined=StrictUndefined,
         optimized=False,  # constant folding costs more than it saves: a process renders few pages

@@ -17,7 +17,7 @@ from pytest_evalstudio.report.failure_groups import FailureGroup
 from pytest_evalstudio.report.leaders import leader_sentences
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.arena.results import Ratings
+    from pytest_evalstudio.report.extras import RunExtra
 
 REASON_CHARS = 160
 UNCOLLECTED = 5
@@ -62,7 +62,7 @@ def verdict_of(
     analysis: Analysis,
     conclusions: Sequence[ModelConclusion],
     comparison: Comparison | None = None,
-    ratings: Ratings | None = None,
+    extras: Sequence[RunExtra] = (),
     errors: Sequence[FailureGroup] = (),
 ) -> RunVerdict:
     """Return the verdict of a run.
@@ -70,7 +70,7 @@ def verdict_of(
     Args:
         conclusions: of the run's models.
         comparison: with a baseline; its summary comes first.
-        ratings: of the arena, which decide what is said about the best model.
+        extras: results of optional parts, which may decide what is said about the best model.
         errors: items that could not be judged, by evaluator and reason.
     """
     outcome, headline, short = _decision(analysis, comparison)
@@ -78,7 +78,7 @@ def verdict_of(
     facts = (
         *_error_facts(analysis.verdicts["error"], errors),
         *_facts(analysis, comparison, outcome),
-        *leader_sentences(conclusions, ratings),
+        *leader_sentences(conclusions, extras),
         *analysis.note,
     )
     verdict = RunVerdict(outcome=outcome, headline=headline, facts=facts, title="")

@@ -151,7 +151,7 @@ def test_the_folder_holds_modules_packages_and_folders_of_both(
         "alone.py": STEP.format(id="alone"),
         "_helper.py": "1 / 0",
         "several/__init__.py": "",
-        "several/step.py": STEP.format(id="several"),
+        "several/chore.py": STEP.format(id="several"),
         "several/method.py": "1 / 0",
         "family/__init__.py": "",
         "family/member.py": STEP.format(id="member"),
@@ -161,5 +161,5 @@ def test_the_folder_holds_modules_packages_and_folders_of_both(
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(content, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    assert list(PluginRegistry("step", "many_steps", StepSpec)) == ["alone", "member", "several"]
+    assert list(PluginRegistry("chore", "many_steps", StepSpec)) == ["alone", "member", "several"]
     assert "many_steps.several.method" not in sys.modules

@@ -75,7 +75,9 @@ def test_the_guide_is_short() -> None:
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.kind)
 def test_the_guide_names_each_kind(kind) -> None:
-    folder = f"`{kind.package}`" if kind.group == kind.package else f"`{kind.package}`; `{kind.group}`"
+    folder = f"`{kind.packages[0]}`"
+    if kind.group != kind.packages[0]:
+        folder += f"; `{kind.group}`"
     row = f"| `{kind.kind}` | {folder} | `registry.add_{kind.kind}` | `evalstudio {kind.kind}s` |"
     assert row in TEXT
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_evalstudio.arena.results import ModelRating, Pair, Ratings
+from pytest_evalstudio.contrib.arena.run_extra import ArenaExtra
 from pytest_evalstudio.engine.analysis.analyse import analyse
 from pytest_evalstudio.report.conclusions import ModelConclusion, conclude
 from pytest_evalstudio.report.leaders import leader_sentences, leaders
@@ -157,4 +158,4 @@ def test_models_with_different_numbers_of_cases_are_not_compared(tmp_path):
 )
 def test_ratings_of_an_arena_decide_before_passes(tmp_path, separable, leaking, sentences):
     conclusions = concluded(tmp_path, {"a": 10, "b": 30}, leaking=leaking)
-    assert list(leader_sentences(conclusions, rated(separable=separable))) == sentences
+    assert list(leader_sentences(conclusions, [ArenaExtra(rated(separable=separable))])) == sentences

@@ -23,7 +23,7 @@ def index_text() -> str:
         lines.append(f'    "{plugins.kind}": {{')
         for id in plugins:
             plugin = plugins.get(id)
-            if plugin.__module__.startswith(f"{plugins.package}."):
+            if plugin.__module__.startswith(plugins.packages):
                 lines.append(f'        "{id}": "{plugin.__module__}",')
         lines.append("    },")
     return "\n".join([*lines, "}", '"""By kind and id, the module of a plugin."""', ""])

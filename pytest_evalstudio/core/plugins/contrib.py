@@ -47,10 +47,24 @@ class Contrib:
     Attributes:
         name: unique among the parts.
         commands: by name.
+        terms: terms of gates that name models, each with the number of models.
+        check_terms: "package.module:function" that checks the models of such gates; an
+            `engine.analysis.gates.TermCheck`.
+        entries: name of its entries in the header of a record, "" for none.
+        extra: "package.module:function" that returns what the part computes from a record with such entries,
+            a `report.extras.RunExtra`, or None.
+        plugins: by kind ("section", "step", …), the package or module whose modules declare plugins.
+        templates: package with the folder `templates` of its sections.
     """
 
     name: str
     commands: Mapping[str, Command] = field(default_factory=dict)
+    terms: Mapping[str, int] = field(default_factory=dict)
+    check_terms: str = ""
+    entries: str = ""
+    extra: str = ""
+    plugins: Mapping[str, str] = field(default_factory=dict)
+    templates: str = ""
 
 
 def loaded(target: str) -> Any:

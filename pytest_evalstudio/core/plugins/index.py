@@ -157,7 +157,7 @@ MODULES: Mapping[str, Mapping[str, str]] = {
         "yes_or_no": "pytest_evalstudio.questions.generators.yes_or_no",
     },
     "section": {
-        "arena": "pytest_evalstudio.report.sections.arena",
+        "arena": "pytest_evalstudio.contrib.arena.sections",
         "cases": "pytest_evalstudio.report.sections.cases",
         "comparison": "pytest_evalstudio.report.sections.comparison",
         "dataset": "pytest_evalstudio.report.sections.dataset",
@@ -169,7 +169,7 @@ MODULES: Mapping[str, Mapping[str, str]] = {
         "history": "pytest_evalstudio.report.sections.history",
         "insights": "pytest_evalstudio.report.sections.insights",
         "models": "pytest_evalstudio.report.sections.models",
-        "mutation": "pytest_evalstudio.report.sections.mutation",
+        "mutation": "pytest_evalstudio.contrib.mutation.sections",
         "problems": "pytest_evalstudio.report.sections.problems",
         "repeats": "pytest_evalstudio.report.sections.repeats",
         "run": "pytest_evalstudio.report.sections.run",

@@ -19,6 +19,7 @@ from types import ModuleType
 from typing import Any, Generic, Protocol, TypeVar
 
 from pytest_evalstudio.core.errors import ConfigurationError, exception_text, unknown_name
+from pytest_evalstudio.core.plugins.contrib import contribs
 from pytest_evalstudio.core.plugins.declaring import SPEC
 from pytest_evalstudio.core.plugins.evaluator import Evaluator, EvaluatorSpec
 from pytest_evalstudio.core.plugins.generator import Generator, GeneratorSpec
@@ -57,7 +58,7 @@ class PluginRegistry(Generic[P, S]):
 
     Args:
         kind: name of the kind: that of its decorator, of its `Registry.add_<kind>` and in messages.
-        package: dotted name of its folder.
+        package: dotted name of its folder in the core, "" for a kind that optional parts alone bring.
         spec: type of the declaration.
         group: entry-point group of installed packages; default: the name of the folder.
         classes: its plugins are dataclasses, not functions.
@@ -67,7 +68,7 @@ class PluginRegistry(Generic[P, S]):
         self, kind: str, package: str, spec: type[S], *, group: str = "", classes: bool = True
     ) -> None:
         self.kind = kind
-        self.package = package
+        self._package = package
         self.group = group or package
         self._spec = spec
         self._classes = classes
@@ -149,11 +150,16 @@ class PluginRegistry(Generic[P, S]):
         if id not in self._imported:
             self._scan()
 
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """Return the packages whose modules declare plugins: of the core, then of the optional parts."""
+        parts = [contrib.plugins[self.kind] for contrib in contribs() if self.kind in contrib.plugins]
+        return (self._package, *parts) if self._package else tuple(parts)
+
     def _unread(self) -> set[str]:
-        """Return the names of the modules of the folder that have not been imported yet."""
+        """Return the names of the modules that have not been imported yet."""
         if self._modules is None:
-            path = importlib.import_module(self.package).__path__
-            self._modules = set(_modules(self.package, path, self.kind))
+            self._modules = {module for package in self.packages for module in _declaring(package, self.kind)}
         return self._modules
 
     def _read(self, module: str) -> None:
@@ -200,11 +206,11 @@ class Registry:
             "perturbator", "pytest_evalstudio.perturbations", PerturbatorSpec
         )
         self.steps: PluginRegistry[type[RunnableStep], StepSpec] = PluginRegistry(
-            "step", "pytest_evalstudio.mrm.steps", StepSpec
+            "step", "", StepSpec, group="pytest_evalstudio.mrm.steps"
         )
         self.generators: PluginRegistry[type[Generator], GeneratorSpec] = PluginRegistry(
             "generator",
-            "pytest_evalstudio.questions.generators",
+            "",
             GeneratorSpec,
             # Name of the folder before it moved: installed packages declare their generators in this group.
             group="pytest_evalstudio.mrm.generators",
@@ -285,6 +291,12 @@ def declared_in(module: ModuleType, spec: type[Any]) -> list[Any]:
         and spec_of(plugin, spec) is not None
         and plugin.__module__ == module.__name__
     ]
+
+
+def _declaring(package: str, kind: str) -> Iterable[str]:
+    """Return the names of the modules of a package, or of one module, that may declare plugins."""
+    path = getattr(importlib.import_module(package), "__path__", None)
+    return [package] if path is None else _modules(package, path, kind)
 
 
 def _modules(package: str, path: Iterable[str], kind: str) -> Iterator[str]:

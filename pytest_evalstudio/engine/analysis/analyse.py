@@ -16,7 +16,7 @@ from pytest_evalstudio.engine.analysis.aggregators import Aggregator, ModelAggre
 from pytest_evalstudio.engine.analysis.confirmations import NO_CONFIRMATIONS, Confirmations
 from pytest_evalstudio.engine.analysis.coverage import COMPLETE, Coverage
 from pytest_evalstudio.engine.analysis.flip_rates import FlipRate, Sensitivity, flip_rates, sensitivities
-from pytest_evalstudio.engine.analysis.gates import GateResult, Terms, evaluate_gates, parse_gate
+from pytest_evalstudio.engine.analysis.gates import GateResult, TermValue, evaluate_gates, parse_gate
 from pytest_evalstudio.engine.analysis.insights import find_insights, hardest_cases
 from pytest_evalstudio.engine.analysis.judging import JudgingFigures, judging_figures
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard, build_leaderboards
@@ -186,7 +186,7 @@ def analyse(
     *,
     storage_mb: float | None = None,
     also: Iterable[Callable[[Item], None]] = (),
-    terms: Terms = NOTHING,
+    terms: Mapping[str, TermValue] = NOTHING,
     population: Population | None = None,
 ) -> Analysis:
     """Read a record once and return its analysis.
@@ -195,7 +195,7 @@ def analyse(
         aggregates: evaluator id to the object whose `aggregate` gives its model-wide figures.
         storage_mb: megabytes that cache and output take; the record's own where not given.
         also: called with each item of the same pass, in order.
-        terms: terms of gates that name models.
+        terms: values of the terms of gates that name models, by term.
         population: figures of all rows, where the record is an excerpt of them.
 
     Raises:
@@ -221,7 +221,10 @@ def analyse(
 
 
 def _analysis(
-    aggregator: Aggregator, boards: Mapping[str, Leaderboard], storage_mb: float, terms: Terms
+    aggregator: Aggregator,
+    boards: Mapping[str, Leaderboard],
+    storage_mb: float,
+    terms: Mapping[str, TermValue],
 ) -> Analysis:
     run = aggregator.run
     names = {key: run.model_name(key) for key in sorted(aggregator.models)}
@@ -234,7 +237,7 @@ def _analysis(
         insights=tuple(find_insights(aggregator, boards, rates)),
         flip_rates=rates,
         sensitivities=sensitivities(aggregator),
-        gates=tuple(evaluate_gates([parse_gate(text, terms) for text in run.gates], boards, names, terms)),
+        gates=tuple(evaluate_gates([parse_gate(text) for text in run.gates], boards, names, terms)),
         verdicts={verdict: aggregator.verdicts[verdict] for verdict in VERDICTS},
         models=tuple(
             _model(aggregator, key, aggregator.models[key])

@@ -2,7 +2,7 @@
 
 TERM (>=|<=|>|<) NUMBER        TERM = ID[.METRIC] | pass_rate(ID) | p<1-99>(ID[.METRIC])
 
-Other packages give further terms that name models, such as elo(MODEL).
+Optional parts give further terms that name models, such as elo(MODEL).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -20,25 +20,32 @@ from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
 from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import out_of_range
+from pytest_evalstudio.core.plugins.contrib import contribs, loaded
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 
 Function = Literal["mean", "pass_rate", "percentile", "named"]
 
 
-class Term(Struct, frozen=True):
-    """A term that names models.
+TermValue = Callable[[Sequence[str]], float | None]
+"""Value of a term for the models that it names; None where there is none."""
 
-    Attributes:
-        models: number of models that it names.
-        value: its value for these names; None where there is none.
+
+class TermCheck(Protocol):
+    """Checks the models that gates of an optional part name.
+
+    Args:
+        gates: parsed gates with a term of the part.
+        models: labels of the models that the part compares; None where they are not known.
+        is_configured: whether the configuration asks for the part.
+
+    Raises:
+        ConfigurationError: if a model is not compared, or the part is not configured.
     """
 
-    models: int
-    value: Callable[[Sequence[str]], float | None]
+    def __call__(
+        self, gates: Sequence[Gate], models: Collection[str] | None, *, is_configured: bool
+    ) -> None: ...
 
-
-Terms = Mapping[str, Term]
-"""Terms by name."""
 
 _COMPARE: Mapping[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
@@ -99,12 +106,8 @@ class GateResult(Struct, frozen=True, kw_only=True):
     text: str
 
 
-def parse_gate(text: str, terms: Terms = NOTHING) -> Gate:
-    """Parse the text of a gate.
-
-    Args:
-        text: of the user.
-        terms: terms that name models.
+def parse_gate(text: str) -> Gate:
+    """Parse the text of a gate, with the terms of optional parts.
 
     Raises:
         ConfigurationError: if it is malformed; the message has the fault and the correct form.
@@ -118,8 +121,9 @@ def parse_gate(text: str, terms: Terms = NOTHING) -> Gate:
         raise _malformed(text, "a comparison with a number is missing")
     if not _NUMBER.match(number) or not math.isfinite(float(number)):
         raise _malformed(text, f"{number!r} is not a number")
-    if (named := _NAMED.match(text_left)) and named["function"] in terms:
-        return _named_gate(text, named, terms[named["function"]].models, sign[0], float(number))
+    named = _NAMED.match(text_left)
+    if named and (count := _model_count(named["function"])):
+        return _named_gate(text, named, count, sign[0], float(number))
     term = _TERM.match(text_left)
     if term is None:
         raise _malformed(
@@ -140,6 +144,20 @@ def parse_gate(text: str, terms: Terms = NOTHING) -> Gate:
         sign=sign[0],
         limit=float(number),
     )
+
+
+def _model_count(term: str) -> int:
+    """Return the number of models that a term of an optional part names, 0 for another term."""
+    return next((contrib.terms[term] for contrib in contribs() if term in contrib.terms), 0)
+
+
+def check_named_gates(gates: Sequence[Gate], models: Collection[str] | None, *, is_configured: bool) -> None:
+    """Check the models that gates name; see `TermCheck`."""
+    for contrib in contribs():
+        gates_of_part = [gate for gate in gates if gate.names and gate.evaluator in contrib.terms]
+        if gates_of_part:
+            check: TermCheck = loaded(contrib.check_terms)
+            check(gates_of_part, models, is_configured=is_configured)
 
 
 def _named_gate(text: str, term: re.Match[str], count: int, sign: str, limit: float) -> Gate:
@@ -205,7 +223,7 @@ def evaluate_gates(
     gates: Iterable[Gate],
     boards: Mapping[str, Leaderboard],
     models: Mapping[str, str],
-    terms: Terms = NOTHING,
+    terms: Mapping[str, TermValue] = NOTHING,
 ) -> list[GateResult]:
     """Check gates against a run's leaderboards: every evaluated model must meet them.
 
@@ -214,7 +232,7 @@ def evaluate_gates(
 
     Args:
         models: keys of the models that ran, with their labels.
-        terms: terms that name models.
+        terms: values of the terms that name models, by term.
     """
     return [
         _evaluate_named(gate, terms.get(gate.evaluator))
@@ -224,8 +242,8 @@ def evaluate_gates(
     ]
 
 
-def _evaluate_named(gate: Gate, term: Term | None) -> GateResult:
-    value = None if term is None else term.value(gate.names)
+def _evaluate_named(gate: Gate, term: TermValue | None) -> GateResult:
+    value = None if term is None else term(gate.names)
     names = ", ".join(gate.names)
     met = gate.meets(value)
     shown = "no games" if value is None else figure(value)

@@ -1,4 +1,4 @@
-"""Mutation test of the run's answers."""
+"""Section of the page: mutation test of the run's answers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,11 @@ class SurvivorGroup(Struct, frozen=True, kw_only=True):
 @section("mutation", title="Mutation test of the suite", order=5, tab="evaluators")
 def mutation(content: Content) -> Mapping[str, object] | None:
     """Show the mutation score by kind, evaluator and case, and damaged answers that pass."""
-    result = content.mutation
+    if not content.attached:
+        return None
+    from pytest_evalstudio.mutation.results import MutationResult
+
+    result = content.part(MutationResult)
     if result is None:
         return None
     return {

@@ -4,6 +4,12 @@ from pytest_evalstudio.core.plugins.contrib import Command, Contrib
 
 CONTRIB = Contrib(
     name="arena",
+    terms={"elo": 1, "win_rate": 2},
+    check_terms="pytest_evalstudio.arena.gates:check_terms",
+    entries="arena",
+    extra="pytest_evalstudio.contrib.arena.run_extra:arena_of",
+    plugins={"section": "pytest_evalstudio.contrib.arena.sections"},
+    templates="pytest_evalstudio.contrib.arena",
     commands={
         "arena": Command(
             target="pytest_evalstudio.cli.arena:add_to",

@@ -1,4 +1,4 @@
-"""Models compared in pairs."""
+"""Section of the page: models compared in pairs."""
 
 from __future__ import annotations
 
@@ -11,15 +11,20 @@ from pytest_evalstudio.report.sections import section
 @section("arena", title="Arena", order=30, tab="compare")
 def arena(content: Content) -> Mapping[str, object] | None:
     """Show the leaderboard, the win rates and what weakens them; nothing without an arena."""
-    if content.ratings is None:
+    if not content.analysis.run.arena:
         return None
     from pytest_evalstudio.arena.pictures import pictures
     from pytest_evalstudio.arena.text import category_rows, findings
+    from pytest_evalstudio.contrib.arena.run_extra import ArenaExtra
 
+    extra = content.part(ArenaExtra)
+    if extra is None:
+        return None
+    ratings = extra.ratings
     return {
-        "ratings": content.ratings,
-        "categories": category_rows(content.ratings) if content.ratings.categories else [],
-        "findings": list(findings(content.ratings)),
-        "pictures": list(pictures(content.ratings).values()),
+        "ratings": ratings,
+        "categories": category_rows(ratings) if ratings.categories else [],
+        "findings": list(findings(ratings)),
+        "pictures": list(pictures(ratings).values()),
         "missing": sum(pair.missing for pair in content.analysis.run.arena.values()),
     }

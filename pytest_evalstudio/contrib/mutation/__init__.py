@@ -4,6 +4,8 @@ from pytest_evalstudio.core.plugins.contrib import Command, Contrib
 
 CONTRIB = Contrib(
     name="mutation",
+    plugins={"section": "pytest_evalstudio.contrib.mutation.sections"},
+    templates="pytest_evalstudio.contrib.mutation",
     commands={
         "mutate": Command(
             target="pytest_evalstudio.cli.mutate:add_to",
