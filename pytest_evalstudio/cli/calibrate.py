@@ -132,7 +132,7 @@ def run(arguments: argparse.Namespace) -> int:
     from pytest_evalstudio.calibration.fit.calibrate import calibrate
     from pytest_evalstudio.calibration.fit.decision import risk_rule
     from pytest_evalstudio.calibration.labelling.outdated import without_outdated
-    from pytest_evalstudio.cli.tables import as_records, with_keys
+    from pytest_evalstudio.cli.sources import Rows, as_records
     from pytest_evalstudio.core.errors import ConfigurationError, DataError
     from pytest_evalstudio.formats.labels import majority, read_labels, read_ratings
     from pytest_evalstudio.validation.stored_scores import read_scores
@@ -144,7 +144,7 @@ def run(arguments: argparse.Namespace) -> int:
     path = _labels(arguments)
     read_labels(path, levels=True)
     rated = read_ratings(path, levels=True)
-    with as_records(arguments.results, with_keys({rating.key for rating in rated})) as records:
+    with as_records(arguments.results, Rows(keys={rating.key for rating in rated})) as records:
         scores = read_scores(records)
     ratings, outdated = without_outdated(rated, scores)
     labels, divided = majority(ratings)

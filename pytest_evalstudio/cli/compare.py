@@ -13,6 +13,7 @@ from pytest_evalstudio.core.errors import ConfigurationError
 if TYPE_CHECKING:
     import argparse
 
+    from pytest_evalstudio.cli.sources import Source
     from pytest_evalstudio.comparison.metrics import ComparisonLimits
     from pytest_evalstudio.comparison.results import Comparison
     from pytest_evalstudio.comparison.sides import Side
@@ -93,13 +94,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _compared(arguments: argparse.Namespace) -> Comparison:
-    from pytest_evalstudio.batch.table.recognition import is_scored_table
+    from pytest_evalstudio.cli.sources import source_of
     from pytest_evalstudio.comparison.compare import compare, with_rescored
     from pytest_evalstudio.comparison.metrics import ComparisonLimits
 
     limits = ComparisonLimits(allowed_drop=arguments.allowed_drop, tolerance=arguments.tolerance)
-    if is_scored_table(arguments.base):
-        return _of_tables(arguments, limits)
+    if (source := source_of(arguments.base)) is not None:
+        return _of_sources(source, arguments, limits)
     base, new = _sides(arguments)
     comparison = compare(base, new, limits=limits)
     if arguments.rescore:
@@ -107,29 +108,20 @@ def _compared(arguments: argparse.Namespace) -> Comparison:
     return comparison
 
 
-def _of_tables(arguments: argparse.Namespace, limits: ComparisonLimits) -> Comparison:
-    """Compare two scored tables, or two models of one."""
-    from pytest_evalstudio.batch.comparison.compare import compare_tables, side_of
-    from pytest_evalstudio.batch.table.reader import ScoredTable
-    from pytest_evalstudio.batch.table.recognition import is_scored_table
-    from pytest_evalstudio.comparison.compare import compare
-    from pytest_evalstudio.comparison.sides import of_model
-
+def _of_sources(source: Source, arguments: argparse.Namespace, limits: ComparisonLimits) -> Comparison:
+    """Compare two sources of one kind, or two models of one."""
     if arguments.rescore:
         raise ConfigurationError("--rescore: scores records, not tables; run `evalstudio score` again")
-    base = ScoredTable.open(arguments.base)
     if arguments.models:
         _check_single(arguments)
-        side = side_of(base)
         first, second = arguments.models
-        return compare(of_model(side, first, second), of_model(side, second, second), limits=limits)
+        return source.compare_models(arguments.base, first, second, limits=limits)
     _check_pair(arguments)
-    if not is_scored_table(arguments.new):
+    if not source.recognises(arguments.new):
         raise ConfigurationError(
-            f"{arguments.new}: is not a scored table, as the base is; compare two tables or two records"
+            f"{arguments.new}: is not {source.name}, as the base is; compare two of one kind"
         )
-    new = ScoredTable.open(arguments.new)
-    return compare_tables(base, new, models=renamed(arguments.model), limits=limits)
+    return source.compare(arguments.base, arguments.new, models=renamed(arguments.model), limits=limits)
 
 
 def _check_single(arguments: argparse.Namespace) -> None:

@@ -13,7 +13,6 @@ from pytest_evalstudio.core.numbers import DEFAULT_SEED
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.core.plugins.registry import Registry
     from pytest_evalstudio.report.build import Report
 
 
@@ -43,38 +42,26 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
-    from pytest_evalstudio.batch.table.recognition import is_scored_table
+    from pytest_evalstudio.cli.sources import source_of
     from pytest_evalstudio.engine.outputs import OutputFolder
     from pytest_evalstudio.record.reader import read_run, record_path
     from pytest_evalstudio.report.build import build_report
 
     registry = registry_for(arguments)
-    if is_scored_table(arguments.record):
-        return _describe(_of_table(arguments, registry))
+    output = Path(arguments.output)
+    if (source := source_of(arguments.record)) is not None:
+        if arguments.rows < 0:
+            raise ConfigurationError(f"--rows {arguments.rows}: must be 0 or more")
+        return _describe(
+            source.report(
+                arguments.record, output, rows=arguments.rows, seed=arguments.seed, registry=registry
+            )
+        )
     record = record_path(arguments.record)
     read_run(record)  # no folder is created for a file that is not a record
-    output = Path(arguments.output)
     with OutputFolder(output).locked():
         report = build_report(record, output, registry=registry, root=Path.cwd())
     return _describe(report)
-
-
-def _of_table(arguments: argparse.Namespace, registry: Registry) -> Report:
-    """Build the report of a scored table from its aggregates, its worst answers and a random sample."""
-    from tempfile import TemporaryDirectory
-
-    from pytest_evalstudio.batch.pages.page import excerpt_of
-    from pytest_evalstudio.batch.table.reader import ScoredTable
-    from pytest_evalstudio.engine.outputs import OutputFolder
-    from pytest_evalstudio.report.build import build_report
-
-    if arguments.rows < 0:
-        raise ConfigurationError(f"--rows {arguments.rows}: must be 0 or more")
-    table = ScoredTable.open(arguments.record)
-    output = Path(arguments.output)
-    with OutputFolder(output).locked(), TemporaryDirectory(prefix="evalstudio-") as folder:
-        excerpt = excerpt_of(table, Path(folder), size=arguments.rows, seed=arguments.seed)
-        return build_report(excerpt.record, output, {}, registry=registry, population=excerpt.population)
 
 
 def _describe(report: Report) -> int:

@@ -87,12 +87,12 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
-    from pytest_evalstudio.cli.tables import as_records, at_random
+    from pytest_evalstudio.cli.sources import Rows, as_records
     from pytest_evalstudio.validation.stored_scores import read_scores
     from pytest_evalstudio.validation.weaknesses.method import describe, find_all_weaknesses
     from pytest_evalstudio.validation.weaknesses.plot import weakness_pictures
 
-    with as_records(arguments.results, at_random(arguments.rows, arguments.seed)) as records:
+    with as_records(arguments.results, Rows(sample=arguments.rows, seed=arguments.seed)) as records:
         scores = read_scores(records)
     metrics = listed(arguments.metric) or [
         column.key for column in scores.columns.values() if column.metric.primary

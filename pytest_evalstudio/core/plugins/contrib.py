@@ -53,6 +53,7 @@ class Contrib:
         entries: name of its entries in the header of a record, "" for none.
         extra: "package.module:function" that returns what the part computes from a record with such entries,
             a `report.extras.RunExtra`, or None.
+        source: "package.module:object", a `cli.sources.Source` of answers.
         plugins: by kind ("section", "step", …), the package or module whose modules declare plugins.
         templates: package with the folder `templates` of its sections.
     """
@@ -63,6 +64,7 @@ class Contrib:
     check_terms: str = ""
     entries: str = ""
     extra: str = ""
+    source: str = ""
     plugins: Mapping[str, str] = field(default_factory=dict)
     templates: str = ""
 

@@ -4,6 +4,7 @@ from pytest_evalstudio.core.plugins.contrib import Command, Contrib
 
 CONTRIB = Contrib(
     name="tables",
+    source="pytest_evalstudio.contrib.tables.source:SCORED_TABLES",
     commands={
         "score": Command(
             target="pytest_evalstudio.cli.score:add_to",
