@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pytest_evalstudio.batch.score import score_table
     from pytest_evalstudio.batch.table.reader import ScoredTable
+    from pytest_evalstudio.contrib.guard.fixtures import EvalGuard
     from pytest_evalstudio.core.attachments import Attachment
     from pytest_evalstudio.core.cases import Answer, Case, Prompt, Relationship, Turn
     from pytest_evalstudio.core.errors import (
@@ -47,13 +48,14 @@ if TYPE_CHECKING:
     from pytest_evalstudio.formats.lab import Model, TestLab
     from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
     from pytest_evalstudio.mrm.generate import Generated, generate_test_cases
-    from pytest_evalstudio.plugin.fixtures import AskedModel, Check, EvalCase, EvalGuard, EvalModel, EvalSuite
+    from pytest_evalstudio.plugin.fixtures import AskedModel, Check, EvalCase, EvalModel, EvalSuite
     from pytest_evalstudio.plugin.perturbed_cases import EvalPerturb
     from pytest_evalstudio.report.build import Report, build_report
 
 _HOMES = {
     "batch.score": ("score_table",),
     "batch.table.reader": ("ScoredTable",),
+    "contrib.guard.fixtures": ("EvalGuard",),
     "core.attachments": ("Attachment",),
     "core.cases": ("Answer", "Case", "Prompt", "Relationship", "Turn"),
     "core.steps": ("Step",),
@@ -85,7 +87,7 @@ _HOMES = {
     "formats.lab": ("Model", "TestLab"),
     "formats.suite": ("Test", "TestCase", "TestSuite"),
     "mrm.generate": ("Generated", "generate_test_cases"),
-    "plugin.fixtures": ("AskedModel", "Check", "EvalCase", "EvalGuard", "EvalModel", "EvalSuite"),
+    "plugin.fixtures": ("AskedModel", "Check", "EvalCase", "EvalModel", "EvalSuite"),
     "plugin.perturbed_cases": ("EvalPerturb",),
     "report.build": ("Report", "build_report"),
 }

@@ -93,7 +93,7 @@ LOADERS: dict[str, tuple[str, ...]] = {
     "traces/files.py": (TOOLS,),
     "mutation/subjects.py": (SUITES, LABS, RECORDS),
     "report/data/pictures.py": (RECORDS,),
-    "report/workflow.py": (WORKFLOWS,),
+    "contrib/validation/artifact_files.py": (WORKFLOWS,),
     **dict.fromkeys(("cli/arena.py", "cli/common.py", "cli/validate.py"), (SUITES, LABS)),
     "cli/importing.py": (SUITES, LABS),
     "cli/mrm_clone.py": (WORKFLOWS,),

@@ -94,7 +94,7 @@ def _add_sign_off(parser: argparse.ArgumentParser) -> None:
 
 def write_report(arguments: argparse.Namespace) -> int:
     """Write the artifacts again."""
-    from pytest_evalstudio.report.workflow import write_workflow_artifacts
+    from pytest_evalstudio.contrib.validation.artifact_files import write_workflow_artifacts
 
     say(str(write_workflow_artifacts(workflow_run(arguments))))
     return FINE
@@ -102,10 +102,10 @@ def write_report(arguments: argparse.Namespace) -> int:
 
 def sign_off(arguments: argparse.Namespace) -> int:
     """Store a sign-off, write the artifacts that show it, and print the head of the chain."""
+    from pytest_evalstudio.contrib.validation.artifact_files import PAGE, write_signed_artifacts
     from pytest_evalstudio.core.errors import ConfigurationError
     from pytest_evalstudio.mrm.artifacts.sign_off import new_sign_off
     from pytest_evalstudio.mrm.artifacts.summary import conclude, summarise
-    from pytest_evalstudio.report.workflow import PAGE, write_signed_artifacts
 
     exceptions = {}
     for text in arguments.exceptions:

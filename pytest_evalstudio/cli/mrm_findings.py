@@ -57,9 +57,9 @@ def add_findings(add: AddsAction) -> None:
 
 def findings(arguments: argparse.Namespace) -> int:
     """Change the register if the arguments ask for it, and show it."""
+    from pytest_evalstudio.contrib.validation.artifact_files import write_workflow_artifacts
     from pytest_evalstudio.mrm.artifacts.register import COLUMNS, read_register, write_register
     from pytest_evalstudio.mrm.workflow.states import REGISTER
-    from pytest_evalstudio.report.workflow import write_workflow_artifacts
 
     run = workflow_run(arguments)
     earlier = read_register(run.folder / REGISTER)

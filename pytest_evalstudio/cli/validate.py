@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, loca
 from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.figures import counted
+from pytest_evalstudio.core.plugins.contrib import FileKind, file_kinds, loaded
 
 if TYPE_CHECKING:
     import argparse
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
     from pytest_evalstudio.core.plugins.registry import Registry
     from pytest_evalstudio.engine.scoring.plan import Plan
     from pytest_evalstudio.formats.config import Configuration
-    from pytest_evalstudio.formats.source import Source
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -43,24 +44,25 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _validator(name: str) -> Callable[[str, Registry], int]:
-    from pytest_evalstudio.formats.recognition import has_gates
-    from pytest_evalstudio.formats.scores import is_scores_name
-
-    if is_scores_name(name) and (name.endswith(".toml") or has_gates(Path(name))):
-        return _validate_scores
+    if (kind := _kind_by_name(name)) is not None:
+        return functools.partial(_validate_kind, kind)
     return _validate_configuration if name.endswith(".toml") else _validate_data
 
 
-def _validate_scores(name: str, registry: Registry) -> int:
-    """Check a file with gates, its gates and its tables."""
-    from pytest_evalstudio.batch.gates.access import TableAccess
-    from pytest_evalstudio.batch.gates.checks import GatedTable
-    from pytest_evalstudio.formats.scores import read_scores_file
+def _kind_by_name(name: str) -> FileKind | None:
+    """Return the kind of an optional part by a file's name; the content of a JSON file must agree."""
+    for kind in file_kinds():
+        if kind.suffixes and Path(name).name.lower().endswith(kind.suffixes):
+            recognises: Callable[[Path], bool] = loaded(kind.recognises)
+            if name.endswith(".toml") or recognises(Path(name)):
+                return kind
+    return None
 
-    path = local(name)
-    access = TableAccess.of(configuration_for(name))
-    gated = GatedTable(read_scores_file(path, name), path.parent, access=access)
-    say(f"{name}: gates over a scored table, {len(gated.checks)} checks of {len(gated.models)} models: fine")
+
+def _validate_kind(kind: FileKind, name: str, registry: Registry) -> int:
+    """Check a file of an optional part."""
+    validate: Callable[[Path, str, Registry], str] = loaded(kind.validate)
+    say(f"{name}: {validate(local(name), name, registry)}: fine")
     return FINE
 
 
@@ -119,12 +121,12 @@ def _validate_data(name: str, registry: Registry) -> int:
     from pytest_evalstudio.engine.scoring.plan import Plan
     from pytest_evalstudio.engine.scoring.tasks import ModelInfo, tasks
     from pytest_evalstudio.formats.files import read
-    from pytest_evalstudio.formats.kinds import kind_of, read_source
+    from pytest_evalstudio.formats.kinds import part_kind, read_source
 
     path = local(name)
     source = read_source(path, name)
-    if kind_of(source.data) == "workflow":
-        return _validate_workflow(source, path, name, registry)
+    if (kind := part_kind(source.data)) is not None:
+        return _validate_kind(kind, name, registry)
     file = read(source)
     for warning in file.warnings:
         say(f"warning: {warning}")
@@ -204,11 +206,3 @@ def _ambiguous_conditions(cases: Iterable[Case]) -> Iterator[str]:
         if strings := ambiguous_strings(parse_condition(text)):
             found = f'"{strings[0]}" is found in "{longer_number(strings[0])}" as well'
             yield f'{key}: the condition: {found}; write word("{strings[0]}") or number(...)'
-
-
-def _validate_workflow(source: Source, path: Path, name: str, registry: Registry) -> int:
-    from pytest_evalstudio.cli.workflow_files import check_workflow
-
-    run = check_workflow(source, path, configuration_for(name), registry)
-    say(f"{name}: workflow, {len(run.specs)} steps: fine")
-    return FINE

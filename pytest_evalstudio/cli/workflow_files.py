@@ -28,6 +28,19 @@ def workflow_run(arguments: argparse.Namespace) -> WorkflowRun:
     return WorkflowRun(read_workflow(read_source(path)), path, config, registry_for(arguments))
 
 
+def validate_workflow(path: Path, name: str, registry: Registry) -> str:
+    """Check a workflow, and describe it.
+
+    Raises:
+        DataError: see `check_workflow`.
+        ConfigurationError: see `check_workflow`.
+    """
+    from pytest_evalstudio.formats.kinds import read_source
+
+    run = check_workflow(read_source(path, name), path, configuration_for(name), registry)
+    return f"workflow, {len(run.specs)} steps"
+
+
 def check_workflow(source: Source, path: Path, config: Configuration, registry: Registry) -> WorkflowRun:
     """Return a workflow whose documents, steps, model and evaluators exist.
 

@@ -3,43 +3,53 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from importlib.resources import files
 
+from pydantic import BaseModel
+
 from pytest_evalstudio.core.errors import unknown_name
+from pytest_evalstudio.core.plugins.contrib import file_kinds, loaded
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.formats.fields import FormatModel
 from pytest_evalstudio.formats.lab import TestLab
-from pytest_evalstudio.formats.scores import ScoresFile
 from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
-from pytest_evalstudio.formats.workflow import ROOT, Workflow
 
-MODELS: dict[str, type[FormatModel] | type[Workflow] | type[ScoresFile]] = {
+_CORE: Mapping[str, type[FormatModel]] = {
     "suite": TestSuite,
     "test": Test,
     "test_case": TestCase,
     "lab": TestLab,
     "dataset": LlmDataset,
-    "workflow": Workflow,
-    "scores": ScoresFile,
 }
+
+
+def schema_kinds() -> list[str]:
+    """Return the formats with a schema, those of optional parts included."""
+    return [*_CORE, *(kind.name for kind in file_kinds())]
 
 
 def generate(kind: str) -> dict[str, object]:
     """Generate the schema of a format from its model.
 
     Args:
-        kind: one of `MODELS`.
+        kind: one of `schema_kinds()`.
     """
-    schema = MODELS[kind].model_json_schema()
-    if MODELS[kind] is Workflow:
-        properties = {ROOT: schema, "$schema": {"type": "string"}}
+    dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    if kind in _CORE:
+        return {**dialect, **_CORE[kind].model_json_schema()}
+    (of_part,) = (file_kind for file_kind in file_kinds() if file_kind.name == kind)
+    model: type[BaseModel] = loaded(of_part.model)
+    schema = model.model_json_schema()
+    if of_part.root:
+        properties = {of_part.root: schema, "$schema": {"type": "string"}}
         schema = {
             "type": "object",
             "properties": properties,
-            "required": [ROOT],
+            "required": [of_part.root],
             "additionalProperties": False,
         }
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+    return {**dialect, **schema}
 
 
 def text_of(kind: str) -> str:
@@ -48,8 +58,8 @@ def text_of(kind: str) -> str:
     Raises:
         ConfigurationError: if there is no such format.
     """
-    if kind not in MODELS:
-        raise unknown_name("format", kind, MODELS, f"There are: {', '.join([*MODELS, 'record'])}.")
+    if kind not in (kinds := schema_kinds()):
+        raise unknown_name("format", kind, kinds, f"There are: {', '.join([*kinds, 'record'])}.")
     return (files("pytest_evalstudio.formats") / "schemas" / f"{kind}.schema.json").read_text(
         encoding="utf-8"
     )

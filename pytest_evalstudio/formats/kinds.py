@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.plugins.contrib import FileKind, file_kinds
 from pytest_evalstudio.formats.csv_text import parse_csv
 from pytest_evalstudio.formats.source import CSV_SUFFIXES, SUFFIXES, YAML_SUFFIXES, Source, parse, read_text
 
@@ -27,8 +28,8 @@ def kind_of(data: object) -> str:
     """
     if not isinstance(data, dict):
         return ""
-    if "evalstudio_workflow" in data:
-        return "workflow"
+    if (kind := part_kind(data)) is not None:
+        return kind.name
     if "tests" in data:
         is_of_promptfoo = "prompts" in data and ("providers" in data or "targets" in data)
         return "" if is_of_promptfoo else "suite"
@@ -37,6 +38,13 @@ def kind_of(data: object) -> str:
     if "inputs" in data:
         return "dataset"
     return "suite" if suite_root(data) else ""
+
+
+def part_kind(data: object) -> FileKind | None:
+    """Return the kind of an optional part that a file is by its root keys, None for another file."""
+    if not isinstance(data, dict):
+        return None
+    return next((kind for kind in file_kinds() if kind.root and kind.root in data), None)
 
 
 def suite_root(data: Mapping[str, object]) -> str:
@@ -72,8 +80,8 @@ def unsupported(source: Source) -> DataError:
 
     if (foreign := foreign_file(source.data)) is not None:
         return DataError(foreign.fact, source=source.name)
-    is_workflow = kind_of(source.data) == "workflow"
-    fault = "is a workflow, which has no test cases" if is_workflow else "has no supported format"
+    kind = part_kind(source.data)
+    fault = "has no supported format" if kind is None else f"is a {kind.name}, which has no test cases"
     return DataError(f"{fault}: {EXPECTED}", source=source.name)
 
 

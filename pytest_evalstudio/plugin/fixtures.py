@@ -1,8 +1,7 @@
-"""Fixtures of tests in Python: eval_<id> of each evaluator, eval_case, eval_model, eval_suite, eval_guard."""
+"""Fixtures of tests in Python: eval_<id> of each evaluator, eval_case, eval_model and others."""
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,6 +13,7 @@ import pytest
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
 from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.core.plugins.contrib import contribs, loaded
 from pytest_evalstudio.engine.asking.dialogues import Request
 from pytest_evalstudio.engine.asking.prompts import case_variables, prompt_of
 from pytest_evalstudio.engine.builders import CaseFields, CaseFieldsWithCorpus, make_case
@@ -39,7 +39,6 @@ from pytest_evalstudio.plugin.perturbed_cases import perturb_fixture
 from pytest_evalstudio.plugin.reports import CHECKS
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.guard.checking import Guard
     from pytest_evalstudio.plugin.pacing import AskedAhead
     from pytest_evalstudio.plugin.session import EvalSession
 
@@ -69,12 +68,6 @@ class EvalSuite(Protocol):
 
     @overload
     def __call__(self, path: str | Path, kind: type[Content], /) -> Content: ...
-
-
-class EvalGuard(Protocol):
-    """Type of the fixture `eval_guard`: opens a guardrail configuration."""
-
-    def __call__(self, path: str, /) -> Guard: ...
 
 
 class Check:
@@ -322,10 +315,14 @@ def fixture_functions(evals: EvalSession) -> dict[str, FixtureFunction]:
         _case_fixture(),
         _model_fixture(evals),
         _suite_fixture(),
-        _guard_fixture(evals),
         perturb_fixture(evals),
     )
-    return functions | dict(zip(GENERAL, general, strict=True))
+    functions |= dict(zip(GENERAL, general, strict=True))
+    for contrib in contribs():
+        for name, target in contrib.fixtures.items():
+            make: Callable[[EvalSession], FixtureFunction] = loaded(target)
+            functions[name] = make(evals)
+    return functions
 
 
 def _check_fixture(evals: EvalSession, id: str) -> FixtureFunction:
@@ -401,30 +398,6 @@ def _suite_fixture() -> FixtureFunction:
         yield load
 
     return eval_suite
-
-
-def _guard_fixture(evals: EvalSession) -> FixtureFunction:
-    def eval_guard(request: pytest.FixtureRequest) -> Iterator[EvalGuard]:
-        """Opens a guardrail configuration; a relative path starts at the test's folder."""
-        from pytest_evalstudio.guard.checking import Guard
-
-        with contextlib.ExitStack() as guards:
-
-            def opened(path: str) -> Guard:
-                try:
-                    guard = Guard(
-                        request.path.parent / path,
-                        settings=evals.configuration(request.path.parent),
-                        registry=evals.registry,
-                        cache=evals.settings.cache(),
-                    )
-                except ConfigurationError as exc:
-                    pytest.fail(shown(f"configuration: {exc}"), pytrace=False)
-                return guards.enter_context(guard)
-
-            yield opened
-
-    return eval_guard
 
 
 def _with_usage_errors(

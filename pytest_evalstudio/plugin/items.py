@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ import pytest
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
+from pytest_evalstudio.core.plugins.contrib import contribs, loaded
 from pytest_evalstudio.engine.asking.downloads import base_of
 from pytest_evalstudio.engine.perturbing.tasks import perturbed_tasks
 from pytest_evalstudio.engine.perturbing.texts import Perturber
@@ -24,7 +25,7 @@ from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo, item_name, tasks
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.files import EvalFile, read
-from pytest_evalstudio.formats.kinds import kind_of, read_source
+from pytest_evalstudio.formats.kinds import part_kind, read_source
 from pytest_evalstudio.formats.lab import TestLab, labels
 from pytest_evalstudio.formats.recognition import Likeness, likeness, missing_part
 from pytest_evalstudio.formats.source import Source
@@ -80,10 +81,9 @@ class EvalFileCollector(pytest.File):
         if source is None:
             return
         self.evals.collected_files += 1
-        if kind_of(source.data) == "workflow":
-            from pytest_evalstudio.plugin.workflows import step_items
-
-            self.kind = "workflow"
+        if (kind := part_kind(source.data)) is not None:
+            step_items: Callable[[EvalFileCollector, Source], Iterator[pytest.Item]] = loaded(kind.items)
+            self.kind = kind.name
             yield from step_items(self, source)
             return
         try:
@@ -124,10 +124,12 @@ class EvalFileCollector(pytest.File):
         for task in collected:
             # The whole id, as pytest would parse it from its cache: else --lf does not know the item again.
             yield EvalItem.from_parent(self, name=task.name, nodeid=f"{self.nodeid}::{task.name}", task=task)
-        if config.arena is not None:
-            from pytest_evalstudio.plugin.arena import pair_items
-
-            yield from pair_items(self, config, collected)
+        for contrib in contribs():
+            if contrib.items and getattr(config, contrib.table) is not None:
+                more_items: Callable[
+                    [EvalFileCollector, Configuration, Sequence[EvalTask]], Iterator[pytest.Item]
+                ] = loaded(contrib.items)
+                yield from more_items(self, config, collected)
 
     def _source(self) -> Source | None:
         """Return the parsed file, None if it was not named and is not surely an evaluation file."""

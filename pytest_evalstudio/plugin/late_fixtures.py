@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from pytest_evalstudio.core.plugins.index import MODULES
+from pytest_evalstudio.core.plugins.index import FIXTURES, MODULES
 
 PREFIX = "eval_"
-GENERAL = (f"{PREFIX}case", f"{PREFIX}model", f"{PREFIX}suite", f"{PREFIX}guard", f"{PREFIX}perturb")
+GENERAL = (f"{PREFIX}case", f"{PREFIX}model", f"{PREFIX}suite", f"{PREFIX}perturb")
 """Names of the fixtures that are of no evaluator."""
-NAMES = frozenset((*GENERAL, *(PREFIX + id for id in MODULES["evaluator"])))
+NAMES = frozenset((*GENERAL, *FIXTURES, *(PREFIX + id for id in MODULES["evaluator"])))
 FixtureFunction = Callable[[pytest.FixtureRequest], Iterator[object]]
 
 

@@ -20,6 +20,11 @@ class RecordedItem(pytest.Item):
     """Place among the items of its file where later ones depend on earlier ones; None where none does."""
 
     @property
+    def family(self) -> str | None:
+        """Return the name of the items that are in one shard with it; None for an item of every shard."""
+        return None
+
+    @property
     @abstractmethod
     def chunk_name(self) -> str:
         """Return the name of the chunk that stays on one xdist worker."""

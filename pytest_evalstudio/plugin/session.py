@@ -7,7 +7,7 @@ import functools
 import gc
 import threading
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from pytest_evalstudio.engine.asking.tracing import Tracing
     from pytest_evalstudio.engine.scoring.spans import EvaluatorSpans
     from pytest_evalstudio.engine.shrinking.flips import ShrinkLimits
-    from pytest_evalstudio.mrm.workflow.run import WorkflowRun
     from pytest_evalstudio.plugin.baseline import SessionBaseline
     from pytest_evalstudio.plugin.items import EvalItem
     from pytest_evalstudio.plugin.late_fixtures import FixtureFunction
@@ -74,7 +73,7 @@ class EvalSession:
         confirmation_test: of regressed items; None where none is asked again.
         sent_plan: whether this worker has sent its plan to the controller, which replies with the run.
         announcement: line about the interrupted run that this one continues, "" for a new one.
-        workflows: those of which a step has run here, by file.
+        at_end: what optional parts write at the end, by the file whose items have run here.
         collected: file, key and model of the items that a comparison does not miss, though they may not run:
             the deselected ones, and with a baseline all collected ones.
         has_deselected: whether pytest deselected test cases.
@@ -92,7 +91,7 @@ class EvalSession:
         self.host_fixtures: set[str] = set()
         self.announced = Announced()
         self._warned: set[str] = set()
-        self.workflows: dict[Path, WorkflowRun] = {}
+        self.at_end: dict[Path, Callable[[], None]] = {}
         self.collected: set[CaseOfModel] = set()
         self.has_deselected = False
         self._shared: WorkerPlan | None = None

@@ -135,8 +135,7 @@ class SessionHooks:
         Write the workflows' artifacts, finish the record, build the report, check the gates, close services.
         """
         with self.evals.services:
-            if self.evals.workflows:
-                self._write_artifacts()
+            self._write_artifacts()
             if "provider" in self.evals.__dict__ and (spent := self.evals.provider.spent()):
                 if hasattr(self.evals.config, "workeroutput"):
                     self.evals.config.workeroutput[SPENT] = spent
@@ -153,13 +152,11 @@ class SessionHooks:
         )
 
     def _write_artifacts(self) -> None:
-        from pytest_evalstudio.report.workflow import write_workflow_artifacts
-
-        for path, run in self.evals.workflows.items():
+        for path, write in self.evals.at_end.items():
             try:
-                write_workflow_artifacts(run)
+                write()
             except (EvalStudioError, OSError) as exc:
-                self.evals.warn(f"{path}: the workflow's artifacts could not be written: {exc}", path)
+                self.evals.warn(f"{path}: its artifacts could not be written: {exc}", path)
 
     @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:

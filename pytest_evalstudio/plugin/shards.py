@@ -12,7 +12,7 @@ import pytest
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.engine.scoring.tasks import EvalTask
 from pytest_evalstudio.plugin.items import EvalItem
-from pytest_evalstudio.plugin.workflows import WorkflowStep
+from pytest_evalstudio.plugin.recorded import RecordedItem
 
 _FORM = re.compile(r"([1-9]\d{0,5})/([1-9]\d{0,5})")
 
@@ -52,8 +52,8 @@ def split(items: Sequence[pytest.Item], shard: Shard) -> tuple[list[pytest.Item]
 
 
 def _family(item: pytest.Item) -> str | None:
-    if isinstance(item, WorkflowStep):
-        return item.nodeid.partition("::")[0]
+    if isinstance(item, RecordedItem):
+        return item.family
     if not isinstance(item, EvalItem):
         return None
     return f"{item.file.nodeid}\0{_original(item.planned).key}"

@@ -6,12 +6,13 @@ import os
 import shlex
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_evalstudio.core.figures import counted, figure, interval, percent, plural
 from pytest_evalstudio.core.outcomes import SEVERITIES
+from pytest_evalstudio.core.plugins.contrib import contribs, loaded
 from pytest_evalstudio.engine.analysis.flip_rates import COPY
 from pytest_evalstudio.engine.analysis.run_info import stored_steps_sentence
 from pytest_evalstudio.record.schema import JudgeSpend, StepEntry
@@ -161,22 +162,19 @@ def workflow_lines(analysis: Analysis, root: Path) -> Iterator[str]:
             has_result = step.status in ("completed", "waiting")
             text = step.summary if has_result else ", ".join(f"needs {id}" for id in step.lacks)
             yield f"  {step.number}. {step.step}: {step.status}" + (f" - {text}" if text else "")
-            yield from (f"     {line}" for line in _control_lines(step))
+            yield from (f"     {line}" for line in _step_lines(step))
         if stored := stored_steps_sentence(steps, analysis.run.created):
             yield f"  stored: {stored}"
         if (root / steps[0].page).is_file():
             yield f"  {steps[0].page}"
 
 
-def _control_lines(step: StepEntry) -> Iterator[str]:
-    """Yield the results of the controls of a step that has any."""
-    if "controls" not in step.figures:
-        return
-    from pytest_evalstudio.mrm.steps.automated_evaluation.results import EvaluationResults
-    from pytest_evalstudio.validation.controls.results import control_lines
-    from pytest_evalstudio.validation.typed_results import read_results
-
-    yield from control_lines(read_results(step.step, step.figures, EvaluationResults).controls)
+def _step_lines(step: StepEntry) -> Iterator[str]:
+    """Yield what optional parts say of a step."""
+    for contrib in contribs():
+        if contrib.step_lines:
+            lines: Callable[[StepEntry], Iterator[str]] = loaded(contrib.step_lines)
+            yield from lines(step)
 
 
 def judging_lines(analysis: Analysis) -> Iterator[str]:

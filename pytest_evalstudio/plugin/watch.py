@@ -5,13 +5,14 @@ from __future__ import annotations
 import fnmatch
 import os
 import re
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_evalstudio.core.plugins.index import SUFFIXES as PART_SUFFIXES
 from pytest_evalstudio.plugin.keys import (
     COUNTS,
     GATE,
@@ -27,13 +28,12 @@ from pytest_evalstudio.plugin.keys import (
 from pytest_evalstudio.plugin.late_fixtures import NAMES, PREFIX, late_fixtures
 
 if TYPE_CHECKING:
+    from pytest_evalstudio.core.plugins.contrib import FileKind
     from pytest_evalstudio.plugin.session import EvalSession
 
 SUFFIXES = (".json", ".yaml", ".yml", ".csv", ".tsv")
 RECORD = "record.jsonl"
 """File that every folder of a report has."""
-SCORES = ("_scores.toml", "_scores.json")
-"""Ends of the names of files with gates over a scored table."""
 LISTED_GATES = 20
 """Gates that are met and listed in the summary; more of them are counted."""
 
@@ -58,11 +58,12 @@ class Watch:
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
         """Collect files that are named, and those of a folder that are surely evaluation files."""
-        if file_path.name.lower().endswith(SCORES) and self._has_gates(file_path, parent):
-            from pytest_evalstudio.plugin.scores import ScoresFileCollector
+        if file_path.name.lower().endswith(PART_SUFFIXES) and (kind := self._kind_of_part(file_path, parent)):
+            from pytest_evalstudio.core.plugins.contrib import loaded
 
+            collector: type[pytest.File] = loaded(kind.collector)
             nodeid, evals = self._nodeid(file_path), eval_session(self.config)
-            return ScoresFileCollector.from_parent(parent, path=file_path, nodeid=nodeid, evals=evals)
+            return collector.from_parent(parent, path=file_path, nodeid=nodeid, evals=evals)
         if not file_path.name.lower().endswith(SUFFIXES):
             return None
         named = parent.session.isinitpath(file_path)
@@ -195,13 +196,23 @@ class Watch:
         except ValueError:  # another drive
             return path.as_posix()
 
-    def _has_gates(self, path: Path, parent: pytest.Collector) -> bool:
-        """Return whether a file has gates over a scored table, or is named and is nothing else of ours."""
-        from pytest_evalstudio.formats.recognition import Likeness, has_gates, likeness
+    def _kind_of_part(self, path: Path, parent: pytest.Collector) -> FileKind | None:
+        """Return the kind of an optional part that a file is, or is named as and nothing else."""
+        from pytest_evalstudio.core.plugins.contrib import file_kinds, loaded
+        from pytest_evalstudio.formats.recognition import Likeness, likeness
 
-        if has_gates(path):
-            return parent.session.isinitpath(path) or self._is_looked_at(path)
-        return parent.session.isinitpath(path) and likeness(path) is Likeness.NONE
+        is_named = parent.session.isinitpath(path)
+        for kind in file_kinds():
+            if not (kind.suffixes and path.name.lower().endswith(kind.suffixes)):
+                continue
+            recognises: Callable[[Path], bool] = loaded(kind.recognises)
+            if recognises(path):
+                is_wanted = is_named or self._is_looked_at(path)
+            else:
+                is_wanted = is_named and likeness(path) is Likeness.NONE
+            if is_wanted:
+                return kind
+        return None
 
     def _is_looked_at(self, path: Path) -> bool:
         """Return whether the name of a file is one that is looked at while a folder is walked."""
@@ -218,8 +229,8 @@ class Watch:
             return  # tables of numbers have the columns of a data set too often
         if any((folder / RECORD).is_file() for folder in path.parents):
             return  # a report's own files
+        from pytest_evalstudio.core.plugins.contrib import is_artifact
         from pytest_evalstudio.formats.recognition import Likeness, likeness
-        from pytest_evalstudio.mrm.workflow.states import is_artifact
 
         if likeness(path) is not Likeness.LIKELY or is_artifact(path):
             return
@@ -242,7 +253,7 @@ class Watch:
             and not self.is_configured(path.parent)
         ):
             return False
-        from pytest_evalstudio.mrm.workflow.states import is_artifact
+        from pytest_evalstudio.core.plugins.contrib import is_artifact
 
         return not is_artifact(path)
 

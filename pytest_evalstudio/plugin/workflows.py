@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -77,6 +78,11 @@ class WorkflowStep(RecordedItem):
         self.add_marker(pytest.mark.mrm_step(spec.id, id=spec.id))
 
     @property
+    def family(self) -> str:
+        """Return the file: all steps are in one shard."""
+        return self.nodeid.partition("::")[0]
+
+    @property
     def chunk_name(self) -> str:
         """Return the chunk that keeps the steps of a workflow on one xdist worker."""
         return f"{self.nodeid.partition('::')[0]}#workflow"
@@ -88,8 +94,8 @@ class WorkflowStep(RecordedItem):
             raise pytest.skip.Exception(f"needs {statuses}", _use_item_location=True)
 
     def runtest(self) -> None:
+        from pytest_evalstudio.contrib.validation.artifact_files import PAGE
         from pytest_evalstudio.plugin.chunked import ProgressLine
-        from pytest_evalstudio.report.workflow import PAGE
 
         settings = self._evals.settings
         status = self._run.status(self._spec.id)
@@ -97,9 +103,9 @@ class WorkflowStep(RecordedItem):
         if status.status == "completed" and not anew:
             self._report()
             if not (self._run.folder / PAGE).is_file():
-                self._evals.workflows[self.path] = self._run
+                self._evals.at_end[self.path] = functools.partial(_write_artifacts, self._run)
             return
-        self._evals.workflows[self.path] = self._run
+        self._evals.at_end[self.path] = functools.partial(_write_artifacts, self._run)
         with ProgressLine(self, self._spec.id) as progress:
             state = self._run.run(
                 self._spec.id,
@@ -124,9 +130,9 @@ class WorkflowStep(RecordedItem):
 
     def payload(self, report: pytest.TestReport) -> Payload:
         """Return the record's entry of the step, personal data and secrets masked."""
+        from pytest_evalstudio.contrib.validation.artifact_files import PAGE
         from pytest_evalstudio.mrm.artifacts.evidence import evidence_of, evidence_rows
         from pytest_evalstudio.mrm.artifacts.sign_off import sign_offs
-        from pytest_evalstudio.report.workflow import PAGE
 
         entry = step_entry(
             self._run,
@@ -153,3 +159,15 @@ class WorkflowStep(RecordedItem):
 
     def reportinfo(self) -> tuple[Path, int, str]:
         return self.path, 0, self.name
+
+
+def _write_artifacts(run: WorkflowRun) -> None:
+    """Write the artifacts of a workflow at the end of the session.
+
+    Raises:
+        EvalStudioError: if the folder of the artifacts cannot be used.
+        OSError: if it cannot be written.
+    """
+    from pytest_evalstudio.contrib.validation.artifact_files import write_workflow_artifacts
+
+    write_workflow_artifacts(run)

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from html import unescape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, urlencode
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
@@ -35,10 +35,6 @@ from pytest_evalstudio.report.findings import ReportFinding
 from pytest_evalstudio.report.sections.evaluators import evaluator_part
 from pytest_evalstudio.report.verdict import run_name
 
-if TYPE_CHECKING:
-    from pytest_evalstudio.mrm.artifacts.model_card import ModelCard
-    from pytest_evalstudio.mrm.artifacts.summary import WorkflowSummary
-
 
 def page_pieces(
     content: Content,
@@ -54,20 +50,20 @@ def page_pieces(
         blocks: data for the page's scripts.
     """
     parts = [
-        (spec, _markup(built if isinstance(built, str) else _rendered(spec, content, built)))
+        (spec, trusted_markup(built if isinstance(built, str) else _rendered(spec, content, built)))
         for spec, built in built_sections(content, registry)
         if built is not None
     ]
-    further = [(title, _markup(html)) for title, html in more]
+    further = [(title, trusted_markup(html)) for title, html in more]
     shared = {
-        "script": _markup(assets.script()),
-        "mark": _markup(assets.MARK),
+        "script": trusted_markup(assets.script()),
+        "mark": trusted_markup(assets.MARK),
         "blocks": blocks,
         "name": run_name(content.analysis),
         "tabs": list(_tabs(content, parts, has_more=bool(further))),
         "more": further,
     }
-    return _environment().get_template("page.html").generate(_shared(content, scripts=True) | shared)
+    return environment().get_template("page.html").generate(_shared(content, scripts=True) | shared)
 
 
 class Tab(Struct, frozen=True, kw_only=True):
@@ -102,7 +98,7 @@ def _tabs(content: Content, parts: list[tuple[SectionSpec, Markup]], *, has_more
 
 def _rendered(spec: SectionSpec, content: Content, values: Mapping[str, object]) -> str:
     """Return a section of this package as its template renders it."""
-    template = _environment().get_template(f"{spec.id}.html")
+    template = environment().get_template(f"{spec.id}.html")
     return template.render(content=content, analysis=content.analysis, **values)
 
 
@@ -114,9 +110,9 @@ def _template_packages() -> list[str]:
 
 def compile_templates() -> None:
     """Compile all templates ahead; this takes a tenth of a second."""
-    environment = _environment()
-    for name in environment.list_templates():
-        environment.get_template(name)
+    templates = environment()
+    for name in templates.list_templates():
+        templates.get_template(name)
 
 
 def render_evaluator(content: Content, id: str) -> str:
@@ -127,59 +123,6 @@ def render_evaluator(content: Content, id: str) -> str:
 def render_leaderboard(content: Content, board: Leaderboard) -> str:
     """Render one leaderboard as a separate page."""
     return _document("leaderboard.html", content, board=board)
-
-
-def render_workflow(summary: WorkflowSummary, artifacts: Mapping[str, str], card: ModelCard) -> str:
-    """Render a workflow as a separate page.
-
-    Args:
-        summary: of the workflow.
-        card: its model card.
-        artifacts: names of files next to the page, with their descriptions.
-    """
-    from pytest_evalstudio.mrm.artifacts.conclusion import describe_decision
-    from pytest_evalstudio.mrm.artifacts.evidence import evidence_rows
-    from pytest_evalstudio.mrm.artifacts.model_card import inventory_rows
-    from pytest_evalstudio.validation.controls.results import exclusion_notes
-
-    decision = card.conclusion.decision
-    shared = {"style": _markup(assets.style()), "policy": _markup(assets.policy(scripts=False))}
-    return (
-        _environment()
-        .get_template("workflow.html")
-        .render(
-            shared
-            | {
-                "summary": summary,
-                "artifacts": artifacts,
-                "conclusion": card.conclusion,
-                "decision": decision,
-                "decision_texts": [] if decision is None else list(describe_decision(decision)),
-                "control_texts": [] if decision is None else list(exclusion_notes(decision.controls)),
-                "card": card,
-                "inventory": list(inventory_rows(card.inventory)),
-                "fingerprints": list(evidence_rows(card.evidence)),
-            }
-        )
-    )
-
-
-def render_card(card: ModelCard) -> str:
-    """Render a model card as a page for paper: a browser prints it, or saves it as PDF."""
-    from pytest_evalstudio.mrm.artifacts.conclusion import describe_decision
-    from pytest_evalstudio.mrm.artifacts.evidence import evidence_rows
-    from pytest_evalstudio.mrm.artifacts.model_card import inventory_rows
-
-    decision = card.conclusion.decision
-    values = {
-        "style": _markup(assets.card_style()),
-        "policy": _markup(assets.policy(scripts=False, css=assets.card_style())),
-        "card": card,
-        "decision_texts": [] if decision is None else list(describe_decision(decision)),
-        "inventory": list(inventory_rows(card.inventory)),
-        "evidence": list(evidence_rows(card.evidence)),
-    }
-    return _environment().get_template("model_card.html").render(values)
 
 
 def confusion_heat(count: int, of: int, right: bool) -> str:
@@ -197,7 +140,7 @@ def confusion_heat(count: int, of: int, right: bool) -> str:
 
 
 def _document(template: str, content: Content, **more: object) -> str:
-    return _environment().get_template(template).render(_shared(content, scripts=False) | more)
+    return environment().get_template(template).render(_shared(content, scripts=False) | more)
 
 
 def _shared(content: Content, *, scripts: bool) -> dict[str, object]:
@@ -205,19 +148,20 @@ def _shared(content: Content, *, scripts: bool) -> dict[str, object]:
     return {
         "content": content,
         "analysis": content.analysis,
-        "style": _markup(assets.style()),
-        "policy": _markup(assets.policy(scripts=scripts)),
+        "style": trusted_markup(assets.style()),
+        "policy": trusted_markup(assets.policy(scripts=scripts)),
     }
 
 
-def _markup(text: str) -> Markup:
+def trusted_markup(text: str) -> Markup:
     """Return trusted markup of this package or of a plugin; never use it for text of a record."""
     return Markup(text)
 
 
 @cache
-def _environment() -> Environment:
-    environment = Environment(
+def environment() -> Environment:
+    """Return the environment of all templates, those of optional parts included."""
+    templates = Environment(
         loader=ChoiceLoader([PackageLoader(package) for package in _template_packages()]),
         autoescape=True,
         undefined=StrictUndefined,
@@ -242,11 +186,11 @@ def _environment() -> Environment:
         "whole_percent": _whole_percent,
         "finding_filter": _finding_filter,
     }
-    environment.filters.update(filters, problem_groups=problem_groups)
-    environment.globals.update(
+    templates.filters.update(filters, problem_groups=problem_groups)
+    templates.globals.update(
         assess=assess, confusion_heat=confusion_heat, pytest_command=pytest_command, avid_names=AVID
     )
-    return environment
+    return templates
 
 
 def _failure_list(part: Mapping[str, Any]) -> Markup:
@@ -254,8 +198,8 @@ def _failure_list(part: Mapping[str, Any]) -> Markup:
     rendered: dict[str, Markup] = part["rendered"]
     info = part["info"]
     if info.id not in rendered:
-        failed = _environment().get_template("failure.html").module.failed  # type: ignore[attr-defined]
-        rendered[info.id] = _markup("".join(failed(failure, info) for failure in part["failures"]))
+        failed = environment().get_template("failure.html").module.failed  # type: ignore[attr-defined]
+        rendered[info.id] = trusted_markup("".join(failed(failure, info) for failure in part["failures"]))
     return rendered[info.id]
 
 

@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.formats.dataset import LlmDataset
-from pytest_evalstudio.formats.json_schemas import MODELS, render, text_of
+from pytest_evalstudio.formats.json_schemas import render, schema_kinds, text_of
 from pytest_evalstudio.formats.kinds import kind_of, read_source
 from pytest_evalstudio.formats.source import parse, read_text
 
@@ -27,7 +27,7 @@ def validator(kind):
     return Draft202012Validator(json.loads(text_of(kind)))
 
 
-@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("kind", schema_kinds())
 def test_the_shipped_schema_is_the_generated_one(kind):
     assert text_of(kind) == render(kind)
     Draft202012Validator.check_schema(json.loads(text_of(kind)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pytest_evalstudio.core.plugins import index
+from pytest_evalstudio.core.plugins.contrib import contribs, file_kinds
 from pytest_evalstudio.core.plugins.registry import Registry
 
 
@@ -26,7 +27,23 @@ def index_text() -> str:
             if plugin.__module__.startswith(plugins.packages):
                 lines.append(f'        "{id}": "{plugin.__module__}",')
         lines.append("    },")
-    return "\n".join([*lines, "}", '"""By kind and id, the module of a plugin."""', ""])
+    suffixes = [suffix for kind in file_kinds() for suffix in kind.suffixes]
+    fixtures = [name for contrib in contribs() for name in contrib.fixtures]
+    return "\n".join([
+        *lines,
+        "}",
+        '"""By kind and id, the module of a plugin."""',
+        f"SUFFIXES = {_tuple(suffixes)}",
+        '"""Ends of the names of files that optional parts collect."""',
+        f"FIXTURES = {_tuple(fixtures)}",
+        '"""Fixtures of optional parts."""',
+        "",
+    ])  # fmt: skip
+
+
+def _tuple(texts: list[str]) -> str:
+    quoted = [f'"{text}"' for text in texts]
+    return f"({quoted[0]},)" if len(quoted) == 1 else f"({', '.join(quoted)})"
 
 
 if __name__ == "__main__":

@@ -1,9 +1,19 @@
 """Answers of tables with millions of rows."""
 
-from pytest_evalstudio.core.plugins.contrib import Command, Contrib
+from pytest_evalstudio.core.plugins.contrib import Command, Contrib, FileKind
 
 CONTRIB = Contrib(
     name="tables",
+    file_kinds=(
+        FileKind(
+            name="scores",
+            model="pytest_evalstudio.formats.scores:ScoresFile",
+            suffixes=("_scores.toml", "_scores.json"),
+            recognises="pytest_evalstudio.formats.recognition:has_gates",
+            collector="pytest_evalstudio.plugin.scores:ScoresFileCollector",
+            validate="pytest_evalstudio.contrib.tables.gate_files:validate_gates",
+        ),
+    ),
     source="pytest_evalstudio.contrib.tables.source:SCORED_TABLES",
     commands={
         "score": Command(

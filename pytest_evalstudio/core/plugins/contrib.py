@@ -12,6 +12,7 @@ import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.core.errors import ConfigurationError, exception_text
@@ -41,6 +42,33 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FileKind:
+    """Kind of file that an optional part collects as tests.
+
+    Attributes:
+        name: for messages and for the JSON Schema in `formats/schemas`.
+        model: "package.module:class" of its content.
+        root: key at the root of a JSON or YAML file of this kind, "" for a kind that its name tells.
+        suffixes: ends of the names of its files, for a kind without such a key.
+        recognises: "package.module:function" that returns whether a file with such a name is one.
+        collector: "package.module:class" of pytest's collector of a file with such a name.
+        items: "package.module:function" that yields the items of a file with the root key; it takes its
+            collector and its source.
+        validate: "package.module:function" that checks a file and describes it in a phrase; it takes the
+            path, the name for messages, and the registry.
+    """
+
+    name: str
+    model: str
+    root: str = ""
+    suffixes: tuple[str, ...] = ()
+    recognises: str = ""
+    collector: str = ""
+    items: str = ""
+    validate: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Contrib:
     """Optional part.
 
@@ -54,6 +82,14 @@ class Contrib:
         extra: "package.module:function" that returns what the part computes from a record with such entries,
             a `report.extras.RunExtra`, or None.
         source: "package.module:object", a `cli.sources.Source` of answers.
+        file_kinds: kinds of files that it collects.
+        artifact_mark: name of the file in a folder whose subfolders hold artifacts, which are no tests of the
+            project.
+        table: name of its table in the configuration, "" for none.
+        items: "package.module:function" that yields further items of a collected file where the configuration
+            has that table; it takes the collector, the configuration and the tasks.
+        step_lines: "package.module:function" that yields lines for a terminal of a step of a workflow.
+        fixtures: by name, "package.module:function" that returns the function of a fixture of a session.
         plugins: by kind ("section", "step", …), the package or module whose modules declare plugins.
         templates: package with the folder `templates` of its sections.
     """
@@ -65,8 +101,25 @@ class Contrib:
     entries: str = ""
     extra: str = ""
     source: str = ""
+    file_kinds: tuple[FileKind, ...] = ()
+    artifact_mark: str = ""
+    table: str = ""
+    items: str = ""
+    step_lines: str = ""
+    fixtures: Mapping[str, str] = field(default_factory=dict)
     plugins: Mapping[str, str] = field(default_factory=dict)
     templates: str = ""
+
+
+def file_kinds() -> tuple[FileKind, ...]:
+    """Return the kinds of files of all optional parts."""
+    return tuple(kind for contrib in contribs() for kind in contrib.file_kinds)
+
+
+def is_artifact(path: Path) -> bool:
+    """Return True if a file is in a folder of artifacts, which are no tests of the project."""
+    marks = [contrib.artifact_mark for contrib in contribs() if contrib.artifact_mark]
+    return any((path.parent.parent / mark).is_file() for mark in marks)
 
 
 def loaded(target: str) -> Any:

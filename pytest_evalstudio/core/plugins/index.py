@@ -176,7 +176,11 @@ MODULES: Mapping[str, Mapping[str, str]] = {
         "standards": "pytest_evalstudio.report.sections.standards",
         "summary": "pytest_evalstudio.report.sections.summary",
         "tools": "pytest_evalstudio.report.sections.tools",
-        "workflows": "pytest_evalstudio.report.sections.workflows",
+        "workflows": "pytest_evalstudio.contrib.validation.sections",
     },
 }
 """By kind and id, the module of a plugin."""
+SUFFIXES = ("_scores.toml", "_scores.json")
+"""Ends of the names of files that optional parts collect."""
+FIXTURES = ("eval_guard",)
+"""Fixtures of optional parts."""

@@ -132,11 +132,6 @@ def keep_edited(folder: Path) -> None:
         path.replace(path.with_suffix(f".edited{path.suffix}"))
 
 
-def is_artifact(path: Path) -> bool:
-    """Return True if a file is in the folder of a step's artifacts."""
-    return (path.parent.parent / MARK).is_file()
-
-
 def clear(folder: Path) -> None:
     """Delete what the last run of a step left in its folder.
 

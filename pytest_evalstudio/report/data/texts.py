@@ -15,7 +15,6 @@ from typing import Any
 import msgspec
 from msgspec import Struct, field
 
-from pytest_evalstudio.comparison.calls import align
 from pytest_evalstudio.comparison.results import ItemChange
 from pytest_evalstudio.engine.quick_json import written
 from pytest_evalstudio.record.codec import portable
@@ -123,6 +122,8 @@ class TextStore:
         if notable:
             entry = _entry(item, contexts, of_rows)
             if change is not None:
+                from pytest_evalstudio.comparison.calls import align  # most runs have no baseline
+
                 entry["since"] = [list(each) for each in align(change.base_calls, change.calls)]
             return self._add("notable", entry, min(BLOCK_CHARS, texts + context)), NOWHERE
         position = self._add("other", _entry(item, (), of_rows), min(BLOCK_CHARS, texts))

@@ -14,6 +14,7 @@ from urllib.parse import unquote
 
 import pytest
 
+from pytest_evalstudio.contrib.validation.artifact_files import write_workflow_artifacts
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.formats.config import configuration
@@ -24,7 +25,6 @@ from pytest_evalstudio.formats.workflow import read_workflow
 from pytest_evalstudio.mrm.workflow.masking import mask_artifacts
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 from pytest_evalstudio.report.build import build_report
-from pytest_evalstudio.report.workflow import write_workflow_artifacts
 
 PLANTED = {
     "e-mail": "jane.doe@northfold-cards.com",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from pytest_evalstudio.contrib.validation.pages import render_card, render_workflow
 from pytest_evalstudio.core.reading import file_sha256
 from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.engine.analysis.run_info import evaluators_of
@@ -47,7 +48,6 @@ from pytest_evalstudio.mrm.workflow.states import (
 from pytest_evalstudio.record.reader import read_run
 from pytest_evalstudio.record.writer import FILE
 from pytest_evalstudio.report.folders import Archive
-from pytest_evalstudio.report.page import render_card, render_workflow
 from pytest_evalstudio.validation.typed_results import json_ready
 
 __all__ = ["PAGE", "write_signed_artifacts", "write_workflow_artifacts"]

@@ -1,10 +1,25 @@
 """Workflows of model risk management."""
 
-from pytest_evalstudio.core.plugins.contrib import Command, Contrib
+from pytest_evalstudio.core.plugins.contrib import Command, Contrib, FileKind
 
 CONTRIB = Contrib(
     name="validation",
-    plugins={"step": "pytest_evalstudio.mrm.steps"},
+    file_kinds=(
+        FileKind(
+            name="workflow",
+            model="pytest_evalstudio.formats.workflow:Workflow",
+            root="evalstudio_workflow",
+            items="pytest_evalstudio.plugin.workflows:step_items",
+            validate="pytest_evalstudio.cli.workflow_files:validate_workflow",
+        ),
+    ),
+    artifact_mark=".evalstudio-workflow",
+    step_lines="pytest_evalstudio.contrib.validation.step_lines:control_lines_of",
+    plugins={
+        "step": "pytest_evalstudio.mrm.steps",
+        "section": "pytest_evalstudio.contrib.validation.sections",
+    },
+    templates="pytest_evalstudio.contrib.validation",
     commands={
         "steps": Command(
             target="pytest_evalstudio.cli.steps:add_to",

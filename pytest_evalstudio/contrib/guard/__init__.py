@@ -4,6 +4,7 @@ from pytest_evalstudio.core.plugins.contrib import Command, Contrib
 
 CONTRIB = Contrib(
     name="guard",
+    fixtures={"eval_guard": "pytest_evalstudio.contrib.guard.fixtures:guard_fixture"},
     commands={
         "guard": Command(
             target="pytest_evalstudio.cli.guard:add_to",

@@ -1,0 +1,16 @@
+"""Results of a workflow's steps in words, for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_evalstudio.mrm.steps.automated_evaluation.results import EvaluationResults
+from pytest_evalstudio.record.schema import StepEntry
+from pytest_evalstudio.validation.controls.results import control_lines
+from pytest_evalstudio.validation.typed_results import read_results
+
+
+def control_lines_of(step: StepEntry) -> Iterator[str]:
+    """Yield the results of the controls of a step that has any."""
+    if "controls" in step.figures:
+        yield from control_lines(read_results(step.step, step.figures, EvaluationResults).controls)
