@@ -21,6 +21,7 @@ from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.core.states import ApplicationState, state_text
 from pytest_evalstudio.core.steps import Step, read_steps
 from pytest_evalstudio.core.tool_calls import ToolCall, read_tool_calls
+from pytest_evalstudio.hosts._application_loop import on_application_loop
 from pytest_evalstudio.hosts._threads import Start, in_thread, start_thread
 
 TEXT_KEYS = ("answer", "text", "actual_output")
@@ -181,7 +182,7 @@ def _check_required(
 
 
 async def called(function: Callable[[], Any], *, blocks: bool = True, start: Start = start_thread) -> Any:
-    """Call the user's code and return its result.
+    """Call the user's code and return its result, awaited on the loop of the applications.
 
     Args:
         blocks: whether it is called in another thread.
@@ -191,8 +192,10 @@ async def called(function: Callable[[], Any], *, blocks: bool = True, start: Sta
         HostFault: if it raises; a HostFault of its own passes through, so that it can ask for a retry.
     """
     try:
-        returned = await in_thread(function, start) if blocks else function()
-        return await returned if inspect.isawaitable(returned) else returned
+        if not blocks:
+            return await on_application_loop(function)
+        returned = await in_thread(function, start)
+        return await on_application_loop(lambda: returned) if inspect.isawaitable(returned) else returned
     except (asyncio.CancelledError, KeyboardInterrupt, HostFault, EvalStudioError):
         raise
     except (

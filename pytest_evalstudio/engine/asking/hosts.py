@@ -26,7 +26,7 @@ from pytest_evalstudio.engine.asking.downloads import named_hosts
 from pytest_evalstudio.engine.asking.labels import SessionLabels
 from pytest_evalstudio.engine.asking.limits import Limits
 from pytest_evalstudio.engine.asking.load import load_of
-from pytest_evalstudio.engine.asking.loops import LoopThread
+from pytest_evalstudio.core.loops import LoopThread
 from pytest_evalstudio.engine.asking.prices import Prices, without_prices
 from pytest_evalstudio.engine.asking.requesting import MAX_TEXT_CHARS
 from pytest_evalstudio.engine.asking.resolve import ModelSession

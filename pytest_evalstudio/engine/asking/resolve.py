@@ -26,7 +26,7 @@ from pytest_evalstudio.engine.asking.interrupted import InterruptedAnswers
 from pytest_evalstudio.engine.asking.labels import SessionLabels
 from pytest_evalstudio.engine.asking.limits import Breaker, Counters, Limits
 from pytest_evalstudio.engine.asking.load import Load
-from pytest_evalstudio.engine.asking.loops import CLOSING_S, LoopThread
+from pytest_evalstudio.core.loops import CLOSING_S, LoopThread
 from pytest_evalstudio.engine.asking.prices import without_prices
 from pytest_evalstudio.engine.asking.requesting import MAX_TEXT_CHARS, HostRequests
 from pytest_evalstudio.engine.asking.retrying import afterword

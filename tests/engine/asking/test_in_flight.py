@@ -15,7 +15,7 @@ from pytest_evalstudio.engine.asking import answers
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.hosts import open_model
 from pytest_evalstudio.engine.asking.load import Slots
-from pytest_evalstudio.engine.asking.loops import LoopThread
+from pytest_evalstudio.core.loops import LoopThread
 from pytest_evalstudio.engine.asking.resolve import ModelSession
 from pytest_evalstudio.engine.asking.runs import AskingRun, fixed_run
 

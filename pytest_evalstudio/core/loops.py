@@ -22,6 +22,11 @@ class LoopThread:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
 
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """Return the loop, which runs from the first use on."""
+        return self._started()
+
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Return the result of a coroutine.
 
