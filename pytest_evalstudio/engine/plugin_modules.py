@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import os
 import sys
 from collections.abc import Sequence
@@ -12,6 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.core.errors import ConfigurationError, exception_text
+from pytest_evalstudio.core.programs import open_program
 
 if TYPE_CHECKING:
     from pytest_evalstudio.core.plugins.registry import Registry
@@ -45,7 +44,7 @@ def registry_of(modules: Sequence[str]) -> Registry:
 def _imported(name: str) -> ModuleType:
     """Import a module by its name or file path.
 
-    The folder of a file is searched for the file's imports, as pytest does.
+    The folder of a file is searched for the file's imports; files of several folders share no modules.
 
     Raises:
         ConfigurationError: if that fails.
@@ -56,13 +55,11 @@ def _imported(name: str) -> ModuleType:
         raise ConfigurationError(
             f"{OPTION} {name}: there is no such file; give a file or the name of a module"
         )
-    folder = str(path.absolute().parent) if is_file else str(Path.cwd())
-    if folder not in sys.path:
-        sys.path.insert(_place_behind_library(), folder)
+    program = open_program(path.absolute().parent if is_file else Path.cwd(), place=_place_behind_library())
     try:
-        return _file(path) if is_file else importlib.import_module(name)
-    except ConfigurationError:
-        raise
+        return program.load_file(path) if is_file else program.import_module(name)
+    except ConfigurationError as exc:
+        raise ConfigurationError(f"{OPTION} {name}: {exc}") from exc
     except Exception as exc:  # the user's code: the message names it, without a traceback
         raise ConfigurationError(f"{OPTION} {name}: does not load: {exception_text(exc)}") from exc
 
@@ -72,16 +69,3 @@ def _place_behind_library() -> int:
     library = Path(os.__file__).parent
     folders = {str(library), str(library / "lib-dynload")}
     return 1 + max((place for place, folder in enumerate(sys.path) if folder in folders), default=-1)
-
-
-def _file(path: Path) -> ModuleType:
-    """Import a file under its own name."""
-    spec = importlib.util.spec_from_file_location(path.stem, path.absolute())
-    if spec is None or spec.loader is None:
-        raise ConfigurationError(
-            f"{OPTION} {path}: is not a Python file; give a file or the name of a module"
-        )
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
-    return module

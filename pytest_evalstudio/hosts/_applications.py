@@ -27,8 +27,11 @@ class Application:
         configured: arguments that the user gave it.
         call: answers every prompt; None where a factory makes an object for each conversation.
         factory: makes a callable for each conversation, and for each single question.
-        read_state: returns the state of the application, as JSON data; by default a method `state` of what is
-            called, if it has one. It gets the session if it asks for it by name.
+        current: returns the code that the configuration names, which a test may replace for a while; None for
+            code that stays what it is.
+        current_state: returns the function that returns the state of the application, as JSON data; by
+            default a method `state` of what is called, if it has one. It gets the session if it asks for it
+            by name.
     """
 
     label: str
@@ -36,7 +39,9 @@ class Application:
     configured: Mapping[str, Any]
     call: Call | None = None
     factory: Callable[[], Any] | None = None
-    read_state: Callable[..., Any] | None = None
+    current: Callable[[], object] | None = None
+    current_state: Callable[[], Any] | None = None
+    _code: object = None
     _conversations: dict[str, _Conversation] = field(default_factory=dict)
 
     @classmethod
@@ -57,7 +62,7 @@ class Application:
         """
         if not is_factory:
             call = Call.of(function, label, offered=offered, configured=configured)
-            return cls(label, offered, configured, call=call)
+            return cls(label, offered, configured, call=call, _code=function)
         if not callable(function):
             raise ConfigurationError(f"{label} is no factory: it cannot be called")
         try:
@@ -68,7 +73,28 @@ class Application:
             ) from None
         except ValueError:  # a built-in without a signature
             pass
-        return cls(label, offered, configured, factory=function)
+        return cls(label, offered, configured, factory=function, _code=function)
+
+    def _refresh(self) -> None:
+        """Take the code that the configuration names now.
+
+        Raises:
+            ConfigurationError: as `of`.
+        """
+        if self.current is None:
+            return
+        code = self.current()
+        # A method is another object with each look-up.
+        if code is self._code or (inspect.ismethod(code) and code == self._code):
+            return
+        fresh = Application.of(
+            code,
+            self.label,
+            offered=self.offered,
+            configured=self.configured,
+            is_factory=self.factory is not None,
+        )
+        self.call, self.factory, self._code = fresh.call, fresh.factory, code
 
     @property
     def keeps_sessions(self) -> bool:
@@ -91,6 +117,10 @@ class Application:
         Raises:
             HostFault: if the code raises or returns no answer.
         """
+        try:
+            self._refresh()
+        except ConfigurationError as exc:  # of what a test has put in place of the code
+            raise HostFault(str(exc)) from None
         known = self._conversations.get(prompt.session)
         conversation = known or await self._begun()
         if prompt.session and self.keeps_sessions:
@@ -108,7 +138,12 @@ class Application:
 
     async def _state(self, conversation: _Conversation, prompt: Prompt) -> str | None:
         """Return the application's state as JSON text, None where the code does not give it."""
-        read = self.read_state or getattr(conversation.call.function, "state", None)
+        if self.current_state is not None:
+            read = self.current_state()
+        elif inspect.getattr_static(conversation.call.function, "state", None) is None:
+            return None  # also a mock, which has any attribute
+        else:
+            read = conversation.call.function.state  # type: ignore[attr-defined]
         if not callable(read):
             return None
         try:

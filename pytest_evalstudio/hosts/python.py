@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
-import os
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from pytest_evalstudio.core.attachments import MEDIA_TYPES
 from pytest_evalstudio.core.cases import Answer, Prompt
@@ -15,6 +13,9 @@ from pytest_evalstudio.core.errors import ConfigurationError, exception_text, ne
 from pytest_evalstudio.core.plugins.host import host
 from pytest_evalstudio.hosts._applications import Application, ApplicationHost
 from pytest_evalstudio.hosts._tools import HostTools
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.core.programs import Program
 
 
 @host(
@@ -51,38 +52,43 @@ class PythonCallable(ApplicationHost):
     parameters: Mapping[str, Any] = field(default_factory=dict)
     factory: bool = False
     state: str = ""
-    _importable: list[str] = field(default_factory=list, init=False, repr=False)
+    _program: Program | None = field(default=None, init=False, repr=False)
 
     def open(self, tools: HostTools) -> None:
-        """Import the target; the configuration's folder and the current one are importable until `close`.
+        """Import the target from the configuration's folder; its modules are importable until `close`.
 
         Raises:
             ConfigurationError: if there is no such callable, or the configured arguments do not fit it.
         """
-        self._importable = [str(tools.folder.resolve()), os.getcwd()]
-        sys.path[:0] = self._importable
+        from pytest_evalstudio.core.programs import open_program
+
+        self._program = open_program(tools.folder, with_current=True)
         try:
-            function = load_target(self.target) if isinstance(self.target, str) else self.target
-            offered = {
+            self._application = self._opened(tools, self._program)
+        except BaseException:
+            self._forget_program()
+            raise
+
+    def _opened(self, tools: HostTools, program: Program) -> Application:
+        target = Target(self.target, program).current if isinstance(self.target, str) else None
+        read_state = Target(self.state, program).current if self.state else None
+        application = Application.of(
+            self.target if target is None else target(),
+            f"target {self.target!r}",
+            offered={
                 "model": tools.name,
                 "llm_model_name": self.llm_model_name,
                 "system_prompt": self.system_prompt,
-            }
-            self._application = Application.of(
-                function,
-                f"target {self.target!r}",
-                offered=offered,
-                configured=self.parameters,
-                is_factory=self.factory,
-            )
-            if self.state:
-                read = load_target(self.state)
-                if not callable(read):
-                    raise ConfigurationError(f"state {self.state!r} is not callable")
-                self._application.read_state = read
-        except BaseException:
-            self._forget_folders()
-            raise
+            },
+            configured=self.parameters,
+            is_factory=self.factory,
+        )
+        application.current = target
+        if read_state is not None:
+            if not callable(read_state()):
+                raise ConfigurationError(f"state {self.state!r} is not callable")
+            application.current_state = read_state
+        return application
 
     async def answer(self, prompt: Prompt) -> Answer:
         if self._application is None:
@@ -90,26 +96,61 @@ class PythonCallable(ApplicationHost):
         return await self._application.answer(prompt)
 
     async def close(self) -> None:
-        self._forget_folders()
+        self._forget_program()
 
-    def _forget_folders(self) -> None:
-        for folder in self._importable:
-            if folder in sys.path:
-                sys.path.remove(folder)
-        self._importable = []
+    def _forget_program(self) -> None:
+        if self._program is not None:
+            self._program.close()
+            self._program = None
 
 
-def load_target(target: str) -> object:
-    """Import the object that "package.module:attribute" names.
+class Target:
+    """An object of the user's code: "package.module:attribute".
+
+    Args:
+        text: as the configuration names it.
+        program: that the module belongs to.
 
     Raises:
-        ConfigurationError: if it cannot be imported; the nearest existing name is proposed.
+        ConfigurationError: if the module cannot be imported.
     """
-    module_name, colon, path = target.partition(":")
-    if not (module_name and colon and path):
-        raise ConfigurationError(f"target {target!r} is not of the form 'package.module:callable'")
+
+    def __init__(self, text: str, program: Program) -> None:
+        module_name, colon, path = text.partition(":")
+        if not (module_name and colon and path):
+            raise ConfigurationError(f"target {text!r} is not of the form 'package.module:callable'")
+        self._text = text
+        self._module_name = module_name
+        self._names = path.split(".")
+        self._module = _imported(text, module_name, program)
+
+    def current(self) -> object:
+        """Return the object that the name means now: a test may have replaced it for a while.
+
+        Raises:
+            ConfigurationError: if there is none; the nearest existing name is proposed.
+        """
+        target_object: object = self._module
+        owner = f"module {self._module_name!r}"
+        for name in self._names:
+            if not hasattr(target_object, name):
+                public = [entry_name for entry_name in dir(target_object) if not entry_name.startswith("_")]
+                raise ConfigurationError(
+                    f"target {self._text!r}: {owner} has no {name!r}. {nearest(name, public)}".rstrip()
+                )
+            target_object = getattr(target_object, name)
+            owner = repr(name)
+        return target_object
+
+
+def _imported(target: str, module_name: str, program: Program) -> ModuleType:
+    """Import the module of a target.
+
+    Raises:
+        ConfigurationError: if that fails.
+    """
     try:
-        target_object: object = importlib.import_module(module_name)
+        return program.import_module(module_name)
     except ModuleNotFoundError as exc:
         missing = exc.name or module_name
         if module_name == missing or module_name.startswith(missing + "."):
@@ -120,17 +161,9 @@ def load_target(target: str) -> object:
         raise ConfigurationError(
             f"target {target!r}: module {module_name!r} needs {missing!r}, which is not installed"
         ) from exc
+    except ConfigurationError as exc:
+        raise ConfigurationError(f"target {target!r}: {exc}") from exc
     except Exception as exc:
         raise ConfigurationError(
             f"target {target!r}: module {module_name!r} does not import: {exception_text(exc)}"
         ) from exc
-    owner = f"module {module_name!r}"
-    for name in path.split("."):
-        if not hasattr(target_object, name):
-            public = [entry_name for entry_name in dir(target_object) if not entry_name.startswith("_")]
-            raise ConfigurationError(
-                f"target {target!r}: {owner} has no {name!r}. {nearest(name, public)}".rstrip()
-            )
-        target_object = getattr(target_object, name)
-        owner = repr(name)
-    return target_object

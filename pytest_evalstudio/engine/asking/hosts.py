@@ -16,6 +16,7 @@ from msgspec import Struct, structs
 from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import NOTHING, Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError, ResourceMissing
+from pytest_evalstudio.core.loops import LoopThread
 from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.host import Host, HostFault, HostSpec, Opens
 from pytest_evalstudio.core.plugins.registry import Registry
@@ -26,7 +27,6 @@ from pytest_evalstudio.engine.asking.downloads import named_hosts
 from pytest_evalstudio.engine.asking.labels import SessionLabels
 from pytest_evalstudio.engine.asking.limits import Limits
 from pytest_evalstudio.engine.asking.load import load_of
-from pytest_evalstudio.core.loops import LoopThread
 from pytest_evalstudio.engine.asking.prices import Prices, without_prices
 from pytest_evalstudio.engine.asking.requesting import MAX_TEXT_CHARS
 from pytest_evalstudio.engine.asking.resolve import ModelSession

@@ -11,10 +11,10 @@ from pytest_evalstudio.core.attachments import IMAGE_TYPES
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import ConfigurationError, ResourceMissing, unknown_name
 from pytest_evalstudio.core.judging import Example
+from pytest_evalstudio.core.loops import LoopThread
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.hosts import check_model, open_model
-from pytest_evalstudio.core.loops import LoopThread
 from pytest_evalstudio.engine.asking.purse import SharedPurse
 from pytest_evalstudio.engine.asking.resolve import ModelSession
 from pytest_evalstudio.engine.asking.runs import AskingRun, CacheMode, fixed_run

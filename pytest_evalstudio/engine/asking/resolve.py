@@ -15,6 +15,7 @@ from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import Answer, Prompt, Retrieval
 from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError, EvaluationError, exception_text
+from pytest_evalstudio.core.loops import CLOSING_S, LoopThread
 from pytest_evalstudio.core.plugins.host import Host, HostFault, HostSpec, ReadsCase
 from pytest_evalstudio.engine.asking.answers import AnswerCache, StoredAnswer, claimed
 from pytest_evalstudio.engine.asking.cleaning import without_secrets
@@ -26,7 +27,6 @@ from pytest_evalstudio.engine.asking.interrupted import InterruptedAnswers
 from pytest_evalstudio.engine.asking.labels import SessionLabels
 from pytest_evalstudio.engine.asking.limits import Breaker, Counters, Limits
 from pytest_evalstudio.engine.asking.load import Load
-from pytest_evalstudio.core.loops import CLOSING_S, LoopThread
 from pytest_evalstudio.engine.asking.prices import without_prices
 from pytest_evalstudio.engine.asking.requesting import MAX_TEXT_CHARS, HostRequests
 from pytest_evalstudio.engine.asking.retrying import afterword

@@ -11,11 +11,11 @@ import pytest
 
 from pytest_evalstudio import Registry
 from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.loops import LoopThread
 from pytest_evalstudio.engine.asking import answers
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.hosts import open_model
 from pytest_evalstudio.engine.asking.load import Slots
-from pytest_evalstudio.core.loops import LoopThread
 from pytest_evalstudio.engine.asking.resolve import ModelSession
 from pytest_evalstudio.engine.asking.runs import AskingRun, fixed_run
 
