@@ -104,6 +104,7 @@ LOADERS: dict[str, tuple[str, ...]] = {
 """Modules that read files of strangers, with the rows of the table that describe them."""
 OF_NO_STRANGER = {
     "core/locking.py": "opens lock files, whose content is not read",
+    "core/program_checks.py": "reads modules of the user's that have been imported",
     "core/reading.py": "reads for the other modules",
     "formats/config.py": "the configuration is trusted like code",
     "formats/json_schemas.py": "reads a file of this package",

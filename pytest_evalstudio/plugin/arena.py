@@ -182,6 +182,7 @@ class ArenaItem(RecordedItem):
             self._run.open(model)
 
     def setup(self) -> None:
+        super().setup()
         if self.config.getoption("setuponly", False):
             return
         self._judged = self._run.judged(self._models)

@@ -35,6 +35,8 @@ SAVE_CURSOR, RESTORE_CURSOR, CLEAR_TO_END = "\x1b7", "\x1b8", "\x1b[K"
 class ItemChunk:
     """Items that are resolved and scored together, in steps of the run's pace.
 
+    Items with fixtures that are set up for each of them are evaluated one by one.
+
     Attributes:
         name: the same in every worker of a run.
         spent_s: wall time of the evaluation, until the report of the item that waited for it subtracts it.
@@ -54,6 +56,7 @@ class ItemChunk:
         self.spent_s = 0.0
         self._evals = evals
         self._by_question = by_question
+        self._is_by_item = any(item.fixtures and item.fixtures.is_set_up_per_item for item in items)
         self._waiting = {item.planned: item for item in items}
         self._requested: set[EvalTask] = set()
         self._results: dict[EvalTask, Result] = {}
@@ -117,6 +120,8 @@ class ItemChunk:
         """Return the items that are evaluated now: the given one, and following ones as the pace allows."""
         if item.task.attempt > 1:
             return [item]
+        if self._is_by_item:  # others would be asked between the set-up and the teardown of this one
+            return self._inseparable(item)
         size = self._evals.pacing.size()
         if size is None:
             return [member for task, member in self._waiting.items() if task not in self._results]

@@ -32,7 +32,7 @@ from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.plugin.display import CollectionError, clean_failure
 from pytest_evalstudio.plugin.figures import MODEL, set_properties
-from pytest_evalstudio.plugin.private_api import FixtureItem, TerminalRepr
+from pytest_evalstudio.plugin.private_api import FixtureItem, TerminalRepr, UsedFixtures
 from pytest_evalstudio.record.schema import Attempt
 
 _MARKS = pytest.StashKey[dict[str, pytest.MarkDecorator]]()
@@ -63,13 +63,19 @@ class EvalFileCollector(pytest.File):
     Args:
         named: whether the command line names it, so that it must be one.
         configured: whether an evalstudio configuration applies to its folder, so that faults must be seen.
+
+    Attributes:
+        obj: for `request.module` of a fixture.
     """
+
+    obj: None = None
 
     def __init__(self, *, evals: EvalSession, named: bool, configured: bool, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.evals = evals
         self._named = named
         self._is_configured = configured
+        self._fixtures: dict[str, UsedFixtures | None] = {}
         self.kind = ""
         self.title = ""
         self.description = ""
@@ -130,6 +136,12 @@ class EvalFileCollector(pytest.File):
                     [EvalFileCollector, Configuration, Sequence[EvalTask]], Iterator[pytest.Item]
                 ] = loaded(contrib.items)
                 yield from more_items(self, config, collected)
+
+    def fixtures_of(self, item: EvalItem) -> UsedFixtures | None:
+        """Return the fixtures of an item; those of one model are the same for all items of the file."""
+        if item.host_fixture not in self._fixtures:
+            self._fixtures[item.host_fixture] = UsedFixtures.of(item)
+        return self._fixtures[item.host_fixture]
 
     def _source(self) -> Source | None:
         """Return the parsed file, None if it was not named and is not surely an evaluation file."""
@@ -301,7 +313,8 @@ class EvalItem(FixtureItem):
         self.host_fixture = "" if task.answered else self.file.evals.models.fixture_of(task.model)
         if self.host_fixture:
             self.add_marker(pytest.mark.usefixtures(self.host_fixture))
-            self.enable_fixtures()
+        self.use_fixtures(self.file.fixtures_of(self))
+        if self.host_fixture:
             self.file.evals.host_fixtures.update(self.fixture_closure)
         if task.skip:
             self.add_marker(pytest.mark.skip(reason=task.skip))
@@ -329,6 +342,7 @@ class EvalItem(FixtureItem):
                 "the test case has finished and its texts are released; plugins must run it again within"
                 " pytest_runtest_protocol"
             )
+        self.set_up_fixtures()
         if self.host_fixture:
             value = self.fixture_value(self.host_fixture)
             self.file.evals.models.bind(self.task.model, value, self.fixture_closure)

@@ -7,6 +7,9 @@ items that are not functions, and for the encoding of the terminal. These were t
 
 from __future__ import annotations
 
+import inspect
+import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +24,7 @@ from _pytest._code.code import (
     TerminalRepr,
 )
 from _pytest._io import TerminalWriter
-from _pytest.fixtures import TopRequest
+from _pytest.fixtures import FuncFixtureInfo, TopRequest
 from _pytest.junitxml import xml_key
 
 __all__ = [
@@ -35,6 +38,7 @@ __all__ = [
     "ReprTraceback",
     "TerminalRepr",
     "TerminalWriter",
+    "UsedFixtures",
     "add_suite_property",
     "fixture_is_visible",
     "terminal_encoding",
@@ -79,38 +83,113 @@ class MessageRepr(ExceptionChainRepr):
         return self._sections
 
 
+@dataclass(frozen=True, slots=True)
+class UsedFixtures:
+    """Fixtures that an item uses: those that apply to it by themselves, and those that it names.
+
+    Attributes:
+        is_set_up_per_item: whether one of the user's is set up for each item anew. Fixtures that an installed
+            plugin applies to all items do not count: they know nothing of the tested applications.
+        fault: why no item can use them, "" if one can.
+    """
+
+    info: FuncFixtureInfo
+    is_set_up_per_item: bool
+    fault: str
+
+    @classmethod
+    def of(cls, node: pytest.Collector | pytest.Item) -> UsedFixtures | None:
+        """Return the fixtures of a node, None if it uses none."""
+        manager = node.session._fixturemanager
+        info = manager.getfixtureinfo(node=node, func=None, cls=None)  # type: ignore[arg-type]
+        if not info.names_closure:
+            return None
+        named = {name for mark in node.iter_markers("usefixtures") for name in mark.args}
+        named.update(node.config.getini("usefixtures"))
+        used = {name: definitions[-1] for name, definitions in info.name2fixturedefs.items() if definitions}
+        is_set_up_per_item = any(
+            fixture.scope in ("function", "class") and (name in named or not _is_installed(fixture.func))
+            for name, fixture in used.items()
+        )
+        with_parameters = [name for name, fixture in used.items() if fixture.params is not None]
+        fault = (
+            f"fixture {with_parameters[0]!r} has parameters, and a test case of a file is one test; repeat it"
+            " by several models or `runs`, or keep the fixture from this folder"
+            if with_parameters
+            else ""
+        )
+        return cls(info, is_set_up_per_item, fault)
+
+
+_INSTALLED = re.compile(r"[/\\](?:site|dist)-packages[/\\]")
+_OWN_FOLDER = str(Path(__file__).parents[1])
+
+
+def _is_installed(function: Any) -> bool:
+    """Return whether a function is of an installed package; this one may be a checkout."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    file = code.co_filename if code is not None else ""
+    return bool(_INSTALLED.search(file)) or file.startswith(_OWN_FOLDER)
+
+
 class FixtureItem(pytest.Item):
-    """An item without a function, which may ask for fixtures and show some failures by their message alone.
+    """An item without a function, which may use fixtures and show some failures by their message alone.
+
+    Its file is its module: fixtures of module scope are set up once for each file.
 
     Attributes:
         expected_faults: exceptions whose message says all; pytest shows the traceback of the others.
+        fixtures: that it uses, None for none.
+        obj: for `request.function` of a fixture.
     """
 
     expected_faults: tuple[type[BaseException], ...] = ()
+    fixtures: UsedFixtures | None = None
+    obj: None = None
 
     def locate(self) -> None:
         """Set the location, which pytest would add at its first use to a larger dictionary of the item."""
         path, line, name = self.reportinfo()
         self.location = self.session._node_location_to_relpath(Path(path)), line, name
 
-    def enable_fixtures(self) -> None:
-        """Prepare the item for `fixture_value`, while it is collected."""
-        self._initrequest()
+    def use_fixtures(self, fixtures: UsedFixtures | None) -> None:
+        """Take the fixtures to use, while the item is collected."""
+        if fixtures is not None:
+            self.fixtures = fixtures
+            self.fixturenames = fixtures.info.names_closure
+            self._request: TopRequest | None = None  # pytest makes it before the item runs
 
     @property
     def fixture_closure(self) -> tuple[str, ...]:
         """Return the names of the fixtures that the item uses, with those that they depend on."""
-        return tuple(self.fixturenames)
+        return tuple(self.fixtures.info.names_closure) if self.fixtures is not None else ()
+
+    def set_up_fixtures(self) -> None:
+        """Set up the fixtures, in `setup`."""
+        if self.fixtures is None:
+            return
+        if self.fixtures.fault:
+            pytest.fail(self.fixtures.fault, pytrace=False)
+        if not self._request:
+            self._initrequest()
+        assert self._request is not None  # made just now
+        self._request._fillfixtures()
 
     def fixture_value(self, name: str) -> object:
-        """Return the value of a fixture, in `setup`."""
-        return self._request.getfixturevalue(name)
+        """Return the value of a fixture, after `set_up_fixtures`."""
+        return self.funcargs[name]
+
+    def getparent(self, cls: Any) -> Any:
+        """Return the nearest parent of a class; the module is the file."""
+        parent = super().getparent(cls)
+        return self.parent if parent is None and cls is pytest.Module else parent
 
     def _initrequest(self) -> None:
         """Prepare the fixtures; called again for each attempt of pytest-rerunfailures."""
+        if self.fixtures is None:
+            return
         self.funcargs: dict[str, object] = {}
-        self._fixtureinfo = self.session._fixturemanager.getfixtureinfo(node=self, func=None, cls=None)
-        self.fixturenames = self._fixtureinfo.names_closure
+        self._fixtureinfo = self.fixtures.info
         self._request = TopRequest(self, _ispytest=True)  # type: ignore[arg-type]
 
     def _repr_failure_py(

@@ -5,19 +5,28 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pytest_evalstudio.plugin.payload import Payload
+from pytest_evalstudio.plugin.private_api import FixtureItem, UsedFixtures
 
 
-class RecordedItem(pytest.Item):
+class RecordedItem(FixtureItem):
     """An item that writes its own entry of the record."""
 
     labels: tuple[str, ...] = ()
     """Labels of the models that it compares."""
     place_in_file: int | None = None
     """Place among the items of its file where later ones depend on earlier ones; None where none does."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.use_fixtures(UsedFixtures.of(self))
+
+    def setup(self) -> None:
+        self.set_up_fixtures()
 
     @property
     def family(self) -> str | None:

@@ -15,7 +15,7 @@ from pytest_evalstudio.core.errors import ConfigurationError, DataError, Evaluat
 from pytest_evalstudio.formats.scores import read_scores_file
 from pytest_evalstudio.plugin.display import CollectionError, clean_failure, clean_report, shown_line
 from pytest_evalstudio.plugin.keys import GATE
-from pytest_evalstudio.plugin.private_api import TerminalRepr
+from pytest_evalstudio.plugin.private_api import FixtureItem, TerminalRepr, UsedFixtures
 
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.session import EvalSession
@@ -25,7 +25,13 @@ REPORTS = "evalstudio-gate-reports"
 
 
 class ScoresFileCollector(pytest.File):
-    """A file with gates over a scored table."""
+    """A file with gates over a scored table.
+
+    Attributes:
+        obj: for `request.module` of a fixture.
+    """
+
+    obj: None = None
 
     def __init__(self, *, evals: EvalSession, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -61,7 +67,7 @@ class ScoresFileCollector(pytest.File):
         return clean_failure(super().repr_failure(excinfo))
 
 
-class ScoresItem(pytest.Item):
+class ScoresItem(FixtureItem):
     """A gate for one model."""
 
     def __init__(self, *, gated: GatedTable, check: GateCheck, **kwargs: Any) -> None:
@@ -69,6 +75,10 @@ class ScoresItem(pytest.Item):
         self._gated = gated
         self._check = check
         self.summary_line = ""
+        self.use_fixtures(UsedFixtures.of(self))
+
+    def setup(self) -> None:
+        self.set_up_fixtures()
 
     def runtest(self) -> None:
         check = self._check

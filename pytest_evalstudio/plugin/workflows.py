@@ -92,6 +92,7 @@ class WorkflowStep(RecordedItem):
         if lacks:
             statuses = ", ".join(f"{id} ({self._run.status(id).status})" for id in lacks)
             raise pytest.skip.Exception(f"needs {statuses}", _use_item_location=True)
+        super().setup()
 
     def runtest(self) -> None:
         from pytest_evalstudio.contrib.validation.artifact_files import PAGE

@@ -34,7 +34,7 @@ async def service({argument}):
     await asyncio.sleep(0)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def assistant(service):
     return service.ask
 """

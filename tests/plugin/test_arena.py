@@ -233,3 +233,11 @@ def test_a_report_is_built_again_from_the_record(arena: Project, tmp_path: Path)
     assert main(["report", str(place), "-o", str(tmp_path / "again")]) == 0
     page = (tmp_path / "again" / "interpretation.html").read_text(encoding="utf-8")
     assert "Win rate of the row against the column" in page
+
+
+def test_fixtures_that_apply_by_themselves_guard_pairs(arena: Project) -> None:
+    arena.write(
+        "conftest.py", "import pytest\n@pytest.fixture(autouse=True)\ndef guard(): pytest.skip('no')\n"
+    )
+
+    arena.run().assert_outcomes(skipped=12)

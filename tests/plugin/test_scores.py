@@ -321,3 +321,14 @@ def test_the_file_of_the_documentation_is_read(gated: Project) -> None:
     result = gated.run()
 
     result.assert_outcomes(passed=11, failed=9)
+
+
+def test_fixtures_that_apply_by_themselves_guard_gates(gated: Project) -> None:
+    write(gated, gates=["rouge.rouge_l >= 0.1"])
+    gated.write(
+        "conftest.py", "import pytest\n@pytest.fixture(autouse=True)\ndef guard(): pytest.skip('no')\n"
+    )
+
+    result = gated.run("nightly_scores.json")
+
+    assert result.parseoutcomes().keys() <= {"skipped"}

@@ -242,3 +242,13 @@ def test_steps_keep_their_order_when_a_plugin_shuffles_tests(workflow: Project, 
     assert ran(workflow) == ["first", "second", "third", "fifth"]
     order = [line.partition("::")[2].split()[0] for line in result.outlines if "test_others.py::" in line]
     assert order != sorted(order), "other tests stay shuffled"
+
+
+def test_fixtures_that_apply_by_themselves_guard_steps(workflow: Project) -> None:
+    conftest = (workflow.folder / "conftest.py").read_text()
+    guard = "import pytest\n@pytest.fixture(autouse=True, scope='module')\ndef guard(): pytest.skip('no')\n"
+    workflow.write("conftest.py", f"{conftest}\n\n{guard}")
+
+    workflow.run().assert_outcomes(skipped=5)
+
+    assert ran(workflow) == []
