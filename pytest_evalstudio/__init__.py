@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pytest_evalstudio.core.steps import Step
     from pytest_evalstudio.core.tool_calls import ToolCall
     from pytest_evalstudio.core.tools import Tools
+    from pytest_evalstudio.engine.asked_models import AskedModel, eval_model
     from pytest_evalstudio.engine.builders import make_case
     from pytest_evalstudio.engine.configured_hosts import (
         ConfiguredHost,
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from pytest_evalstudio.formats.lab import Model, TestLab
     from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
     from pytest_evalstudio.mrm.generate import Generated, generate_test_cases
-    from pytest_evalstudio.plugin.fixtures import AskedModel, Check, EvalCase, EvalModel, EvalSuite
+    from pytest_evalstudio.plugin.fixtures import Check, EvalCase, EvalModel, EvalSuite
     from pytest_evalstudio.plugin.perturbed_cases import EvalPerturb
     from pytest_evalstudio.report.build import Report, build_report
 
@@ -77,6 +78,7 @@ _HOMES = {
     "core.problems": ("Problem",),
     "core.plugins.registry": ("Registry",),
     "core.plugins.step": ("StepResult", "step"),
+    "engine.asked_models": ("AskedModel", "eval_model"),
     "engine.builders": ("make_case",),
     "engine.configured_hosts": ("ConfiguredHost", "base_models", "configured_hosts", "host_defaults"),
     "engine.evaluate": ("Results", "evaluate"),
@@ -87,7 +89,7 @@ _HOMES = {
     "formats.lab": ("Model", "TestLab"),
     "formats.suite": ("Test", "TestCase", "TestSuite"),
     "mrm.generate": ("Generated", "generate_test_cases"),
-    "plugin.fixtures": ("AskedModel", "Check", "EvalCase", "EvalModel", "EvalSuite"),
+    "plugin.fixtures": ("Check", "EvalCase", "EvalModel", "EvalSuite"),
     "plugin.perturbed_cases": ("EvalPerturb",),
     "report.build": ("Report", "build_report"),
 }
@@ -147,6 +149,7 @@ __all__ = [
     "base_models",
     "build_report",
     "configured_hosts",
+    "eval_model",
     "evaluate",
     "evaluator",
     "generate_test_cases",

@@ -41,7 +41,7 @@ def configured_hosts(config: str | Path | None = None) -> list[ConfiguredHost]:
     Raises:
         ConfigurationError: if there is no configuration, or it has a fault.
     """
-    configuration = _configuration(config)
+    configuration = find_and_load_configuration(config)
     connections = [
         ConfiguredHost(name=name, kind="connection", host=table.host)
         for name, table in configuration.connection.items()
@@ -72,7 +72,7 @@ def base_models(
         ConfigurationError: if there is no such connection or model, or its host cannot list models.
         EvaluationError: if the service cannot be asked.
     """
-    return models_of(_configuration(config), name, registry or Registry())
+    return models_of(find_and_load_configuration(config), name, registry or Registry())
 
 
 def host_defaults(host: str, *, registry: Registry | None = None) -> dict[str, Any]:
@@ -102,7 +102,12 @@ def host_defaults(host: str, *, registry: Registry | None = None) -> dict[str, A
     return {name: defaults[name] for name in defaults if name not in required | {"llm_model_name"}}
 
 
-def _configuration(config: str | Path | None) -> Configuration:
+def find_and_load_configuration(config: str | Path | None) -> Configuration:
+    """Return a configuration; the nearest one from the current folder upwards where none is named.
+
+    Raises:
+        ConfigurationError: if there is none, or it has a fault.
+    """
     folder = Path.cwd()
     path = Path(config) if config is not None else find_configuration(folder, Path(folder.anchor))
     if path is None:

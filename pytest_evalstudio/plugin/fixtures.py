@@ -14,17 +14,14 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.plugins.contrib import contribs, loaded
-from pytest_evalstudio.engine.asking.dialogues import Request
-from pytest_evalstudio.engine.asking.prompts import case_variables, prompt_of
-from pytest_evalstudio.engine.builders import CaseFields, CaseFieldsWithCorpus, make_case
+from pytest_evalstudio.engine.asked_models import AskedModel
+from pytest_evalstudio.engine.builders import CaseFieldsWithCorpus, make_case
 from pytest_evalstudio.engine.case_types import case_fault
-from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.engine.pipeline import Pipeline
-from pytest_evalstudio.engine.scoring.answering import answered, request_of
 from pytest_evalstudio.engine.scoring.messages import explain, misses
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.results import Result
-from pytest_evalstudio.engine.scoring.tasks import ModelInfo, answered_task, resolved
+from pytest_evalstudio.engine.scoring.tasks import answered_task
 from pytest_evalstudio.engine.scoring.verdicts import Flip
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.formats.fields import FormatModel
@@ -35,11 +32,11 @@ from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.plugin.display import shown, usage_error
 from pytest_evalstudio.plugin.figures import set_properties
 from pytest_evalstudio.plugin.late_fixtures import GENERAL, PREFIX, FixtureFunction
+from pytest_evalstudio.plugin.loops import is_loop_running
 from pytest_evalstudio.plugin.perturbed_cases import perturb_fixture
 from pytest_evalstudio.plugin.reports import CHECKS
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.plugin.pacing import AskedAhead
     from pytest_evalstudio.plugin.session import EvalSession
 
 
@@ -225,79 +222,13 @@ def _check_cases(fixture: str, cases: object) -> None:
             raise TypeError(f"{fixture}: {fault}")
 
 
-class AskedModel:
-    """A configured model in a test."""
+class TestedModel(AskedModel):
+    """A configured model in a test; what a budget leaves out skips the test."""
 
-    def __init__(self, info: ModelInfo, session: AskedAhead) -> None:
-        self._info = info
-        self._session = session
+    __test__ = False
 
-    def ask(
-        self, question: str | Case, *, corpus: Sequence[str | Path] = (), **fields: Unpack[CaseFields]
-    ) -> Case:
-        """Return the model's answer as a case, ready for an evaluator.
-
-        Args:
-            question: a text, or a case that is to be answered, e.g. one of `eval_perturb`; it has its own
-                documents and fields.
-            corpus: documents for a model that retrieves; paths or URLs.
-            fields: further fields of the case, e.g. expected_output; the turns of a `conversation` are sent
-                before the question, `images` and `files` (paths) with it.
-        """
-        return self.ask_all([question], corpus=corpus, **fields)[0]
-
-    def ask_all(
-        self,
-        questions: Sequence[str | Case],
-        *,
-        corpus: Sequence[str | Path] = (),
-        **fields: Unpack[CaseFields],
-    ) -> list[Case]:
-        """Return the answers to several questions, asked concurrently.
-
-        Raises:
-            TypeError: if a case is given, and documents or fields beside it.
-        """
-        documents = tuple(resolved(str(document), str(Path.cwd())) for document in corpus)
-        cases = [_case_to_ask(question, documents, fields) for question in questions]
-        answers = self._session.ask([_request(case) for case in cases])
-        for answer in answers:
-            if answer.not_asked:
-                pytest.skip(f"not run: {answer.error}")
-        return [
-            answered(
-                case,
-                answer,
-                self._info,
-                1,
-                retrieves=self._session.retrieves,
-                retrieval=self._session.retrieval,
-            )
-            for case, answer in zip(cases, answers, strict=True)
-        ]
-
-
-def _case_to_ask(question: str | Case, documents: tuple[str, ...], fields: CaseFields) -> Case:
-    if not isinstance(question, Case):
-        return make_case(question, corpus=documents, **fields)
-    if documents or fields:
-        names = ", ".join([*(["corpus"] if documents else []), *fields])
-        raise TypeError(f"a case is asked with its own fields; give {names} when you make the case")
-    return question
-
-
-def _request(case: Case) -> Request:
-    # A copy of a question is asked again: a stored answer would say nothing of the model's noise.
-    is_perturbed = any(link.type == SOURCE for link in case.relationships)
-    prompt = prompt_of(
-        case.question,
-        corpus=case.corpus,
-        conversation=case.conversation,
-        sample=case.key if is_perturbed else "",
-        case=case_variables(case.key, case.categories, case.extra),
-        attachments=case.attachments,
-    )
-    return request_of(prompt, case.plan, f"{case.test_key} {case.key}")
+    def _refuse(self, reason: str) -> None:
+        pytest.skip(f"not run: {reason}")
 
 
 def fixture_plugin(functions: Mapping[str, FixtureFunction]) -> types.ModuleType:
@@ -356,7 +287,8 @@ def _model_fixture(evals: EvalSession) -> FixtureFunction:
     def eval_model(request: pytest.FixtureRequest) -> Iterator[EvalModel]:
         """Return a configured model by its name.
 
-        Example: eval_model("gpt").ask("What is the fee?") returns a case with its answer.
+        Example: eval_model("gpt").ask("What is the fee?") returns a case with its answer, and so does
+        await eval_model("gpt").ask_async("What is the fee?") in an asynchronous test.
         """
 
         def named(name: str) -> AskedModel:
@@ -365,13 +297,28 @@ def _model_fixture(evals: EvalSession) -> FixtureFunction:
             except ConfigurationError as exc:
                 raise usage_error(exc) from None
             if fixture := evals.models.fixture_of(info):
-                value = request.getfixturevalue(fixture)
+                value = _fixture_value(request, fixture)
                 evals.models.bind(info, value, request.fixturenames)
-            return AskedModel(info, session)
+            return TestedModel(info, session)
 
         yield named
 
     return eval_model
+
+
+def _fixture_value(request: pytest.FixtureRequest, name: str) -> object:
+    """Return the value of the fixture that answers for a model.
+
+    Raises:
+        pytest.UsageError: if it is asynchronous, and the test that asks runs already.
+    """
+    try:
+        return request.getfixturevalue(name)
+    except RuntimeError:
+        if not is_loop_running():
+            raise
+        remedy = f"name the fixture {name!r} among the arguments of the test"
+        raise usage_error(f"an asynchronous fixture cannot be set up while a test runs; {remedy}") from None
 
 
 def _suite_fixture() -> FixtureFunction:

@@ -121,10 +121,40 @@ def run_until_done(loop: asyncio.AbstractEventLoop, futures: Iterable[Future[Any
             future.cancel()
         raise ConfigurationError(
             "the model's fixture lives on the loop that runs this test, so that the test cannot wait for it;"
-            " await the fixture's callable itself, or make the test synchronous"
+            " write `await eval_model(…).ask_async(…)`"
         )
 
     async def done() -> None:
         await asyncio.gather(*map(asyncio.wrap_future, pending), return_exceptions=True)
 
     loop.run_until_complete(done())
+
+
+def check_waiting(loop: asyncio.AbstractEventLoop | None) -> None:
+    """Refuse to wait in a coroutine for what never comes.
+
+    Args:
+        loop: of the model's fixture, None where it has none.
+
+    Raises:
+        ConfigurationError: outside of asyncio, and if the fixture's loop does not run now.
+    """
+    if not is_loop_running():
+        raise ConfigurationError(
+            "ask_async needs an event loop of asyncio; under trio write `await"
+            " anyio.to_thread.run_sync(model.ask, question)`"
+        )
+    if loop is not None and not loop.is_running():
+        raise ConfigurationError(
+            "the model's fixture lives on another event loop, which does not run during this test; give both"
+            ' one loop, e.g. @pytest.mark.asyncio(loop_scope="session"), or make the test synchronous'
+        )
+
+
+def is_loop_running() -> bool:
+    """Return whether an event loop of asyncio runs in this thread."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

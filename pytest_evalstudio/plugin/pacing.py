@@ -14,7 +14,7 @@ from pytest_evalstudio.core.cases import Answer, Retrieval
 from pytest_evalstudio.engine.asking.dialogues import Dialogue, Request
 from pytest_evalstudio.engine.asking.resolve import ModelSession
 from pytest_evalstudio.engine.pipeline import Progress
-from pytest_evalstudio.plugin.loops import run_until_done
+from pytest_evalstudio.plugin.loops import check_waiting, run_until_done
 
 
 class Pacing:
@@ -125,6 +125,15 @@ class AskedAhead:
         )
         answers = {**arrived, **dict(zip(rest, answers_of_rest, strict=True))}
         return [answers[index] for index in range(len(requests))]
+
+    async def ask_async(self, requests: Sequence[Request]) -> list[Answer]:
+        """Return the answers, in order, to a coroutine of a test.
+
+        Raises:
+            ConfigurationError: if the test's loop cannot wait for the model.
+        """
+        check_waiting(self.loop)
+        return await self._session.ask_async(requests)
 
     def _taken(self, request: Request) -> Future[Answer] | None:
         waiting = self._requested.get(request)

@@ -140,4 +140,4 @@ def test_a_test_on_the_fixtures_loop_is_told_to_await_it(project: Project) -> No
     result = project.run(*arguments("asyncio"))
 
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*await the fixture's callable itself, or make the test synchronous*"])
+    result.stdout.fnmatch_lines(["*await eval_model(…).ask_async(…)*"])

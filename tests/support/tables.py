@@ -52,7 +52,7 @@ _NAMES = {
         generate_test_cases Generated""",
     "evaluation": (
         "evaluate Results make_case build_report Report Problem score_table ScoredTable"
-        " configured_hosts ConfiguredHost base_models host_defaults"
+        " configured_hosts ConfiguredHost base_models host_defaults eval_model"
     ),
     "fixtures": "Check AskedModel EvalCase EvalModel EvalPerturb EvalSuite EvalGuard Flip",
     "plugins": """Case Prompt Turn Attachment Answer ToolCall Step Metric Outcome Finding Fragment Tools

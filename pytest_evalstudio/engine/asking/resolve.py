@@ -261,6 +261,12 @@ class ModelSession:
             raise RuntimeError(f"{self._kind} {self.name!r} is closed")
         return self._thread.run(self._answers(requests, progress))
 
+    async def ask_async(self, requests: Sequence[Request]) -> list[Answer]:
+        """Return answers as `ask` does, to a coroutine of another event loop."""
+        if self._closed:
+            raise RuntimeError(f"{self._kind} {self.name!r} is closed")
+        return await asyncio.wrap_future(self._thread.submit(self._answers(requests, None)))
+
     def within_limits(
         self, request: Callable[[], Coroutine[Any, Any, T]], *, ingest_timeout_s: float | None = None
     ) -> T:
