@@ -105,10 +105,12 @@ class UsedFixtures:
         if not info.names_closure:
             return None
         named = {name for mark in node.iter_markers("usefixtures") for name in mark.args}
+        # pytest 8.4 adds the names of autouse fixtures to the list of the option.
         named.update(node.config.getini("usefixtures"))
         used = {name: definitions[-1] for name, definitions in info.name2fixturedefs.items() if definitions}
         is_set_up_per_item = any(
-            fixture.scope in ("function", "class") and (name in named or not _is_installed(fixture.func))
+            fixture.scope in ("function", "class")
+            and ((name in named and not fixture._autouse) or not _is_installed(fixture.func))
             for name, fixture in used.items()
         )
         with_parameters = [name for name, fixture in used.items() if fixture.params is not None]

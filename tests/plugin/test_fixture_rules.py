@@ -46,6 +46,11 @@ FEATURES = {
         "    monkeypatch.setattr(app, 'log', [])\n"
         "    monkeypatch.setattr(app, 'mode', 'test')\n"
     ),
+    "patched target": (
+        "@pytest.fixture(autouse=True)\n"
+        "def patched(monkeypatch):\n"
+        "    monkeypatch.setattr(app, 'ask', lambda prompt: 'asked: 1, peak: 1')\n"
+    ),
     "class": "@pytest.fixture(autouse=True, scope='class')\ndef clean():\n    app.log.clear()\n",
     "dynamic": (
         "@pytest.fixture\ndef clean():\n    app.log.clear()\n\n\n"

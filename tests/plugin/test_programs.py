@@ -347,8 +347,8 @@ def test_mocks(eval_model):
 
 
 def test_what_does_not_answer(eval_model, monkeypatch):
-    monkeypatch.delattr(app.Assistant, "ask")
-    assert "'Service' has no 'ask'" in eval_model("app").ask("?").error
+    monkeypatch.delattr(app, "Service")
+    assert "module 'app' has no 'Service'" in eval_model("app").ask("?").error
 """,
     )
 
