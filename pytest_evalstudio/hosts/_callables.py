@@ -21,7 +21,6 @@ from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.core.states import ApplicationState, state_text
 from pytest_evalstudio.core.steps import Step, read_steps
 from pytest_evalstudio.core.tool_calls import ToolCall, read_tool_calls
-from pytest_evalstudio.hosts._application_loop import on_application_loop
 from pytest_evalstudio.hosts._threads import Start, in_thread, start_thread
 
 TEXT_KEYS = ("answer", "text", "actual_output")
@@ -193,15 +192,21 @@ async def called(function: Callable[[], Any], *, blocks: bool = True, start: Sta
     """
     try:
         if not blocks:
-            return await on_application_loop(function)
+            return await _on_application_loop(function)
         returned = await in_thread(function, start)
-        return await on_application_loop(lambda: returned) if inspect.isawaitable(returned) else returned
+        return await _on_application_loop(lambda: returned) if inspect.isawaitable(returned) else returned
     except (asyncio.CancelledError, KeyboardInterrupt, HostFault, EvalStudioError):
         raise
     except (
         BaseException
     ) as exc:  # pytest.skip() and sys.exit() in the user's code must not end the engine's thread
         raise HostFault(f"{exception_text(exc)} ({_place(exc)})") from exc
+
+
+async def _on_application_loop(function: Callable[[], Any]) -> Any:
+    from pytest_evalstudio.hosts._application_loop import on_application_loop  # blocking code needs none
+
+    return await on_application_loop(function)
 
 
 def _offered(prompt: Prompt, name: str) -> Any:
