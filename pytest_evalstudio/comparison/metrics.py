@@ -157,7 +157,8 @@ def compare_operations(pairs: ModelPairs) -> list[OperationComparison]:
     """Return length, calls, tokens, seconds and cost per answer of each model, where both runs know them.
 
     Those of `NOTABLE` are tested by signs of the differences of original cases, two-sided and corrected by
-    Holm: of logarithms, which a few slow answers do not decide, except for calls, which may be none.
+    Holm: of logarithms, which a few slow answers do not decide, except for calls and cached tokens, which may
+    be none.
     """
     compared: list[OperationComparison] = []
     tested: dict[int, _Changes] = {}
@@ -222,7 +223,7 @@ class _Changes(msgspec.Struct, frozen=True):
 
 
 def _changes_of(quantity: Quantity, array: Floats, items: Sequence[SideItem]) -> _Changes:
-    if quantity != "tool_calls":
+    if quantity not in ("tool_calls", "cached_share"):
         is_positive = (array > 0).all(axis=1)
         array, items = (
             np.log(array[is_positive]),

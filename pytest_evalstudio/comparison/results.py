@@ -45,7 +45,7 @@ Part = Literal[
     "embedder",
 ]
 PARTS: tuple[Part, ...] = get_args(Part)
-Quantity = Literal["answer_chars", "tool_calls", "tokens", "duration_s", "cost_usd"]
+Quantity = Literal["answer_chars", "tool_calls", "tokens", "cached_share", "duration_s", "cost_usd"]
 QUANTITIES: tuple[Quantity, ...] = get_args(Quantity)
 
 
@@ -69,6 +69,7 @@ NOTABLE: Mapping[Quantity, Notable] = {
     "tokens": Notable(0.1, 10.0),
     "cost_usd": Notable(0.1, 0.0),
     "tool_calls": Notable(0.1, 0.1),
+    "cached_share": Notable(0.1, 0.1),
 }
 """Quantities that are tested. Seconds vary with the load of a service: half as much again is needed."""
 
@@ -204,7 +205,7 @@ class MetricComparison(Struct, frozen=True, kw_only=True):
 
 
 class OperationComparison(Struct, frozen=True, kw_only=True):
-    """Characters, calls, tokens, seconds or US dollars per answer of one model in both runs.
+    """Characters, calls, tokens, share of cached ones, seconds or US dollars per answer of one model.
 
     Attributes:
         n: matched items for which both runs have the quantity.

@@ -28,6 +28,7 @@ _NAMES = 3
 _NOTABLE: Mapping[Quantity, tuple[str, str]] = {
     "duration_s": ("seconds", " s"),
     "tokens": ("tokens", ""),
+    "cached_share": ("cached share of the input tokens", ""),
     "cost_usd": ("cost", " USD"),
     "tool_calls": ("number of tool calls", ""),
 }

@@ -14,12 +14,12 @@ from pytest_evalstudio.comparison.results import RunLabel
 from pytest_evalstudio.core.codes import ItemCode
 from pytest_evalstudio.core.errors import unknown_name
 from pytest_evalstudio.core.text import excerpt
+from pytest_evalstudio.core.usage import INPUT, OUTPUT, cached_share
 from pytest_evalstudio.record.outline import AnyItem, RowOutline, VerdictOutline
 from pytest_evalstudio.record.schema import ItemVerdict, RecordRow, Run
 
 MAX_ANSWER_CHARS = 4_000
 """Characters of an answer that are kept for a word diff."""
-TOKENS = ("input_tokens", "output_tokens")
 _BETWEEN_CHUNKS = b'","'
 """Bytes of a line between two chunks; within a chunk, quotes are escaped."""
 PERTURBATION_SOURCE = "perturbation_source"
@@ -56,6 +56,8 @@ class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         chunks: digest of the same chunks without their order; None where it is not known.
         answer_chars: mean length of the answers in characters; None where `answers` is.
         tokens: mean of the tokens in and out; None where the host does not report them.
+        cached_share: mean share of input tokens that come from the service's prompt cache, from 0 to 1; None
+            where the host does not report it.
         calls: digest of the called tools and their arguments; None where it is not known.
         tool_calls: mean number of calls; None where no answer calls a tool.
         trajectory: calls of the first answer, packed; see `comparison.calls`.
@@ -79,6 +81,7 @@ class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     answers: int | None = None
     answer_chars: float | None = None
     tokens: float | None = None
+    cached_share: float | None = None
     calls: int | None = None
     tool_calls: float | None = None
     trajectory: str = ""
@@ -190,6 +193,7 @@ def read_side(
             answers=measures.answers,
             answer_chars=measures.answer_chars,
             tokens=measures.tokens,
+            cached_share=measures.cached_share,
             calls=measures.calls,
             tool_calls=measures.tool_calls,
             trajectory=packed_calls(row) if row and row.tool_calls else "",
@@ -247,6 +251,7 @@ class _Measures(NamedTuple):
     duration_s: float | None
     cost_usd: float | None
     tokens: float | None
+    cached_share: float | None
     answers: int | None = None
     answer_chars: float | None = None
     context: int | None = None
@@ -260,19 +265,21 @@ def _measures(rows: Sequence[RecordRow | RowOutline], *, has_texts: bool) -> _Me
         (row,) = rows
         duration = None if row.error else row.actual_duration
         tokens = _mean_tokens(rows) if row.usage else None
+        share = cached_share(row.usage)
         if not has_texts or row.error:
-            return _Measures(duration, row.cost, tokens)
+            return _Measures(duration, row.cost, tokens, share)
         return _Measures(
             duration,
             row.cost,
             tokens,
+            share,
             _answer_digest(row),
             len(row.actual_output),
             *_context_digests(row),
             _calls_digest(row),
             float(len(row.tool_calls)) if row.tool_calls else None,
         )
-    means = _mean_duration(rows), _mean_cost(rows), _mean_tokens(rows)
+    means = _mean_duration(rows), _mean_cost(rows), _mean_tokens(rows), _mean_cached_share(rows)
     if not has_texts or not rows or any(row.error for row in rows):
         return _Measures(*means)
     digests = [_context_digests(row) for row in rows]
@@ -389,7 +396,12 @@ def _context_digests(row: RecordRow | RowOutline) -> tuple[int, int]:
 
 
 def _mean_tokens(rows: Sequence[RecordRow | RowOutline]) -> float | None:
-    values = [sum(row.usage.get(kind, 0) for kind in TOKENS) for row in rows if row.usage]
+    values = [sum(row.usage.get(kind, 0) for kind in (INPUT, OUTPUT)) for row in rows if row.usage]
+    return sum(values) / len(values) if values else None
+
+
+def _mean_cached_share(rows: Sequence[RecordRow | RowOutline]) -> float | None:
+    values = [share for row in rows if (share := cached_share(row.usage)) is not None]
     return sum(values) / len(values) if values else None
 
 

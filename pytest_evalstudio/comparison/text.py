@@ -31,6 +31,7 @@ _QUANTITIES: Mapping[Quantity, tuple[str, str]] = {
     "answer_chars": ("length", "characters"),
     "tool_calls": ("tool calls", "calls"),
     "tokens": ("tokens", "tokens"),
+    "cached_share": ("share of cached input tokens", ""),
     "duration_s": ("duration", "s"),
     "cost_usd": ("cost", "USD"),
 }

@@ -108,9 +108,9 @@ class CallEstimate:
         if self.priced:
             return self.calls * self.cost_usd / self.priced
         prices, output = self.prices, self.expected_output
-        if prices.input_usd is None or prices.output_usd is None or output is None:
+        if prices.tokens is None or output is None:
             return None
-        return self.expected_input * prices.input_usd + output * prices.output_usd
+        return (self.expected_input * prices.tokens.input_usd + output * prices.tokens.output_usd) / 1e6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

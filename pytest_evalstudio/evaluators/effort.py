@@ -17,9 +17,8 @@ from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.core.tools import Tools
+from pytest_evalstudio.core.usage import CACHE_WRITE, CACHED, INPUT, OUTPUT
 from pytest_evalstudio.evaluators._common import keywords, worst
-
-_TOKENS = ("input_tokens", "output_tokens")
 
 
 def _amount(key: str, name: str, description: str) -> Metric:
@@ -41,8 +40,9 @@ def _amount(key: str, name: str, description: str) -> Metric:
 class Effort:
     """The answer keeps its budget of calls, tokens, seconds and US dollars.
 
-    `max_calls`, `max_repeated_calls`, `max_failed_calls`, `max_model_calls`, `max_tokens`, `max_seconds`,
-    `max_cost_usd` and `max_cut_answers` are limits for one answer, of a run or, in `evaluators`, of one case.
+    `max_calls`, `max_repeated_calls`, `max_failed_calls`, `max_model_calls`, `max_tokens`,
+    `max_uncached_tokens`, `max_cache_write_tokens`, `max_seconds`, `max_cost_usd` and `max_cut_answers` are
+    limits for one answer, of a run or, in `evaluators`, of one case.
     Without any of them the amounts are measured, and nothing decides. A limit on an amount that the host does
     not report is an error. Repeated calls have the tool and all arguments of an earlier one.
 
@@ -61,6 +61,8 @@ class Effort:
     max_failed_calls: int | None = None
     max_model_calls: int | None = None
     max_tokens: int | None = None
+    max_uncached_tokens: int | None = None
+    max_cache_write_tokens: int | None = None
     max_seconds: float | None = None
     max_cost_usd: float | None = None
     max_cut_answers: int | None = None
@@ -78,6 +80,12 @@ class Effort:
         _amount("failed_calls", "Failed tool calls", "Calls that ended with an error."),
         _amount("model_calls", "Model calls", "Calls of models, where the host reports the steps."),
         _amount("tokens", "Tokens", "Tokens of input and output."),
+        _amount(
+            "uncached_tokens",
+            "Uncached tokens",
+            "Tokens of input that the service did not read from its prompt cache, where it reports those.",
+        ),
+        _amount("cache_write_tokens", "Tokens written to the cache", "Tokens of input that it wrote there."),
         _amount("seconds", "Seconds", "Seconds of the request that succeeded."),
         _amount("cost_usd", "US dollars", "Cost of the answer in US dollars."),
         _amount(
@@ -116,16 +124,20 @@ def amounts_of(case: Case) -> dict[str, float | None]:
     """Return calls, tokens, seconds and cost of an answer; None for what the host does not report."""
     calls = case.tool_calls
     answer = case.answer
-    tokens = [answer.usage[name] for name in _TOKENS if name in answer.usage]
+    usage = answer.usage
+    tokens = [usage[name] for name in (INPUT, OUTPUT) if name in usage]
+    uncached = float(max(0, usage[INPUT] - usage[CACHED])) if INPUT in usage and CACHED in usage else None
     return {
         "calls": float(len(calls)),
         "repeated_calls": float(len(calls) - len(Counter(map(_identity, calls)))),
         "failed_calls": float(sum(bool(call.error) for call in calls)),
         "model_calls": float(sum(step.kind == "model" for step in answer.steps)) if answer.steps else None,
         "tokens": float(sum(tokens)) if tokens else None,
+        "uncached_tokens": uncached,
+        "cache_write_tokens": float(usage[CACHE_WRITE]) if CACHE_WRITE in usage else None,
         "seconds": answer.duration_s or None,
         "cost_usd": answer.cost_usd,
-        "cut_answers": float(answer.usage.get("cut_at_length", 0)) if answer.usage else None,
+        "cut_answers": float(usage.get("cut_at_length", 0)) if usage else None,
     }
 
 

@@ -129,6 +129,10 @@ class PriceTable(BaseModel):
         input_usd_per_million: US dollars per million tokens of questions.
         output_usd_per_million: US dollars per million tokens of answers.
         as_of: date of the prices, e.g. 2026-01-31; reports show it.
+        cached_usd_per_million: US dollars per million tokens of questions that the service reads from its
+            prompt cache; without it, they cost as the others.
+        cache_write_usd_per_million: US dollars per million tokens of questions that it writes to the cache;
+            without it, they cost as the others.
     """
 
     model_config = ConfigDict(extra="forbid", protected_namespaces=(), defer_build=True)
@@ -136,6 +140,8 @@ class PriceTable(BaseModel):
     input_usd_per_million: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     output_usd_per_million: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     as_of: date
+    cached_usd_per_million: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    cache_write_usd_per_million: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
 
 
 def expanded_models(

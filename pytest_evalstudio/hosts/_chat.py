@@ -11,6 +11,7 @@ from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.core.tool_calls import ToolCall, read_tool_calls
+from pytest_evalstudio.core.usage import TokenPrices, usage_of
 from pytest_evalstudio.hosts._attachments import chat_content
 from pytest_evalstudio.hosts._completions import (
     error_in,
@@ -18,7 +19,6 @@ from pytest_evalstudio.hosts._completions import (
     refused_parameters,
     sendable,
     thoughts_in,
-    token_usage,
 )
 from pytest_evalstudio.hosts._connected import check_arguments
 from pytest_evalstudio.hosts._faults import quoted
@@ -44,6 +44,8 @@ class ChatCompletions(OpenAIService):
         temperature, max_tokens, seed: None for the service's own default.
         stream: whether the answer arrives in parts; the time to the first part is then recorded.
         input_usd_per_million, output_usd_per_million: prices of tokens; costs need both of them.
+        cached_usd_per_million, cache_write_usd_per_million: prices of input tokens that the service reads
+            from its prompt cache, and writes to it; without them, they cost as the others.
         arguments: further chat-completion arguments, passed through as they are.
         structured_output: how a judge's reply is held to its form: "json_schema", "json_object", "none", or
             "auto" for the first of these that the service takes.
@@ -58,6 +60,8 @@ class ChatCompletions(OpenAIService):
     stream: bool = False
     input_usd_per_million: float | None = None
     output_usd_per_million: float | None = None
+    cached_usd_per_million: float | None = None
+    cache_write_usd_per_million: float | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict)
     structured_output: Literal["auto", "json_schema", "json_object", "none"] = "auto"
     logprobs: bool = False
@@ -174,7 +178,7 @@ class ChatCompletions(OpenAIService):
                 f"{self.url} sent a reply without an answer: {quoted(reply, self._mask)}; {CHECK_REPLY}"
             )
         text, finish = first_choice(reply, self.url)
-        usage = token_usage(reply)
+        usage = usage_of(getattr(reply, "usage", None))
         if finish == "content_filter" and not text:
             raise HostFault("the service's content filter withheld the answer")
         if finish == "length":
@@ -219,17 +223,15 @@ class ChatCompletions(OpenAIService):
         self._optional -= names
 
     def _cost(self, usage: Mapping[str, int]) -> float | None:
-        if (
-            self.input_usd_per_million is None
-            or self.output_usd_per_million is None
-            or "input_tokens" not in usage
-            or "output_tokens" not in usage
-        ):
+        if self.input_usd_per_million is None or self.output_usd_per_million is None:
             return None
-        return (
-            usage["input_tokens"] * self.input_usd_per_million
-            + usage["output_tokens"] * self.output_usd_per_million
-        ) / 1_000_000
+        prices = TokenPrices(
+            input_usd=self.input_usd_per_million,
+            output_usd=self.output_usd_per_million,
+            cached_usd=self.cached_usd_per_million,
+            cache_write_usd=self.cache_write_usd_per_million,
+        )
+        return prices.cost_usd(usage)
 
 
 def _response_format(form: str, prompt: Prompt) -> dict[str, Any]:

@@ -87,16 +87,6 @@ def refused_parameters(
     return frozenset(name for name in sent if name in text.lower())
 
 
-def token_usage(reply: Any) -> dict[str, int]:
-    """Return the counts of tokens that a reply reports."""
-    usage = getattr(reply, "usage", None)
-    details = {
-        "input_tokens": getattr(usage, "prompt_tokens", None),
-        "output_tokens": getattr(usage, "completion_tokens", None),
-    }
-    return {name: count for name, count in details.items() if isinstance(count, int)}
-
-
 def sendable(text: str) -> str:
     r"""Return a text that can be sent: half a character is written as its escape.
 

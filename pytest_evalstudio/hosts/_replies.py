@@ -11,6 +11,7 @@ from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.core.states import ApplicationState, state_text
 from pytest_evalstudio.core.steps import Step, read_steps
 from pytest_evalstudio.core.tool_calls import ToolCall, read_tool_calls
+from pytest_evalstudio.core.usage import ALL_NAMES, usage_of
 from pytest_evalstudio.hosts._faults import quoted
 from pytest_evalstudio.hosts._messages import counts
 from pytest_evalstudio.hosts._templates import MISSING, at_pointer
@@ -155,9 +156,9 @@ def _steps_and_calls(
 
 
 def _usage(usage: Mapping[str, Any]) -> dict[str, int]:
-    """Return counts of tokens under the names of this package, whatever the service calls them."""
-    names = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"}
-    return {names.get(name, name): count for name, count in counts(usage).items()}
+    """Return the counts of tokens, and further counts that the service reports."""
+    tokens = usage_of(usage)
+    return {**{name: count for name, count in counts(usage).items() if name not in ALL_NAMES}, **tokens}
 
 
 def _texts(parts: Mapping[str, Any], name: str, pointers: Mapping[str, str], url: str) -> tuple[str, ...]:

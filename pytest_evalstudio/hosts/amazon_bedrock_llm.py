@@ -10,9 +10,10 @@ from pytest_evalstudio.core.attachments import MEDIA_TYPES
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.plugins.host import HostFault, host
 from pytest_evalstudio.core.tool_calls import read_tool_calls
+from pytest_evalstudio.core.usage import usage_of
 from pytest_evalstudio.hosts._attachments import bedrock_content
 from pytest_evalstudio.hosts._bedrock import Bedrock, request_id
-from pytest_evalstudio.hosts._messages import counts, messages, system_text
+from pytest_evalstudio.hosts._messages import messages, system_text
 from pytest_evalstudio.hosts._tools import HostTools
 
 
@@ -83,10 +84,7 @@ class AmazonBedrockLLM(Bedrock):
         reasoning = [block.get("reasoningContent", {}).get("reasoningText", {}) for block in blocks]
         thoughts = "\n\n".join(str(part["text"]) for part in reasoning if part.get("text"))
         calls = read_tool_calls(block["toolUse"] for block in blocks if "toolUse" in block)
-        usage = reply.get("usage", {})
-        tokens = counts(
-            {"input_tokens": usage.get("inputTokens"), "output_tokens": usage.get("outputTokens")}
-        )
+        tokens = usage_of(reply.get("usage"))
         reason = reply.get("stopReason", "")
         if not message:
             raise self.without_answer()

@@ -11,6 +11,7 @@ from pytest_evalstudio.core.attachments import IMAGE_TYPES, PDF, TEXT_TYPES
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.plugins.host import HostFault, host
 from pytest_evalstudio.core.tool_calls import read_tool_calls
+from pytest_evalstudio.core.usage import usage_of
 from pytest_evalstudio.hosts._attachments import anthropic_content
 from pytest_evalstudio.hosts._bodies import reply_limit
 from pytest_evalstudio.hosts._connected import (
@@ -29,7 +30,7 @@ from pytest_evalstudio.hosts._faults import (
     status_fault,
 )
 from pytest_evalstudio.hosts._malformed import CHECK_REPLY, connection_fault, reply_fault
-from pytest_evalstudio.hosts._messages import counts, messages, system_text
+from pytest_evalstudio.hosts._messages import messages, system_text
 from pytest_evalstudio.hosts._tools import HostTools
 
 REMEDIES: Mapping[int, str] = {
@@ -147,11 +148,7 @@ class AnthropicLLM(ClientHost):
         if not isinstance(blocks, list):
             reason = quoted(str(reply), self._mask)
             raise HostFault(f"{self.url} sent a reply without an answer: {reason}; {CHECK_REPLY}")
-        usage = counts(
-            {name: getattr(reply.usage, name, None) for name in ("input_tokens", "output_tokens")}
-            if reply.usage is not None
-            else {}
-        )
+        usage = usage_of(reply.usage)
         text = "".join(block.text for block in blocks if getattr(block, "type", "") == "text")
         thoughts = "\n\n".join(block.thinking for block in blocks if getattr(block, "type", "") == "thinking")
         calls = read_tool_calls(

@@ -13,6 +13,7 @@ from pytest_evalstudio.core.attachments import MEDIA_TYPES
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import EvalStudioError
 from pytest_evalstudio.core.plugins.host import CollectionDocument, HostFault, host
+from pytest_evalstudio.core.usage import usage_of
 from pytest_evalstudio.hosts._attachments import response_content
 from pytest_evalstudio.hosts._collections import read_documents
 from pytest_evalstudio.hosts._connected import check_arguments, require_key
@@ -26,7 +27,7 @@ from pytest_evalstudio.hosts._corpora import (
 )
 from pytest_evalstudio.hosts._faults import quoted
 from pytest_evalstudio.hosts._malformed import CHECK_REPLY
-from pytest_evalstudio.hosts._messages import counts, messages, system_text
+from pytest_evalstudio.hosts._messages import messages, system_text
 from pytest_evalstudio.hosts._openai import OpenAIService
 from pytest_evalstudio.hosts._threads import in_thread
 from pytest_evalstudio.hosts._tools import HostTools
@@ -197,7 +198,7 @@ class OpenAIRag(OpenAIService):
             for part in getattr(item, "content", None) or ()
         ]
         text = "".join(str(getattr(part, "text", None) or getattr(part, "refusal", "")) for part in parts)
-        usage = counts({name: getattr(reply.usage, name, None) for name in ("input_tokens", "output_tokens")})
+        usage = usage_of(reply.usage)
         if getattr(reply, "status", "") == "incomplete":
             if not text:
                 raise HostFault("the answer was cut before its first word; raise max_tokens")
@@ -248,12 +249,11 @@ class OpenAIRag(OpenAIService):
         )
         with suppress(Exception):
             await _without_warning(beta.threads.delete, thread.id)
-        usage = {
-            "input_tokens": getattr(run.usage, "prompt_tokens", None),
-            "output_tokens": getattr(run.usage, "completion_tokens", None),
-        }
         return Answer(
-            text=text, usage=counts(usage), served_model=str(run.model or ""), request_id=str(run.id or "")
+            text=text,
+            usage=usage_of(run.usage),
+            served_model=str(run.model or ""),
+            request_id=str(run.id or ""),
         )
 
     async def _made_assistant(self, store: str) -> str:

@@ -132,6 +132,7 @@ _TOKENS = {
     "input_tokens": "input_tokens",
     "output_tokens": "output_tokens",
     "cached_tokens": "input_tokens_cache_read",
+    "cache_write_tokens": "input_tokens_cache_write",
     "reasoning_tokens": "reasoning_tokens",
 }
 

@@ -40,6 +40,7 @@ _USAGE = {
     "input_tokens": "input_tokens",
     "output_tokens": "output_tokens",
     "cached_tokens": "cache_read_input_tokens",
+    "cache_write_tokens": "cache_creation_input_tokens",
 }
 
 

@@ -38,6 +38,7 @@ _USAGE = {
     "input_tokens": ("llm.token_count.prompt",),
     "output_tokens": ("llm.token_count.completion",),
     "cached_tokens": ("llm.token_count.prompt_details.cache_read",),
+    "cache_write_tokens": ("llm.token_count.prompt_details.cache_write",),
     "reasoning_tokens": ("llm.token_count.completion_details.reasoning",),
 }
 _HANDOVER = "handoff to "

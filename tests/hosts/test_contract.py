@@ -61,7 +61,7 @@ def test_an_answer_has_text_usage_duration_and_the_model_that_served_it(protocol
     assert (answer.text, answer.error, answer.context) == (ANSWER, "", protocol.context)
     assert answer.duration_s > 0
     if protocol.id != "amazon_bedrock_rag":  # it reports neither
-        assert dict(answer.usage) == {"input_tokens": 10, "output_tokens": 5}
+        assert dict(answer.usage) == {"input_tokens": 10, "output_tokens": 5, **protocol.cached}
         assert answer.served_model == "served-1"
 
 

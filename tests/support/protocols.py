@@ -25,6 +25,7 @@ class Protocol:
         refusal: from a text to the body of an error.
         streams: the response of a stream that is sent slowly, None where the host does not stream.
         handler: of the service, where it is more than HTTP.
+        cached: tokens of its prompt cache, as the host reports them.
         half: the fault of a reply that ends in the middle, where the connection is not HTTP.
     """
 
@@ -38,6 +39,7 @@ class Protocol:
     streams: Callable[[float], Response] | None = None
     handler: type[BaseHTTPRequestHandler] | None = None
     context: tuple[str, ...] = ()
+    cached: Mapping[str, int] = field(default_factory=dict)
     extra: str = ""
 
 
@@ -51,7 +53,12 @@ def anthropic(request: Request) -> Response:
 
 
 def message(content: list[Any], stop: str | None = "end_turn") -> dict[str, Any]:
-    usage = {"input_tokens": 10, "output_tokens": 5}
+    usage = {
+        "input_tokens": 2,
+        "output_tokens": 5,
+        "cache_read_input_tokens": 7,
+        "cache_creation_input_tokens": 1,
+    }
     head = {"id": "msg_1", "type": "message", "role": "assistant", "model": "served-1"}
     return {**head, "content": content, "stop_reason": stop, "stop_sequence": None, "usage": usage}
 
@@ -100,7 +107,7 @@ def ollama_parts(pause_s: float) -> Response:
 
 def json_service(request: Request) -> Response:
     hits = [{"text": "Fees: 5 USD.", "file": "fees.md", "score": 0.75}]
-    usage = {"prompt_tokens": 10, "completion_tokens": 5}
+    usage = {"prompt_tokens": 10, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 7}}
     return Response({"answer": ANSWER, "hits": hits, "usage": usage, "model": "served-1", "id": "req-1"})
 
 
@@ -148,6 +155,7 @@ PROTOCOLS = [
         question_of=last_message,
         refusal=lambda text: {"type": "error", "error": {"type": "some_error", "message": text}},
         streams=anthropic_parts,
+        cached={"cached_tokens": 7, "cache_write_tokens": 1},
         extra="anthropic",
     ),
     Protocol(
@@ -180,6 +188,7 @@ PROTOCOLS = [
         question_of=lambda request: request.body["prompt"],
         streams=events,
         context=("Fees: 5 USD.",),
+        cached={"cached_tokens": 7},
         extra="http",
     ),
 ]
@@ -192,7 +201,13 @@ def converse(request: Request) -> Response:
         {
             "output": {"message": {"role": "assistant", "content": [{"text": ANSWER}]}},
             "stopReason": "end_turn",
-            "usage": {"inputTokens": 10, "outputTokens": 5, "totalTokens": 15},
+            "usage": {
+                "inputTokens": 2,
+                "outputTokens": 5,
+                "totalTokens": 15,
+                "cacheReadInputTokens": 7,
+                "cacheWriteInputTokens": 1,
+            },
             "metrics": {"latencyMs": 3},
             "trace": {"promptRouter": {"invokedModelId": "served-1"}},
         },
@@ -231,6 +246,7 @@ PROTOCOLS += [
         question_of=lambda request: request.body["messages"][-1]["content"][0]["text"],
         refusal=bedrock_refusal,
         error_headers={"x-amzn-ErrorType": "SomeException"},
+        cached={"cached_tokens": 7, "cache_write_tokens": 1},
         extra="bedrock",
     ),
     Protocol(
@@ -255,6 +271,7 @@ PROTOCOLS += [
         asks=lambda request: request.path == "/v1/responses",
         question_of=lambda request: request.body["input"][-1]["content"],
         context=("Fees: 5 USD.",),
+        cached={"cached_tokens": 0},
         extra="openai",
     ),
 ]

@@ -172,6 +172,7 @@ class HostFault(Exception):
             key is refused, or the account has no credit. Later prompts are not asked.
         throttled: whether the service is asked too much; fewer requests are then made at the same time.
         not_supported: whether the configured host cannot take an image or file of the question.
+        answered: whether the service gave an answer, which costs, though it cannot be used.
         cause: stable name of the cause, e.g. "http_401", by which equal faults are shown once; "" where only
             the message tells.
     """
@@ -185,6 +186,7 @@ class HostFault(Exception):
         ends_asking: bool = False,
         throttled: bool = False,
         not_supported: bool = False,
+        answered: bool = False,
         cause: str = "",
     ) -> None:
         super().__init__(_END_OF_SENTENCE.sub("; ", message))
@@ -193,6 +195,7 @@ class HostFault(Exception):
         self.ends_asking = ends_asking
         self.throttled = throttled
         self.not_supported = not_supported
+        self.answered = answered
         self.retry_after_s = retry_after_s
 
 

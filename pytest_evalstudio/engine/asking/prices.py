@@ -7,8 +7,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from pytest_evalstudio.core.cases import Answer
+from pytest_evalstudio.core.usage import TokenPrices
 
 PRICE_KEYS = ("input_usd_per_million", "output_usd_per_million")
+CACHE_PRICE_KEYS = ("cached_usd_per_million", "cache_write_usd_per_million")
 """Parameters of hosts that say what tokens cost; they are no part of a model's identity."""
 
 
@@ -18,7 +20,7 @@ def without_prices(settings: Mapping[str, Any]) -> dict[str, Any]:
     >>> without_prices({"seed": 0, "input_usd_per_million": 0.15})
     {'seed': 0}
     """
-    return {key: value for key, value in settings.items() if key not in PRICE_KEYS}
+    return {key: value for key, value in settings.items() if key not in (*PRICE_KEYS, *CACHE_PRICE_KEYS)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,11 +29,26 @@ class Price:
 
     Attributes:
         as_of: date of the price, as YYYY-MM-DD.
+        cached_usd_per_million: of input tokens that the service reads from its prompt cache; None for the
+            price of other input tokens.
+        cache_write_usd_per_million: of input tokens that it writes to the cache; None as before.
     """
 
     input_usd_per_million: float
     output_usd_per_million: float
     as_of: str
+    cached_usd_per_million: float | None = None
+    cache_write_usd_per_million: float | None = None
+
+    @property
+    def of_tokens(self) -> TokenPrices:
+        """Return the prices by kind of token."""
+        return TokenPrices(
+            input_usd=self.input_usd_per_million,
+            output_usd=self.output_usd_per_million,
+            cached_usd=self.cached_usd_per_million,
+            cache_write_usd=self.cache_write_usd_per_million,
+        )
 
     def cost_usd(self, usage: Mapping[str, int]) -> float | None:
         """Return the cost of an answer, None where its tokens are not known.
@@ -41,12 +58,7 @@ class Price:
         ... )
         3.0
         """
-        if "input_tokens" not in usage or "output_tokens" not in usage:
-            return None
-        return (
-            usage["input_tokens"] * self.input_usd_per_million
-            + usage["output_tokens"] * self.output_usd_per_million
-        ) / 1_000_000
+        return self.of_tokens.cost_usd(usage)
 
 
 class Prices:

@@ -101,6 +101,12 @@ class HostRequests:
             context_scores=answer.context_scores,
         ):
             raise HostFault(f"host {self._spec.id!r} gave an Answer whose {fault}")
+        if answer.cost_usd is not None and answer.cost_usd < 0:
+            raise HostFault(
+                f"the answer has a negative cost, {answer.cost_usd:g} USD, with which no budget can be held;"
+                " correct the cost that the application reports",
+                answered=True,
+            )
         self._check_length(answer)
         return answer if answer.duration_s else replace(answer, duration_s=time.perf_counter() - start)
 

@@ -11,9 +11,10 @@ from pydantic import ValidationError
 
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.plugins.host import Host
+from pytest_evalstudio.core.plugins.host import Host, HostFault
 from pytest_evalstudio.core.store import Store
-from pytest_evalstudio.engine.asking.prices import PRICE_KEYS, Prices
+from pytest_evalstudio.core.usage import TokenPrices
+from pytest_evalstudio.engine.asking.prices import CACHE_PRICE_KEYS, PRICE_KEYS, Prices
 from pytest_evalstudio.engine.asking.purse import SharedPurse
 from pytest_evalstudio.formats.fields import fact
 from pytest_evalstudio.formats.model_tables import BudgetTable
@@ -70,13 +71,12 @@ class ExpectedPrices(Struct, frozen=True):
     """Prices and limits that are known before a request.
 
     Attributes:
-        input_usd, output_usd: of a token; None where they are not configured.
+        tokens: prices of the model; None where they are not configured.
         max_output_tokens: of an answer; None where it is not limited.
         is_of_host: the prices are parameters of the host, which computes costs from them.
     """
 
-    input_usd: float | None = None
-    output_usd: float | None = None
+    tokens: TokenPrices | None = None
     max_output_tokens: int | None = None
     is_of_host: bool = False
 
@@ -84,34 +84,38 @@ class ExpectedPrices(Struct, frozen=True):
     def of(cls, host: Host, prices: Prices) -> ExpectedPrices:
         """Return what a host's parameters of these names say, else the prices of the configuration."""
         configured = prices.of_asked
-        per_token: list[float | None] = []
-        for side in ("input", "output"):
-            price = getattr(host, f"{side}_usd_per_million", None)
+        by_key: dict[str, float | None] = {}
+        for key in (*PRICE_KEYS, *CACHE_PRICE_KEYS):
+            price = getattr(host, key, None)
             if not isinstance(price, int | float) and configured is not None:
-                price = getattr(configured, f"{side}_usd_per_million")
-            per_token.append(price / 1e6 if isinstance(price, int | float) else None)
+                price = getattr(configured, key)
+            by_key[key] = price if isinstance(price, int | float) else None
+        input_usd, output_usd, cached_usd, cache_write_usd = by_key.values()
+        tokens = None
+        if input_usd is not None and output_usd is not None:
+            tokens = TokenPrices(
+                input_usd=input_usd,
+                output_usd=output_usd,
+                cached_usd=cached_usd,
+                cache_write_usd=cache_write_usd,
+            )
         limit = getattr(host, "max_tokens", None)
         return cls(
-            per_token[0],
-            per_token[1],
+            tokens,
             limit if isinstance(limit, int) else None,
             is_of_host=all(isinstance(getattr(host, key, None), int | float) for key in PRICE_KEYS),
         )
 
     def repriced(self, answer: Answer) -> Answer:
         """Return a stored answer at the present prices of its host, where it has any."""
-        usage = answer.usage
-        if not self.is_of_host or self.input_usd is None or self.output_usd is None:
-            return answer
-        if "input_tokens" not in usage or "output_tokens" not in usage:
-            return answer
-        cost = usage["input_tokens"] * self.input_usd + usage["output_tokens"] * self.output_usd
-        return replace(answer, cost_usd=cost)
+        cost = self.tokens.cost_usd(answer.usage) if self.is_of_host and self.tokens is not None else None
+        return answer if cost is None else replace(answer, cost_usd=cost)
 
     def least(self, prompt: Prompt) -> Expected:
         """Return the amounts of a prompt without its answer."""
         tokens = chars_of(prompt) / CHARS_PER_TOKEN
-        return Expected(usd=tokens * (self.input_usd or 0.0), tokens=tokens)
+        per_token = 0.0 if self.tokens is None else self.tokens.input_usd / 1e6
+        return Expected(usd=tokens * per_token, tokens=tokens)
 
 
 def unpriced_limit(host: Host, prices: ExpectedPrices, model: str, limit: str, consequence: str) -> str:
@@ -124,7 +128,7 @@ def unpriced_limit(host: Host, prices: ExpectedPrices, model: str, limit: str, c
         limit: the setting with its value.
         consequence: of the missing prices.
     """
-    if prices.input_usd is not None or not all(hasattr(host, key) for key in PRICE_KEYS):
+    if prices.tokens is not None or not all(hasattr(host, key) for key in PRICE_KEYS):
         return ""
     return (
         f"{limit}, and no price of {model!r} is configured: {consequence}; add [prices.{json.dumps(model)}],"
@@ -165,13 +169,17 @@ async def within_budget(
     if not isinstance(grant, Grant):
         raise NotAsked(grant)
     answer: Answer | None = None
+    is_unusable = False
     try:
         answer = await request(prompt)
         return answer
+    except HostFault as exc:
+        is_unusable = exc.answered
+        raise
     finally:
         budget.settle(
             grant,
-            answered=answer is not None and not answer.error,
+            answered=is_unusable or (answer is not None and not answer.error),
             cost_usd=cost_of(answer) if answer is not None else None,
             input_tokens=answer.usage.get("input_tokens", 0) if answer is not None else 0,
             output_tokens=answer.usage.get("output_tokens", 0) if answer is not None else 0,

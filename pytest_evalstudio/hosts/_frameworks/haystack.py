@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pytest_evalstudio.core.cases import Answer
+from pytest_evalstudio.core.usage import total_usage
 from pytest_evalstudio.hosts._frameworks.parts import (
     Calls,
     RetrievedChunk,
@@ -13,7 +14,6 @@ from pytest_evalstudio.hosts._frameworks.parts import (
     roots,
     source_of,
     text_of,
-    tokens,
 )
 
 _KEYS = ("messages", "replies", "answers", "documents")
@@ -46,7 +46,7 @@ def read(result: Any) -> Answer:
     return Answer(
         text=text,
         tool_calls=calls.all(),
-        usage=tokens([meta.get("usage") for meta in metas]),
+        usage=total_usage([meta.get("usage") for meta in metas]),
         served_model=str(metas[-1].get("model") or "") if metas else "",
         **context([_chunk(document) for document in documents]),
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pytest_evalstudio.core.cases import Answer
+from pytest_evalstudio.core.usage import total_usage
 from pytest_evalstudio.hosts._frameworks.parts import (
     Calls,
     RetrievedChunk,
@@ -14,7 +15,6 @@ from pytest_evalstudio.hosts._frameworks.parts import (
     source_of,
     text_of,
     text_of_blocks,
-    tokens,
 )
 
 STRUCTURED = "structured_response"
@@ -46,7 +46,7 @@ def read(state: Any) -> Answer:
     return Answer(
         text=text_of(structured) if structured is not None else _text(last),
         tool_calls=calls.all(),
-        usage=tokens([message.usage_metadata for message in models]),
+        usage=total_usage([message.usage_metadata for message in models]),
         served_model=str(models[-1].response_metadata.get("model_name") or "") if models else "",
         **context(chunks),
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pytest_evalstudio.core.cases import Answer
+from pytest_evalstudio.core.usage import total_usage
 from pytest_evalstudio.hosts._frameworks.parts import (
     Calls,
     RetrievedChunk,
@@ -13,7 +14,6 @@ from pytest_evalstudio.hosts._frameworks.parts import (
     roots,
     source_of,
     text_of,
-    tokens,
 )
 
 _PACKAGES = {"llama_index", "workflows"}
@@ -47,7 +47,7 @@ def _agent(events: Iterable[Any]) -> Answer:
     outputs = [event for event in events if _is_output(event)]
     finished = [event for event in events if hasattr(event, "tool_output")]
     reports = [event.raw.get("usage") if isinstance(event.raw, Mapping) else None for event in outputs]
-    return _of_agent(outputs[-1], finished, usage=tokens(reports))
+    return _of_agent(outputs[-1], finished, usage=total_usage(reports))
 
 
 def _agent_result(output: Any) -> Answer:

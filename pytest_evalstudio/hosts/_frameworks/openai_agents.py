@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pytest_evalstudio.core.cases import Answer
-from pytest_evalstudio.hosts._frameworks.parts import Calls, RetrievedChunk, context, roots, text_of, tokens
+from pytest_evalstudio.core.usage import total_usage
+from pytest_evalstudio.hosts._frameworks.parts import Calls, RetrievedChunk, context, roots, text_of
 
 _CALLS = ("tool_call_item", "handoff_call_item")
 _OUTPUTS = ("tool_call_output_item", "handoff_output_item")
@@ -37,7 +38,7 @@ def read(result: Any) -> Answer:
     return Answer(
         text=text_of(result.final_output),
         tool_calls=calls.all(),
-        usage=tokens([response.usage for response in result.raw_responses]),
+        usage=total_usage([response.usage for response in result.raw_responses]),
         **context(chunks),
     )
 

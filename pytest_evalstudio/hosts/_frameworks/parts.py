@@ -6,14 +6,12 @@ import dataclasses
 import json
 import math
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypedDict
 
 from pytest_evalstudio.core.tool_calls import ToolCall, read_tool_call
 
-INPUT_TOKENS = ("input_tokens", "prompt_tokens")
-OUTPUT_TOKENS = ("output_tokens", "completion_tokens")
 SOURCES = ("source", "file_path", "file_name", "url")
 """Keys of the metadata of a chunk that name its document; the first that is there counts."""
 
@@ -92,29 +90,6 @@ def text_of_blocks(content: object) -> str:
         if isinstance(block, str) or (isinstance(block, Mapping) and block.get("type") == "text")
     ]
     return "".join(texts)
-
-
-def tokens(reports: Sequence[object]) -> dict[str, int]:
-    """Return the sums of input and output tokens of all requests, nothing where one does not report them.
-
-    Args:
-        reports: of each request to a model: an object or mapping with INPUT_TOKENS and OUTPUT_TOKENS; None
-            where it has none.
-    """
-    sums: dict[str, int] = {}
-    for total, names in (("input_tokens", INPUT_TOKENS), ("output_tokens", OUTPUT_TOKENS)):
-        counts = [_count(report, names) for report in reports]
-        if counts and None not in counts:
-            sums[total] = sum(count for count in counts if count is not None)
-    return sums if len(sums) == 2 else {}
-
-
-def _count(report: object, names: Iterable[str]) -> int | None:
-    for name in names:
-        value = report.get(name) if isinstance(report, Mapping) else getattr(report, name, None)
-        if isinstance(value, int) and not isinstance(value, bool):
-            return value
-    return None
 
 
 def source_of(metadata: object) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from pytest_evalstudio.core.cases import Answer
-from pytest_evalstudio.hosts._frameworks.parts import Calls, roots, text_of, tokens
+from pytest_evalstudio.core.usage import total_usage
+from pytest_evalstudio.hosts._frameworks.parts import Calls, roots, text_of
 
 _CALLS = ("tool-call", "builtin-tool-call")
 _OUTPUTS = ("tool-return", "builtin-tool-return")
@@ -37,6 +38,6 @@ def read(result: Any) -> Answer:
     return Answer(
         text=text_of(result.output),
         tool_calls=calls.all(),
-        usage=tokens([response.usage for response in responses]),
+        usage=total_usage([response.usage for response in responses]),
         served_model=str(responses[-1].model_name or "") if responses else "",
     )
