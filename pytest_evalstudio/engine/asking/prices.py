@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_evalstudio.core.cases import Answer
-from pytest_evalstudio.core.usage import TokenPrices
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.core.usage import TokenPrices
 
 PRICE_KEYS = ("input_usd_per_million", "output_usd_per_million")
 CACHE_PRICE_KEYS = ("cached_usd_per_million", "cache_write_usd_per_million")
@@ -43,6 +45,8 @@ class Price:
     @property
     def of_tokens(self) -> TokenPrices:
         """Return the prices by kind of token."""
+        from pytest_evalstudio.core.usage import TokenPrices  # most runs have no prices
+
         return TokenPrices(
             input_usd=self.input_usd_per_million,
             output_usd=self.output_usd_per_million,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from pydantic import ValidationError
@@ -13,12 +14,14 @@ from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.host import Host, HostFault
 from pytest_evalstudio.core.store import Store
-from pytest_evalstudio.core.usage import TokenPrices
 from pytest_evalstudio.engine.asking.prices import CACHE_PRICE_KEYS, PRICE_KEYS, Prices
 from pytest_evalstudio.engine.asking.purse import SharedPurse
 from pytest_evalstudio.formats.fields import fact
 from pytest_evalstudio.formats.model_tables import BudgetTable
 from pytest_evalstudio.judges.budget import Budget, BudgetLimits, BudgetNames, Expected, Grant, LocalPurse
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.core.usage import TokenPrices
 
 CHARS_PER_TOKEN = 4
 """Usual length of a token of English text."""
@@ -93,6 +96,8 @@ class ExpectedPrices(Struct, frozen=True):
         input_usd, output_usd, cached_usd, cache_write_usd = by_key.values()
         tokens = None
         if input_usd is not None and output_usd is not None:
+            from pytest_evalstudio.core.usage import TokenPrices
+
             tokens = TokenPrices(
                 input_usd=input_usd,
                 output_usd=output_usd,

@@ -11,7 +11,6 @@ from msgspec import Struct
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.steps import Step
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall, json_text
-from pytest_evalstudio.core.usage import INPUT, OUTPUT
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.record.schema import Item, JsonObject, RecordedAnswer, RecordRow, RowOutcome
 
@@ -291,6 +290,8 @@ def _step(step: Step, call: ToolCall | None, depth: int) -> JsonObject:
     if duration is not None:
         entry["took"] = round(duration, 4)
     if step.usage:
+        from pytest_evalstudio.core.usage import INPUT, OUTPUT
+
         entry["tokens"] = sum(step.usage.get(kind, 0) for kind in (INPUT, OUTPUT))
     if step.cost_usd:
         entry["cost"] = step.cost_usd
