@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -243,7 +244,9 @@ class Models:
         runs_setting = table.runs or config.runs
         runs, stopping = max_runs(runs_setting), stopping_of(runs_setting, f"model {table.name!r}")
         try:
-            identity = model_identity(table.name, table.settings, self._evals.registry)
+            identity = model_identity(
+                table.name, table.settings, self._evals.registry, program=self._program(config)
+            )
         except ConfigurationError:  # raised again when the model is opened, which a mere collection does not
             return ModelInfo(
                 key=table.name, label=table.name, runs=runs, stopping=stopping, confirm=table.confirm
@@ -265,6 +268,14 @@ class Models:
             description=description,
         )
 
+    def _program(self, config: Configuration) -> str:
+        """Return the folder of a configuration, relative to that of the run, "" for the same."""
+        try:
+            folder = os.path.relpath(config.folder, self._evals.config.rootpath)
+        except ValueError:  # another drive
+            folder = str(config.folder)
+        return "" if folder == os.curdir else Path(folder).as_posix()
+
     def _opened(self, table: ModelTable, config: Configuration) -> ModelSession:
         session = open_model(
             table.name,
@@ -280,6 +291,7 @@ class Models:
             max_text_chars=config.max_text_chars,
             thoughts=config.thoughts,
             tracing=self._evals.tracing,
+            program=self._program(config),
         )
         limits = {}
         if table.budget is not None and table.budget.cost_usd is not None:

@@ -447,9 +447,17 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
     deselected: bool = False
 
     def model_name(self, key: str) -> str:
-        """Return the label of a model for people, its key where it has none."""
+        """Return the label of a model for people, its key where it has none.
+
+        Applications of several folders that have one label are told apart by their folders.
+        """
         model = self.models.get(key)
-        return model.name or key if model is not None else key
+        if model is None or not model.name:
+            return key
+        folder = model.model_cfg.get("folder")
+        if folder and sum(other.name == model.name for other in self.models.values()) > 1:
+            return f"{model.name} ({folder})"
+        return model.name
 
 
 class Tables(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="meta"):

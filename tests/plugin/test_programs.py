@@ -30,9 +30,9 @@ def project(pytester: pytest.Pytester) -> Project:
     return Project(pytester, with_app=False)
 
 
-def service(project: Project, name: str, *, target: str = "app:ask", cases: int = 2) -> None:
+def service(project: Project, name: str, *, target: str = "app:ask", cases: int = 2, model: str = "") -> None:
     """Write the configuration and the suite of a service, whose answers must name it."""
-    project.write(f"{name}/evalstudio.toml", CONFIG.format(name=name, target=target))
+    project.write(f"{name}/evalstudio.toml", CONFIG.format(name=model or name, target=target))
     project.suite(
         *({"key": f"k{n}", "prompt": f"{n}?", "condition": f'"I am {name}"'} for n in range(cases)),
         name=f"{name}/{name}_suite.json",
@@ -46,6 +46,23 @@ def test_equal_module_names_are_two_programs(project: Project, arguments: tuple[
         project.write(f"{name}/app.py", f"def ask(prompt):\n    return 'I am {name}'\n")
 
     project.run_process(*arguments).assert_outcomes(passed=4)
+
+
+@pytest.mark.parametrize("arguments", MODES)
+@pytest.mark.parametrize("settings", ["", 'cache = "always"'])
+def test_equal_models_of_two_programs_are_two_models(
+    project: Project, arguments: tuple[str, ...], settings: str
+) -> None:
+    for name in SERVICES:
+        service(project, name, model="app")
+        file = project.folder / name / "evalstudio.toml"
+        file.write_text(f"{file.read_text()}{settings}\n")
+        project.write(f"{name}/app.py", f"def ask(prompt):\n    return 'I am {name}'\n")
+
+    for _ in range(2):
+        project.run_process(*arguments).assert_outcomes(passed=4)
+    summary = (project.folder / "evalstudio-report/summary.md").read_text(encoding="utf-8")
+    assert all(f"| app ({name}) |" in summary for name in SERVICES)
 
 
 @pytest.mark.parametrize("arguments", MODES)

@@ -87,6 +87,7 @@ def open_model(
     max_text_chars: int = MAX_TEXT_CHARS,
     tracing: TracingSource | None = None,
     thoughts: ThoughtTags = True,
+    program: str = "",
 ) -> ModelSession:
     """Make a configured model ready to be asked.
 
@@ -109,6 +110,7 @@ def open_model(
         max_text_chars: of the configuration; far longer answers and contexts are errors.
         tracing: returns the traces of its questions; None for none.
         thoughts: tags of thoughts in the texts of a model whose settings have none.
+        program: of a model that runs the user's code, see `model_identity`.
 
     Raises:
         ConfigurationError: if anything in the settings is unknown, missing or wrong.
@@ -154,7 +156,7 @@ def open_model(
             if not (allow_absent and isinstance(exc, ResourceMissing)):
                 raise ConfigurationError(secrets.mask_message(str(exc))) from exc
             host = absent_host(spec, secrets.mask_message(str(exc)))
-        identity = _identity(name, spec, secrets, expanded, source)
+        identity = _identity(name, spec, secrets, expanded, source, program)
         return ModelSession(
             host,
             name=name,
@@ -231,6 +233,10 @@ def check_model(name: str, settings: Mapping[str, Any], registry: Registry, *, k
         build(Limits, options.limits, "")
 
 
+PROGRAM = "folder"
+"""Setting that tells the program of a model; no parameter of a host."""
+
+
 class ModelIdentity(Struct, frozen=True, kw_only=True):
     """The part of a model's session that is known before the model is opened.
 
@@ -246,9 +252,18 @@ class ModelIdentity(Struct, frozen=True, kw_only=True):
 
 
 def model_identity(
-    name: str, settings: Mapping[str, Any], registry: Registry, *, env: Mapping[str, str] | None = None
+    name: str,
+    settings: Mapping[str, Any],
+    registry: Registry,
+    *,
+    env: Mapping[str, str] | None = None,
+    program: str = "",
 ) -> ModelIdentity:
     """Return the key and the settings that `open_model` gives a model.
+
+    Args:
+        program: folder of the configuration, relative to that of the run; "" for the same. Models that run
+            the user's code are told apart by it, since equal settings name other code in another folder.
 
     Raises:
         ConfigurationError: if the host or a variable of the environment is unknown.
@@ -256,7 +271,7 @@ def model_identity(
     _, spec = _host_of(settings, registry)
     secrets = Secrets()
     settings, source = _prompt_apart(settings)
-    return _identity(name, spec, secrets, secrets.expand(settings, env=env), source)
+    return _identity(name, spec, secrets, secrets.expand(settings, env=env), source, program)
 
 
 def asked_model(settings: Mapping[str, Any]) -> str:
@@ -283,11 +298,18 @@ def _template_of(source: PromptFile | None, spec: HostSpec) -> PromptTemplate | 
 
 
 def _identity(
-    name: str, spec: HostSpec, secrets: Secrets, expanded: Mapping[str, Any], prompt: PromptFile | None
+    name: str,
+    spec: HostSpec,
+    secrets: Secrets,
+    expanded: Mapping[str, Any],
+    prompt: PromptFile | None,
+    program: str,
 ) -> ModelIdentity:
     masked = secrets.masked({key: value for key, value in expanded.items() if key not in SESSION_KEYS})
     if prompt is not None:
         masked["prompt"] = {**prompt.model_dump(), "sha256": hashlib.sha256(prompt.text.encode()).hexdigest()}
+    if program and spec.runs_user_code:
+        masked[PROGRAM] = program
     key = str(uuid.uuid5(_NAMESPACE, digest_of([name, spec.id, without_prices(masked)])))
     return ModelIdentity(key=key, host=spec.id, settings=masked)
 
