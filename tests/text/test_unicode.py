@@ -67,7 +67,7 @@ def test_structs_and_dataclasses_are_looked_into_and_kept_where_valid() -> None:
     "text", ["é" * 3_000_000 + "\ud800", r"\ud800" * 500_000, "\\" * 3_000_000 + "ud800"]
 )
 def test_the_time_is_linear(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     valid_text(text)
     valid_json(text)
-    assert time.perf_counter() - start < 3
+    assert time.process_time() - start < 3
