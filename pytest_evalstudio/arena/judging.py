@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from pytest_evalstudio.arena.games import Game, model_of
+from pytest_evalstudio.core.guide_names import own_arena_reply
 from pytest_evalstudio.core.judging import (
     Flow,
     Judge,
@@ -54,8 +55,8 @@ _FORMS: Mapping[ArenaPrompt, _Form] = {
         "arena_document",
         record(
             reason=text("Your analysis, step by step, in detail."),
-            score_first=number("Score of the first answer.", least=1, most=10, whole=True),
-            score_second=number("Score of the second answer.", least=1, most=10, whole=True),
+            score_first=number("Score of the first answer.", least=1, most=10),
+            score_second=number("Score of the second answer.", least=1, most=10),
             choice=choice("The answer with the higher score.", "first", "second"),
         ),
     ),
@@ -85,8 +86,8 @@ class GameVerdict:
     """Verdict of one judge on one game."""
 
     winner: Winner
-    score_first: int
-    score_second: int
+    score_first: float
+    score_second: float
     reason: str
 
 
@@ -148,6 +149,7 @@ def question_of(game: Game, prompt: ArenaPrompt = "default") -> Question:
         },
         reply=_FORMS[prompt].reply,
         consistency=choice_by_scores,
+        published=own_arena_reply,
     )
 
 
@@ -196,5 +198,5 @@ def categories_of(game: Game) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(masked, game.first.categories)))
 
 
-def _mean(verdicts: Sequence[GameVerdict], score: Callable[[GameVerdict], int]) -> float:
+def _mean(verdicts: Sequence[GameVerdict], score: Callable[[GameVerdict], float]) -> float:
     return sum(map(score, verdicts)) / len(verdicts)

@@ -61,7 +61,11 @@ def configuration_for(suite: str, path: str | None = None) -> Configuration:
 
     start = Path.cwd() if is_url(suite) else Path(suite).absolute().parent
     file = Path(path) if path else find_configuration(start, Path(start.anchor))
-    return load_configuration(file) if file else Configuration(folder=start)
+    if not file:
+        return Configuration(folder=start)
+    config = load_configuration(file)
+    say(*config.notes, error=True)
+    return config
 
 
 def listed(names: str) -> list[str]:

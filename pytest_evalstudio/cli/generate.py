@@ -42,6 +42,16 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--not-topic", action="append", default=[], metavar="ID", help="leave this topic out; repeatable"
     )
+    parser.add_argument(
+        "--chunk",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="of its topic only this chunk (`source_chunk` of the cases); repeatable",
+    )
+    parser.add_argument(
+        "--not-chunk", action="append", default=[], metavar="ID", help="leave this chunk out; repeatable"
+    )
     parser.add_argument("--name", default="Generated tests", help="of the suite (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of everything random (default: %(default)s)")
     parser.add_argument("--config", metavar="FILE", help="configuration file, in place of the nearest one")
@@ -67,6 +77,8 @@ def run(arguments: argparse.Namespace) -> int:
         writer=arguments.writer,
         topics_included=arguments.topic,
         topics_excluded=arguments.not_topic,
+        chunks_included=arguments.chunk,
+        chunks_excluded=arguments.not_chunk,
         name=arguments.name,
         seed=arguments.seed,
         config=configuration_for(arguments.output, arguments.config),

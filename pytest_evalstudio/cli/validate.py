@@ -77,6 +77,8 @@ def _validate_configuration(name: str, registry: Registry) -> int:
     from pytest_evalstudio.formats.config import load_configuration
 
     config = load_configuration(Path(name))
+    for note in config.notes:
+        say(f"note: {note}")
     check_runs(config)
     plan = Plan(registry, config)
     metrics = {selected.id: selected.spec.metrics for selected in plan.selected}
@@ -143,6 +145,8 @@ def _validate_data(name: str, registry: Registry) -> int:
         except ConfigurationError as exc:
             say(f"{name}: {task.key}: {exc}")
             wrong.append(DataError(str(exc)))
+    for note in plan.notes():
+        say(f"note: {name}: {note}")
     if file.kind == "suite":
         for warning in unsupported_attachments(config, registry, [task.case for task in file_tasks]):
             say(f"warning: {name}: {warning}")

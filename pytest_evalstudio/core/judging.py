@@ -55,6 +55,8 @@ class Question(Struct, frozen=True, kw_only=True):
             number or list at most; else it is declared, as `independent` where no parts can disagree.
         graded: name of the choice of whole numbers in the reply whose probabilities are wanted; "" for none.
         attachments: images and files that the judged question came with; see `with_attachments`.
+        published: rewrites a reply in the form of a published procedure into that of `reply`, and returns any
+            other one as it is; None where there is no such form.
     """
 
     prompt: str
@@ -64,6 +66,7 @@ class Question(Struct, frozen=True, kw_only=True):
     settings: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
     graded: str = ""
     attachments: tuple[Attachment, ...] = ()
+    published: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
 
 
 class Example(Struct, frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.checking import models_of
 from pytest_evalstudio.formats.config import Configuration, load_configuration
+from pytest_evalstudio.formats.model_tables import connection_settings
 from pytest_evalstudio.formats.recognition import find_configuration
 
 
@@ -100,6 +101,18 @@ def host_defaults(host: str, *, registry: Registry | None = None) -> dict[str, A
     }
     defaults = parameters(host_class)
     return {name: defaults[name] for name in defaults if name not in required | {"llm_model_name"}}
+
+
+def connection_of(name: str, config: str | Path | None = None) -> dict[str, object]:
+    """Return the keys of a `[connection.NAME]`, {} for no name.
+
+    Raises:
+        ConfigurationError: if there is no configuration, or no such connection in it.
+    """
+    if not name:
+        return {}
+    configuration = find_and_load_configuration(config)
+    return connection_settings(name, configuration.connection, configuration.file)
 
 
 def find_and_load_configuration(config: str | Path | None) -> Configuration:

@@ -240,6 +240,8 @@ def evaluate_lab(
     plan = Plan(registry, config, thresholds=thresholds, lacks=functools.partial(provider.lacks, config))
     if plan.left_out:
         warnings.warn(left_out(plan.left_out, plan.broad_choice), UserWarning, stacklevel=3)
+    for note in (*config.notes, *plan.notes()):
+        warnings.warn(note, UserWarning, stacklevel=3)
     if isinstance(lab, TestLab):
         check_models(lab)
     complete_row_keys(lab.dataset.inputs if isinstance(lab, TestLab) else lab.inputs)

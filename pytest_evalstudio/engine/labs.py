@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.guide_names import own_connection
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.downloads import name_host
@@ -17,6 +19,7 @@ from pytest_evalstudio.engine.asking.prompts import case_variables, prompt_of
 from pytest_evalstudio.engine.asking.resolve import ModelSession, Progress
 from pytest_evalstudio.engine.asking.runs import AskingRun, fixed_run
 from pytest_evalstudio.engine.asking.spending import budget_of
+from pytest_evalstudio.engine.configured_hosts import connection_of
 from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.engine.scoring.answer_rows import complete_row
 from pytest_evalstudio.engine.scoring.answering import request_of
@@ -112,25 +115,48 @@ class LabBuilder:
         cls,
         llm_test_suite: TestSuite,
         *,
-        llm_host: str,
+        llm_host: str = "",
         llm_model_names: Sequence[str],
         llm_host_configs: Mapping[str, Sequence[Mapping[str, object]]] | None = None,
+        llm_host_connection: str | Mapping[str, object] = "",
+        llm_model_type: str | Enum = "",
+        config: str | Path | None = None,
         **options: Any,
     ) -> Self:
         """Make a lab of several language models behind one host.
 
         Args:
-            llm_host: id of the host.
+            llm_host: id of the host; that of the connection where not given.
             llm_model_names: names of the models at the host.
             llm_host_configs: host parameters per model; with several for one model, each makes a model of its
                 own, named by what differs.
+            llm_host_connection: name of a `[connection.NAME]`, or its keys, e.g. url and api_key; they take
+                precedence over those of `llm_host_configs`.
+            llm_model_type: the same as `llm_host`, by the name in the documents of H2O Eval Studio.
+            config: configuration file with the connection; the nearest one from the current folder upwards
+                where not given.
             options: those of the class.
+
+        Raises:
+            ConfigurationError: if there is no such connection, or no host.
         """
+        kind = llm_model_type.name if isinstance(llm_model_type, Enum) else llm_model_type
+        if llm_host and kind:
+            raise ConfigurationError("llm_host and llm_model_type are the same; give one of them")
+        connection = (
+            own_connection(llm_host_connection)
+            if isinstance(llm_host_connection, Mapping)
+            else connection_of(llm_host_connection, config)
+        )
+        host = llm_host or kind or str(connection.get("host", ""))
+        if not host:
+            raise ConfigurationError("there is no host; give llm_host, or a connection that has one")
         tables = []
         for name in llm_model_names:
             configs = (llm_host_configs or {}).get(name) or [{}]
-            for label, config in zip(labels_of(name, configs, name), configs, strict=True):
-                tables.append({"name": label, "host": llm_host, "llm_model_name": name, **config})
+            for label, settings in zip(labels_of(name, configs, name), configs, strict=True):
+                table = {"llm_model_name": name, **settings, **connection}
+                tables.append({**table, "name": label, "host": host})
         return cls(llm_test_suite, tables, **options)
 
     def build(self) -> TestLab:

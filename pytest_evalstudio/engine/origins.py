@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import lru_cache
 
 from msgspec import Struct
 
+from pytest_evalstudio.core.guide_names import own_perturbator
 from pytest_evalstudio.core.plugins.perturbator import Perturbator, PerturbatorSpec
 from pytest_evalstudio.core.plugins.registry import PluginRegistry, Registry
 
@@ -18,16 +18,8 @@ PREFIX = "perturbed_by:"
 
 Perturbators = PluginRegistry[type[Perturbator], PerturbatorSpec]
 
-_REFERENCE_NAMES = {
-    "random_character_replacement": "random_replacement",
-    "random_character_insert": "random_insert",
-    "random_character_delete": "random_delete",
-    "keyword_typos": "keyboard_typos",
-    "random_ocr": "ocr",
-}
 _MEANING_CHANGING = ("antonym", "contextual_misinformation", "encoding")
 """Prefixes of the names of perturbators that are known to change the meaning."""
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 class Origin(Struct, frozen=True):
@@ -61,7 +53,7 @@ def origin(categories: Iterable[str], perturbators: Perturbators | None = None) 
     for category in categories:
         if category.startswith(PREFIX):
             name, _, level = category.removeprefix(PREFIX).partition(":")
-            id = _id(name)
+            id = own_perturbator(name)
             spec = perturbators.spec(id) if id in perturbators else None
             level = "" if spec is not None and not spec.intensities else level.rpartition(".")[2].upper()
             made_by.append(":".join(filter(None, (id, level))))
@@ -72,9 +64,3 @@ def origin(categories: Iterable[str], perturbators: Perturbators | None = None) 
 @lru_cache(maxsize=1)
 def _builtin() -> Perturbators:
     return Registry().perturbators
-
-
-def _id(name: str) -> str:
-    last = name.rpartition(".")[2]
-    snake = _HUMP.sub("_", re.sub(r"OCR", "Ocr", last).replace("Perturbator", "")).lower().strip("_")
-    return _REFERENCE_NAMES.get(snake, snake)

@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.guide_names import own_problem_type
 from pytest_evalstudio.core.plugins.parameters import parameter_specs
 from pytest_evalstudio.core.reading import file_sha256
 from pytest_evalstudio.engine.revision import revision
@@ -78,11 +79,12 @@ def evaluator_entry(selected: ConfiguredEvaluator) -> schema.EvaluatorEntry:
             for metric in spec.metrics
         ),
         keywords=spec.keywords,
-        problem_type=spec.problem_type,
+        problem_type=own_problem_type(spec.problem_type),
         avid=spec.avid,
         difference=spec.difference,
         min_test_cases=selected.reporting.min_test_cases,
         save_llm_result=selected.reporting.save_llm_result,
+        sentence_level_metrics=selected.reporting.sentence_level_metrics,
     )
 
 

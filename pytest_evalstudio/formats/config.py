@@ -8,12 +8,13 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
     BeforeValidator,
     Field,
+    PrivateAttr,
     ValidationError,
 )
 
@@ -44,6 +45,9 @@ from pytest_evalstudio.formats.weights_tables import (
     ToxicityModel,
 )
 from pytest_evalstudio.text.thoughts import tags_fault
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.core.guide_names import NamesRead
 
 FAIL_REASONS = ("case", "mean", "gone", "unchecked", "none")
 UncheckedPolicy = Literal["skip", "fail", "note"]
@@ -319,6 +323,12 @@ class Configuration(Table):
     trace: TraceTable | None = None
     folder: Annotated[Path, Field(exclude=True)] = Path()
     file: Annotated[str, Field(exclude=True)] = ""
+    _notes: list[str] = PrivateAttr(default_factory=list)
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Return sentences about the file that are worth saying once."""
+        return self._notes
 
     @property
     def unchecked_policy(self) -> UncheckedPolicy:
@@ -371,6 +381,7 @@ def configuration(data: Mapping[str, object], *, file: str = "", folder: Path = 
         configuration = Configuration.model_validate({**data, "file": file, "folder": folder})
     except ValidationError as exc:
         raise ConfigurationError(f"{file or 'configuration'}: {_explain(exc)}") from None
+    _use_own_names(configuration)
     if configuration.model:  # else it stays unset, as in a configuration without a file
         configuration.model = expanded_models(
             configuration.model, configuration.connection, configuration.prices, file, folder
@@ -381,6 +392,70 @@ def configuration(data: Mapping[str, object], *, file: str = "", folder: Path = 
         if configuration.guardrails is None
         else guarded(configuration, configuration.folder / configuration.guardrails)
     )
+
+
+def _use_own_names(config: Configuration) -> None:
+    """Replace the guide's names of evaluators, their options and perturbators by ours, and note them.
+
+    Fields that have no such name are not set: a workflow's steps depend on those that are.
+
+    Raises:
+        ConfigurationError: if something is given by both names.
+    """
+    if not (config.evaluators or config.evaluator or config.perturbations.apply or config.perturbator):
+        return
+    from pytest_evalstudio.core import guide_names
+
+    read = guide_names.NamesRead()
+    location = f"{config.file or 'configuration'}: evaluator"
+    instances = {name for name, table in config.evaluator.items() if "type" in table}
+    tables: dict[str, dict[str, Any]] = {}
+    for name, given in config.evaluator.items():
+        table = dict(given)
+        if name in instances:
+            id, table["type"] = name, _own_evaluator(given["type"], read)
+        else:
+            id = _own_evaluator(name, read)
+        if id in tables:
+            raise ConfigurationError(f"{location}.{name}: is {id!r} here, which has a table too; join them")
+        tables[id] = guide_names.own_options(
+            str(table.get("type", id)), table, read, f"{location}.{name}", connections=config.connection
+        )
+    evaluators = [
+        name if name in instances else _own_evaluator(name, read) for name in config.evaluators or ()
+    ]
+    apply = guide_names.own_perturbations(config.perturbations.apply, read)
+    perturbators = {
+        guide_names.own_perturbations(name, read): table for name, table in config.perturbator.items()
+    }
+    if note := read.note():
+        config._notes.append(f"{config.file or 'configuration'}: {note}")
+    if tables != config.evaluator:
+        config.evaluator = tables
+    if evaluators != (config.evaluators or []):
+        config.evaluators = evaluators
+    if apply != config.perturbations.apply:
+        config.perturbations.apply = apply
+    if perturbators != config.perturbator:
+        config.perturbator = perturbators
+
+
+def _own_evaluator(name: Any, read: NamesRead) -> Any:
+    from pytest_evalstudio.core.guide_names import own_evaluators
+
+    return own_evaluators([name], read)[0] if isinstance(name, str) else name
+
+
+def with_evaluators(config: Configuration, names: Sequence[str]) -> Configuration:
+    """Return a configuration with other evaluators; the guide's names of them are read, and noted."""
+    from pytest_evalstudio.core.guide_names import NamesRead
+
+    read = NamesRead()
+    ids = [name if name in config.evaluator else _own_evaluator(name, read) for name in names]
+    copy = config.model_copy(update={"evaluators": ids})
+    if note := read.note():
+        copy._notes = [*config.notes, note]
+    return copy
 
 
 def guarded(config: Configuration, path: Path) -> Configuration:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from pydantic import BeforeValidator, Field, model_validator
 
 from pytest_evalstudio.core.columns import check_columns
-from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.extras import import_extra
 from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.core.names import meaning_of, nearest_name
@@ -233,9 +233,20 @@ class LlmDataset(FormatModel):
 
     inputs: list[Row] = Field(default_factory=list)
 
-    def add_input(self, input: str, **fields: object) -> Row:
-        """Add a row; `fields` are those of Row."""
-        row = Row(input=input, **fields)
+    def add_input(self, input: str = "", *, i: str = "", **fields: object) -> Row:
+        """Add a row.
+
+        Args:
+            input: the question.
+            i: the same, by the name in the documents of H2O Eval Studio.
+            fields: those of Row.
+
+        Raises:
+            ConfigurationError: if the question is given by both names.
+        """
+        if input and i:
+            raise ConfigurationError("add_input: `i` and `input` are the same; give one of them")
+        row = Row(input=input or i, **fields)
         self.inputs.append(row)
         return row
 

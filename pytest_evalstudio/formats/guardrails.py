@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,64 +11,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.reading import read_utf8
 from pytest_evalstudio.formats.fields import fact, write_json
-
-REFERENCE = "h2o_sonar.evaluators."
-REFERENCE_IDS: Mapping[str, str] = {
-    "answer_accuracy": "answer_accuracy_evaluator.AnswerAccuracyEvaluator",
-    "answer_correctness": "rag_answer_correctness_evaluator.AnswerCorrectnessEvaluator",
-    "answer_relevancy": "rag_answer_relevancy_evaluator.AnswerRelevancyEvaluator",
-    "answer_relevancy_sentence_similarity": (
-        "rag_answer_relevancy_no_judge_evaluator.RagAnswerRelevancyNoJudgeEvaluator"
-    ),
-    "answer_semantic_sentence_similarity": (
-        "answer_semantic_similarity_per_sentence_evaluator.AnswerSemanticSimilarityPerSentenceEvaluator"
-    ),
-    "answer_semantic_similarity": "rag_answer_similarity_evaluator.AnswerSemanticSimilarityEvaluator",
-    "bertscore": "bertscore_evaluator.BertscoreEvaluator",
-    "bleu": "bleu_evaluator.BleuEvaluator",
-    "byop": "parameterizable_byop_evaluator.ParameterizableByopEvaluator",
-    "classification": "classification_evaluator.ClassificationEvaluator",
-    "contact_information": "contact_information_byop_evaluator.ContactInformationByopEvaluator",
-    "context_mean_reciprocal_rank": "rag_context_mean_reciprocal_rank_evaluator.MeanReciprocalRankEvaluator",
-    "context_precision": "rag_context_precision_evaluator.ContextPrecisionEvaluator",
-    "context_recall": "rag_context_recall_evaluator.ContextRecallEvaluator",
-    "context_relevancy": "rag_context_relevancy_evaluator.ContextRelevancyEvaluator",
-    "context_relevancy_soft": "rag_chunk_relevancy_evaluator.ContextChunkRelevancyEvaluator",
-    "encoding_guardrail": "encoding_guardrail_evaluator.EncodingGuardrailEvaluator",
-    "fact_check": "agentic_fact_check_evaluator.FactCheckAgenticEvaluator",
-    "fairness_bias": "fairness_bias_evaluator.FairnessBiasEvaluator",
-    "faithfulness": "rag_faithfulness_evaluator.FaithfulnessEvaluator",
-    "groundedness": "rag_groundedness_evaluator.RagGroundednessEvaluator",
-    "hallucination": "rag_hallucination_evaluator.RagHallucinationEvaluator",
-    "json_schema": "json_schema_evaluator.JSONSchemaEvaluator",
-    "language_mismatch": "language_mismatch_byop_evaluator.LanguageMismatchByopEvaluator",
-    "looping_detection": "looping_detection_evaluator.LoopingDetectionEvaluator",
-    "machine_translation_gptscore": (
-        "gptscore_machine_translation_evaluator.GptScoreMachineTranslationEvaluator"
-    ),
-    "perplexity": "perplexity_evaluator.PerplexityEvaluator",
-    "pii_leakage": "pii_leakage_evaluator.PiiLeakageEvaluator",
-    "question_answering_gptscore": "gptscore_question_answering_evaluator.GptScoreQuestionAnsweringEvaluator",
-    "questions_drift": "questions_drift_evaluator.QuestionsDriftEvaluator",
-    "ragas": "rag_ragas_evaluator.RagasEvaluator",
-    "rouge": "rouge_evaluator.RougeEvaluator",
-    "self_consistency": "self_consistency_evaluator.SelfConsistencyEvaluator",
-    "sensitive_data_leakage": "sensitive_data_leakage_evaluator.SensitiveDataLeakageEvaluator",
-    "sexism": "sexism_byop_evaluator.SexismByopEvaluator",
-    "stereotypes": "stereotype_byop_evaluator.StereotypeByopEvaluator",
-    "summarization_completeness_faithfulness": "summarization_evaluator.SummarizationEvaluator",
-    "summarization_judge": "summarization_byop_evaluator.SummarizationByopEvaluator",
-    "summarization_with_reference_gptscore": (
-        "gptscore_summary_with_reference_evaluator.GptScoreSummaryWithReferenceEvaluator"
-    ),
-    "summarization_without_reference_gptscore": (
-        "gptscore_summary_without_reference_evaluator.GptScoreSummaryWithoutReferenceEvaluator"
-    ),
-    "text_matching": "rag_tokens_presence_evaluator.RagStrStrEvaluator",
-    "toxicity": "toxicity_evaluator.ToxicityEvaluator",
-}
-"""Our ids, and what the open reference engine calls the same evaluator after REFERENCE."""
-_OF_MODULES = {name.partition(".")[0]: id for id, name in REFERENCE_IDS.items()}
 
 
 class Guardrails(BaseModel):
@@ -101,8 +42,10 @@ class Guardrails(BaseModel):
             reference_ids: whether to use the evaluator ids of the reference engine; evaluators and keys that
                 it does not have are left out.
         """
+        from pytest_evalstudio.core.guide_names import EVALUATOR_CLASSES, REFERENCE
+
         options = (
-            {id: REFERENCE + name for id, name in REFERENCE_IDS.items()}
+            {id: REFERENCE + name for id, name in EVALUATOR_CLASSES.items()}
             if reference_ids
             else {id: id for id in self.evaluators}
         )
@@ -167,6 +110,8 @@ def read_guardrails(path: Path) -> Guardrails:
 
 def _own_name(name: str) -> str:
     """Return `ID` or `ID.METRIC` with the id that this package uses."""
+    from pytest_evalstudio.core.guide_names import REFERENCE
+
     if name.startswith(REFERENCE):
         return own_id(name)
     id, dot, metric = name.partition(".")
@@ -184,9 +129,9 @@ def own_id(id: str) -> str:
     >>> own_id("rouge")
     'rouge'
     """
-    if not id.startswith(REFERENCE):
-        return id
-    module = id.removeprefix(REFERENCE).partition(".")[0]
-    if module not in _OF_MODULES:
+    from pytest_evalstudio.core.guide_names import REFERENCE, own_evaluator
+
+    known = own_evaluator(id)
+    if not known and id.startswith(REFERENCE):
         raise ConfigurationError(f"{id!r} has no counterpart in this package; remove it")
-    return _OF_MODULES[module]
+    return known or id

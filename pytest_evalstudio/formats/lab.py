@@ -78,7 +78,9 @@ class Model(FormatModel):
             raise ConfigurationError(
                 f"model {self.name!r} belongs to no lab; TestLab.add_model makes one that does"
             )
-        return self._lab.dataset.add_input(prompt, model_key=self.key, **fields)
+        row = Row(input=prompt, model_key=self.key, **fields)
+        self._lab.dataset.inputs.append(row)
+        return row
 
     def is_rag(self) -> bool | None:
         """Return whether the model retrieves; None where only the context of its rows says."""

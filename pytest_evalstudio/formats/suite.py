@@ -184,6 +184,10 @@ class TestCase(FormatModel):
         """Return the condition, else the constraints as a condition, else ""."""
         return effective_condition(self.condition, self.constraints)
 
+    def given_test(self) -> Test | None:
+        """Return the test that the case was made for, None if that was not said."""
+        return None
+
 
 class Test(FormatModel):
     """Test cases that share a corpus."""
@@ -227,6 +231,27 @@ class TestSuite(FormatModel):
         test = Test(documents=documents or [], **fields)
         self.tests.append(test)
         return test
+
+    def add_test_case(self, case: TestCase, test: Test | None = None) -> TestCase:
+        """Add a test case, and its test if the suite does not have it yet.
+
+        Args:
+            case: the test case.
+            test: the test that it belongs to; where not given, that of `RagTestCaseConfig(config=…)`, else a
+                test without documents.
+
+        >>> suite = TestSuite()
+        >>> _ = suite.add_test_case(TestCase(prompt="2 + 2?"))
+        >>> _ = suite.add_test_case(TestCase(prompt="3 + 3?"), suite.tests[0])
+        >>> [len(test.test_cases) for test in suite.tests]
+        [2]
+        """
+        test = test or case.given_test() or Test()
+        if not any(other is test for other in self.tests):
+            self.tests.append(test)
+        if not any(other is case for other in test.test_cases):
+            test.test_cases.append(case)
+        return case
 
     def cases(self) -> list[tuple[Test, TestCase]]:
         """Return all test cases with their tests, in order."""

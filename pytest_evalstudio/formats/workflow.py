@@ -97,4 +97,20 @@ def read_workflow(source: Source) -> Workflow:
             raise source.error(
                 pointer(ROOT, "steps", id), f"expected an object of parameters, found {shown(parameters)}"
             )
+    _use_own_names(workflow, source)
     return workflow
+
+
+def _use_own_names(workflow: Workflow, source: Source) -> None:
+    """Replace the guide's names of evaluators by our ids, and note them in the source's warnings."""
+    from pytest_evalstudio.core.guide_names import NamesRead, own_evaluators
+
+    read = NamesRead()
+    if workflow.evaluators:
+        workflow.evaluators = own_evaluators(workflow.evaluators, read)
+    for id, parameters in workflow.steps.items():
+        names = parameters.get("evaluators")
+        if isinstance(names, list) and all(isinstance(name, str) for name in names):
+            workflow.steps[id] = {**parameters, "evaluators": own_evaluators(names, read)}
+    if note := read.note():
+        source.warnings.append(f"{source.name}: {note}")

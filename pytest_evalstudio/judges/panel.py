@@ -285,6 +285,7 @@ class _Reading:
         self.is_contradictory = False
         self._schema = question.reply
         self._consistency = question.consistency
+        self._published = question.published
         self._text: str | None = None
         self._content: dict[str, Any] | None = None
 
@@ -293,7 +294,7 @@ class _Reading:
         if answer.text != self._text:
             self._text, self._content, self.fault, self.is_contradictory = answer.text, None, "", False
             try:
-                content = read_reply(answer.text, self._schema)
+                content = read_reply(answer.text, self._schema, self._published)
             except Unparsable as exc:
                 self.fault = str(exc)
                 return None

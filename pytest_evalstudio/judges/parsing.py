@@ -6,7 +6,7 @@ import functools
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from pytest_evalstudio.core.replies import NO, YES
@@ -30,7 +30,13 @@ class Unparsable(ValueError):
     """A reply that is not what was asked for; its message says why, without the reply."""
 
 
-def read_reply(reply: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+PublishedForm = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+"""Rewrites a reply in the form of a published procedure into the form that was asked for."""
+
+
+def read_reply(
+    reply: str, schema: Mapping[str, Any], published: PublishedForm | None = None
+) -> dict[str, Any]:
     """Return the object that a judge replied.
 
     It is taken as it is, out of code fences, out of prose around it, or with the slips that models make
@@ -40,6 +46,7 @@ def read_reply(reply: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     Args:
         reply: the reply; only its first million characters are read.
         schema: of the object; a choice of "yes" and "no" is also met by true and false.
+        published: see `Question`.
 
     Raises:
         Unparsable: if there is no such object in it, or more than one verdict.
@@ -55,10 +62,10 @@ def read_reply(reply: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     if word is not None:
         return word
     values, prose = _objects(text)
-    normal, fault = _verdicts(values, schema)
+    normal, fault = _verdicts(values, schema, published)
     if not normal and not fault:
         repaired, prose = _repaired(text, schema)
-        normal, fault = _verdicts(repaired, schema)
+        normal, fault = _verdicts(repaired, schema, published)
     if len(normal) > 1:
         raise Unparsable(f"it holds {len(normal)} different objects of the form that was asked for")
     if fault or not normal:
@@ -78,7 +85,9 @@ def _lack(text: str, values: Sequence[Any], schema: Mapping[str, Any]) -> str:
     return f"its JSON object has none of these keys: {keys}"
 
 
-def _verdicts(values: Sequence[Any], schema: Mapping[str, Any]) -> tuple[list[dict[str, Any]], str]:
+def _verdicts(
+    values: Sequence[Any], schema: Mapping[str, Any], published: PublishedForm | None
+) -> tuple[list[dict[str, Any]], str]:
     """Return the different objects that have a property of the schema, and what is wrong with one of them."""
     normal: list[dict[str, Any]] = []
     fault = ""
@@ -88,6 +97,10 @@ def _verdicts(values: Sequence[Any], schema: Mapping[str, Any]) -> tuple[list[di
             continue
         if isinstance(wrapped, _Ambiguous):
             raise Unparsable("a key occurs twice, with different values")
+        if published is not None:
+            if any(isinstance(part, _Ambiguous) for part in wrapped.values()):
+                raise Unparsable("a key occurs twice, with different values")
+            wrapped = published(wrapped)
         candidate = _normal(wrapped, schema)
         if candidate not in normal:
             normal.append(candidate)
@@ -224,7 +237,7 @@ def _normal(value: Any, schema: Mapping[str, Any]) -> Any:
     if "enum" in schema:
         return _option(value, schema["enum"])
     kind = schema.get("type")
-    if kind == "object" and isinstance(value, dict):
+    if kind == "object" and isinstance(value, Mapping):
         lower = {str(key).strip().lower(): item for key, item in value.items()}
         return {
             name: _normal(lower[name.lower()], part)

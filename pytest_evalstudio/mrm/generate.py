@@ -53,6 +53,8 @@ def generate_test_cases(
     writer: str = "",
     topics_included: Sequence[str] = (),
     topics_excluded: Sequence[str] = (),
+    chunks_included: Sequence[str] = (),
+    chunks_excluded: Sequence[str] = (),
     name: str = "Generated tests",
     seed: int = 0,
     config: Configuration | None = None,
@@ -73,6 +75,8 @@ def generate_test_cases(
             from the sentences of the documents.
         topics_included: ids of topics; all where not given.
         topics_excluded: ids of topics.
+        chunks_included: ids of chunks; of a topic with one of them, these alone are used.
+        chunks_excluded: ids of chunks that no question is made from.
         name: of the suite.
         seed: of everything random.
         config: of the writer, the embedder and the connections.
@@ -113,6 +117,8 @@ def generate_test_cases(
                     "writer": writer,
                     "topics_included": list(topics_included),
                     "topics_excluded": list(topics_excluded),
+                    "chunks_included": list(chunks_included),
+                    "chunks_excluded": list(chunks_excluded),
                 }
             },
         )

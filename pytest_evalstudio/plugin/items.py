@@ -122,6 +122,8 @@ class EvalFileCollector(pytest.File):
             return
         except DataError as exc:
             raise CollectionError(f"{self.nodeid}: {exc}") from None
+        for note in plan.notes():
+            self.evals.warn(f"{self.nodeid}: {note}", self.path)
         if not collected and not file.errors and self._named and not self.evals.settings.model_names:
             self.evals.warn(f"{self.nodeid}: there is no test case in it", self.path)
         del file

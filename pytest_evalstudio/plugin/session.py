@@ -261,7 +261,10 @@ class EvalSession:
 
     def configuration(self, folder: Path) -> Configuration:
         """Return the configuration of a folder."""
-        return self.settings.for_folder(folder)
+        config = self.settings.for_folder(folder)
+        for note in config.notes:
+            self.warn(note, Path(config.file or config.folder))
+        return config
 
     def plan(self, config: Configuration) -> Plan:
         """Return the evaluators of a configuration, made once."""
@@ -272,6 +275,8 @@ class EvalSession:
             )
             if plan.left_out:
                 self.warn(left_out(plan.left_out, plan.broad_choice), Path(config.file or config.folder))
+            for note in plan.notes():
+                self.warn(note, Path(config.file or config.folder))
         return self._plans[config]
 
     def perturber(self, config: Configuration) -> Perturber | None:

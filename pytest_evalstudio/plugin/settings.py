@@ -19,6 +19,7 @@ from pytest_evalstudio.formats.config import (
     configuration,
     fail_reasons,
     load_configuration,
+    with_evaluators,
 )
 from pytest_evalstudio.formats.recognition import find_configuration
 
@@ -298,7 +299,7 @@ class Settings:
     def _with_options(self, config: Configuration) -> Configuration:
         update: dict[str, Any] = {}
         if self._option.evalstudio_evaluators:
-            update["evaluators"] = _names(self._option.evalstudio_evaluators)
+            config = with_evaluators(config, _names(self._option.evalstudio_evaluators))
         if self._option.evalstudio_unchecked is not None:
             update["unchecked"] = self._option.evalstudio_unchecked
         if self._option.evalstudio_perturb is not None:

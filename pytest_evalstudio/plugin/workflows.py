@@ -53,6 +53,8 @@ def step_items(collector: EvalFileCollector, source: Source) -> Iterator[Workflo
         )
         evals.usage_errors.append(f"--evalstudio-from: {fault}")
     collector.title, collector.description = workflow.name, workflow.description
+    for warning in source.warnings:
+        evals.warn(warning, collector.path)
     if ignored := evals.settings.of_suites:
         evals.warn(
             f"{', '.join(ignored)}: without effect on workflows; give model and parameters in"

@@ -137,6 +137,7 @@ class EvaluatorEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
         difference: sentence on the difference from other tools' metrics of the same name, "" for none.
         min_test_cases: a model with fewer scored cases is a problem; None for the run's number.
         save_llm_result: whether the report has the files with its rows and scores.
+        sentence_level_metrics: whether parts of answers are recorded with their scores.
     """
 
     id: str
@@ -162,6 +163,7 @@ class EvaluatorEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     difference: str = ""
     min_test_cases: int | None = None
     save_llm_result: bool = True
+    sentence_level_metrics: bool = True
 
 
 class EvaluatorSpan(Struct, frozen=True, kw_only=True):

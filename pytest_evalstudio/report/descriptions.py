@@ -58,6 +58,42 @@ def describe_model(entry: ModelEntry, requests: ModelRequests | None = None) -> 
     return described
 
 
+def _common_parameters(info: EvaluatorInfo) -> list[dict[str, Any]]:
+    """Return the parameters that the guide gives to every evaluator; `threshold` has the guide's name."""
+    values = (
+        (
+            "metric_threshold",
+            "Threshold of the primary metric; `metrics_meta` has those of all metrics.",
+            "float",
+            None,
+            info.primary.threshold,
+        ),
+        (
+            "save_llm_result",
+            "Whether the report has the files with each row and its scores.",
+            "bool",
+            True,
+            info.save_llm_result,
+        ),
+        (
+            "sentence_level_metrics",
+            "Whether parts of answers are recorded with their scores.",
+            "bool",
+            True,
+            info.sentence_level_metrics,
+        ),
+        (
+            "min_test_cases",
+            "A model with fewer scored cases is reported as a problem; null for the run's number.",
+            "int",
+            None,
+            info.min_test_cases,
+        ),
+    )
+    keys = ("name", "description", "type", "default_value", "value")
+    return [{**dict(zip(keys, each, strict=True)), "value_range": []} for each in values]
+
+
 def describe_evaluator(info: EvaluatorInfo, explanations: Sequence[str], log: str = "") -> dict[str, Any]:
     """Describe an evaluator for an export.
 
@@ -76,6 +112,8 @@ def describe_evaluator(info: EvaluatorInfo, explanations: Sequence[str], log: st
         }
         for parameter in info.parameters_meta
     ]
+    names = {parameter.name for parameter in info.parameters_meta}
+    specified += [parameter for parameter in _common_parameters(info) if parameter["name"] not in names]
     return {
         "id": info.id,
         "name": info.type,

@@ -366,3 +366,69 @@ def test_ratings_by_category_are_printed_and_written(
     categories = json.loads((folder / "out" / "arena.json").read_text())["categories"]
     assert [(entry["category"], entry["prompts"]) for entry in categories] == [("cards", 1), ("fees", 1)]
     assert "| 1 | cards | two | 1016 |" in (folder / "out" / "arena.md").read_text()
+
+
+PUBLISHED = """
+import json, re
+
+FORMS = [
+    lambda first, second: {"choice": first, "scores": {first: 8, second: 6}, "reason": "x"},
+    lambda first, second: {"reason": "x", "scores": {second: 6.5, first: "8"}, "choice": first.upper()},
+]
+asked = []
+
+
+def judge(prompt):
+    answers = {
+        name: re.search(rf"<<<(\\w+) {side}_answer\\n(.*?)\\n\\1>>>", prompt, re.DOTALL)[2]
+        for name, side in (("model_a", "first"), ("model_b", "second"))
+    }
+    first, second = sorted(answers, key=lambda name: -len(answers[name]))
+    asked.append(first)
+    reply = json.dumps(FORMS[len(asked) % len(FORMS) if "document" == MODE else 0](first, second))
+    return f"```json\\n{reply}\\n```" if len(asked) % 2 else reply
+"""
+
+
+def use_judge(folder: Path, source: str) -> None:
+    """Let a judge of this test alone play: the modules of others stay in the process."""
+    name = "judge_" + "".join(filter(str.isalnum, folder.name))
+    (folder / f"{name}.py").write_text(source)
+    (folder / "evalstudio.toml").write_text(CONFIG.replace("longest", name))
+
+
+@pytest.mark.parametrize("prompt", ["document", "default"])
+def test_replies_in_the_published_form_are_verdicts(folder: Path, prompt: str) -> None:
+    use_judge(folder, PUBLISHED.replace("MODE", repr(prompt)))
+    assert main(["arena", "play", "a_lab.json", "-o", "b.csv", "--prompt", prompt]) == 0
+    rows = battles(folder)
+    assert len(rows) == 9
+    for row in rows:
+        longer, shorter = ("a", "b") if int(row["chars_a"]) > int(row["chars_b"]) else ("b", "a")
+        assert row["winner"] == f"model_{longer}"
+        assert row[f"score_{longer}"] == "8"
+        assert row[f"score_{shorter}"] in ("6", "6.5")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {"choice": "model_a", "reason": "x", "scores": {"model_a": 2, "model_b": 9}},
+        {"choice": "model_a", "reason": "x", "scores": {"model_a": 2}},
+        {"choice": "model_a", "reason": "x", "scores": {"model_a": 11, "model_b": 9}},
+        {"choice": "model_c", "reason": "x", "scores": {"model_a": 9, "model_b": 2}},
+        {"choice": "model_a", "reason": "x"},
+    ],
+    ids=["contradiction", "one score", "out of range", "third model", "no scores"],
+)
+def test_a_faulty_reply_in_the_published_form_is_no_verdict(folder: Path, reply: dict[str, object]) -> None:
+    use_judge(folder, f"def judge(prompt):\n    return {json.dumps(json.dumps(reply))}\n")
+    assert main(["arena", "play", "a_lab.json", "-o", "b.csv"]) == 1
+    assert battles(folder) == []
+
+
+def test_a_score_that_is_given_twice_is_no_verdict(folder: Path) -> None:
+    scores = '{"model_a": 9, "model_a": 1, "model_b": 2}'
+    reply = '{"choice": "model_a", "reason": "x", "scores": ' + scores + "}"
+    use_judge(folder, f"def judge(prompt):\n    return {reply!r}\n")
+    assert main(["arena", "play", "a_lab.json", "-o", "b.csv"]) == 1

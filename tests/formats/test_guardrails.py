@@ -10,9 +10,10 @@ import pytest
 
 from pytest_evalstudio.cli import main
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.guide_names import EVALUATOR_CLASSES, REFERENCE
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.formats.config import configuration, with_guardrails
-from pytest_evalstudio.formats.guardrails import REFERENCE, REFERENCE_IDS, Guardrails, read_guardrails
+from pytest_evalstudio.formats.guardrails import Guardrails, read_guardrails
 
 OURS = {
     "calibrated_thresholds": {"toxicity": {"toxicity": 0.2}, "pii_leakage": {"model_passes": 0.5}},
@@ -67,8 +68,8 @@ def test_optional_evaluators_are_read_by_both_kinds_of_ids_and_written(tmp_path:
 
 
 def test_every_counterpart_is_an_evaluator_of_ours() -> None:
-    assert set(REFERENCE_IDS) <= set(Registry().evaluators)
-    assert len({name.partition(".")[0] for name in REFERENCE_IDS.values()}) == len(REFERENCE_IDS)
+    assert set(EVALUATOR_CLASSES) <= set(Registry().evaluators)
+    assert len({name.partition(".")[0] for name in EVALUATOR_CLASSES.values()}) == len(EVALUATOR_CLASSES)
 
 
 def test_a_run_takes_evaluators_and_thresholds_that_it_has_none_of(tmp_path: Path) -> None:

@@ -154,7 +154,7 @@ def test_the_evaluator_has_its_short_name_and_specifies_its_parameters(tmp_path)
         "rouge",
         "ROUGE (strict)",
     )
-    assert described["parameters"] == [
+    assert described["parameters"][:1] == [
         {
             "name": "limit",
             "description": "Longest.",
@@ -164,6 +164,14 @@ def test_the_evaluator_has_its_short_name_and_specifies_its_parameters(tmp_path)
             "value_range": [5, 6],
         }
     ]
+    common = {each["name"]: each["value"] for each in described["parameters"][1:]}
+    assert common == {
+        "metric_threshold": described["metrics_meta"][0]["threshold"],
+        "save_llm_result": True,
+        "sentence_level_metrics": True,
+        "min_test_cases": None,
+    }
+    assert all(set(each) == set(described["parameters"][0]) for each in described["parameters"])
     assert described["parameter_values"] == {"limit": 6}
     (quality,) = described["metrics_meta"]
     assert {"key", "name", "description", "value_range", "threshold", "data_type"} <= set(quality)

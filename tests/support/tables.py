@@ -40,6 +40,7 @@ from pytest_evalstudio.record.schema import EvaluatorEntry, Item, MetricEntry, M
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from support import guide_tables
 from support.api_markdown import markdown_of
 from support.documented import as_sentence, attribute_or_summary, attribute_text, paragraphs, source_line
 
@@ -421,6 +422,13 @@ def _default_of(field: dataclasses.Field[Any]) -> str:
     return "must be given"
 
 
+def guide_table(rows: Callable[[], Iterator[tuple[str, ...]]], *head: str) -> Iterator[str]:
+    """Yield a table of names of H2O Eval Studio's documents."""
+    yield from _head(*head)
+    for row in rows():
+        yield _row(*row)
+
+
 TABLES: Mapping[str, Callable[[], Iterator[str]]] = {
     **{f"api_{task}": functools.partial(api, task) for task in API},
     "api_names": api_names,
@@ -436,6 +444,11 @@ TABLES: Mapping[str, Callable[[], Iterator[str]]] = {
     "guardrail_keys": guardrail_keys,
     "reply_keys": reply_keys,
     "commands": commands,
+    "guide_evaluators": functools.partial(
+        guide_table, guide_tables.evaluators, "Title", "Module and class", "Here"
+    ),
+    "guide_options": functools.partial(guide_table, guide_tables.options, "Option", "Evaluators", "Here"),
+    "guide_others": functools.partial(guide_table, guide_tables.others, "Where", "In the documents", "Here"),
 }
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import msgspec
 
 from pytest_evalstudio.contrib.validation.pages import render_card, render_workflow
+from pytest_evalstudio.core.guide_names import EVALUATOR_CLASSES
 from pytest_evalstudio.core.reading import file_sha256
 from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.engine.analysis.run_info import evaluators_of
 from pytest_evalstudio.formats.fields import encoded, write_json
-from pytest_evalstudio.formats.guardrails import REFERENCE_IDS
 from pytest_evalstudio.mrm.artifacts.accepted import accepted_answers
 from pytest_evalstudio.mrm.artifacts.chain import SignOff, encoded_links, link, read_links
 from pytest_evalstudio.mrm.artifacts.corpus_patch import corpus_patch
@@ -154,7 +154,7 @@ def _write_guardrails(run: WorkflowRun) -> None:
     )
     if configuration.evaluator_ids:
         configuration.save(run.folder / GUARDRAILS)
-    if any(id in REFERENCE_IDS for id in configuration.evaluator_ids):
+    if any(id in EVALUATOR_CLASSES for id in configuration.evaluator_ids):
         configuration.save(run.folder / REFERENCE_GUARDRAILS, reference_ids=True)
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_evalstudio.core.figures import counted, figure
+from pytest_evalstudio.core.guide_names import own_problem_type
 from pytest_evalstudio.core.outcomes import SEVERITIES, Metric, Severity
 from pytest_evalstudio.core.problems import AVID, PROBLEM_TYPES, Problem, ProblemCode
 from pytest_evalstudio.core.text import excerpt
@@ -363,6 +364,7 @@ def _flips_in_sum(
 
 
 def _problem_type(declared: str, info: EvaluatorInfo) -> str:
+    declared = own_problem_type(declared)
     return declared if declared in PROBLEM_TYPES else info.problem_type
 
 

@@ -37,6 +37,7 @@ class EvaluatorInfo:
         difference: sentence on the difference from other tools' metrics of the same name, "" for none.
         min_test_cases: a model with fewer scored cases is a problem; None for the run's number.
         save_llm_result: whether the report has the files with its rows and scores.
+        sentence_level_metrics: whether parts of answers are recorded with their scores.
         started, finished: its first start and last end, ISO 8601; "" where the record has none.
     """
 
@@ -64,6 +65,7 @@ class EvaluatorInfo:
     difference: str = ""
     min_test_cases: int | None = None
     save_llm_result: bool = True
+    sentence_level_metrics: bool = True
     started: str = ""
     finished: str = ""
 
@@ -130,6 +132,7 @@ def _evaluator(id: str, entry: EvaluatorEntry, span: EvaluatorSpan | None) -> Ev
         difference=entry.difference,
         min_test_cases=entry.min_test_cases,
         save_llm_result=entry.save_llm_result,
+        sentence_level_metrics=entry.sentence_level_metrics,
         started=span.started if span is not None else "",
         finished=span.finished if span is not None else "",
     )

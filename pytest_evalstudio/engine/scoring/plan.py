@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pytest_evalstudio.core.conversations import ConversationPlan
-from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
+from pytest_evalstudio.core.errors import ConfigurationError, nearest, unknown_name
+from pytest_evalstudio.core.guide_names import NamesRead, own_evaluators, own_options, plain_evaluator
 from pytest_evalstudio.core.judging import JUDGE
 from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.evaluator import Evaluator, EvaluatorSpec
@@ -148,6 +149,10 @@ class Plan:
         self.broad_choice = ""
         self._made: dict[tuple[str, str], ConfiguredEvaluator] = {}
         self._declared: dict[str, tuple[EvaluatorSpec, Attached | None]] = {}
+        self._names_read = NamesRead()
+        for name in list(self._thresholds):
+            values = self._thresholds.pop(name)
+            self._thresholds.setdefault(self._own(name), {}).update(values)
         for name, options in config.evaluator.items():
             self._check_table(name, options)
         for name in self._thresholds:
@@ -183,7 +188,7 @@ class Plan:
         """
         valid_names = []
         for name in names:
-            valid_names += self._several(name) if is_selector(name) else [name]
+            valid_names += self._several(name) if is_selector(name) else [self._own(name)]
         configured = tuple(self.get(name) for name in dict.fromkeys(valid_names))
         _check_calibrations(configured)
         return configured
@@ -194,6 +199,7 @@ class Plan:
         Raises:
             ConfigurationError: for an unknown name or option.
         """
+        name = self._own(name)
         identity = (name, json.dumps(options or {}, sort_keys=True, default=str))
         if identity not in self._made:
             self._made[identity] = self._make(name, options or {})
@@ -211,17 +217,22 @@ class Plan:
         Raises:
             ConfigurationError: if a turn names an evaluator that the case does not have.
         """
-        configured = (
-            self.selected
-            if choice is None
-            else tuple(self.get(name, self._of_case(name, options)) for name, options in choice.items())
-        )
+        configured = self.selected if choice is None else self._chosen(choice)
         ids = [selected.id for selected in configured]
         for name in conversation.evaluators_of_turns if conversation is not None else ():
-            if name not in ids:
+            if self._own(name) not in ids:
                 raise unknown_name("evaluator", name, ids, f"The case has: {', '.join(ids)}.")
         _check_calibrations(configured)
         return configured
+
+    def _chosen(self, choice: Mapping[str, Mapping[str, object]]) -> tuple[ConfiguredEvaluator, ...]:
+        ids = [self._own(name) for name in choice]
+        for index, id in enumerate(ids):
+            if id in ids[:index]:
+                raise ConfigurationError(f"evaluator {id} is named twice, by other names; name it once")
+        return tuple(
+            self.get(id, self._of_case(id, options)) for id, options in zip(ids, choice.values(), strict=True)
+        )
 
     def _of_case(self, name: str, options: Mapping[str, object]) -> Mapping[str, object]:
         """Return the options of a case; they must not choose what code or weights are loaded.
@@ -234,6 +245,8 @@ class Plan:
         """
         configured = self._config.evaluator.get(name, {})
         location = f"evaluator {name}"
+        kind = str(configured.get("type", name))
+        options = own_options(kind, options, self._names_read, location, connections=self._config.connection)
         for key in self._type_of(name).__evalstudio__.path_options:
             if key in options and options[key] != configured.get(key):
                 raise ConfigurationError(
@@ -258,6 +271,20 @@ class Plan:
         configured = self.get(name, options)
         _check_calibrations([configured])
         return configured
+
+    def notes(self) -> list[str]:
+        """Return what is worth saying once about names in test cases and on the command line.
+
+        A name is in the notes of one call only.
+        """
+        note = self._names_read.note()
+        return [note] if note else []
+
+    def _own(self, name: str) -> str:
+        """Return our id of an evaluator that the guide calls so."""
+        if name in self._config.evaluator:
+            return name
+        return own_evaluators([name], self._names_read)[0]
 
     def made(self) -> list[ConfiguredEvaluator]:
         """Return every evaluator that the run or a case has requested so far."""
@@ -289,7 +316,10 @@ class Plan:
         kind = table.get("type", name)
         if kind not in self._registry.evaluators:
             names = [*self._registry.evaluators, *self._instances()]
-            raise unknown_name("evaluator", str(kind), names, _ALL_EVALUATORS)
+            near = nearest(str(kind), names) or nearest(plain_evaluator(str(kind)), names)
+            raise ConfigurationError(
+                " ".join(filter(None, (f"no evaluator named {str(kind)!r}.", near, _ALL_EVALUATORS)))
+            )
         return self._registry.evaluators.get(str(kind))
 
     def _check_table(self, name: str, options: Mapping[str, object]) -> None:

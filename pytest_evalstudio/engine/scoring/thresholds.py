@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
+from pytest_evalstudio.core.guide_names import REFERENCE
 from pytest_evalstudio.core.outcomes import out_of_range
 from pytest_evalstudio.core.plugins.evaluator import EvaluatorSpec
 
@@ -33,7 +34,10 @@ def by_evaluator(thresholds: Mapping[str, float]) -> dict[str, dict[str, float]]
     """Return evaluator id to metric key to threshold, "" for the primary metric, of `ID[.METRIC]` names."""
     grouped: dict[str, dict[str, float]] = {}
     for name, value in thresholds.items():
-        evaluator_id, _, metric = name.partition(".")
+        # A class of the reference engine has two further dots in its name: package.module.Class[.METRIC].
+        parts = name.removeprefix(REFERENCE).split(".", 2 if name.startswith(REFERENCE) else 1)
+        metric = parts.pop() if len(parts) > (2 if name.startswith(REFERENCE) else 1) else ""
+        evaluator_id = ".".join(parts)
         grouped.setdefault(evaluator_id, {})[metric] = value
     return grouped
 

@@ -11,6 +11,7 @@ from msgspec import Struct
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.conversations import PlannedTurn
+from pytest_evalstudio.core.guide_names import own_evaluator
 from pytest_evalstudio.core.judging import Judging
 from pytest_evalstudio.core.outcomes import Outcome, TurnOutcome
 from pytest_evalstudio.engine.asking.dialogues import messages_of
@@ -81,7 +82,9 @@ def _turns_of(selected: ConfiguredEvaluator, case: Case) -> list[TurnUnit]:
 def scores_turn(selected: ConfiguredEvaluator, case: Case, number: int) -> bool:
     """Return True if an evaluator scores a turn: it scores more than the whole, and the turn allows it."""
     names = _planned(case, number).evaluators
-    return not selected.spec.judges_conversations and (names is None or selected.id in names)
+    if selected.spec.judges_conversations:
+        return False
+    return names is None or selected.id in {own_evaluator(name) or name for name in names}
 
 
 def refusing_turns(case: Case) -> list[int]:

@@ -85,6 +85,8 @@ class RobustnessAdversarial:
         out_of_distribution: also ask questions outside of the documents' domain, which the model must refuse.
         topics_included: ids of topics; default: all.
         topics_excluded: ids of topics.
+        chunks_included: ids of chunks; of a topic with one of them, these alone are used.
+        chunks_excluded: ids of chunks that no question is made from.
         evaluators: ids among those of the automated evaluation; default: all of them.
         alpha: the chance of any false finding if attacks make no difference.
         writer: a language model that writes the attacks, as in the step test_generation; default: none.
@@ -95,6 +97,8 @@ class RobustnessAdversarial:
     out_of_distribution: bool = False
     topics_included: Names = field(default_factory=list)
     topics_excluded: Names = field(default_factory=list)
+    chunks_included: Names = field(default_factory=list)
+    chunks_excluded: Names = field(default_factory=list)
     evaluators: Names = field(default_factory=list)
     alpha: Level = 0.05
     writer: str = ""
@@ -112,6 +116,8 @@ class RobustnessAdversarial:
             also=(OUT_OF_DISTRIBUTION,) if self.out_of_distribution else (),
             topics_included=self.topics_included,
             topics_excluded=self.topics_excluded,
+            chunks_included=self.chunks_included,
+            chunks_excluded=self.chunks_excluded,
             writer=self.writer,
         )
         try:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, unknown_name
@@ -55,6 +55,8 @@ class GenerationSettings:
             or without one.
         also: ids that are used in addition.
         writer: name of the judge that writes, "" for none.
+        chunks_included: ids; of a topic with one of them, these alone are used.
+        chunks_excluded: ids of chunks that no question is made from.
         weights: topic id to factor of its share in proportion to its chunks; default: 1.
         min_relevance: minimum share of a question's content words that occur in its chunk; it does not apply
             to written questions, whose evidence is quoted from the chunk.
@@ -68,6 +70,8 @@ class GenerationSettings:
     also: Sequence[str] = ()
     topics_included: Sequence[str] = ()
     topics_excluded: Sequence[str] = ()
+    chunks_included: Sequence[str] = ()
+    chunks_excluded: Sequence[str] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
     min_relevance: float = 0.5
     max_similarity: float = 0.8
@@ -101,7 +105,8 @@ def read_material(context: StepContext, settings: GenerationSettings) -> Materia
             left.
     """
     file = read_topics(context.artifacts(TOPIC_MODELING))
-    topics = _topics({topic.id: topic for topic in file.topics}, settings)
+    chunks = _chunks(file.chunks, settings)
+    topics = _topics(file.topics, chunks, settings)
     foreign = {} if settings.writer else foreign_documents(file.chunks)
     titles = document_titles(file.chunks)
     corpus = Corpus(
@@ -122,7 +127,7 @@ def read_material(context: StepContext, settings: GenerationSettings) -> Materia
         chunks={chunk.id: chunk for chunk in file.chunks},
         corpus=corpus,
         foreign=foreign,
-        excerpts=_excerpts(corpus, list(topics), settings.count, context.workflow.seed),
+        excerpts=_excerpts(corpus, chunks, list(topics), settings.count, context.workflow.seed),
         generators=_generators(context, settings),
     )
 
@@ -141,20 +146,52 @@ def extracted(context: StepContext, material: Material) -> Iterator[Candidate]:
         context.progress(number, len(material.excerpts), "chunks")
 
 
-def _topics(topics: Mapping[str, Topic], settings: GenerationSettings) -> dict[str, Topic]:
-    for id in (*settings.topics_included, *settings.topics_excluded, *settings.weights):
-        if id not in topics:
-            raise unknown_name("topic", id, topics, f"Topics: {', '.join(topics)}.")
-    included = settings.topics_included or topics
-    topic_shares = {
-        id: topic for id, topic in topics.items() if id in included and id not in settings.topics_excluded
+def _chunks(chunks: Sequence[Chunk], settings: GenerationSettings) -> set[str]:
+    """Return the ids of the chunks that questions are made from.
+
+    Raises:
+        ConfigurationError: for an unknown chunk.
+    """
+    by_id = {chunk.id: chunk for chunk in chunks}
+    for id in (*settings.chunks_included, *settings.chunks_excluded):
+        if id not in by_id:
+            raise unknown_name("chunk", id, by_id, "`topics.json` of the step topic_modeling has all.")
+    limited = {by_id[id].topic for id in settings.chunks_included}
+    return {
+        id
+        for id, chunk in by_id.items()
+        if id not in settings.chunks_excluded
+        and (chunk.topic not in limited or id in settings.chunks_included)
     }
+
+
+def _topics(
+    topics: Sequence[Topic], chunks: Collection[str], settings: GenerationSettings
+) -> dict[str, Topic]:
+    """Return the chosen topics that have a chunk left, with the numbers of these chunks."""
+    ids = [topic.id for topic in topics]
+    for id in (*settings.topics_included, *settings.topics_excluded, *settings.weights):
+        if id not in ids:
+            raise unknown_name("topic", id, ids, f"Topics: {', '.join(ids)}.")
+    included = settings.topics_included or ids
+    topic_shares = {
+        topic.id: _limited(topic, chunks)
+        for topic in topics
+        if topic.id in included and topic.id not in settings.topics_excluded
+    }
+    topic_shares = {id: topic for id, topic in topic_shares.items() if topic.size}
     if not any(settings.weights.get(id, 1) > 0 for id in topic_shares):
         raise ConfigurationError(
-            f"{STEP_OF[settings.purpose]}: no topic is left; include more, exclude fewer, or give one a"
-            " weight above 0"
+            f"{STEP_OF[settings.purpose]}: no topic is left; include more topics or chunks, exclude fewer, or"
+            " give one a weight above 0"
         )
     return topic_shares
+
+
+def _limited(topic: Topic, chunks: Collection[str]) -> Topic:
+    """Return a topic with the chunks that are left of it."""
+    left = tuple(id for id in topic.chunks if id in chunks)
+    return replace(topic, size=len(left), chunks=left) if topic.chunks else topic
 
 
 def _generators(context: StepContext, settings: GenerationSettings) -> list[str]:
@@ -191,11 +228,13 @@ def _is_available(context: StepContext, id: str, writer: str) -> bool:
     return bool(spec.instruction) if writer else spec.drafts
 
 
-def _excerpts(corpus: Corpus, topics: Sequence[str], count: int, seed: int) -> list[Excerpt]:
+def _excerpts(
+    corpus: Corpus, chunks: Collection[str], topics: Sequence[str], count: int, seed: int
+) -> list[Excerpt]:
     """Sample the chunks of each topic: three times as many in all as test cases, ten or more of a topic."""
     limit = max(10, 3 * count // len(topics))
     excerpts = []
     for id in topics:
-        members = [excerpt for excerpt in corpus.excerpts if excerpt.topic == id]
+        members = [each for each in corpus.excerpts if each.topic == id and each.id in chunks]
         excerpts += random.Random(f"{seed}/{id}").sample(members, min(len(members), limit))
     return excerpts

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from pytest_evalstudio.core.errors import DataError, EvaluationError
+from pytest_evalstudio.core.guide_names import NamesRead, own_generators
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.mrm.steps.test_generation.choosing import choose
 from pytest_evalstudio.mrm.steps.test_generation.generating import (
@@ -56,6 +57,10 @@ def make(context: StepContext, settings: GenerationSettings, name: str) -> Produ
         DataError: if there is no test case.
         EvaluationError: if there are too few because the writer did not answer.
     """
+    read = NamesRead()
+    settings = replace(
+        settings, generators=own_generators(settings.generators, list(context.registry.generators), read)
+    )
     writer = open_writer(context, settings.writer) if settings.writer else None
     material = read_material(context, settings)
     written = write(context, settings, material, writer) if writer is not None else None
@@ -78,7 +83,10 @@ def make(context: StepContext, settings: GenerationSettings, name: str) -> Produ
         suite=suite_of(context, name, choice.candidates, material, writer=settings.writer),
         results=results,
         shortfall=f" of {settings.count}: {source} no more" if count < settings.count else "",
-        notes=written.notes() if written is not None else _language_notes(material),
+        notes=[
+            *filter(None, [read.note()]),
+            *(written.notes() if written is not None else _language_notes(material)),
+        ],
         kinds={id: (spec.problem_type, spec.avid) for id, spec in specs.items()},
     )
 

@@ -34,6 +34,8 @@ class TestGeneration:
         generators: kinds of question; default: all that are available with the writer, or without one.
         topics_included: ids of topics; default: all.
         topics_excluded: ids of topics.
+        chunks_included: ids of chunks; of a topic with one of them, these alone are used.
+        chunks_excluded: ids of chunks that no question is made from.
         weights: topic id to factor of its share in proportion to its chunks; default: 1.
         min_relevance: minimum share of a question's content words that occur in its chunk; it does not apply
             to written questions, whose evidence is a quotation.
@@ -51,6 +53,8 @@ class TestGeneration:
     generators: Names = field(default_factory=list)
     topics_included: Names = field(default_factory=list)
     topics_excluded: Names = field(default_factory=list)
+    chunks_included: Names = field(default_factory=list)
+    chunks_excluded: Names = field(default_factory=list)
     weights: Mapping[str, Weight] = field(default_factory=dict)
     min_relevance: Fraction = 0.5
     max_similarity: Fraction = 0.8
@@ -93,6 +97,8 @@ class TestGeneration:
             generators=self.generators,
             topics_included=self.topics_included,
             topics_excluded=self.topics_excluded,
+            chunks_included=self.chunks_included,
+            chunks_excluded=self.chunks_excluded,
             weights=self.weights,
             min_relevance=self.min_relevance,
             max_similarity=self.max_similarity,

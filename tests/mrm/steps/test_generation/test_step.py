@@ -234,3 +234,42 @@ def test_a_question_about_the_past_names_its_document_if_there_are_several(tmp_p
         "According to “Report 1”, by what percentage did revenue rise in the first quarter?",
         "According to “Report 2”, by what percentage did turnover rise in the first quarter?",
     }
+
+
+def sources(suite: TestSuite) -> set[str]:
+    return {str(case.model_extra["source_chunk"]) for _, case in suite.cases()}
+
+
+def test_chunks_are_left_out(tmp_path: Path) -> None:
+    workspace = bench(tmp_path, {"1": 3, "2": 3})
+    assert sources(generated(workspace, count=18)[1]) == {"c1", "c2", "c3", "c4", "c5", "c6"}
+    _, suite = generated(workspace, count=18, chunks_excluded=["c2", "c5"])
+    assert sources(suite) == {"c1", "c3", "c4", "c6"}
+
+
+def test_chunks_are_chosen_within_their_topic(tmp_path: Path) -> None:
+    _, suite = generated(bench(tmp_path, {"1": 3, "2": 3}), count=12, chunks_included=["c2"])
+    assert sources(suite) == {"c2", "c4", "c5", "c6"}
+
+
+def test_shares_of_topics_follow_the_chunks_that_are_left(tmp_path: Path) -> None:
+    excluded = [f"c{number}" for number in range(3, 9)]
+    _, suite = generated(bench(tmp_path, {"1": 8, "2": 4}), count=9, chunks_excluded=excluded)
+    assert by_topic(suite) == {"topic:1_word1_more": 3, "topic:2_word2_more": 6}
+
+
+def test_a_topic_without_chunks_is_left_out(tmp_path: Path) -> None:
+    workspace = bench(tmp_path, {"1": 2, "2": 2})
+    assert sources(generated(workspace, chunks_excluded=["c1", "c2"])[1]) == {"c3", "c4"}
+    with pytest.raises(ConfigurationError, match="no topic is left; include more topics or chunks"):
+        generated(workspace, topics_included=["1"], chunks_excluded=["c1", "c2"])
+    with pytest.raises(ConfigurationError, match=r"no chunk named 'c9'\. .*topics\.json"):
+        generated(workspace, chunks_excluded=["c9"])
+
+
+def test_generators_are_read_by_the_names_of_the_guides_client(tmp_path: Path) -> None:
+    result, suite = generated(bench(tmp_path, {"1": 4}), generators=["simple_factual_questions"])
+    assert result.figures.by_generator == {"simple_factual": len(suite.cases())}
+    assert "names of H2O Eval Studio are read: 'simple_factual_questions' as 'simple_factual'" in result.notes
+    with pytest.raises(ConfigurationError, match="no generator named 'simple_fact_questions'"):
+        generated(bench(tmp_path / "b", {"1": 4}), generators=["simple_fact_questions"])

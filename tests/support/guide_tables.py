@@ -1,0 +1,51 @@
+"""Tables of the names of H2O Eval Studio's documents, made from `core.guide_names`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_evalstudio.core import guide_names
+from pytest_evalstudio.core.guide_names import EVALUATOR_CLASSES, EVALUATOR_NAMES, KNOWN_EVALUATORS, OPTIONS
+
+
+def evaluators() -> Iterator[tuple[str, ...]]:
+    """Yield title, module and class, and our id of each evaluator."""
+    for id in sorted(KNOWN_EVALUATORS):
+        titles = ", ".join(EVALUATOR_NAMES.get(id, ())) or "–"
+        yield titles, f"`{EVALUATOR_CLASSES[id]}`" if id in EVALUATOR_CLASSES else "–", f"`{id}`"
+
+
+def options() -> Iterator[tuple[str, ...]]:
+    """Yield evaluators, name in the guide and name here of each option that is called differently."""
+    for option in OPTIONS:
+        ours = f"`{option.ours}`"
+        if option.ours == guide_names.JUDGE_MODEL:
+            ours += f" for a `[[model]]`, `{guide_names.JUDGE_CONNECTION}` for a `[connection.NAME]`"
+        for name, value in option.implies.items():
+            ours += f', and `{name} = "{value}"` where it is not given'
+        names = ", ".join(f"`{id}`" for id in option.evaluators) or "all of the guide's"
+        yield f"`{option.guide}`", names, ours
+
+
+def others() -> Iterator[tuple[str, ...]]:
+    """Yield place, name in the guide and name here of other names."""
+    yield (
+        "Perturbators: `apply`, `[perturbator.ID]`, `evalstudio perturb`, categories",
+        "`h2o_sonar.utils.perturbations.CommaPerturbator`, `CommaPerturbator` and so on,"
+        " `PerturbationIntensity.HIGH`",
+        "`comma`, `HIGH`",
+    )
+    for name, id in guide_names.PERTURBATORS.items():
+        yield "Perturbators", f"`{name}`", f"`{id}`"
+    suffix = guide_names.GENERATOR_SUFFIX
+    yield "Generators of questions", f"`simple_factual{suffix}` and so on", "`simple_factual`"
+    for name, ours in guide_names.PROBLEM_TYPE_NAMES.items():
+        yield "Types of problems", f"`{name}`", f"`{ours}`"
+    for name, side in guide_names.ARENA_REPLY.items():
+        yield (
+            "Replies of an arena's judge",
+            f'`"choice": "{name}"`, `"scores": {{"{name}": 8}}`',
+            f'`"choice": "{side}"`, `"score_{side}": 8`',
+        )
+    for name, ours in guide_names.CONNECTION_KEYS.items():
+        yield "`llm_host_connection` as a mapping", f"`{name}`", f"`{ours}`"
