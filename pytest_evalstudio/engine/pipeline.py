@@ -18,6 +18,7 @@ from pytest_evalstudio.engine.asking.dialogues import Dialogue, Request
 from pytest_evalstudio.engine.asking.thoughts import scored_case
 from pytest_evalstudio.engine.origins import SOURCE, origin
 from pytest_evalstudio.engine.scoring.answering import answered, requests_of, unpacked_case
+from pytest_evalstudio.engine.scoring.case_texts import texts_of
 from pytest_evalstudio.engine.scoring.confirmation import ConfirmationResult
 from pytest_evalstudio.engine.scoring.confirming import confirmation_of, further_repeats_of
 from pytest_evalstudio.engine.scoring.expectations import (
@@ -55,6 +56,7 @@ from pytest_evalstudio.text.sentences import split_sentences
 if TYPE_CHECKING:
     from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
     from pytest_evalstudio.formats.config import Configuration
+    from pytest_evalstudio.metrics.detectors.presidio import PersonalDataFinder
     from pytest_evalstudio.text.thoughts import ThoughtTags
 
 
@@ -97,6 +99,8 @@ class Pipeline:
         reports_unchecked: whether test cases that nothing checks are treated as the plan says; without it,
             each evaluator speaks for itself.
         thoughts: tags of thoughts in the texts of answered tasks, see `text.thoughts`.
+        open_finder: returns the finder of names that all texts are searched by before they are scored, None
+            for none.
     """
 
     def __init__(
@@ -112,8 +116,10 @@ class Pipeline:
         open_user_model: Callable[[], Judge] | None = None,
         reports_unchecked: bool = False,
         thoughts: ThoughtTags = True,
+        open_finder: Callable[[], PersonalDataFinder | None] = lambda: None,
     ) -> None:
         self._thoughts = thoughts
+        self._open_finder = open_finder
         self.plan = plan
         self._reports_unchecked = reports_unchecked
         self._open_user_model = open_user_model
@@ -157,6 +163,7 @@ class Pipeline:
             open_user_model=lambda: provider.judges.open(config),
             reports_unchecked=reports_unchecked,
             thoughts=config.thoughts,
+            open_finder=functools.partial(provider.personal_data, config),
         )
 
     def evaluate(
@@ -426,6 +433,7 @@ class Pipeline:
             deferred: see above.
             is_partial: score the repeats that were asked also where a budget ended the asking.
         """
+        self._read_names(result.answers[index] for result, index in positions)
         batches: dict[ConfiguredEvaluator, list[tuple[Result, int]]] = {}
         for result, index in positions:
             if result.not_run and not is_partial:
@@ -466,6 +474,12 @@ class Pipeline:
                     if selected in by_evaluator
                 }
             )
+
+    def _read_names(self, cases: Iterable[Case]) -> None:
+        """Search the texts of cases for names, which masks them from then on."""
+        finder = self._open_finder()
+        if finder is not None:
+            finder.read([text for case in cases for text in texts_of(case)])
 
     def _decide(self, result: Result) -> None:
         task = result.task

@@ -40,6 +40,7 @@ from pytest_evalstudio.formats.weights_tables import (
     HallucinationModel,
     LanguageModels,
     Nli,
+    PersonalData,
     SentimentModel,
     Table,
     ToxicityModel,
@@ -269,6 +270,7 @@ class Configuration(Table):
         embeddings, cross_encoder, nli, hallucination_model, toxicity_model, bias_model, sentiment_model:
             models for evaluators.
         language_model: settings of the models that evaluators name in their options.
+        pii: names as personal data, by Presidio and a spaCy pipeline.
         connection: connections to services, by name; models and judges name them.
         prices: prices of models by name, for hosts that report no cost.
         judge: the judge, or panel of judges, and their budget.
@@ -318,6 +320,7 @@ class Configuration(Table):
     bias_model: BiasModel = Field(default_factory=BiasModel)
     sentiment_model: SentimentModel = Field(default_factory=SentimentModel)
     language_model: LanguageModels = Field(default_factory=LanguageModels)
+    pii: PersonalData = Field(default_factory=PersonalData)
     judge: JudgeTable | None = None
     arena: ArenaTable | None = None
     trace: TraceTable | None = None

@@ -120,3 +120,38 @@ class LanguageModels(Table):
     device: Annotated[str, Field(min_length=1)] = "auto"
     dtype: Literal["float32", "float16", "bfloat16"] = "float32"
     batch_size: Annotated[int, Field(ge=1)] = 32
+
+
+class PersonalData(Table):
+    """Names of persons and places as personal data, beside the formats of the rules.
+
+    They are found by Presidio and a spaCy pipeline, in the extra `privacy`; without a pipeline neither is
+    imported. They are leaks for `pii_leakage`, and masked in record, report and messages of the run.
+
+    Attributes:
+        spacy: folder, or name of an installed package, of a spaCy pipeline; "" for formats only. Nothing is
+            downloaded.
+        language: code of the pipeline's language.
+        entities: Presidio's names of entities that are personal data, e.g. "ORGANIZATION"; empty for names,
+            places and all of Presidio's patterns for the language but e-mail and IP addresses, URLs, dates
+            and UUIDs.
+        min_score: lowest confidence of Presidio's hits.
+    """
+
+    spacy: str = ""
+    language: Annotated[str, Field(min_length=1)] = "en"
+    entities: list[str] = Field(default_factory=list)
+    min_score: Annotated[float, Field(ge=0, le=1)] = 0.4
+
+    @property
+    def options(self) -> dict[str, object]:
+        """Return the same as options of an evaluator, {} without a pipeline."""
+        if not self.spacy:
+            return {}
+        return {
+            "detector": "presidio",
+            "spacy_pipeline": self.spacy,
+            "language": self.language,
+            "entities": list(self.entities),
+            "min_score": self.min_score,
+        }

@@ -93,6 +93,8 @@ class EvaluatorSpec:
         decided_by_one_observation: a case that fails it once fails, however further repeats end, and is not
             asked again to confirm it: a leak, a forbidden call, harm. The class says so by an attribute of
             this name.
+        defaults_table: table of the configuration whose property `options` gives defaults of its options; the
+            class says so by an attribute of this name.
         may_only_measure: its primary metric may have no value for a case whose other metrics it measures, and
             then decides nothing. The class says so by an attribute of this name; without it, such an outcome
             is an error.
@@ -133,6 +135,7 @@ class EvaluatorSpec:
     reads_all_outputs: bool = False
     detector: bool = False
     may_only_measure: bool = False
+    defaults_table: str = ""
     decided_by_one_observation: bool = False
     uses: tuple[str, ...] = ()
     difference: str = ""
@@ -346,6 +349,7 @@ def _with_capabilities(spec: EvaluatorSpec, cls: type) -> EvaluatorSpec:
         detector=spec.problem_type in WHATEVER_WAS_ASKED
         or bool(inspect.getattr_static(cls, "detector", False)),
         decided_by_one_observation=bool(inspect.getattr_static(cls, "decided_by_one_observation", False)),
+        defaults_table=str(inspect.getattr_static(cls, "defaults_table", "")),
         may_only_measure=bool(inspect.getattr_static(cls, "may_only_measure", False)),
     )
 

@@ -23,11 +23,13 @@ from pytest_evalstudio.text.sentences import split_sentences
 if TYPE_CHECKING:
     from pytest_evalstudio.engine.asking.judging import Judges
     from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
+    from pytest_evalstudio.metrics.detectors.presidio import PersonalDataFinder
     from pytest_evalstudio.models.vectors import VectorCache
     from pytest_evalstudio.models.weights import Weights
 
 MODULE = "module:"
 OPTION = "option:"
+SPACY_PIPELINE = "spacy_pipeline:"
 _NAMED = ("language_model", "token_matcher")
 """Requirements of an evaluator that its options name."""
 
@@ -119,6 +121,7 @@ class ModelProvider:
         Raises:
             ConfigurationError: with the evaluators, their missing requirements, and the remedy.
         """
+        self._check_personal_data(config)
         self._refuse((each, fault) for each in selected for _, fault in self._faults(config, each))
 
     def open_available(self, config: Configuration, selected: Iterable[ConfiguredEvaluator]) -> None:
@@ -129,6 +132,7 @@ class ModelProvider:
         Raises:
             ConfigurationError: if a judge or an option is missing, or a requirement is not known.
         """
+        self._check_personal_data(config)
         refused = []
         for each in selected:
             faults = list(self._faults(config, each))
@@ -136,6 +140,24 @@ class ModelProvider:
             if faults:
                 self._missing[each] = "; ".join(dict.fromkeys(str(fault) for _, fault in faults))
         self._refuse(refused)
+
+    def personal_data(self, config: Configuration) -> PersonalDataFinder | None:
+        """Return the finder of names that the configuration has a pipeline for, None for none."""
+        if not config.pii.spacy:
+            return None
+        from pytest_evalstudio.metrics.detectors.presidio import finder
+
+        pii = config.pii
+        return finder(str(Path(config.folder) / pii.spacy), pii.language, tuple(pii.entities), pii.min_score)
+
+    @staticmethod
+    def _check_personal_data(config: Configuration) -> None:
+        """Check that the pipeline of `[pii]` is there: texts are to be masked by it in any run."""
+        if config.pii.spacy:
+            try:
+                _check_pipeline(str(Path(config.folder) / config.pii.spacy))
+            except ResourceMissing as exc:
+                raise ConfigurationError(f"{config.file or 'configuration'}: pii.spacy: {exc}") from None
 
     def _faults(
         self, config: Configuration, selected: ConfiguredEvaluator
@@ -220,14 +242,16 @@ class ModelProvider:
             if not selected.parameters.get(name):
                 raise ConfigurationError(f"needs its option {name}: give it in [evaluator.{selected.id}]")
             return
+        if requirement.startswith(SPACY_PIPELINE):
+            _check_pipeline(requirement.removeprefix(SPACY_PIPELINE))
+            return
         if requirement == JUDGE:
             self.judges.open(config, selected.own_judge)
             return
         kind, _, name = requirement.partition(":")
         if kind not in (_NAMED if name else MODEL_TABLES):
-            names = ", ".join(
-                [*MODEL_TABLES, JUDGE, f"{OPTION}NAME", *(f"{kind}:NAME" for kind in _NAMED), f"{MODULE}NAME"]
-            )
+            named = [*(f"{kind}:NAME" for kind in _NAMED), f"{MODULE}NAME", f"{SPACY_PIPELINE}NAME"]
+            names = ", ".join([*MODEL_TABLES, JUDGE, f"{OPTION}NAME", *named])
             raise ConfigurationError(f"requires {requirement!r}, which is not known; known: {names}")
         if name:
             self._named(
@@ -388,6 +412,13 @@ class ModelProvider:
                     weights, config.sentiment_model, table="sentiment_model", workers=self._workers
                 )
         raise AssertionError(requirement)
+
+
+def _check_pipeline(pipeline: str) -> None:
+    from pytest_evalstudio.metrics.detectors.presidio import pipeline_fault
+
+    if fault := pipeline_fault(pipeline):
+        raise ResourceMissing(fault, brief=fault)
 
 
 def _is_missing(requirement: str, fault: ConfigurationError) -> bool:

@@ -243,11 +243,12 @@ class Plan:
             ConfigurationError: if they name a file that the configuration does not name, or a model or
                 module.
         """
-        configured = self._config.evaluator.get(name, {})
+        declaration = self._type_of(name).__evalstudio__
+        configured = {**self._defaults(declaration), **self._config.evaluator.get(name, {})}
         location = f"evaluator {name}"
         kind = str(configured.get("type", name))
         options = own_options(kind, options, self._names_read, location, connections=self._config.connection)
-        for key in self._type_of(name).__evalstudio__.path_options:
+        for key in declaration.path_options:
             if key in options and options[key] != configured.get(key):
                 raise ConfigurationError(
                     f"{location}.{key}: a case cannot choose a file; give it in [evaluator.{name}]"
@@ -363,7 +364,7 @@ class Plan:
                 raise ConfigurationError(f"{location}.{key}: {fact}")
         spec, attached = self._declaration(name)
         table = self._config.evaluator.get(name, {})
-        merged = {**table, **table_of_evaluator}
+        merged = {**self._defaults(declared), **table, **table_of_evaluator}
         common = (*COMMON_OPTIONS, *reporting_names, JUDGE_OPTION)
         settings = {key: value for key, value in merged.items() if key not in common}
         options = _check_given(cls, declared, settings, location)
@@ -410,6 +411,13 @@ class Plan:
             reporting=ReportingOptions.of(table, cls, location),
             required_spans=required_spans(self._config.trace, spec),
         )
+
+    def _defaults(self, spec: EvaluatorSpec) -> Mapping[str, object]:
+        """Return the defaults of an evaluator's options that a table of the configuration gives."""
+        if not spec.defaults_table:
+            return {}
+        options: Mapping[str, object] = getattr(self._config, spec.defaults_table).options
+        return options
 
     def _judge(self, own_judge: Mapping[str, Any], spec: EvaluatorSpec) -> dict[str, Any]:
         from pytest_evalstudio.engine.asking.judging import describe_judge

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pytest_evalstudio.metrics.detectors import pii, secrets
 from pytest_evalstudio.metrics.detectors.cards import CARD
+from pytest_evalstudio.metrics.detectors.known_values import mask_known
 from pytest_evalstudio.metrics.detectors.spans import RawSpan, lazy, mask, merge_spans
 from pytest_evalstudio.text.cache import cached_by_text
 from pytest_evalstudio.text.folding import with_escapes_of
@@ -25,12 +26,11 @@ _DOCUMENT_ENDINGS = (
 _URL_LOGIN = lazy(r"(?<=://)[^/@\s]+(?=@)")
 
 
-@cached_by_text
 def redact(text: str) -> str:
     """Mask all personal data and secrets of a text.
 
-    Every e-mail address is masked, including those of reserved example domains, which `find_pii` does not
-    report as leaks.
+    Names that the run has found by a spaCy pipeline are masked, too. Every e-mail address is masked,
+    including those of reserved example domains, which `find_pii` does not report as leaks.
 
     Args:
         text: any text; time is linear in its length.
@@ -42,6 +42,11 @@ def redact(text: str) -> str:
     >>> redact("Write to jane@example.com, SSN 219-09-9999.")
     'Write to ****@*******.***, SSN ***-**-****.'
     """
+    return mask_known(_redact_formats(text))
+
+
+@cached_by_text
+def _redact_formats(text: str) -> str:
     lower = text.lower()
     return _mask_spans(text, [*pii.spans(text, lower, reserved=True), *secrets.spans(text, lower)])
 
