@@ -37,7 +37,10 @@ def validate_workflow(path: Path, name: str, registry: Registry) -> str:
     """
     from pytest_evalstudio.formats.kinds import read_source
 
-    run = check_workflow(read_source(path, name), path, configuration_for(name), registry)
+    source = read_source(path, name)
+    run = check_workflow(source, path, configuration_for(name), registry)
+    for warning in source.warnings:
+        say(f"warning: {warning}")
     return f"workflow, {len(run.specs)} steps"
 
 

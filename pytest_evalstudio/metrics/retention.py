@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from pytest_evalstudio.formats.patterns import compiled
+from pytest_evalstudio.metrics.fact_requests import Kind, asks, topic_of
 
-Kind = Literal["identifier", "amount", "date", "address", "name", "declared"]
 LapseKind = Literal["asked_again", "contradicted"]
 Messages = Sequence[tuple[str, str]]
 """Role and content of each message, in order."""
@@ -20,7 +19,18 @@ _MONTH = (
     r"|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"
 )
 _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
-    ("address", re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,4}")),
+    ("email", re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,4}")),
+    (
+        "phone",
+        re.compile(r"\+\d[\d ()-]{6,17}\d|(?<!\w)\(?\d{3}\)?[ -]\d{3}[ -]\d{4}\b|\b0\d{2,4}[ /-]\d{3,8}\b"),
+    ),
+    (
+        "postal_address",
+        re.compile(
+            r"\b\d{1,5}[A-Za-z]? (?:[A-Z][\w'-]{0,30} ){1,3}"
+            r"(?:Street|St|Road|Rd|Avenue|Ave|Lane|Drive|Way|Close|Court|Square|Place|Boulevard|Blvd|Terrace)\b"
+        ),
+    ),
     (
         "date",
         re.compile(
@@ -55,18 +65,11 @@ _NAMING_NOTHING = frozenset(
         " were which with you your"
     )
 )
-_QUESTIONS: dict[Kind, re.Pattern[str]] = {
-    "date": re.compile(r"\b(?:what|which) (?:date|day)\b(?! of birth)", re.IGNORECASE),
-    "amount": re.compile(r"\bhow much\b[^?]{0,80}\?|\b(?:what|which) amount\b", re.IGNORECASE),
-    "address": re.compile(r"\byour e-?mail\b(?! (?:has|is|was|will))[^.!]{0,40}(?:\?|\Z)", re.IGNORECASE),
-    "name": re.compile(
-        r"\b(?:what(?:'s| is)|have|provide|tell me|give me|know|need) your (?:full |first |last )?name\b",
-        re.IGNORECASE,
-    ),
-}
+_BIRTH = re.compile(r"\b(?:born|birth|birthday)\b", re.IGNORECASE)
+_PHONE_LABELS = frozenset({"phone", "telephone", "mobile", "cell"})
 _PATTERN_TIMEOUT_S = 2.0
 MAX_OTHER_FACTS = 50
-"""Facts that are looked for in each sentence: those of four kinds, and declared ones."""
+"""Facts that are looked for in each sentence: those of other kinds than identifiers, and declared ones."""
 _SENTENCE = re.compile(r"[^.!?\n]*[.!?\n]?")
 
 
@@ -78,6 +81,7 @@ class UserFact:
         label: word that names an identifier in the user's message, in lower case, e.g. "booking"; the kind of
             other values.
         message: index of the message in the conversation.
+        topic: what a date or an amount is about, of `fact_requests.TOPICS`; "" where nothing says so.
         asked_by: pattern of sentences that ask for a declared value, "" for those of its kind and label.
     """
 
@@ -85,6 +89,7 @@ class UserFact:
     value: str
     label: str
     message: int
+    topic: str = ""
     asked_by: str = ""
 
 
@@ -104,7 +109,10 @@ class Lapse:
 
 
 def user_facts(messages: Messages) -> list[UserFact]:
-    """Return the identifiers, amounts, dates, e-mail addresses and names that a user gives, each once.
+    """Return the facts that a user gives, each once.
+
+    They are identifiers, amounts, dates, dates of birth, e-mail and postal addresses, phone numbers and
+    names.
 
     >>> [(fact.label, fact.value) for fact in user_facts([("user", "My booking is E1, of May 3.")])]
     [('date', 'May 3'), ('booking', 'E1')]
@@ -112,9 +120,11 @@ def user_facts(messages: Messages) -> list[UserFact]:
     facts: dict[str, UserFact] = {}
     for index, (role, content) in enumerate(messages):
         for kind, start, value in _values(content) if role == "user" else ():
+            kind = _kind_of(kind, content, start)
             label = _label(content, start) if kind == "identifier" else kind
             if label:
-                fact = UserFact(kind=kind, value=value, label=label, message=index)
+                topic = topic_of(_clause_before(content, start)) if kind in ("date", "amount") else ""
+                fact = UserFact(kind=kind, value=value, label=label, message=index, topic=topic)
                 facts.setdefault(value.lower(), fact)
     return list(facts.values())
 
@@ -182,20 +192,20 @@ def _lapse(sentence: str, fact: UserFact, named: str) -> LapseKind | None:
 def _asks(sentence: str, fact: UserFact) -> bool:
     if fact.asked_by:
         return compiled(fact.asked_by).search(sentence, timeout=_PATTERN_TIMEOUT_S) is not None
-    pattern = _question_for(fact.label) if fact.kind == "identifier" else _QUESTIONS[fact.kind]
-    return pattern.search(sentence) is not None
+    return asks(sentence, fact.kind, fact.label, fact.topic)
 
 
-@functools.lru_cache(maxsize=256)
-def _question_for(label: str) -> re.Pattern[str]:
-    """Return the pattern of a sentence that asks for an identifier: the naming word is its object."""
-    return re.compile(
-        r"\b(?:which|what(?:'s| is) (?:your|the)"
-        r"|(?:provide|give|share|tell|send|enter|specify|need|have|get)(?: me| us)?(?: with)?(?: your| the))"
-        rf" {re.escape(label)}s?(?: (?:number|code|id|reference))?"
-        r"(?=\s*(?:[?.,!:]|\Z|please\b|first\b|so\b|to\b|you\b))",
-        re.IGNORECASE,
-    )
+def _kind_of(kind: Kind, text: str, start: int) -> Kind:
+    """Return the kind of a value by the words before it: a date of birth, a phone number of digits alone."""
+    if kind == "date" and _BIRTH.search(_clause_before(text, start)):
+        return "birth_date"
+    if kind == "identifier" and text[start].isdigit() and _label(text, start) in _PHONE_LABELS:
+        return "phone"
+    return kind
+
+
+def _clause_before(text: str, start: int) -> str:
+    return re.split(r"[.!?;\n]", text[max(0, start - _BEFORE_VALUE_CHARS) : start])[-1]
 
 
 def _values(text: str) -> Iterator[tuple[Kind, int, str]]:
@@ -210,9 +220,7 @@ def _values(text: str) -> Iterator[tuple[Kind, int, str]]:
 
 def _label(text: str, start: int) -> str:
     """Return the word before a value that names it, "" for none."""
-    before = text[max(0, start - _BEFORE_VALUE_CHARS) : start]
-    clause = re.split(r"[.!?;\n]", before)[-1]
-    words = [word.lower() for word in _WORD.findall(clause)]
+    words = [word.lower() for word in _WORD.findall(_clause_before(text, start))]
     return next((word.rstrip("s") for word in reversed(words[-5:]) if word not in _NAMING_NOTHING), "")
 
 
