@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import configuration_for
+from pytest_evalstudio.cli.common import configuration_for, say
 from pytest_evalstudio.cli.plugin_modules import registry_for
 
 if TYPE_CHECKING:
