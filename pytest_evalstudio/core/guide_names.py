@@ -245,6 +245,19 @@ def own_evaluator(name: str) -> str:
     return id if id in KNOWN_EVALUATORS and id != name else ""
 
 
+def class_and_metric(name: str) -> tuple[str, str] | None:
+    """Return the evaluator and the metric of `PACKAGE.MODULE.CLASS[.METRIC]`, None for another name.
+
+    >>> class_and_metric("h2o_sonar.evaluators.rouge_evaluator.RougeEvaluator.rouge_1")
+    ('rouge_evaluator.RougeEvaluator', 'rouge_1')
+    """
+    if not name.startswith(REFERENCE):
+        return None
+    module, _, rest = name.removeprefix(REFERENCE).partition(".")
+    cls, _, metric = rest.partition(".")
+    return f"{module}.{cls}", metric
+
+
 def plain_evaluator(name: str) -> str:
     """Return a class name or a title of an evaluator as words, to look for the nearest id.
 
@@ -381,11 +394,6 @@ def own_arena_reply(reply: Mapping[str, object]) -> Mapping[str, object]:
         else:
             own[key] = value
     return own
-
-
-def own_problem_type(name: str) -> str:
-    """Return our type of a problem, for the guide's and for our name."""
-    return PROBLEM_TYPE_NAMES.get(name.casefold(), name)
 
 
 def own_generators(names: Sequence[str], ids: Collection[str], read: NamesRead) -> list[str]:

@@ -44,6 +44,15 @@ AVID: Mapping[str, str] = {
 }
 
 
+def own_problem_type(name: str) -> str:
+    """Return our type of a problem, for the guide's and for our name; others stay as they are."""
+    if name in PROBLEM_TYPES:
+        return name
+    from pytest_evalstudio.core.guide_names import PROBLEM_TYPE_NAMES
+
+    return PROBLEM_TYPE_NAMES.get(name.casefold(), name)
+
+
 ProblemCode = Literal[
     "", "mean_missed", "detection", "leak", "flip", "flip_of_meaning", "not_scored", "rag_stage"
 ]

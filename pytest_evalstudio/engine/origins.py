@@ -7,7 +7,6 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from pytest_evalstudio.core.guide_names import own_perturbator
 from pytest_evalstudio.core.plugins.perturbator import Perturbator, PerturbatorSpec
 from pytest_evalstudio.core.plugins.registry import PluginRegistry, Registry
 
@@ -48,6 +47,8 @@ def origin(categories: Iterable[str], perturbators: Perturbators | None = None) 
     >>> origin(["perturbed_by:comma:LOW", "perturbed_by:antonym:HIGH"]).meaning_kept
     False
     """  # noqa: E501
+    from pytest_evalstudio.core.guide_names import own_perturbator
+
     perturbators = _builtin() if perturbators is None else perturbators
     made_by, meaning_kept = [], True
     for category in categories:

@@ -18,7 +18,6 @@ from pytest_evalstudio.engine.asking.dialogues import Dialogue, Request
 from pytest_evalstudio.engine.asking.thoughts import scored_case
 from pytest_evalstudio.engine.origins import SOURCE, origin
 from pytest_evalstudio.engine.scoring.answering import answered, requests_of, unpacked_case
-from pytest_evalstudio.engine.scoring.case_texts import texts_of
 from pytest_evalstudio.engine.scoring.confirmation import ConfirmationResult
 from pytest_evalstudio.engine.scoring.confirming import confirmation_of, further_repeats_of
 from pytest_evalstudio.engine.scoring.expectations import (
@@ -479,6 +478,8 @@ class Pipeline:
         """Search the texts of cases for names, which masks them from then on."""
         finder = self._open_finder()
         if finder is not None:
+            from pytest_evalstudio.engine.scoring.case_texts import texts_of
+
             finder.read([text for case in cases for text in texts_of(case)])
 
     def _decide(self, result: Result) -> None:

@@ -17,8 +17,8 @@ from typing import Any
 import msgspec
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.guide_names import own_problem_type
 from pytest_evalstudio.core.plugins.parameters import parameter_specs
+from pytest_evalstudio.core.problems import own_problem_type
 from pytest_evalstudio.core.reading import file_sha256
 from pytest_evalstudio.engine.revision import revision
 from pytest_evalstudio.engine.scoring.identifiers import safe_description, safe_identifier

@@ -397,6 +397,10 @@ def configuration(data: Mapping[str, object], *, file: str = "", folder: Path = 
     )
 
 
+_OUR_OPTIONS = frozenset({"threshold", "thresholds", "flips", "calibration", "judge_check", "on"})
+"""Options of every evaluator that are no names of the guide."""
+
+
 def _use_own_names(config: Configuration) -> None:
     """Replace the guide's names of evaluators, their options and perturbators by ours, and note them.
 
@@ -405,8 +409,11 @@ def _use_own_names(config: Configuration) -> None:
     Raises:
         ConfigurationError: if something is given by both names.
     """
-    if not (config.evaluators or config.evaluator or config.perturbations.apply or config.perturbator):
-        return
+    names = {*(config.evaluators or ()), *config.evaluator}
+    options = {option for table in config.evaluator.values() for option in table}
+    is_plain = all(name.isidentifier() and name.islower() for name in names) and options <= _OUR_OPTIONS
+    if is_plain and not config.perturbations.apply and not config.perturbator:
+        return  # without an import that most runs have no use for
     from pytest_evalstudio.core import guide_names
 
     read = guide_names.NamesRead()

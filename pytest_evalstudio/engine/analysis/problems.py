@@ -6,9 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_evalstudio.core.figures import counted, figure
-from pytest_evalstudio.core.guide_names import own_problem_type
 from pytest_evalstudio.core.outcomes import SEVERITIES, Metric, Severity
-from pytest_evalstudio.core.problems import AVID, PROBLEM_TYPES, Problem, ProblemCode
+from pytest_evalstudio.core.problems import AVID, PROBLEM_TYPES, Problem, ProblemCode, own_problem_type
 from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.engine.analysis.aggregators import Aggregator, CaseFlip, FaultKind, Sample
 from pytest_evalstudio.engine.analysis.judging import budget_problems

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, cast
 from msgspec import Struct
 
 from pytest_evalstudio.core.errors import ConfigurationError, exception_text, nearest
-from pytest_evalstudio.core.guide_names import NamesRead, own_perturbations
 from pytest_evalstudio.core.judging import Judge
 from pytest_evalstudio.core.plugins.perturbator import (
     DEFAULT_INTENSITY,
@@ -148,7 +147,10 @@ def parse_perturbations(
     >>> [[step.label for step in chain] for chain in parse_perturbations("comma:medium,word_swap:low+qwerty", Registry())]
     [['comma:MEDIUM'], ['word_swap:LOW', 'qwerty:MEDIUM']]
     """  # noqa: E501
-    text = own_perturbations(text, NamesRead())
+    if text.strip():
+        from pytest_evalstudio.core.guide_names import NamesRead, own_perturbations
+
+        text = own_perturbations(text, NamesRead())
     tables = options or {}
     for name, table in tables.items():
         _made(name, table, registry, f"perturbator.{name}", folder)

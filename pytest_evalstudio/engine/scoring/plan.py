@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pytest_evalstudio.core.conversations import ConversationPlan
 from pytest_evalstudio.core.errors import ConfigurationError, nearest, unknown_name
-from pytest_evalstudio.core.guide_names import NamesRead, own_evaluators, own_options, plain_evaluator
 from pytest_evalstudio.core.judging import JUDGE
 from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.evaluator import Evaluator, EvaluatorSpec
@@ -26,6 +26,7 @@ from pytest_evalstudio.formats.options import build, check_options
 
 if TYPE_CHECKING:
     from pytest_evalstudio.calibration.apply.attachment import Attached
+    from pytest_evalstudio.core.guide_names import NamesRead
 
 CALIBRATION_OPTION = "calibration"
 FLIPS_OPTION = "flips"
@@ -149,7 +150,6 @@ class Plan:
         self.broad_choice = ""
         self._made: dict[tuple[str, str], ConfiguredEvaluator] = {}
         self._declared: dict[str, tuple[EvaluatorSpec, Attached | None]] = {}
-        self._names_read = NamesRead()
         for name in list(self._thresholds):
             values = self._thresholds.pop(name)
             self._thresholds.setdefault(self._own(name), {}).update(values)
@@ -247,6 +247,8 @@ class Plan:
         configured = {**self._defaults(declaration), **self._config.evaluator.get(name, {})}
         location = f"evaluator {name}"
         kind = str(configured.get("type", name))
+        from pytest_evalstudio.core.guide_names import own_options
+
         options = own_options(kind, options, self._names_read, location, connections=self._config.connection)
         for key in declaration.path_options:
             if key in options and options[key] != configured.get(key):
@@ -278,14 +280,23 @@ class Plan:
 
         A name is in the notes of one call only.
         """
-        note = self._names_read.note()
+        note = self._names_read.note() if "_names_read" in self.__dict__ else ""
         return [note] if note else []
 
     def _own(self, name: str) -> str:
         """Return our id of an evaluator that the guide calls so."""
-        if name in self._config.evaluator:
-            return name
+        if name in self._config.evaluator or (name.isidentifier() and name.islower()):
+            return name  # no name of the guide
+        from pytest_evalstudio.core.guide_names import own_evaluators
+
         return own_evaluators([name], self._names_read)[0]
+
+    @functools.cached_property
+    def _names_read(self) -> NamesRead:
+        """Return the guide's names that test cases and the command line use."""
+        from pytest_evalstudio.core.guide_names import NamesRead
+
+        return NamesRead()
 
     def made(self) -> list[ConfiguredEvaluator]:
         """Return every evaluator that the run or a case has requested so far."""
@@ -317,6 +328,8 @@ class Plan:
         kind = table.get("type", name)
         if kind not in self._registry.evaluators:
             names = [*self._registry.evaluators, *self._instances()]
+            from pytest_evalstudio.core.guide_names import plain_evaluator
+
             near = nearest(str(kind), names) or nearest(plain_evaluator(str(kind)), names)
             raise ConfigurationError(
                 " ".join(filter(None, (f"no evaluator named {str(kind)!r}.", near, _ALL_EVALUATORS)))

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
-from pytest_evalstudio.core.guide_names import REFERENCE
 from pytest_evalstudio.core.outcomes import out_of_range
 from pytest_evalstudio.core.plugins.evaluator import EvaluatorSpec
 
@@ -34,10 +33,11 @@ def by_evaluator(thresholds: Mapping[str, float]) -> dict[str, dict[str, float]]
     """Return evaluator id to metric key to threshold, "" for the primary metric, of `ID[.METRIC]` names."""
     grouped: dict[str, dict[str, float]] = {}
     for name, value in thresholds.items():
-        # A class of the reference engine has two further dots in its name: package.module.Class[.METRIC].
-        parts = name.removeprefix(REFERENCE).split(".", 2 if name.startswith(REFERENCE) else 1)
-        metric = parts.pop() if len(parts) > (2 if name.startswith(REFERENCE) else 1) else ""
-        evaluator_id = ".".join(parts)
+        evaluator_id, _, metric = name.partition(".")
+        if "." in metric:
+            from pytest_evalstudio.core.guide_names import class_and_metric
+
+            evaluator_id, metric = class_and_metric(name) or (evaluator_id, metric)
         grouped.setdefault(evaluator_id, {})[metric] = value
     return grouped
 

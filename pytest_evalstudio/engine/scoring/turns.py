@@ -11,7 +11,6 @@ from msgspec import Struct
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.conversations import PlannedTurn
-from pytest_evalstudio.core.guide_names import own_evaluator
 from pytest_evalstudio.core.judging import Judging
 from pytest_evalstudio.core.outcomes import Outcome, TurnOutcome
 from pytest_evalstudio.engine.asking.dialogues import messages_of
@@ -84,7 +83,11 @@ def scores_turn(selected: ConfiguredEvaluator, case: Case, number: int) -> bool:
     names = _planned(case, number).evaluators
     if selected.spec.judges_conversations:
         return False
-    return names is None or selected.id in {own_evaluator(name) or name for name in names}
+    if names is None or selected.id in names:
+        return True
+    from pytest_evalstudio.core.guide_names import own_evaluator
+
+    return selected.id in map(own_evaluator, names)
 
 
 def refusing_turns(case: Case) -> list[int]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from threading import Lock
 
+from pytest_evalstudio.metrics.detectors.redact import further_masks
 from pytest_evalstudio.metrics.detectors.spans import mask
 from pytest_evalstudio.metrics.function_words import FUNCTION_WORDS
 
@@ -97,3 +98,6 @@ def _forget(words: tuple[str, ...]) -> None:
         del lengths[len(words)]
     if not lengths:
         del _lengths[words[0]]
+
+
+further_masks.append(mask_known)
