@@ -162,7 +162,7 @@ def expanded_models(
             are equal.
     """
     models: list[ModelTable] = []
-    shared = {name: price.model_dump(mode="json") for name, price in prices.items()}
+    shared = {name: price.model_dump(mode="json", exclude_none=True) for name, price in prices.items()}
     for index, table in enumerate(tables):
         location = f"{file}: model.{index}" if file else f"model.{index}"
         table_settings = table.settings

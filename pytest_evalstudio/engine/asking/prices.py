@@ -93,6 +93,6 @@ class Prices:
         for name in (answer.served_model, self._asked):
             price = self._prices.get(name)
             if price is not None and (cost := price.cost_usd(answer.usage)) is not None:
-                self.used[name] = asdict(price)
+                self.used[name] = {key: value for key, value in asdict(price).items() if value is not None}
                 return cost
         return None
