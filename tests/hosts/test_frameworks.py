@@ -15,6 +15,7 @@ import pytest
 
 from pytest_evalstudio.core.cases import Answer
 from pytest_evalstudio.core.plugins.host import HostFault
+from pytest_evalstudio.core.usage import total_usage
 from pytest_evalstudio.hosts._callables import to_answer
 from pytest_evalstudio.hosts._frameworks.parts import (
     Calls,
@@ -22,7 +23,6 @@ from pytest_evalstudio.hosts._frameworks.parts import (
     context,
     text_of,
     text_of_blocks,
-    tokens,
 )
 from pytest_evalstudio.hosts._frameworks.reading import FRAMEWORKS, framework_answer
 
@@ -332,4 +332,4 @@ def test_texts_and_counts() -> None:
         "ä",
     )
     assert text_of({"ä": {1}}) == '{"ä": "{1}"}'
-    assert (tokens([]), tokens([{"input_tokens": True, "output_tokens": 1}])) == ({}, {})
+    assert (total_usage([]), total_usage([{"input_tokens": True, "output_tokens": 1}])) == ({}, {})
