@@ -94,12 +94,12 @@ LOADERS: dict[str, tuple[str, ...]] = {
     "mutation/subjects.py": (SUITES, LABS, RECORDS),
     "report/data/pictures.py": (RECORDS,),
     "contrib/validation/artifact_files.py": (WORKFLOWS,),
-    **dict.fromkeys(("cli/arena.py", "cli/common.py", "cli/validate.py"), (SUITES, LABS)),
+    **dict.fromkeys(("contrib/arena/commands/arena.py", "cli/common.py", "cli/validate.py"), (SUITES, LABS)),
     "cli/importing.py": (SUITES, LABS),
-    "cli/mrm_clone.py": (WORKFLOWS,),
+    "contrib/validation/commands/mrm_clone.py": (WORKFLOWS,),
     "cli/standard_input.py": (TOOLS, SUITES, LABS),
-    "cli/workflow_files.py": (WORKFLOWS,),
-    "cli/review.py": (WORKFLOWS, LABELS),
+    "contrib/validation/commands/workflow_files.py": (WORKFLOWS,),
+    "contrib/calibration/commands/review.py": (WORKFLOWS, LABELS),
 }
 """Modules that read files of strangers, with the rows of the table that describe them."""
 OF_NO_STRANGER = {

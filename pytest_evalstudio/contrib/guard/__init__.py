@@ -7,7 +7,7 @@ CONTRIB = Contrib(
     fixtures={"eval_guard": "pytest_evalstudio.contrib.guard.fixtures:guard_fixture"},
     commands={
         "guard": Command(
-            target="pytest_evalstudio.cli.guard:add_to",
+            target="pytest_evalstudio.contrib.guard.commands.guard:add_to",
             text="Check answers of a running application against a guardrail configuration.",
         ),
     },

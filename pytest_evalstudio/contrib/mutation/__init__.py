@@ -8,7 +8,7 @@ CONTRIB = Contrib(
     templates="pytest_evalstudio.contrib.mutation",
     commands={
         "mutate": Command(
-            target="pytest_evalstudio.cli.mutate:add_to",
+            target="pytest_evalstudio.contrib.mutation.commands.mutate:add_to",
             text="Damage passing answers in known ways, and count how many of them the suite fails.",
         ),
     },

@@ -10,14 +10,14 @@ CONTRIB = Contrib(
             model="pytest_evalstudio.formats.scores:ScoresFile",
             suffixes=("_scores.toml", "_scores.json"),
             recognises="pytest_evalstudio.formats.recognition:has_gates",
-            collector="pytest_evalstudio.plugin.scores:ScoresFileCollector",
+            collector="pytest_evalstudio.contrib.tables.items:ScoresFileCollector",
             validate="pytest_evalstudio.contrib.tables.gate_files:validate_gates",
         ),
     ),
     source="pytest_evalstudio.contrib.tables.source:SCORED_TABLES",
     commands={
         "score": Command(
-            target="pytest_evalstudio.cli.score:add_to",
+            target="pytest_evalstudio.contrib.tables.commands.score:add_to",
             text="Score the answers of tables with millions of rows, in batches.",
         ),
     },

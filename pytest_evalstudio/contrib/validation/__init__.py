@@ -9,8 +9,8 @@ CONTRIB = Contrib(
             name="workflow",
             model="pytest_evalstudio.formats.workflow:Workflow",
             root="evalstudio_workflow",
-            items="pytest_evalstudio.plugin.workflows:step_items",
-            validate="pytest_evalstudio.cli.workflow_files:validate_workflow",
+            items="pytest_evalstudio.contrib.validation.items:step_items",
+            validate="pytest_evalstudio.contrib.validation.commands.workflow_files:validate_workflow",
         ),
     ),
     artifact_mark=".evalstudio-workflow",
@@ -22,19 +22,19 @@ CONTRIB = Contrib(
     templates="pytest_evalstudio.contrib.validation",
     commands={
         "steps": Command(
-            target="pytest_evalstudio.cli.steps:add_to",
+            target="pytest_evalstudio.contrib.validation.commands.steps:add_to",
             text="List the steps of model-risk-management workflows with their parameters.",
         ),
         "generate": Command(
-            target="pytest_evalstudio.cli.generate:add_to",
+            target="pytest_evalstudio.contrib.validation.commands.generate:add_to",
             text="Generate a suite of test cases from documents.",
         ),
         "weakness": Command(
-            target="pytest_evalstudio.cli.weakness:add_to",
+            target="pytest_evalstudio.contrib.validation.commands.weakness:add_to",
             text="Find categories, and pairs of categories, whose cases score lower than the rest.",
         ),
         "mrm": Command(
-            target="pytest_evalstudio.cli.mrm:add_to",
+            target="pytest_evalstudio.contrib.validation.commands.mrm:add_to",
             text=(
                 "Steps, report, sign-off, verification and findings of a model-risk-management "
                 "workflow; `pytest WORKFLOW` runs the steps."

@@ -177,7 +177,7 @@ def vote_on_games(arguments: argparse.Namespace) -> int:
     from pytest_evalstudio.arena.answers import answers_of
     from pytest_evalstudio.arena.games import check_seed
     from pytest_evalstudio.arena.store import BattleStore
-    from pytest_evalstudio.cli.serving import serve_page
+    from pytest_evalstudio.contrib.calibration.commands.serving import serve_page
     from pytest_evalstudio.review.votes import VoteSession
 
     check_seed(arguments.seed)

@@ -7,7 +7,7 @@ CONTRIB = Contrib(
     plugins={"generator": "pytest_evalstudio.questions.generators"},
     commands={
         "generators": Command(
-            target="pytest_evalstudio.cli.generators:add_to",
+            target="pytest_evalstudio.contrib.questions.commands.generators:add_to",
             text="List the generators of test questions, ordinary and adversarial ones.",
         ),
     },

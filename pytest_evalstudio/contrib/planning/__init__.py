@@ -6,11 +6,11 @@ CONTRIB = Contrib(
     name="planning",
     commands={
         "plan": Command(
-            target="pytest_evalstudio.cli.plan:add_to",
+            target="pytest_evalstudio.contrib.planning.commands.plan:add_to",
             text="Say how many cases and repeats it takes to see a drop, from a pilot run.",
         ),
         "select": Command(
-            target="pytest_evalstudio.cli.select:add_to",
+            target="pytest_evalstudio.contrib.planning.commands.select:add_to",
             text="Say which cases tell models apart, and select a smaller suite.",
         ),
     },

@@ -6,11 +6,11 @@ CONTRIB = Contrib(
     name="calibration",
     commands={
         "calibrate": Command(
-            target="pytest_evalstudio.cli.calibrate:add_to",
+            target="pytest_evalstudio.contrib.calibration.commands.calibrate:add_to",
             text="Calibrate metrics with human labels: threshold, probabilities, conformal sets, errors.",
         ),
         "review": Command(
-            target="pytest_evalstudio.cli.review:add_to",
+            target="pytest_evalstudio.contrib.calibration.commands.review:add_to",
             text=(
                 "Label answers on a local page or in a spreadsheet: the sample of a workflow's human "
                 "calibration, or a report's answers with an uncertain verdict; estimate pass rates "

@@ -180,7 +180,7 @@ def _report(arguments: argparse.Namespace) -> ReviewSource:
 
 
 def _serve(session: ReviewSession, arguments: argparse.Namespace) -> None:
-    from pytest_evalstudio.cli.serving import serve_page
+    from pytest_evalstudio.contrib.calibration.commands.serving import serve_page
 
     session.check_page()
     serve_page(

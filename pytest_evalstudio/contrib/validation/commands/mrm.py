@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.cli.common import FINDINGS, FINE, print_json, say
-from pytest_evalstudio.cli.mrm_clone import add_clone
-from pytest_evalstudio.cli.mrm_findings import add_findings
 from pytest_evalstudio.cli.plugin_modules import add_plugin_option
-from pytest_evalstudio.cli.workflow_files import workflow_run
+from pytest_evalstudio.contrib.validation.commands.mrm_clone import add_clone
+from pytest_evalstudio.contrib.validation.commands.mrm_findings import add_findings
+from pytest_evalstudio.contrib.validation.commands.workflow_files import workflow_run
 
 if TYPE_CHECKING:
     import argparse

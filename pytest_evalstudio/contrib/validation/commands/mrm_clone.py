@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_evalstudio.cli.common import FINE, configuration_for, say
 from pytest_evalstudio.cli.plugin_modules import registry_for
-from pytest_evalstudio.cli.workflow_files import check_workflow
+from pytest_evalstudio.contrib.validation.commands.workflow_files import check_workflow
 from pytest_evalstudio.core.errors import ConfigurationError
 
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.cli.mrm_findings import AddsAction
+    from pytest_evalstudio.contrib.validation.commands.mrm_findings import AddsAction
 
 SUFFIX = ".json"
 

@@ -6,7 +6,7 @@ CONTRIB = Contrib(
     name="redteam",
     commands={
         "redteam": Command(
-            target="pytest_evalstudio.cli.redteam:add_to",
+            target="pytest_evalstudio.contrib.redteam.commands.redteam:add_to",
             text="Write a suite of attacks on an application, by its purpose.",
         ),
     },

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from pytest_evalstudio.cli.common import FINDINGS, FINE, print_json, say
-from pytest_evalstudio.cli.workflow_files import workflow_run
+from pytest_evalstudio.contrib.validation.commands.workflow_files import workflow_run
 
 if TYPE_CHECKING:
     import argparse
