@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_evalstudio.core.plugins.host import HostFault
-from pytest_evalstudio.hosts._faults import NO_KEY, is_passing
+from pytest_evalstudio.hosts._faults import NO_KEY, TOO_MANY, is_passing, is_rate_limit
 from pytest_evalstudio.hosts._malformed import CHECK_REPLY
+from pytest_evalstudio.hosts._waits import asked_wait_s
 
 _NAMES: Mapping[type, str] = {dict: "an object", list: "a list", str: "a text", type(None): "null"}
 
@@ -64,7 +65,14 @@ def error_fault(error: Any, message: str) -> HostFault:
     """
     code = error.get("code") if isinstance(error, Mapping) else None
     status = int(code) if isinstance(code, int | str) and str(code).isdecimal() else 500
-    return HostFault(message, retry=is_passing(status), ends_asking=status in NO_KEY)
+    throttled = status == TOO_MANY or is_rate_limit(error)
+    return HostFault(
+        message,
+        retry=throttled or is_passing(status),
+        retry_after_s=asked_wait_s({}, message, throttled=True) if throttled else None,
+        ends_asking=status in NO_KEY,
+        throttled=throttled,
+    )
 
 
 def refused_parameters(

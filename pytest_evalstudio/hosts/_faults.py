@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.hosts._redirects import redirect_fault
+from pytest_evalstudio.hosts._waits import asked_wait_s, header
 
 NO_KEY = frozenset({401, 403})
 """Statuses that any other request would get as well."""
-RETRIED = frozenset({408, 409, 429})
+TOO_MANY = 429
+RETRIED = frozenset({408, 409, TOO_MANY})
+RATE_LIMITS = frozenset({"rate_limit_exceeded", "rate_limit_error", "throttling_error", "RESOURCE_EXHAUSTED"})
+"""Codes and types of OpenAI, Anthropic, LiteLLM and Google."""
+NO_CREDIT = frozenset({"insufficient_quota", "budget_exceeded"})
+"""Codes and types by which OpenAI and LiteLLM refuse every further request of an account."""
 MAX_QUOTE_CHARS = 300
 _BASE64 = re.compile(r"[A-Za-z0-9+/=_-]{200,}")
 
@@ -24,25 +28,28 @@ def status_fault(
     headers: Mapping[str, str] | None = None,
     *,
     url: str,
+    body: str = "",
 ) -> HostFault:
     """Return the fault for the HTTP status of a reply.
 
     Args:
         text: of the service, without secrets.
         remedies: status to what the user can do.
-        headers: of the reply; `Retry-After` in them is honoured.
+        headers: of the reply; the wait that they ask for is kept.
         url: of the service; a redirect of it is refused.
+        body: of the reply, which may ask for a wait as well; "" for no more than `text`.
     """
-    if 300 <= status < 400 and (location := _header(headers, "location")):
+    if 300 <= status < 400 and (location := header(headers or {}, "location")):
         return redirect_fault(url, location)
     remedy = remedies.get(status, "")
-    retry = is_passing(status)
+    retry, throttled = is_passing(status), status == TOO_MANY
+    wait_s = asked_wait_s(headers or {}, body or text, throttled=throttled) if retry else None
     return HostFault(
         f"HTTP {status}: {text}" + (f"; {remedy}" if remedy else ""),
         retry=retry,
-        retry_after_s=retry_after_s(headers) if retry and headers is not None else None,
+        retry_after_s=wait_s,
         ends_asking=status in NO_KEY,
-        throttled=status == 429,
+        throttled=throttled,
         cause=f"http_{status}",
     )
 
@@ -52,40 +59,19 @@ def is_passing(status: int) -> bool:
     return status in RETRIED or status >= 500
 
 
-def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Return the seconds that a `Retry-After` header asks to wait, or None without a valid one.
-
-    The header is a number or an HTTP date.
-
-    >>> retry_after_s({"retry-after": "2.5"})
-    2.5
-    """
-    value = _header(headers, "retry-after")
-    if value is None:
-        return None
-    try:
-        seconds = float(value)
-    except ValueError:
-        moment = _moment(value)
-        if moment is None:
-            return None
-        # The clock of the service counts: the one of this machine may be hours off.
-        sent = _moment(_header(headers, "date") or "")
-        seconds = (moment - (sent or now or datetime.now(UTC))).total_seconds()
-    return max(0.0, seconds) if seconds == seconds else None  # not a NaN
+def codes_of(error: object) -> frozenset[str]:
+    """Return the codes and types of an error object, under the usual names and at most one level deeper."""
+    if not isinstance(error, Mapping):
+        return frozenset()
+    inner = (error.get(name) for name in ("error", "innererror"))
+    objects = [error, *(each for each in inner if isinstance(each, Mapping))]
+    values = (each.get(name) for each in objects for name in ("code", "type", "status"))
+    return frozenset(str(value) for value in values if isinstance(value, str | int))
 
 
-def _moment(value: str) -> datetime | None:
-    """Return the time of an HTTP date, None for another text."""
-    try:
-        moment = parsedate_to_datetime(value)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-
-
-def _header(headers: Mapping[str, str] | None, name: str) -> str | None:
-    return next((value for key, value in (headers or {}).items() if key.lower() == name), None)
+def is_rate_limit(error: object) -> bool:
+    """Return True if the codes of an error object, e.g. of one within a stream, refuse the rate of requests."""
+    return bool(codes_of(error) & RATE_LIMITS)
 
 
 def quoted(text: str, mask: Callable[[str], str]) -> str:

@@ -11,6 +11,8 @@ from pytest_evalstudio.hosts._bodies import reply_limit
 from pytest_evalstudio.hosts._completions import error_fault
 from pytest_evalstudio.hosts._connected import ClientHost, check_url, require_package, send_traceparent
 from pytest_evalstudio.hosts._faults import (
+    NO_CREDIT,
+    codes_of,
     host_fault_in,
     is_transport_error,
     is_unknown_argument,
@@ -142,6 +144,14 @@ class OpenAIService(ClientHost):
         body = exc.body if isinstance(exc.body, Mapping) else {}
         text = str(body.get("message") or exc.response.text or exc.response.reason_phrase)
         reason = quoted(text, self._mask)
-        if exc.status_code == 429 and body.get("code") == "insufficient_quota":
-            return HostFault(f"HTTP 429: {reason}; the account has no credit left", ends_asking=True)
-        return status_fault(exc.status_code, reason, REMEDIES, exc.response.headers, url=self.url)
+        if codes_of(body) & NO_CREDIT:
+            fact = f"HTTP {exc.status_code}: {reason}; the account has no credit left"
+            return HostFault(fact, ends_asking=True)
+        return status_fault(
+            exc.status_code,
+            reason,
+            REMEDIES,
+            exc.response.headers,
+            url=self.url,
+            body=exc.response.text,
+        )

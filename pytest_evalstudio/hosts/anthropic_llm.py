@@ -24,6 +24,7 @@ from pytest_evalstudio.hosts._connected import (
 )
 from pytest_evalstudio.hosts._faults import (
     host_fault_in,
+    is_rate_limit,
     is_transport_error,
     is_unknown_argument,
     quoted,
@@ -198,6 +199,15 @@ class AnthropicLLM(ClientHost):
         # 529: the service is overloaded; an error within a stream has the status 200
         if isinstance(error, Mapping) and exc.status_code == 200:
             return HostFault(
-                f"{self.url} ended the stream with an error: {reason}; check the service", retry=True
+                f"{self.url} ended the stream with an error: {reason}; check the service",
+                retry=True,
+                throttled=is_rate_limit(error),
             )
-        return status_fault(exc.status_code, reason, REMEDIES, exc.response.headers, url=self.url)
+        return status_fault(
+            exc.status_code,
+            reason,
+            REMEDIES,
+            exc.response.headers,
+            url=self.url,
+            body=exc.response.text,
+        )

@@ -295,7 +295,10 @@ class HttpService(Connected):
         """Raise the fault of a status that is no success; redirects are not followed."""
         if response.status_code >= 300:
             text = quoted(response.text or response.reason_phrase, self._mask)
-            raise status_fault(response.status_code, text, REMEDIES, response.headers, url=self.url)
+            body = response.text
+            raise status_fault(
+                response.status_code, text, REMEDIES, response.headers, url=self.url, body=body
+            )
 
     def _fault(self, exc: Exception) -> HostFault:
         if is_transport_error(exc):

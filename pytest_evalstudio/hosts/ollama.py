@@ -193,7 +193,8 @@ class Ollama(ClientHost):
             return
         await response.aread()
         text = quoted(response.text or response.reason_phrase, self._mask)
-        raise status_fault(response.status_code, text, REMEDIES, response.headers, url=self.url)
+        body = response.text
+        raise status_fault(response.status_code, text, REMEDIES, response.headers, url=self.url, body=body)
 
     def _fault(self, exc: Exception) -> HostFault:
         """Return the fault for an exception of the client."""

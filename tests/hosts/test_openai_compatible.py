@@ -14,7 +14,7 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.engine.asking.hosts import open_model
-from pytest_evalstudio.hosts._faults import retry_after_s
+from pytest_evalstudio.hosts._waits import retry_after_s
 from support.openai_server import Reply
 
 ASK = [Prompt(text="how much?")]

@@ -45,7 +45,15 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     from pytest_evalstudio.engine.asking.templates import PromptTemplate
 
-LIMIT_KEYS = ("concurrency", "requests_per_minute", "timeout_s", "retries", "breaker", "deadline_s")
+LIMIT_KEYS = (
+    "concurrency",
+    "requests_per_minute",
+    "timeout_s",
+    "retries",
+    "breaker",
+    "deadline_s",
+    "rate_limit_wait_s",
+)
 LABEL_KEYS = ("connection", "description", "prices")
 SESSION_KEYS = (
     "host",

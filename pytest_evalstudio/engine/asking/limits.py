@@ -28,7 +28,10 @@ class Limits:
         requests_per_minute: None for no limit; retries count too.
         timeout_s: timeout per attempt, in seconds.
         deadline_s: seconds for a question with all its attempts and waits; None for no limit.
-        retries: further attempts after the first.
+        retries: further attempts after the first; those that the service refuses for the rate of the
+            requests (429) are not counted.
+        rate_limit_wait_s: seconds that a question waits at most, in all, while the service refuses the rate
+            of the requests; 0 for not at all.
         breaker: so many prompts in a row without an answer from the host make it count as dead; 0 for never.
     """
 
@@ -38,6 +41,7 @@ class Limits:
     retries: int = 2
     breaker: int = 5
     deadline_s: float | None = None
+    rate_limit_wait_s: float = 300.0
 
     def __post_init__(self) -> None:
         for item in fields(self):
@@ -53,10 +57,10 @@ class Limits:
                 )
             if not math.isfinite(value):
                 raise ConfigurationError(f"{item.name} = {value!r}: must be a finite number")
-            least_allowed = item.name in ("retries", "breaker")
-            if value < 0 or (value == 0 and not least_allowed):
+            may_be_zero = item.name in ("retries", "breaker", "rate_limit_wait_s")
+            if value < 0 or (value == 0 and not may_be_zero):
                 raise ConfigurationError(
-                    f"{item.name} = {value!r}: must be {'0 or more' if least_allowed else 'more than 0'}"
+                    f"{item.name} = {value!r}: must be {'0 or more' if may_be_zero else 'more than 0'}"
                 )
 
     def share(self, workers: int) -> Limits:

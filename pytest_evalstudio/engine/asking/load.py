@@ -15,6 +15,8 @@ from weakref import WeakValueDictionary
 
 from pytest_evalstudio.engine.asking.limits import Limits
 
+MIN_SPACING_S, MAX_SPACING_S = 0.25, 30.0
+"""Seconds between requests to a service that refuses their rate: the least that helps, and two a minute."""
 HALVING_S = 1.0
 """Refusals within this time after the limit was halved do not halve it again."""
 
@@ -25,6 +27,11 @@ class Load:
     def __init__(self, limits: Limits) -> None:
         self.slots = Slots(limits.concurrency)
         self.pace = Pace(limits.requests_per_minute)
+
+    def answered(self) -> None:
+        """Count an answer, which raises lowered limits."""
+        self.slots.answered()
+        self.pace.answered()
 
 
 _shared: WeakValueDictionary[tuple[str, str, int, float | None], Load] = WeakValueDictionary()
@@ -53,11 +60,17 @@ def load_of(connection: str, folder: str, limits: Limits) -> Load:
 class Pace:
     """Spreads requests evenly over the minute, and stops all of them while the service asks to wait.
 
+    A service that refuses the rate of the requests without saying how long to wait is asked less often: the
+    time between two requests doubles with each refusal, and halves with each answer. Many services count
+    refused requests too, so that waiting per question would never end.
+
     It serves several event loops, which the limiters for asyncio do not.
     """
 
     def __init__(self, requests_per_minute: float | None) -> None:
         self._interval_s = 60.0 / requests_per_minute if requests_per_minute else 0.0
+        self._spacing_s = 0.0
+        self._slowed_at = -math.inf
         self._next_start = 0.0
         self._paused_until = 0.0
         self._lock = threading.Lock()
@@ -66,16 +79,30 @@ class Pace:
         """Wait until the next request may start."""
         while (wait_s := self._paused_until - time.monotonic()) > 0:
             await asyncio.sleep(wait_s)
-        if self._interval_s:
+        if self._interval_s or self._spacing_s:
             with self._lock:
                 start = max(time.monotonic(), self._next_start)
-                self._next_start = start + self._interval_s
+                self._next_start = start + max(self._interval_s, self._spacing_s)
             await asyncio.sleep(max(0.0, start - time.monotonic()))
 
     def pause(self, seconds: float) -> None:
         """Let no request start for that many seconds."""
         with self._lock:
             self._paused_until = max(self._paused_until, time.monotonic() + seconds)
+
+    def slow_down(self) -> None:
+        """Double the time between requests; the refusals of requests that run at the same time count once."""
+        now = time.monotonic()
+        with self._lock:
+            if now - self._slowed_at >= HALVING_S:
+                self._slowed_at = now
+                self._spacing_s = min(MAX_SPACING_S, max(MIN_SPACING_S, 2 * self._spacing_s))
+                self._next_start = max(self._next_start, now + self._spacing_s)
+
+    def answered(self) -> None:
+        """Count an answer, after which the next request may start sooner."""
+        with self._lock:
+            self._spacing_s = self._spacing_s / 2 if self._spacing_s > MIN_SPACING_S else 0.0
 
 
 class Slots:

@@ -145,17 +145,19 @@ class HostRequests:
             HostFault: of the last try.
         """
 
-        def count(fault: BaseException | None) -> None:
+        def count(fault: HostFault) -> None:
             self._counters.retry_count += 1
-            if isinstance(fault, HostFault) and fault.throttled:
+            if fault.throttled:
                 self._load.slots.throttled()
-            if isinstance(fault, HostFault) and fault.retry_after_s:
+            if fault.retry_after_s:
                 self._load.pace.pause(fault.retry_after_s)
+            elif fault.throttled:
+                self._load.pace.slow_down()
 
         def seed() -> str:
             return digest_of([self._key, prompt.text, prompt.run])
 
-        return await with_retries(once, retries=self._limits.retries, seed=seed, on_retry=count)
+        return await with_retries(once, limits=self._limits, seed=seed, on_retry=count)
 
     async def prepare(self, corpus: tuple[str, ...]) -> None:
         """Let the host prepare documents, once for all questions about them.

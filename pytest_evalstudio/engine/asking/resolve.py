@@ -456,7 +456,7 @@ class ModelSession:
                 self._end = message
             if fault.retry:
                 self._breaker.miss(message, fault.cause)
-                message += afterword(fault, tries)
+                message += afterword(fault, tries, self.limits)
             return Answer(
                 error=message,
                 error_cause=fault.cause,
@@ -472,7 +472,7 @@ class ModelSession:
         ) as exc:  # a fault of the host's code is an error of this case, never the end of the run
             return Answer(error=exception_text(exc), retries=max(0, tries - 1))
         self._breaker.reset()
-        self._load.slots.answered()
+        self._load.answered()
         return replace(answer, retries=tries - 1)
 
     def _answer_key(self, prompt: Prompt) -> str:
