@@ -197,11 +197,15 @@ class ChatCompletions(OpenAIService):
                 f"{self.url} sent a reply without a text: choices[0].message.content is null (finish_reason"
                 f" {finish!r}); check llm_model_name and arguments"
             )
+        cost = self._cost(usage)
+        if cost is None:
+            models = (_text_of(reply, "model"), self.llm_model_name)
+            cost = self.reported_cost(models, getattr(reply, "usage", None))
         return Answer(
             text=text if isinstance(text, str) else "",
             thoughts=thoughts_in(reply.choices[0].message),
             usage=usage,
-            cost_usd=self._cost(usage),
+            cost_usd=cost,
             tool_calls=calls,
             first_token_s=first_token_s,
             served_model=_text_of(reply, "model"),

@@ -15,6 +15,7 @@ from typing import Any
 from pytest_evalstudio.core.collecting import uncollected
 from pytest_evalstudio.core.errors import ConfigurationError, ResourceMissing
 from pytest_evalstudio.core.tracing import TRACEPARENT
+from pytest_evalstudio.hosts._costs import reported_cost_usd
 from pytest_evalstudio.hosts._threads import in_thread
 from pytest_evalstudio.hosts._tools import HostTools
 
@@ -35,6 +36,7 @@ class Connected:
     ca_file: str = ""
     verify_tls: bool = True
     _ca_path: Path | None = field(default=None, init=False, repr=False)
+    _priced: frozenset[str] = field(default=frozenset(), init=False, repr=False)
     _mask: Callable[[str], str] = field(default=str, init=False, repr=False)
     _max_text_chars: int = field(default=1_000_000, init=False, repr=False)
 
@@ -48,6 +50,7 @@ class Connected:
             ConfigurationError: if there is no such file, or the proxy is not a URL.
         """
         self._mask, self._max_text_chars = tools.mask, tools.max_text_chars
+        self._priced = tools.priced_models
         if self.ca_file:
             self._ca_path = tools.folder / self.ca_file
             if not self._ca_path.is_file():
@@ -56,6 +59,15 @@ class Connected:
                 )
         if self.proxy:
             check_url("proxy", self.proxy)
+
+    def reported_cost(self, models: Collection[str], usage: object = None) -> float | None:
+        """Return the cost that a gateway or service reports; None where it does not, or a price is configured.
+
+        Args:
+            models: names of the model that served the answer and of the one that was asked for.
+            usage: object or mapping of the reply that may have a cost beside the tokens.
+        """
+        return None if self._priced & {*models} else reported_cost_usd(usage)
 
     @property
     def verification(self) -> bool | str:

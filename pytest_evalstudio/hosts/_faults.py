@@ -70,7 +70,7 @@ def codes_of(error: object) -> frozenset[str]:
 
 
 def is_rate_limit(error: object) -> bool:
-    """Return True if the codes of an error object, e.g. of one within a stream, refuse the rate of requests."""
+    """Return True if an error object, e.g. one within a stream, refuses the rate of the requests."""
     return bool(codes_of(error) & RATE_LIMITS)
 
 

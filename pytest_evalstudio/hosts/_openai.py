@@ -10,6 +10,7 @@ from pytest_evalstudio.core.plugins.host import HostFault, HostSpec
 from pytest_evalstudio.hosts._bodies import reply_limit
 from pytest_evalstudio.hosts._completions import error_fault
 from pytest_evalstudio.hosts._connected import ClientHost, check_url, require_package, send_traceparent
+from pytest_evalstudio.hosts._costs import note_cost
 from pytest_evalstudio.hosts._faults import (
     NO_CREDIT,
     codes_of,
@@ -89,7 +90,7 @@ class OpenAIService(ClientHost):
             http_client = openai.DefaultAsyncHttpxClient(
                 event_hooks={
                     "request": [self._refuse_other_origin, send_traceparent],
-                    "response": [reply_limit(self.url, self._max_text_chars)],
+                    "response": [reply_limit(self.url, self._max_text_chars), note_cost],
                 },
                 **self.http_options(),
             )

@@ -33,6 +33,8 @@ class HostTools:
         optional: parameters that the configuration does not set and the engine prefers; a host may leave them
             out for a service that refuses them.
         note: called with a message for the user about the service, e.g. what was left out.
+        priced_models: names of the models that the configuration has prices of; a cost that the service reports
+            counts for others only.
         corpora: register of the collections that hosts make of documents.
         max_text_chars: of the configuration; replies far longer than that are not read to their end.
         progress: called with what is done, how much of it and the total, while documents are ingested.
@@ -49,6 +51,7 @@ class HostTools:
     trusted_hosts: frozenset[str] = frozenset()
     optional: frozenset[str] = frozenset()
     note: Callable[[str], None] = lambda message: None
+    priced_models: frozenset[str] = frozenset()
     corpora: Corpora | None = None
     max_text_chars: int = 1_000_000
     progress: Callable[[str, int, int], None] = lambda what, done, total: None

@@ -23,7 +23,7 @@ _EPOCH_S, _EPOCH_MS = (
 )  # greater numbers are moments, not spans: 2001 in seconds, 1973 in milliseconds
 _UNITS_S: Mapping[str, float] = {"d": 86_400.0, "h": 3_600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _PART = r"\d{1,9}(?:\.\d{1,9})?\s?(?:milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|h|days?|d)"
-_SPAN = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s?(ms|milli|[smhd])")
+_SPAN = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s?(ms|[smhd])")
 _WHOLE_SPAN = re.compile(rf"(?:{_PART}\s?){{1,5}}")
 _RETRY_INFO = re.compile(r'retryDelay\\{0,3}"\s{0,9}:\s{0,9}\\{0,3}"(\d{1,9}(?:\.\d{1,9})?)s')
 """Delay of a `google.rpc.RetryInfo`; proxies quote it within a text, with its quotes escaped."""

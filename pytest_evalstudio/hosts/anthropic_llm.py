@@ -22,6 +22,7 @@ from pytest_evalstudio.hosts._connected import (
     require_package,
     send_traceparent,
 )
+from pytest_evalstudio.hosts._costs import note_cost
 from pytest_evalstudio.hosts._faults import (
     host_fault_in,
     is_rate_limit,
@@ -120,7 +121,7 @@ class AnthropicLLM(ClientHost):
                 follow_redirects=False,
                 event_hooks={
                     "request": [send_traceparent],
-                    "response": [reply_limit(self.url, self._max_text_chars)],
+                    "response": [reply_limit(self.url, self._max_text_chars), note_cost],
                 },
                 **self.http_options(),
             )
@@ -169,6 +170,7 @@ class AnthropicLLM(ClientHost):
             text=text,
             thoughts=thoughts,
             usage=usage,
+            cost_usd=self.reported_cost((str(reply.model), self.llm_model_name), reply.usage),
             tool_calls=calls,
             first_token_s=first_token_s,
             served_model=str(reply.model or ""),

@@ -17,6 +17,7 @@ from pytest_evalstudio.core.tracing import TRACEPARENT
 from pytest_evalstudio.hosts._attachments import template_values
 from pytest_evalstudio.hosts._bodies import reply_limit
 from pytest_evalstudio.hosts._connected import Connected, check_url, require_package, send_traceparent
+from pytest_evalstudio.hosts._costs import note_cost
 from pytest_evalstudio.hosts._faults import is_transport_error, quoted, status_fault
 from pytest_evalstudio.hosts._malformed import connection_fault, reply_fault
 from pytest_evalstudio.hosts._messages import messages
@@ -161,7 +162,7 @@ class HttpService(Connected):
                 follow_redirects=False,
                 event_hooks={
                     "request": [send_traceparent],
-                    "response": [reply_limit(self.url, self._max_text_chars)],
+                    "response": [reply_limit(self.url, self._max_text_chars), note_cost],
                 },
                 cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
                 **self.http_options(),
@@ -289,7 +290,11 @@ class HttpService(Connected):
         return self._answer(joined_parts(events, self.reply), first_token_s)
 
     def _answer(self, parts: Mapping[str, Any], first_token_s: float | None = None) -> Answer:
-        return read_reply(parts, self.reply, self.url, self._mask, first_token_s=first_token_s)
+        answer = read_reply(parts, self.reply, self.url, self._mask, first_token_s=first_token_s)
+        if answer.cost_usd is not None:
+            return answer
+        models = (answer.served_model, self.llm_model_name)
+        return replace(answer, cost_usd=self.reported_cost(models, parts.get("usage")))
 
     def _check_status(self, response: Any) -> None:
         """Raise the fault of a status that is no success; redirects are not followed."""

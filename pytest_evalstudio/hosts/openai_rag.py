@@ -214,6 +214,7 @@ class OpenAIRag(OpenAIService):
             context_sources=tuple(str(chunk.filename or chunk.file_id or "") for chunk in chunks),
             context_scores=tuple(float(chunk.score or 0.0) for chunk in chunks),
             usage=usage,
+            cost_usd=self.reported_cost((str(reply.model), self.llm_model_name), reply.usage),
             served_model=str(reply.model or ""),
             request_id=str(getattr(reply, "_request_id", None) or reply.id or ""),
         )

@@ -1,4 +1,4 @@
-"""Services that allow few requests in a time, over HTTP: every question is answered, and none waits for ever."""
+"""Services that allow few requests in a time, over HTTP: questions are answered, and none waits for ever."""
 
 from __future__ import annotations
 

@@ -29,9 +29,7 @@ OTHER_WORDS = "The server had an error. Wait for the 2 s announcement, then ask 
         pytest.param({"retry-after-ms": "250", "retry-after": "1"}, "", 0.25, id="milliseconds first"),
         pytest.param({"x-ms-retry-after-ms": "1500"}, "", 1.5, id="Azure's milliseconds"),
         pytest.param({"llm_provider-retry-after": "2"}, "", 2, id="passed on by LiteLLM"),
-        pytest.param(
-            {"llm_provider-retry-after": "9", "retry-after": "2"}, "", 2, id="the proxy's own first"
-        ),
+        pytest.param({"llm_provider-retry-after": "9", "retry-after": "2"}, "", 2, id="its own first"),
         pytest.param({"x-ratelimit-reset-requests": "1m30s"}, "", 60, id="span, at most a minute"),
         pytest.param({"x-ratelimit-reset-tokens": "820ms"}, "", 0.82, id="span in milliseconds"),
         pytest.param(

@@ -155,6 +155,7 @@ def open_model(
                     trusted_hosts=named_hosts(),
                     optional=frozenset(preferred),
                     note=note,
+                    priced_models=frozenset(options.session.prices),
                     corpora=register,
                     max_text_chars=max_text_chars,
                     progress=report_ingestion,
