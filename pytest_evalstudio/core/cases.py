@@ -73,6 +73,9 @@ class Answer:
         usage: tokens by kind, e.g. {"input_tokens": 10, "output_tokens": 5}.
         served_model: the model that answered, as the service names it; "" where it does not.
         request_id: the service's id of the request, "" where it gives none.
+        finish_reason: code of the reason for the end of the text: "stop", "length" (cut at a limit of
+            tokens), "content_filter" (ended by the service's filter), "tool_calls", or the service's own; ""
+            where it gives none. Of a conversation, that of an incomplete turn comes first.
         traceparent: trace and span of the answer as a W3C header; "" where they are not known.
         spans: whether the spans of the application have arrived; "" where none were awaited.
         retries: requests that failed before this one.
@@ -110,6 +113,7 @@ class Answer:
     usage: Mapping[str, int] = field(default_factory=lambda: NOTHING)
     served_model: str = ""
     request_id: str = ""
+    finish_reason: str = ""
     traceparent: str = ""
     spans: SpanStatus = ""
     retries: int = 0

@@ -104,5 +104,7 @@ class ItemCode(StrEnum):
     """The model retrieves, and came back without any chunk, which evaluators of the context fail."""
     UNCHECKED = "unchecked"
     """No evaluator has checked whether the answer is right."""
+    ANSWER_INCOMPLETE = "answer_incomplete"
+    """The answer was cut or filtered, and `incomplete_answers` is "fail"."""
     UNEXPECTED_REFUSAL = "unexpected_refusal"
     """The model refused to answer, and evaluators of content fail the answer for that."""

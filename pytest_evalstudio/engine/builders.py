@@ -88,6 +88,7 @@ class CaseFields(TypedDict, total=False):
     usage: Mapping[str, int]
     served_model: str
     request_id: str
+    finish_reason: str
     traceparent: str
     spans: SpanStatus
     retries: int

@@ -30,6 +30,7 @@ from pytest_evalstudio.engine.scoring.repeats import further_repeats, needing_al
 from pytest_evalstudio.engine.scoring.responses import (
     IsRefusal,
     ResponseVerdict,
+    incomplete_answer,
     not_retrieved,
     response_states,
     response_verdict,
@@ -509,6 +510,8 @@ class Pipeline:
             result.response = not_retrieved(result.answers, deciding)
         if task.case.expects != "refusal" and not result.response.reason and result.fails_by_content:
             result.response = unexpected_refusal(result.answers, self._is_refusal)
+        if self.plan.fails_incomplete and not result.response.reason:
+            result.response = incomplete_answer(result.answers) or result.response
         if self._reports_unchecked:
             self._note_unchecked(result)
 

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from pytest_evalstudio.core.guide_names import NamesRead
 
 FAIL_REASONS = ("case", "mean", "gone", "unchecked", "none")
+IncompletePolicy = Literal["fail", "note"]
 UncheckedPolicy = Literal["skip", "fail", "note"]
 """Treatment of test cases that no evaluator checks."""
 DEFAULT_EVALUATORS = ("text_matching", "pii_leakage", "sensitive_data_leakage", "looping_detection")
@@ -250,6 +251,8 @@ class Configuration(Table):
         unchecked: treatment of a test case that no evaluator checks: "skip", "fail", or "note", by which it
             keeps its verdict and the end of the run counts it. Without it, "skip" where the evaluators are
             the default ones, else "note".
+        incomplete_answers: treatment of an answer that was cut at a limit of tokens or ended by a filter of
+            the service: "fail", or "note", by which it keeps its verdict and the end of the run counts it.
         refusal_phrases: sentences by which the tested applications refuse to answer, in any language; usual
             ones of English are recognised.
         thoughts: tags of thoughts of reasoning models, which are not scored: true for those of known models,
@@ -299,6 +302,7 @@ class Configuration(Table):
     runs: Runs = 1
     policy: Annotated[Policy, Field(alias="pass")] = MEAN
     unchecked: UncheckedPolicy | None = None
+    incomplete_answers: IncompletePolicy = "note"
     refusal_phrases: Annotated[
         list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
     ] = Field(default_factory=list)

@@ -25,6 +25,7 @@ from pytest_evalstudio.formats.fields import (
     Cost,
     ExpectedOutput,
     Expects,
+    FinishReason,
     FormatModel,
     Seconds,
     Text,
@@ -226,6 +227,7 @@ class AnsweredTurn(ConversationTurn):
         "served_model",
         "thoughts",
         "request_id",
+        "finish_reason",
         "traceparent",
         "session",
         "tool_calls",
@@ -248,6 +250,7 @@ class AnsweredTurn(ConversationTurn):
     served_model: Text = ""
     thoughts: Text = ""
     request_id: Text = ""
+    finish_reason: FinishReason = ""
     traceparent: Text = ""
     session: Text = ""
     tool_calls: ToolCalls = Field(default_factory=list)

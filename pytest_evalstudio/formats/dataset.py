@@ -35,6 +35,7 @@ from pytest_evalstudio.formats.fields import (
     Cost,
     ExpectedOutput,
     Expects,
+    FinishReason,
     FormatModel,
     Key,
     Relationships,
@@ -86,6 +87,7 @@ OPERATION = (
     "first_token_s",
     "served_model",
     "request_id",
+    "finish_reason",
     "traceparent",
     "session",
     "tool_calls",
@@ -119,6 +121,7 @@ class Row(FormatModel):
         served_model: the model that answered, as the service names it.
         thoughts: reasoning of the model, which is no part of `actual_output` and is not scored.
         request_id: the service's id of the request.
+        finish_reason: reason for the end of the answer, as in `core.cases.Answer`.
         traceparent: trace and span of the answer in the form of W3C Trace Context.
         session: the service's id of the conversation.
         tool_calls: calls of tools, in any form that `core.tool_calls.read_tool_call` reads; an answer with
@@ -177,6 +180,7 @@ class Row(FormatModel):
     first_token_s: Annotated[float | None, Field(ge=0, allow_inf_nan=False)] = None
     served_model: Text = ""
     request_id: Text = ""
+    finish_reason: FinishReason = ""
     thoughts: Text = ""
     traceparent: Text = ""
     session: Text = ""

@@ -14,6 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pytest_evalstudio.core.cases import ConditionPart, Expectation, Retrieval
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.expected_outputs import divided
+from pytest_evalstudio.core.finish_reasons import finish_reason
 from pytest_evalstudio.core.names import nearest_name
 from pytest_evalstudio.core.numbers import MAX_COST_USD, MAX_SECONDS, MAX_TOKENS
 from pytest_evalstudio.core.steps import Step
@@ -72,6 +73,10 @@ RetrievalWord = Annotated[Retrieval, one_of("required", "optional")]
 Expects = Annotated[Expectation, one_of("answer", "refusal")]
 Text = Annotated[str, BeforeValidator(_text)]
 """A string; null counts as absent."""
+FinishReason = Annotated[
+    str, BeforeValidator(lambda value: finish_reason(value) if isinstance(value, str | None) else value)
+]
+"""Code of the reason for the end of an answer, whatever its service calls it."""
 Key = Annotated[str, BeforeValidator(_key)]
 """A string; a number is taken as its digits."""
 Texts = Annotated[list[str], BeforeValidator(_texts)]

@@ -17,6 +17,7 @@ from typing import Any
 from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import Answer, Prompt, Turn
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError, exception_text, nearest
+from pytest_evalstudio.core.finish_reasons import finish_reason
 from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.core.states import ApplicationState, state_text
 from pytest_evalstudio.core.steps import Step, read_steps
@@ -34,6 +35,7 @@ ANSWER_KEYS = (
     "tool_calls",
     "steps",
     "state",
+    "finish_reason",
     "error",
 )
 PROMPT_ARGUMENTS = ("corpus", "run", "conversation", "reply_schema", "session", "images", "files")
@@ -293,6 +295,7 @@ def to_answer(returned: object, label: str) -> Answer:
         tool_calls=tool_calls,
         steps=steps,
         state=state_of(returned["state"], label) if returned.get("state") is not None else None,
+        finish_reason=finish_reason(_checked(returned, "finish_reason", (str, type(None)), "", label)),
         error=error,
     )
 

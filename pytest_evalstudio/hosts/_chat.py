@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.finish_reasons import CONTENT_FILTER, LENGTH, finish_reason
 from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.core.tool_calls import ToolCall, read_tool_calls
 from pytest_evalstudio.core.usage import TokenPrices, usage_of
@@ -21,11 +22,12 @@ from pytest_evalstudio.hosts._completions import (
     thoughts_in,
 )
 from pytest_evalstudio.hosts._connected import check_arguments
-from pytest_evalstudio.hosts._faults import quoted
+from pytest_evalstudio.hosts._faults import quoted, withheld
 from pytest_evalstudio.hosts._grades import TOP_LOGPROBS, grade_probabilities, tokens_of
 from pytest_evalstudio.hosts._malformed import CHECK_REPLY
 from pytest_evalstudio.hosts._messages import messages
 from pytest_evalstudio.hosts._openai import OpenAIService
+from pytest_evalstudio.hosts._refusals import CONTENT_CAUSES
 from pytest_evalstudio.hosts._streams import StreamedCompletion
 from pytest_evalstudio.hosts._tools import HostTools
 
@@ -92,13 +94,16 @@ class ChatCompletions(OpenAIService):
                 return await self._streamed(client, request)
             reply = await client.chat.completions.create(**request)
         except openai.APIStatusError as exc:
+            fault = self.status_fault(exc)
+            if fault.cause in CONTENT_CAUSES:  # whose message may quote any word of the request
+                raise fault from exc
             if form != "none" and self.structured_output == "auto" and _refuses_form(exc):
                 self._refused.add(form)
                 return await self.answer(prompt)
             if refused := self._refused_parameters(exc, optional):
                 self._leave_out(refused)
                 return await self.answer(prompt)
-            raise self.status_fault(exc) from exc
+            raise fault from exc
         except Exception as exc:
             raise self.fault(exc) from exc
         answer = self._read_safely(reply)
@@ -179,9 +184,10 @@ class ChatCompletions(OpenAIService):
             )
         text, finish = first_choice(reply, self.url)
         usage = usage_of(getattr(reply, "usage", None))
-        if finish == "content_filter" and not text:
-            raise HostFault("the service's content filter withheld the answer")
-        if finish == "length":
+        reason = finish_reason(finish)
+        if reason == CONTENT_FILTER and not text:
+            raise withheld()
+        if reason == LENGTH:
             if not text:
                 raise HostFault(
                     "the answer was cut before its first word (finish_reason 'length'); raise max_tokens"
@@ -210,6 +216,7 @@ class ChatCompletions(OpenAIService):
             first_token_s=first_token_s,
             served_model=_text_of(reply, "model"),
             request_id=_text_of(reply, "_request_id") or _text_of(reply, "id"),
+            finish_reason=reason,
         )
 
     def _refused_parameters(self, exc: APIStatusError, optional: frozenset[str]) -> frozenset[str]:

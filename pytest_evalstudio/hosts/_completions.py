@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_evalstudio.core.plugins.host import HostFault
-from pytest_evalstudio.hosts._faults import NO_KEY, TOO_MANY, is_passing, is_rate_limit
+from pytest_evalstudio.hosts._faults import NO_KEY, TOO_MANY, codes_of, is_passing, is_rate_limit
 from pytest_evalstudio.hosts._malformed import CHECK_REPLY
+from pytest_evalstudio.hosts._refusals import refusal_fault, refusal_of
 from pytest_evalstudio.hosts._waits import asked_wait_s
 
 _NAMES: Mapping[type, str] = {dict: "an object", list: "a list", str: "a text", type(None): "null"}
@@ -65,6 +66,8 @@ def error_fault(error: Any, message: str) -> HostFault:
     """
     code = error.get("code") if isinstance(error, Mapping) else None
     status = int(code) if isinstance(code, int | str) and str(code).isdecimal() else 500
+    if refusal := refusal_of(status if status != 500 else 400, codes_of(error), message):
+        return refusal_fault(refusal, message)
     throttled = status == TOO_MANY or is_rate_limit(error)
     return HostFault(
         message,

@@ -61,7 +61,7 @@ class Connected:
             check_url("proxy", self.proxy)
 
     def reported_cost(self, models: Collection[str], usage: object = None) -> float | None:
-        """Return the cost that a gateway or service reports; None where it does not, or a price is configured.
+        """Return the cost that a gateway or service reports; None where it does not, or where a price is set.
 
         Args:
             models: names of the model that served the answer and of the one that was asked for.

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.hosts._redirects import redirect_fault
+from pytest_evalstudio.hosts._refusals import error_object, refusal_fault, refusal_of
 from pytest_evalstudio.hosts._waits import asked_wait_s, header
 
 NO_KEY = frozenset({401, 403})
@@ -15,6 +16,8 @@ TOO_MANY = 429
 RETRIED = frozenset({408, 409, TOO_MANY})
 RATE_LIMITS = frozenset({"rate_limit_exceeded", "rate_limit_error", "throttling_error", "RESOURCE_EXHAUSTED"})
 """Codes and types of OpenAI, Anthropic, LiteLLM and Google."""
+_CODE_LEVELS = 3
+"""A body has an error, and that of Azure an inner one."""
 NO_CREDIT = frozenset({"insufficient_quota", "budget_exceeded"})
 """Codes and types by which OpenAI and LiteLLM refuse every further request of an account."""
 MAX_QUOTE_CHARS = 300
@@ -37,10 +40,12 @@ def status_fault(
         remedies: status to what the user can do.
         headers: of the reply; the wait that they ask for is kept.
         url: of the service; a redirect of it is refused.
-        body: of the reply, which may ask for a wait as well; "" for no more than `text`.
+        body: of the reply, which may name a reason and a wait as well; "" for no more than `text`.
     """
     if 300 <= status < 400 and (location := header(headers or {}, "location")):
         return redirect_fault(url, location)
+    if refusal := refusal_of(status, codes_of(error_object(body)), body or text):
+        return refusal_fault(refusal, f"HTTP {status}: {text}")
     remedy = remedies.get(status, "")
     retry, throttled = is_passing(status), status == TOO_MANY
     wait_s = asked_wait_s(headers or {}, body or text, throttled=throttled) if retry else None
@@ -59,14 +64,21 @@ def is_passing(status: int) -> bool:
     return status in RETRIED or status >= 500
 
 
+def withheld() -> HostFault:
+    """Return the fault for an answer of which the content filter of the service leaves nothing."""
+    return HostFault("the service's content filter withheld the answer", cause="answer_filtered")
+
+
 def codes_of(error: object) -> frozenset[str]:
-    """Return the codes and types of an error object, under the usual names and at most one level deeper."""
-    if not isinstance(error, Mapping):
-        return frozenset()
-    inner = (error.get(name) for name in ("error", "innererror"))
-    objects = [error, *(each for each in inner if isinstance(each, Mapping))]
-    values = (each.get(name) for each in objects for name in ("code", "type", "status"))
-    return frozenset(str(value) for value in values if isinstance(value, str | int))
+    """Return the codes and types of an error object and of those within it, under their usual names."""
+    codes: set[str] = set()
+    level = [error]
+    for _ in range(_CODE_LEVELS):
+        objects = [each for each in level if isinstance(each, Mapping)]
+        values = (each.get(name) for each in objects for name in ("code", "type", "status"))
+        codes.update(str(value) for value in values if isinstance(value, str | int))
+        level = [each.get(name) for each in objects for name in ("error", "innererror")]
+    return frozenset(codes)
 
 
 def is_rate_limit(error: object) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pytest_evalstudio.core.cases import Answer
+from pytest_evalstudio.core.finish_reasons import finish_reason
 from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.core.states import ApplicationState, state_text
 from pytest_evalstudio.core.steps import Step, read_steps
@@ -29,6 +30,7 @@ POINTERS: Mapping[str, str] = {
     "error": "Message of a failure; a reply with one is asked for again.",
     "served_model": "Model that answered.",
     "request_id": "Id of the request at the service.",
+    "finish_reason": "Reason for the end of the answer; one that was cut or filtered is named.",
     "session": "Id of the conversation, which the next request sends as `{{ session }}`.",
     "state": "State of the application after the answer, for `final_state`.",
 }
@@ -104,6 +106,7 @@ def read_reply(
         first_token_s=first_token_s,
         served_model=str(parts.get("served_model", "")),
         request_id=str(parts.get("request_id", "")),
+        finish_reason=finish_reason(parts.get("finish_reason")),
         session=str(parts.get("session", "")),
         state=ApplicationState(after=state_text(parts["state"])) if "state" in parts else None,
     )

@@ -33,8 +33,8 @@ class HostTools:
         optional: parameters that the configuration does not set and the engine prefers; a host may leave them
             out for a service that refuses them.
         note: called with a message for the user about the service, e.g. what was left out.
-        priced_models: names of the models that the configuration has prices of; a cost that the service reports
-            counts for others only.
+        priced_models: names of the models that the configuration has prices of; a cost that the service
+            reports counts for others only.
         corpora: register of the collections that hosts make of documents.
         max_text_chars: of the configuration; replies far longer than that are not read to their end.
         progress: called with what is done, how much of it and the total, while documents are ingested.

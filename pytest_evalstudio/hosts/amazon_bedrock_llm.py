@@ -8,11 +8,13 @@ from typing import Any
 
 from pytest_evalstudio.core.attachments import MEDIA_TYPES
 from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.finish_reasons import CONTENT_FILTER, LENGTH, finish_reason
 from pytest_evalstudio.core.plugins.host import HostFault, host
 from pytest_evalstudio.core.tool_calls import read_tool_calls
 from pytest_evalstudio.core.usage import usage_of
 from pytest_evalstudio.hosts._attachments import bedrock_content
 from pytest_evalstudio.hosts._bedrock import Bedrock, request_id
+from pytest_evalstudio.hosts._faults import withheld
 from pytest_evalstudio.hosts._messages import messages, system_text
 from pytest_evalstudio.hosts._tools import HostTools
 
@@ -88,10 +90,13 @@ class AmazonBedrockLLM(Bedrock):
         reason = reply.get("stopReason", "")
         if not message:
             raise self.without_answer()
+        if not text and finish_reason(reason) == CONTENT_FILTER:
+            raise withheld()
         if not text and not calls and reason != "end_turn":
             fact = f"{self.place} sent a reply without a text (stopReason {reason!r})"
             raise HostFault(f"{fact}; check llm_model_name and the configurations")
-        if reason == "max_tokens":
+        finish = finish_reason(reason)
+        if finish == LENGTH:
             tokens["cut_at_length"] = 1
         router = reply.get("trace", {}).get("promptRouter", {})
         return Answer(
@@ -101,4 +106,5 @@ class AmazonBedrockLLM(Bedrock):
             tool_calls=calls,
             served_model=str(router.get("invokedModelId") or self.llm_model_name),
             request_id=request_id(reply),
+            finish_reason=finish,
         )

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.finish_reasons import CONTENT_FILTER
 from pytest_evalstudio.core.plugins.host import CollectionDocument, HostFault, host
 from pytest_evalstudio.hosts._bedrock import Bedrock, request_id
 from pytest_evalstudio.hosts._collections import read_documents
@@ -95,6 +96,7 @@ class AmazonBedrockRAG(Bedrock):
             context_sources=tuple(source for _, source in chunks),
             served_model=self.llm_model_name,
             request_id=request_id(reply),
+            finish_reason=CONTENT_FILTER if reply.get("guardrailAction") == "INTERVENED" else "",
         )
 
     def _request(self, prompt: Prompt) -> dict[str, Any]:

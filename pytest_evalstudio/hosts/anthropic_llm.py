@@ -9,6 +9,7 @@ from typing import Any
 
 from pytest_evalstudio.core.attachments import IMAGE_TYPES, PDF, TEXT_TYPES
 from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.finish_reasons import CONTENT_FILTER, LENGTH, finish_reason
 from pytest_evalstudio.core.plugins.host import HostFault, host
 from pytest_evalstudio.core.tool_calls import read_tool_calls
 from pytest_evalstudio.core.usage import usage_of
@@ -30,6 +31,7 @@ from pytest_evalstudio.hosts._faults import (
     is_unknown_argument,
     quoted,
     status_fault,
+    withheld,
 )
 from pytest_evalstudio.hosts._malformed import CHECK_REPLY, connection_fault, reply_fault
 from pytest_evalstudio.hosts._messages import messages, system_text
@@ -160,10 +162,14 @@ class AnthropicLLM(ClientHost):
             raise HostFault(
                 f"{self.url} ended the stream before the answer was complete; check the service", retry=True
             )
-        if reply.stop_reason == "max_tokens":
+        reason = finish_reason(reply.stop_reason)
+        if reason == CONTENT_FILTER and not text:
+            raise withheld()
+        if reason == LENGTH:
             if not text:
                 raise HostFault(
-                    "the answer was cut before its first word (stop_reason 'max_tokens'); raise max_tokens"
+                    f"the answer was cut before its first word (stop_reason {reply.stop_reason!r});"
+                    " raise max_tokens"
                 )
             usage["cut_at_length"] = 1
         return Answer(
@@ -174,6 +180,7 @@ class AnthropicLLM(ClientHost):
             tool_calls=calls,
             first_token_s=first_token_s,
             served_model=str(reply.model or ""),
+            finish_reason=reason,
             request_id=str(request_id or getattr(reply, "_request_id", None) or reply.id or ""),
         )
 

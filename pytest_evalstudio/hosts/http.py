@@ -58,8 +58,9 @@ class HttpService(Connected):
         api_key: sent as a bearer token; other headers belong into `headers`.
         body: template of the JSON body; a text is sent as it is.
         reply: JSON Pointers (RFC 6901) of the parts of the reply: answer, context, sources, scores,
-            tool_calls, steps, cost, usage, error, served_model, request_id, session, state; `*` stands for
-            every item of a list. The session of a reply is that of the conversation's next request.
+            tool_calls, steps, cost, usage, error, served_model, request_id, finish_reason, session, state;
+            `*` stands for every item of a list. The session of a reply is that of the conversation's next
+            request.
         cookies: whether cookies of the service are sent with the later turns of a conversation. Other
             requests never share cookies.
         state_url: address that is read before and after a question or conversation, for `final_state`: the

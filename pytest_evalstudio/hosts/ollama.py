@@ -9,6 +9,7 @@ from typing import Any
 
 from pytest_evalstudio.core.attachments import IMAGE_TYPES
 from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.finish_reasons import LENGTH, finish_reason
 from pytest_evalstudio.core.plugins.host import HostFault, host
 from pytest_evalstudio.core.tool_calls import read_tool_calls
 from pytest_evalstudio.hosts._attachments import image_bytes
@@ -169,7 +170,8 @@ class Ollama(ClientHost):
                 f"{self.url} ended the stream before the answer was complete; check the service", retry=True
             )
         usage = counts({"input_tokens": reply.prompt_eval_count, "output_tokens": reply.eval_count})
-        if reply.done_reason == "length":
+        reason = finish_reason(reply.done_reason)
+        if reason == LENGTH:
             if not text:
                 raise HostFault(
                     "the answer was cut before its first word (done_reason 'length');"
@@ -184,6 +186,7 @@ class Ollama(ClientHost):
             tool_calls=read_tool_calls(call.model_dump(mode="json") for call in calls),
             first_token_s=first_token_s,
             served_model=str(reply.model or ""),
+            finish_reason=reason,
         )
 
     async def _check_status(self, response: Any) -> None:

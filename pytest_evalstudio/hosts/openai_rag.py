@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 from pytest_evalstudio.core.attachments import MEDIA_TYPES
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import EvalStudioError
+from pytest_evalstudio.core.finish_reasons import CONTENT_FILTER, LENGTH, STOP, finish_reason, is_incomplete
 from pytest_evalstudio.core.plugins.host import CollectionDocument, HostFault, host
 from pytest_evalstudio.core.usage import usage_of
 from pytest_evalstudio.hosts._attachments import response_content
@@ -25,7 +26,7 @@ from pytest_evalstudio.hosts._corpora import (
     in_time,
     uploaded,
 )
-from pytest_evalstudio.hosts._faults import quoted
+from pytest_evalstudio.hosts._faults import quoted, withheld
 from pytest_evalstudio.hosts._malformed import CHECK_REPLY
 from pytest_evalstudio.hosts._messages import messages, system_text
 from pytest_evalstudio.hosts._openai import OpenAIService
@@ -199,10 +200,12 @@ class OpenAIRag(OpenAIService):
         ]
         text = "".join(str(getattr(part, "text", None) or getattr(part, "refusal", "")) for part in parts)
         usage = usage_of(reply.usage)
-        if getattr(reply, "status", "") == "incomplete":
+        reason = _finish_reason(reply)
+        if is_incomplete(reason):
             if not text:
-                raise HostFault("the answer was cut before its first word; raise max_tokens")
-            usage["cut_at_length"] = 1
+                raise _without_text(reason)
+            if reason == LENGTH:
+                usage["cut_at_length"] = 1
         if not parts:
             raise HostFault(f"{self.url} sent a response without a message; check arguments and file_search")
         chunks = list(_results(output))
@@ -217,6 +220,7 @@ class OpenAIRag(OpenAIService):
             cost_usd=self.reported_cost((str(reply.model), self.llm_model_name), reply.usage),
             served_model=str(reply.model or ""),
             request_id=str(getattr(reply, "_request_id", None) or reply.id or ""),
+            finish_reason=reason,
         )
 
     async def _answer_of_assistant(self, prompt: Prompt, store: str) -> Answer:
@@ -250,11 +254,15 @@ class OpenAIRag(OpenAIService):
         )
         with suppress(Exception):
             await _without_warning(beta.threads.delete, thread.id)
+        reason = _finish_reason(run)
+        if is_incomplete(reason) and not text:
+            raise _without_text(reason)
         return Answer(
             text=text,
             usage=usage_of(run.usage),
             served_model=str(run.model or ""),
             request_id=str(run.id or ""),
+            finish_reason=reason,
         )
 
     async def _made_assistant(self, store: str) -> str:
@@ -279,7 +287,7 @@ class OpenAIRag(OpenAIService):
             await asyncio.sleep(wait_s)
             wait_s = min(MAX_POLL_S, 1.5 * wait_s)
             run = await _without_warning(beta.threads.runs.retrieve, run.id, thread_id=thread)
-        if run.status != "completed":
+        if run.status not in ("completed", "incomplete"):
             text = quoted(str(getattr(run.last_error, "message", "") or run.status), self._mask)
             raise HostFault(
                 f"{self.url} ended the run of the assistant with {run.status}: {text}; {CHECK_REPLY}"
@@ -374,3 +382,17 @@ def _without_warning(call: Callable[..., T], *arguments: Any, **options: Any) ->
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         return call(*arguments, **options)
+
+
+def _finish_reason(reply: Any) -> str:
+    """Return the reason for the end of a response or run."""
+    if getattr(reply, "status", "") != "incomplete":
+        return STOP
+    return finish_reason(getattr(reply.incomplete_details, "reason", None)) or LENGTH
+
+
+def _without_text(reason: str) -> HostFault:
+    """Return the fault of an incomplete answer that has no text."""
+    if reason == CONTENT_FILTER:
+        return withheld()
+    return HostFault("the answer was cut before its first word; raise max_tokens")

@@ -88,6 +88,8 @@ def closing_lines(end: RunEnd) -> Iterator[ClosingLine]:
         yield ClosingLine(text=f"not retrieved: {analysis.retrieval_gap}", colour="yellow")
     if analysis.coverage.sentence:
         yield ClosingLine(text=f"unchecked: {analysis.coverage.sentence}", colour="yellow")
+    if analysis.incomplete.sentence:
+        yield ClosingLine(text=f"incomplete: {analysis.incomplete.sentence}", colour="yellow")
     for gate in analysis.gates:
         if not gate.met:
             yield ClosingLine(text=f"gate {gate.text}", colour="red")

@@ -11,6 +11,7 @@ import pytest
 
 from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.figures import figure
+from pytest_evalstudio.core.finish_reasons import is_incomplete
 from pytest_evalstudio.engine.scoring.confirming import is_unconfirmed
 from pytest_evalstudio.engine.scoring.messages import short, shown_repeat
 from pytest_evalstudio.engine.scoring.record_texts import iso_time
@@ -80,6 +81,9 @@ def _properties(
         yield _property("code", result.response.code.value)
     if result.unchecked:
         yield _property("unchecked", "true")
+    for reason in dict.fromkeys(case.answer.finish_reason for case in result.answers):
+        if is_incomplete(reason):
+            yield _property("incomplete", reason)
     if result.unread:
         yield _property("unread", " ".join(result.unread))
     for selected in evaluators:

@@ -24,6 +24,11 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "help": "test cases that no evaluator checks: skip or fail them, or note them (default: skip"
             " with the default evaluators, else note)",
         },
+        "--evalstudio-incomplete-answers": {
+            "choices": ("fail", "note"),
+            "help": "answers that were cut at a limit of tokens or ended by a content filter: fail their test"
+            " cases, or note them (default: note)",
+        },
         "--evalstudio-model": {
             "action": "append",
             "default": [],

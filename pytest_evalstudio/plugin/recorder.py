@@ -219,6 +219,8 @@ class Recorder:
             )
             if unchecked := self.report.analysis.coverage.unchecked:
                 add_suite_property(self._evals.config, f"{PREFIX}.unchecked", str(unchecked))
+            if incomplete := self.report.analysis.incomplete.count:
+                add_suite_property(self._evals.config, f"{PREFIX}.incomplete", str(incomplete))
             if stored := self.report.analysis.stored.sentence:
                 add_suite_property(self._evals.config, f"{PREFIX}.stored_answers", stored)
         except (OSError, EvalStudioError, MemoryError, RecursionError) as exc:

@@ -302,6 +302,8 @@ class Settings:
             config = with_evaluators(config, _names(self._option.evalstudio_evaluators))
         if self._option.evalstudio_unchecked is not None:
             update["unchecked"] = self._option.evalstudio_unchecked
+        if self._option.evalstudio_incomplete_answers is not None:
+            update["incomplete_answers"] = self._option.evalstudio_incomplete_answers
         if self._option.evalstudio_perturb is not None:
             update["perturbations"] = config.perturbations.model_copy(
                 update={"apply": self._option.evalstudio_perturb}

@@ -158,6 +158,8 @@ class RecordedAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):
         first_token_s: seconds until the first part of the answer; None where it was not streamed.
         served_model: the model that answered, as the service names it; "" where it does not.
         request_id: the service's id of the request, "" where it gives none.
+        finish_reason: reason for the end of the text: "stop", "length", "content_filter", "tool_calls", or
+            the service's own; "" where it gives none.
         traceparent: trace and span of the answer as a W3C header; "" where they are not known.
         spans: "complete", "incomplete" or "missing" where spans of the application were awaited; else "".
         cost: US dollars; None where the host does not report it.
@@ -189,6 +191,7 @@ class RecordedAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):
     first_token_s: float | None = None
     served_model: str = ""
     request_id: str = ""
+    finish_reason: str = ""
     traceparent: str = ""
     spans: SpanStatus = ""
     tool_calls: tuple[ToolCall, ...] = ()

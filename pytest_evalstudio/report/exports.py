@@ -80,6 +80,7 @@ def _coverage(analysis: Analysis) -> JsonObject:
     figures: JsonObject = {
         "unchecked": coverage.unchecked,
         "unread_expectations": dict(coverage.unread),
+        "incomplete_answers": dict(analysis.incomplete.reasons),
         "answers_without_chunks": sum(model.without_chunks for model in analysis.models),
     }
     return {name: value for name, value in figures.items() if value}

@@ -50,7 +50,7 @@ ROW = (
     "files",
 )
 ROW_FIGURES = ("actual_duration", "cost", "usage", "retries")
-AGENT = ("tool_calls", "expected_tool_calls", "steps", "turns", "ended_by")
+AGENT = ("tool_calls", "expected_tool_calls", "steps", "turns", "ended_by", "finish_reason")
 KEYS = ("key", "test_key", "test_case_key", "model_key")
 PLACE = ("file", "nodeid", "verdict", "run")
 OURS = ("outcomes", "result_error_message", "actual_output_meta")
@@ -273,6 +273,7 @@ def _values(item: Item, row: RecordRow) -> list[object]:
         written([step.to_dict() for step in row.steps]),
         written([_turn(turn) for turn in row.turns]),
         row.ended_by,
+        row.finish_reason,
     ]
 
 

@@ -205,6 +205,8 @@ def _others(analysis: Analysis, outcome: Outcome) -> Iterator[str]:
             yield f"{skipped:,} skipped"
     if coverage.unchecked:
         yield f"{coverage.unchecked:,} unchecked"
+    if analysis.incomplete.count:
+        yield f"{analysis.incomplete.count:,} incomplete"
 
 
 def _error_facts(count: int, groups: Sequence[FailureGroup]) -> Iterator[str]:
@@ -246,6 +248,8 @@ def _facts(analysis: Analysis, comparison: Comparison | None, outcome: Outcome) 
         yield f"Not retrieved: {analysis.retrieval_gap}."
     if analysis.coverage.sentence:
         yield f"Not checked: {analysis.coverage.sentence}."
+    if analysis.incomplete.sentence:
+        yield f"Incomplete: {analysis.incomplete.sentence}."
     expected = analysis.verdicts["xfailed"]
     if expected and outcome != "passed":  # the headline of a passing run has them
         yield f"{counted(expected, 'expected failure')}."

@@ -70,6 +70,7 @@ def completed_answer(
         cost_usd=values["cost"] if answer.cost_usd is None else answer.cost_usd,
         served_model=answer.served_model or values["served_model"],
         request_id=answer.request_id or values["request_id"],
+        finish_reason=answer.finish_reason or values["finish_reason"],
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from pytest_evalstudio.core.finish_reasons import finish_reason
 from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.importers.common import Json, mapping_of
 from pytest_evalstudio.traces import adk
@@ -108,6 +109,7 @@ def read(span: Span) -> Facts:
         answer=_text(values, "traceloop.entity.output"),
         served_model=text_of(values.get("gen_ai.response.model")) or adk.served_model_of(values),
         request_id=text_of(values.get("gen_ai.response.id")),
+        finish_reason=_finish_reason(values.get("gen_ai.response.finish_reasons")),
         usage=usage_of(values, _USAGE),
         cost_usd=amount(values.get("gen_ai.usage.cost")),
         documents=tuple(_documents(values)),
@@ -257,3 +259,10 @@ def _plain(message: Json) -> Json:
     if isinstance(message, dict) and isinstance(message.get("tool_calls"), str):
         return {**message, "tool_calls": parsed(message["tool_calls"])}
     return message
+
+
+def _finish_reason(value: object) -> str:
+    """Return the reason of the first choice; the attribute is a list, or the JSON of one."""
+    value = parsed(value)
+    first = value[0] if isinstance(value, list | tuple) and value else value
+    return finish_reason(first) if isinstance(first, str) else ""

@@ -91,6 +91,7 @@ def _completed(outer: Facts, inner: Sequence[Facts]) -> Facts:
         cost_usd=sum(costs) if outer.cost_usd is None and costs else outer.cost_usd,
         served_model=outer.served_model or last.served_model,
         request_id=outer.request_id or last.request_id,
+        finish_reason=outer.finish_reason or last.finish_reason,
         session=outer.session or last.session,
         unread=(*outer.unread, *(name for facts in inner for name in facts.unread)),
     )

@@ -129,6 +129,7 @@ def _row(
         **_sources(texts),
         "served_model": last.served_model[:MAX_NAME_CHARS],
         "request_id": last.request_id[:MAX_NAME_CHARS],
+        "finish_reason": last.finish_reason,
         "error": "" if exchange.answer or calls else root.span.error,
         "tool_calls": calls,
         "steps": [

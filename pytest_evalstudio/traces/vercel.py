@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from pytest_evalstudio.core.finish_reasons import finish_reason
 from pytest_evalstudio.importers.common import Json, items_of, mapping_of
 from pytest_evalstudio.traces.facts import NO_FACTS, Facts, Kind, TraceMessage
 from pytest_evalstudio.traces.messages import call_of, is_broken, parsed, read_message, text_of, usage_of
@@ -65,6 +66,7 @@ def read(span: Span) -> Facts:
         outputs=tuple(_outputs(values)),
         served_model=text_of(values.get("ai.response.model")),
         request_id=text_of(values.get("ai.response.id")),
+        finish_reason=finish_reason(text_of(values.get("ai.response.finishReason")).replace("-", "_")),
         usage=usage_of(values, _USAGE),
         session=session,
         unread=tuple(f"value of {name!r}" for name in _JSON if is_broken(values.get(name))),

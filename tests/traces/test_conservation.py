@@ -74,9 +74,11 @@ class TestModelInsideAModel:
             OUTPUT: json.dumps([assistant("30 USD")]),
         }
         counts = {**self.OUTER, **USAGE, "gen_ai.response.model": "m1-2024", "gen_ai.response.id": "r1"}
+        counts["gen_ai.response.finish_reasons"] = ["content_filter"]
         row = row_of(span(1, messages), span(2, counts, parent=1))
         assert (row.actual_output, row.served_model, row.request_id) == ("30 USD", "m1-2024", "r1")
         assert (row.usage, len(row.steps)) == ({"input_tokens": 3, "output_tokens": 2}, 1)
+        assert row.finish_reason == "content_filter"
 
     def test_a_tool_below_a_model_keeps_its_model_calls(self) -> None:
         spans = [

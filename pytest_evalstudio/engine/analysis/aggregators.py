@@ -16,6 +16,7 @@ from pytest_evalstudio.core.text import EXCERPT_CHARS
 from pytest_evalstudio.core.tracing import SpanStatus
 from pytest_evalstudio.engine.analysis.confirmations import ConfirmationCounter
 from pytest_evalstudio.engine.analysis.coverage import CoverageCounter
+from pytest_evalstudio.engine.analysis.incomplete import IncompleteCounter
 from pytest_evalstudio.engine.analysis.repeats import RepeatAggregator
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of
 from pytest_evalstudio.engine.analysis.samples import (
@@ -111,6 +112,7 @@ class Aggregator:
         self.confirmations = ConfirmationCounter()
         self.shrunk_flips = ShrunkFlipCounter()
         self.coverage = CoverageCounter()
+        self.incomplete = IncompleteCounter()
         self.repeats = RepeatAggregator(run, self.evaluators)
         self.spool = Spool(id for id in aggregated if id in self.evaluators)
         self._bits = _flip_bits(self.evaluators.values())
@@ -142,6 +144,7 @@ class Aggregator:
         self.coverage.add(item)
         for row in item.rows:
             self._row(item, row, case, model)
+            self.incomplete.add(item.nodeid, row)
         if item.verdict == "failed" and item.rows and (stage := _rag_stage(item.rows[0])):
             model.rag_stages.setdefault(stage, Sample()).note(item.key)
         bits = 0

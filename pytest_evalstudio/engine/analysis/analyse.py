@@ -17,6 +17,7 @@ from pytest_evalstudio.engine.analysis.confirmations import NO_CONFIRMATIONS, Co
 from pytest_evalstudio.engine.analysis.coverage import COMPLETE, Coverage
 from pytest_evalstudio.engine.analysis.flip_rates import FlipRate, Sensitivity, flip_rates, sensitivities
 from pytest_evalstudio.engine.analysis.gates import GateResult, TermValue, evaluate_gates, parse_gate
+from pytest_evalstudio.engine.analysis.incomplete import NO_INCOMPLETE_ANSWERS, IncompleteAnswers
 from pytest_evalstudio.engine.analysis.insights import find_insights, hardest_cases
 from pytest_evalstudio.engine.analysis.judging import JudgingFigures, judging_figures
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard, build_leaderboards
@@ -143,6 +144,7 @@ class Analysis:
         confirmations: regressions that were asked again.
         shrunk_flips: flips whose smallest edit was searched.
         coverage: test cases that nothing checked, and expectations that nothing read.
+        incomplete: answers that were cut or filtered.
         note: sentences that say which rows the figures and the lists are of; none where they are of all.
         listed_failures: evaluator id to the failed cases of the record, where the record is an excerpt of the
             rows that the figures are of; None where it has all of them.
@@ -169,6 +171,7 @@ class Analysis:
     confirmations: Confirmations = NO_CONFIRMATIONS
     shrunk_flips: ShrunkFlips = NO_SHRUNK_FLIPS
     coverage: Coverage = COMPLETE
+    incomplete: IncompleteAnswers = NO_INCOMPLETE_ANSWERS
     note: tuple[str, ...] = ()
     listed_failures: Mapping[str, int] | None = None
 
@@ -258,6 +261,7 @@ def _analysis(
         confirmations=aggregator.confirmations.result(),
         shrunk_flips=aggregator.shrunk_flips.result(),
         coverage=aggregator.coverage.result(),
+        incomplete=aggregator.incomplete.result(),
     )
 
 

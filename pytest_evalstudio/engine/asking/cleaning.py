@@ -27,6 +27,7 @@ def without_secrets(answer: Answer, secrets: Secrets) -> Answer:
         context_sources=tuple(map(clean, answer.context_sources)),
         served_model=clean(answer.served_model),
         request_id=clean(answer.request_id),
+        finish_reason=clean(answer.finish_reason),
         traceparent=clean(answer.traceparent),
         session=clean(answer.session),
         state=_cleaned_state(answer.state, clean),

@@ -15,6 +15,7 @@ from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import Answer, EndOfConversation, Exchange, Prompt, Turn
 from pytest_evalstudio.core.conversations import SimulatedUser
 from pytest_evalstudio.core.errors import EvalStudioError
+from pytest_evalstudio.core.finish_reasons import worst_reason
 from pytest_evalstudio.core.steps import Step
 from pytest_evalstudio.core.tool_calls import call_text
 from pytest_evalstudio.core.tracing import SpanStatus
@@ -238,6 +239,7 @@ def joined_answer(exchanges: Sequence[Exchange], *, ended_by: EndOfConversation 
     return replace(
         last,
         error=f"turn {len(answers)}: {last.error}" if last.error else "",
+        finish_reason=worst_reason(tuple(answer.finish_reason for answer in answers)),
         tool_calls=tuple(call for answer in answers for call in answer.tool_calls),
         steps=tuple(_joined_steps(answers)),
         artifacts=tuple(path for answer in answers for path in answer.artifacts),

@@ -9,6 +9,7 @@ from typing import Any
 
 from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import NOTHING, Answer, Exchange
+from pytest_evalstudio.core.finish_reasons import reason_in
 from pytest_evalstudio.core.states import ApplicationState
 from pytest_evalstudio.core.steps import Step
 from pytest_evalstudio.core.tool_calls import ToolCall
@@ -71,6 +72,7 @@ def _answer_in(row: Row | AnsweredTurn, error: str) -> Answer:
         first_token_s=row.first_token_s,
         served_model=row.served_model,
         request_id=row.request_id,
+        finish_reason=reason_in(row.finish_reason, row.usage),
         traceparent=row.traceparent,
         session=row.session,
         state=_state(row),
@@ -97,6 +99,7 @@ def complete_row(row: Row, answer: Answer, folder: str) -> None:
     row.first_token_s = answer.first_token_s
     row.served_model = answer.served_model
     row.request_id = answer.request_id
+    row.finish_reason = answer.finish_reason
     row.traceparent = answer.traceparent
     row.session = answer.session
     row.state, row.state_before = _state_texts(answer)
@@ -129,6 +132,7 @@ def _completed_turn(planned: AnsweredTurn | None, exchange: Exchange, prefix: st
         "first_token_s": answer.first_token_s,
         "served_model": answer.served_model,
         "request_id": answer.request_id,
+        "finish_reason": answer.finish_reason,
         "traceparent": answer.traceparent,
         "session": answer.session,
         "state": _state_texts(answer)[0],
@@ -159,6 +163,7 @@ def recorded_answer(answer: Answer, folder: str) -> schema.RecordedAnswer:
         first_token_s=answer.first_token_s,
         served_model=safe_identifier(answer.served_model),
         request_id=safe_identifier(answer.request_id),
+        finish_reason=safe_identifier(answer.finish_reason),
         traceparent=answer.traceparent if any(trace_and_span(answer.traceparent)) else "",
         spans=answer.spans,
         session=safe_identifier(answer.session),
@@ -211,6 +216,7 @@ def answer_of_record(row: schema.RecordedAnswer) -> Answer:
         first_token_s=row.first_token_s,
         served_model=row.served_model,
         request_id=row.request_id,
+        finish_reason=reason_in(row.finish_reason, row.usage),
         traceparent=row.traceparent,
         spans=row.spans,
         session=row.session,

@@ -171,6 +171,11 @@ class Plan:
         """The declarations of all known evaluators."""
         return self._registry.evaluators
 
+    @property
+    def fails_incomplete(self) -> bool:
+        """Return whether an answer that was cut or filtered fails its case."""
+        return self._config.incomplete_answers == "fail"
+
     def unchecked_policy(self, choice: Mapping[str, Mapping[str, object]] | None) -> UncheckedPolicy:
         """Return the treatment of a case that no evaluator checks.
 

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from pytest_evalstudio.core.cases import Case, EndOfConversation
 from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
+from pytest_evalstudio.core.finish_reasons import INCOMPLETE, is_incomplete, worst_reason
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.repeats import PassPolicy
 from pytest_evalstudio.core.text import is_blank
@@ -140,6 +141,17 @@ def response_verdict(
         else ItemCode.REFUSAL_MISSING
     )
     return ResponseVerdict(passed=False, code=code, reason="; ".join(reasons))
+
+
+def incomplete_answer(answers: Sequence[Case]) -> ResponseVerdict | None:
+    """Return the verdict on answers that were cut or filtered, None without any."""
+    reasons = [case.answer.finish_reason for case in answers if not case.error]
+    incomplete = [reason for reason in reasons if is_incomplete(reason)]
+    if not incomplete:
+        return None
+    share = f" in {len(incomplete)} of {len(answers)} repeats" if len(answers) > 1 else ""
+    reason = f"incomplete answer{share}: it was {INCOMPLETE[worst_reason(tuple(incomplete))]}"
+    return ResponseVerdict(passed=False, code=ItemCode.ANSWER_INCOMPLETE, reason=reason)
 
 
 def unexpected_refusal(answers: Sequence[Case], is_refusal: IsRefusal) -> ResponseVerdict:

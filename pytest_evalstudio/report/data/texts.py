@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct, field
 
 from pytest_evalstudio.comparison.results import ItemChange
+from pytest_evalstudio.core.finish_reasons import INCOMPLETE, reason_in
 from pytest_evalstudio.engine.quick_json import written
 from pytest_evalstudio.record.codec import portable
 from pytest_evalstudio.record.schema import (
@@ -256,6 +257,8 @@ def _answer(row: RecordRow, trajectories: Sequence[Trajectory]) -> JsonObject:
         answer["thoughts"] = _cut(row.thoughts)
     if row.error:
         answer["error"] = row.error
+    if words := INCOMPLETE.get(reason_in(row.finish_reason, row.usage)):
+        answer["incomplete"] = words
     if row.retries:
         answer["retries"] = row.retries
     if row.usage:
@@ -294,6 +297,8 @@ def _turn(row: RecordRow, number: int, trajectory: Trajectory) -> JsonObject:
     }
     if turn.answer.thoughts:
         entry["thoughts"] = _short(turn.answer.thoughts, TURN_CHARS)
+    if words := INCOMPLETE.get(turn.answer.finish_reason):
+        entry["incomplete"] = words
     if turn.attachments:
         entry["attachments"] = _attachments(turn.attachments)
     entry |= trajectory_entry(trajectory)

@@ -34,6 +34,7 @@ FULL = Answer(
     usage={"input_tokens": 3},
     served_model="served",
     request_id="r1",
+    finish_reason="length",
     traceparent="00-5b8efff798038103d269b633813fc60c-eee19b7ec3c1b174-01",
     spans="incomplete",
     retries=2,

@@ -28,6 +28,7 @@ function oneTurn(run, turn, number, open) {
     ),
     attachmentList(turn.attachments),
     turn.error && el("p", { class: "notice" }, "Error: ", said(turn.error)),
+    turn.incomplete && el("p", { class: "notice" }, `Incomplete: the answer was ${turn.incomplete}.`),
     el("p", { class: "turn-answer", dir: "auto" }, said(turn.text) || "no text"),
     turn.expected_output && el("p", { class: "turn-expected" }, "Expected: ", said(turn.expected_output)),
     turn.accepted_outputs?.map((text) => el("p", { class: "turn-expected" }, "Also accepted: ", said(text))),

@@ -308,7 +308,7 @@ class Panel {
       conversationTurns(this.run, answer),
       failed && answer.turns && trajectory,
       answer.turns && el("p", { class: "field-name" }, "Last answer"),
-      answer.usage?.cut_at_length && el("p", { class: "notice" }, "The answer was cut at its limit of tokens."),
+      answer.incomplete && el("p", { class: "notice" }, `Incomplete: the answer was ${answer.incomplete}.`),
       beginning ? this.#answerBox(row, texts, answer, mode, metric, fragments) : el("p", { class: "quiet" }, "no answer"),
       (answer.closing ?? []).map((text) => el("p", { class: "turn-expected", dir: "auto" }, "The user, after it: ", said(text))),
       thoughtsOf(answer),
