@@ -8,6 +8,7 @@ import inspect
 import json
 import os
 import sysconfig
+import time
 import traceback
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,8 +17,8 @@ from typing import Any
 
 from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import Answer, Prompt, Turn
+from pytest_evalstudio.core.codes import finish_reason
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError, exception_text, nearest
-from pytest_evalstudio.core.finish_reasons import finish_reason
 from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.core.states import ApplicationState, state_text
 from pytest_evalstudio.core.steps import Step, read_steps
@@ -29,6 +30,7 @@ ANSWER_KEYS = (
     *TEXT_KEYS,
     "context",
     "context_sources",
+    "context_scores",
     "cost",
     "cost_usd",
     "usage",
@@ -116,9 +118,14 @@ class Call:
         """
         self._check_attachments(prompt)
         arguments = {**self.fixed, **{name: _offered(prompt, name) for name in self.prompt_arguments}}
+        began = time.perf_counter()
         returned = await called(
             functools.partial(self.function, prompt.text, **arguments), blocks=self.blocks, start=start
         )
+        if not isinstance(returned, str | Mapping | Answer | list):
+            from pytest_evalstudio.hosts._frameworks.streams import joined
+
+            returned = await joined(returned, began, start)
         return to_answer(returned, self.label)
 
     def _check_attachments(self, prompt: Prompt) -> None:
@@ -252,7 +259,7 @@ def to_answer(returned: object, label: str) -> Answer:
         return Answer(text=returned)
     if isinstance(returned, Answer):
         return returned
-    if not (isinstance(returned, Mapping) and returned.keys() <= _ANSWER_KEYS):
+    if not (isinstance(returned, Mapping) and returned.keys() <= _ANSWER_KEYS and _is_plain(returned)):
         from pytest_evalstudio.hosts._frameworks.reading import framework_answer
 
         if (answer := framework_answer(returned, label)) is not None:
@@ -282,6 +289,12 @@ def to_answer(returned: object, label: str) -> Answer:
             f"{label} returned {len(context)} context chunks and {len(sources)} context_sources; give one"
             " source per chunk, or none"
         )
+    scores = _scores(returned, label)
+    if scores and len(scores) != len(context):
+        raise HostFault(
+            f"{label} returned {len(context)} context chunks and {len(scores)} context_scores; give one score"
+            " per chunk, or none"
+        )
     cost = _checked(
         returned, "cost_usd" if "cost_usd" in returned else "cost", (int, float, type(None)), None, label
     )
@@ -289,6 +302,7 @@ def to_answer(returned: object, label: str) -> Answer:
         text="" if error or not texts else _text(returned, texts[0], label, may_lack=bool(tool_calls)),
         context=context,
         context_sources=sources,
+        context_scores=scores,
         retrieves=True if returned.get("context") is not None else None,
         cost_usd=None if cost is None else float(cost),
         usage=_usage(returned, label),
@@ -365,6 +379,30 @@ def _strings(returned: Mapping[str, Any], key: str, label: str) -> tuple[str, ..
     if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
         raise HostFault(f"{label} returned {key!r} as {_a(value)}; make it a list of strings")
     return tuple(value)
+
+
+def _is_plain(returned: Mapping[str, Any]) -> bool:
+    """Return False where the text or the chunks of a mapping are objects, which a framework may have made."""
+    chunks = returned.get("context")
+    texts = [returned.get(key) for key in TEXT_KEYS]
+    return all(isinstance(text, str | None) for text in texts) and not (
+        isinstance(chunks, list | tuple) and any(not isinstance(chunk, str) for chunk in chunks)
+    )
+
+
+def _scores(returned: Mapping[str, Any], label: str) -> tuple[float, ...]:
+    """Return the relevance of each chunk; numbers of NumPy count as numbers."""
+    value = returned.get("context_scores")
+    if value is None:
+        return ()
+    try:
+        if isinstance(value, str | bytes | Mapping) or any(isinstance(score, str | bool) for score in value):
+            raise TypeError
+        return tuple(float(score) for score in value)
+    except (TypeError, ValueError):
+        raise HostFault(
+            f"{label} returned 'context_scores' as {_a(value)}; make it a list of numbers"
+        ) from None
 
 
 def _usage(returned: Mapping[str, Any], label: str) -> dict[str, int]:

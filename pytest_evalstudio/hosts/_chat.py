@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.codes import CONTENT_FILTER, LENGTH, finish_reason
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.finish_reasons import CONTENT_FILTER, LENGTH, finish_reason
 from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.core.tool_calls import ToolCall, read_tool_calls
 from pytest_evalstudio.core.usage import TokenPrices, usage_of

@@ -15,7 +15,6 @@ from typing import Any
 from pytest_evalstudio.core.collecting import uncollected
 from pytest_evalstudio.core.errors import ConfigurationError, ResourceMissing
 from pytest_evalstudio.core.tracing import TRACEPARENT
-from pytest_evalstudio.hosts._costs import reported_cost_usd
 from pytest_evalstudio.hosts._threads import in_thread
 from pytest_evalstudio.hosts._tools import HostTools
 
@@ -67,6 +66,8 @@ class Connected:
             models: names of the model that served the answer and of the one that was asked for.
             usage: object or mapping of the reply that may have a cost beside the tokens.
         """
+        from pytest_evalstudio.hosts._costs import reported_cost_usd  # the core imports this module
+
         return None if self._priced & {*models} else reported_cost_usd(usage)
 
     @property

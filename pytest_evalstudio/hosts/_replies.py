@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pytest_evalstudio.core.cases import Answer
-from pytest_evalstudio.core.finish_reasons import finish_reason
+from pytest_evalstudio.core.codes import finish_reason
 from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.core.states import ApplicationState, state_text
 from pytest_evalstudio.core.steps import Step, read_steps

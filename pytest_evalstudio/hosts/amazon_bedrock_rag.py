@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from pytest_evalstudio.core.cases import Answer, Prompt
-from pytest_evalstudio.core.finish_reasons import CONTENT_FILTER
+from pytest_evalstudio.core.codes import CONTENT_FILTER
 from pytest_evalstudio.core.plugins.host import CollectionDocument, HostFault, host
 from pytest_evalstudio.hosts._bedrock import Bedrock, request_id
 from pytest_evalstudio.hosts._collections import read_documents

@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_evalstudio.core.attachments import IMAGE_TYPES, PDF, TEXT_TYPES
 from pytest_evalstudio.core.cases import Answer, Prompt
-from pytest_evalstudio.core.finish_reasons import CONTENT_FILTER, LENGTH, finish_reason
+from pytest_evalstudio.core.codes import CONTENT_FILTER, LENGTH, finish_reason
 from pytest_evalstudio.core.plugins.host import HostFault, host
 from pytest_evalstudio.core.tool_calls import read_tool_calls
 from pytest_evalstudio.core.usage import usage_of

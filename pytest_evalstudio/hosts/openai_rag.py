@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 from pytest_evalstudio.core.attachments import MEDIA_TYPES
 from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.codes import CONTENT_FILTER, LENGTH, STOP, finish_reason, is_incomplete
 from pytest_evalstudio.core.errors import EvalStudioError
-from pytest_evalstudio.core.finish_reasons import CONTENT_FILTER, LENGTH, STOP, finish_reason, is_incomplete
 from pytest_evalstudio.core.plugins.host import CollectionDocument, HostFault, host
 from pytest_evalstudio.core.usage import usage_of
 from pytest_evalstudio.hosts._attachments import response_content

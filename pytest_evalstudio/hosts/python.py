@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 class PythonCallable(ApplicationHost):
     """Your own function, sync or async, that takes the prompt and returns the answer.
 
-    It may return the result of LangGraph, the OpenAI Agents SDK, pydantic-ai, LlamaIndex or Haystack.
+    It may return the result of LangChain, LangGraph, the OpenAI Agents SDK, pydantic-ai, LlamaIndex or
+    Haystack.
 
     Attributes:
         target: "package.module:callable"; dots after the colon reach attributes; in Python also the callable

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_evalstudio.core.codes import is_incomplete
 from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.figures import figure
-from pytest_evalstudio.core.finish_reasons import is_incomplete
 from pytest_evalstudio.engine.scoring.confirming import is_unconfirmed
 from pytest_evalstudio.engine.scoring.messages import short, shown_repeat
 from pytest_evalstudio.engine.scoring.record_texts import iso_time

@@ -56,7 +56,7 @@ class Facts(Struct, frozen=True, kw_only=True):
         name: the model, tool, agent or index.
         inputs, outputs: messages of a model or agent.
         question, answer: texts of the span where it has no messages; the query of a retrieval.
-        finish_reason: code of the reason for the end of an answer, see `core.finish_reasons`.
+        finish_reason: code of the reason for the end of an answer, see `core.codes`.
         usage: tokens by kind.
         cost_usd: None where the trace does not say it.
         call: of a tool; `says_arguments` is False where its arguments are not recorded.

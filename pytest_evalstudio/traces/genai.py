@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from pytest_evalstudio.core.finish_reasons import finish_reason
+from pytest_evalstudio.core.codes import finish_reason
 from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.importers.common import Json, mapping_of
 from pytest_evalstudio.traces import adk

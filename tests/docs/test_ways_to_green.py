@@ -12,6 +12,10 @@ SHOWN_BY = {
         "test_checked.py",
         "test_a_case_whose_expectation_nothing_reads_is_skipped_by_default",
     ),
+    "an answer was cut or filtered": (
+        "test_incomplete_answers.py",
+        "test_incomplete_answers_are_named_everywhere",
+    ),
     "only detectors judged a case": (
         "test_checked.py",
         "test_a_detector_alone_checks_nothing_and_still_fails",

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from pytest_evalstudio.core.cases import Prompt
-from pytest_evalstudio.core.finish_reasons import finish_reason
+from pytest_evalstudio.core.codes import finish_reason
 from support.openai_server import Reply
 from support.protocols import PROTOCOLS
 from support.service import Response, running

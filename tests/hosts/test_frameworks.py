@@ -5,8 +5,9 @@ Objects with the attributes of the frameworks take their place here; `tox -e ada
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from types import SimpleNamespace as Item
 from typing import Any
@@ -25,6 +26,7 @@ from pytest_evalstudio.hosts._frameworks.parts import (
     text_of_blocks,
 )
 from pytest_evalstudio.hosts._frameworks.reading import FRAMEWORKS, framework_answer
+from support.prompts import ask_for
 
 
 def of(package: str, **attributes: Any) -> Any:
@@ -134,7 +136,29 @@ def haystack(**changes: Any) -> dict[str, Any]:
     }
 
 
+def langchain(**changes: Any) -> dict[str, Any]:
+    document = of("langchain_core", page_content="Fees.", metadata={"source": "fees.md"})
+    message = of(
+        "langchain_core",
+        type="ai",
+        content=[{"type": "text", "text": "It is 4."}],
+        tool_calls=[],
+        usage_metadata={"input_tokens": 4, "output_tokens": 6},
+        response_metadata={"model_name": "m", "finish_reason": "length"},
+    )
+    action = of("langchain_core", tool="fee", tool_input={"to": "Peru"}, tool_call_id="c")
+    steps = [(action, "4")]
+    return {
+        "input": "What is the fee?",
+        "context": [(document, 0.5)],
+        "answer": message,
+        "intermediate_steps": steps,
+        **changes,
+    }
+
+
 RESULTS = {
+    "LangChain": langchain,
     "LangGraph": langgraph,
     "OpenAI Agents SDK": openai_agents,
     "pydantic-ai": pydantic_ai,
@@ -161,7 +185,7 @@ def test_a_result_becomes_answer_calls_chunks_and_tokens(name: str) -> None:
     assert answer.context == (() if name == "pydantic-ai" else ("Fees.",))
     assert answer.context_sources == (() if name == "pydantic-ai" else ("fees.md",))
     assert answer.context_scores == (
-        (0.5,) if name in ("OpenAI Agents SDK", "LlamaIndex", "Haystack") else ()
+        (0.5,) if name in ("LangChain", "OpenAI Agents SDK", "LlamaIndex", "Haystack") else ()
     )
     assert [bool(call.agent) for call in answer.tool_calls] == [name == "OpenAI Agents SDK"] * len(
         answer.tool_calls
@@ -333,3 +357,114 @@ def test_texts_and_counts() -> None:
     )
     assert text_of({"ä": {1}}) == '{"ä": "{1}"}'
     assert (total_usage([]), total_usage([{"input_tokens": True, "output_tokens": 1}])) == ({}, {})
+
+
+PLAIN_DOCUMENT = {"page_content": "Fees.", "metadata": {}}
+
+
+@pytest.mark.parametrize(
+    ("result", "text", "chunks"),
+    [
+        (langchain(answer="It is 4."), "It is 4.", ("Fees.",)),
+        ({"query": "q", "result": "r", "source_documents": langchain()["context"]}, "r", ("Fees.",)),
+        ({"answer": "r", "context": langchain()["context"]}, "r", ("Fees.",)),
+        ({"input": "q", "answer": "r", "context": []}, "r", ()),
+        ({"answer": langchain()["answer"]}, "It is 4.", ()),
+        (langchain()["answer"], "It is 4.", ()),
+    ],
+    ids=[
+        "chain",
+        "question answering",
+        "no question",
+        "nothing retrieved",
+        "message in a mapping",
+        "message",
+    ],
+)
+def test_results_of_langchain_have_several_forms(result: object, text: str, chunks: tuple[str, ...]) -> None:
+    answer = to_answer(result, "ask")
+    assert (answer.text, answer.context) == (text, chunks)
+
+
+def test_a_chain_that_retrieves_nothing_still_retrieves() -> None:
+    assert to_answer({"input": "q", "answer": "r", "context": []}, "ask").retrieves is True
+    assert to_answer(langchain()["answer"], "ask").retrieves is None
+
+
+def test_a_message_says_how_it_ended() -> None:
+    assert to_answer(langchain()["answer"], "ask").finish_reason == "length"
+
+
+@pytest.mark.parametrize(
+    ("result", "fact"),
+    [
+        ({"input": "q", "answer": "r"}, "unknown key 'input'"),
+        ({"input": "q", "answer": "r", "context": [PLAIN_DOCUMENT]}, "unknown key 'input'"),
+        ({"answer": "r", "context": [PLAIN_DOCUMENT]}, "make it a list of strings"),
+        ({"answer": 3, "context": []}, "returned 'answer' as an int"),
+    ],
+)
+def test_mappings_of_no_framework_are_checked_as_before(result: object, fact: str) -> None:
+    with pytest.raises(HostFault, match=fact):
+        to_answer(result, "ask")
+
+
+def stream_of(name: str, **attributes: Any) -> Any:
+    """Return a stream of LlamaIndex by the name of its class."""
+    cls = type(name, (Item,), {"__module__": "llama_index.core"})
+    return cls(source_nodes=[node("Fees.", 0.5, file_name="fees.md")], **attributes)
+
+
+async def parts() -> AsyncIterator[str]:
+    for text in ("It ", "is 4."):
+        await asyncio.sleep(0.05)
+        yield text
+
+
+def slow_parts() -> Iterator[str]:
+    for text in ("It ", "is 4."):
+        time.sleep(0.05)
+        yield text
+
+
+STREAMS = {
+    "query engine": lambda: stream_of("StreamingResponse", response_gen=slow_parts(), response_txt=None),
+    "query engine, read before": lambda: stream_of(
+        "StreamingResponse", response_gen=iter(()), response_txt="It is 4."
+    ),
+    "asynchronous query engine": lambda: stream_of(
+        "AsyncStreamingResponse", async_response_gen=parts, response_txt=None
+    ),
+    "chat engine": lambda: stream_of("StreamingAgentChatResponse", response_gen=slow_parts()),
+    "asynchronous chat engine": lambda: stream_of(
+        "StreamingAgentChatResponse", achat_stream=object(), async_response_gen=parts, response_gen=iter(())
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_a_stream_is_joined(model: Callable[..., Any], name: str) -> None:
+    [answer] = model("python", target=lambda prompt: STREAMS[name]()).ask(ask_for("q"))
+    assert (answer.error, answer.text, answer.context) == ("", "It is 4.", ("Fees.",))
+    assert (answer.context_sources, answer.context_scores) == (("fees.md",), (0.5,))
+    assert answer.first_token_s is not None
+    assert answer.first_token_s < answer.duration_s
+
+
+def test_a_stream_that_breaks_off_is_an_error(model: Callable[..., Any]) -> None:
+    def broken() -> Iterator[str]:
+        yield "It "
+        raise RuntimeError("the service is gone")
+
+    stream = stream_of("StreamingResponse", response_gen=broken(), response_txt=None)
+    [answer] = model("python", target=lambda prompt: stream).ask(ask_for("q"))
+    assert "RuntimeError: the service is gone" in answer.error
+    assert answer.text == ""
+
+
+def test_streams_of_several_questions_are_read_at_the_same_time(model: Callable[..., Any]) -> None:
+    session = model("python", target=lambda prompt: STREAMS["query engine"](), concurrency=8)
+    start = time.perf_counter()
+    answers = session.ask(ask_for(*map(str, range(8))))
+    assert {answer.text for answer in answers} == {"It is 4."}
+    assert time.perf_counter() - start < 8 * 0.1

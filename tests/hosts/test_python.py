@@ -277,3 +277,29 @@ def test_earlier_turns_are_given_to_those_who_ask(application, model):
     answers = model("python", target=f"{name}:f").ask(prompts)
     assert [answer.text for answer in answers] == ["[{'role': 'user', 'content': 'Hello'}]", "[]"]
     assert model("python", target=f"{name}:g").ask(prompts)[0].text == "q"
+
+
+def test_scores_of_chunks_are_those_of_the_retriever(model):
+    def ask(prompt):
+        return {"answer": "5 USD", "context": ["a", "b"], "context_scores": [1, 0.25]}
+
+    [answer] = model("python", target=ask).ask(ASK)
+    assert answer.context_scores == (1.0, 0.25)
+
+
+@pytest.mark.parametrize(
+    ("scores", "fact"),
+    [
+        ([0.5], "returned 2 context chunks and 1 context_scores; give one score per chunk, or none"),
+        (["high", "low"], "returned 'context_scores' as a list; make it a list of numbers"),
+        (0.5, "returned 'context_scores' as a float; make it a list of numbers"),
+        ([True, False], "make it a list of numbers"),
+        ([float("nan"), 1.0], "context_scores"),
+    ],
+    ids=["too few", "words", "one number", "truth values", "no number"],
+)
+def test_scores_that_cannot_be_those_of_the_chunks_are_refused(model, scores, fact):
+    def ask(prompt):
+        return {"answer": "5 USD", "context": ["a", "b"], "context_scores": scores}
+
+    assert fact in model("python", target=ask).ask(ASK)[0].error

@@ -23,16 +23,18 @@ RECIPES = adapters()
 COMMON = RECIPES.pop("all").files
 MODULES = {
     "langgraph": "langchain",
+    "langchain": "langchain_core",
     "openai_agents": "agents",
     "pydantic_ai": "pydantic_ai",
     "llama_index": "llama_index",
+    "llama_index_stream": "llama_index",
     "llama_index_agent": "llama_index",
     "haystack": "haystack",
     "haystack_agent": "haystack",
 }
 CALLS = {"langgraph", "openai_agents", "pydantic_ai", "llama_index_agent", "haystack_agent"}
-RETRIEVES = {"langgraph", "llama_index", "haystack"}
-REPORTS_NO_TOKENS = {"llama_index"}
+RETRIEVES = {"langgraph", "langchain", "llama_index", "llama_index_stream", "haystack"}
+REPORTS_NO_TOKENS = {"llama_index", "llama_index_stream"}
 AGENTS = {"openai_agents": "Fees"}
 
 
@@ -78,6 +80,7 @@ def test_the_answer_has_what_the_model_saw(
         assert [call.get("agent") for call in tool_calls] == [AGENTS.get(name)] * len(calls)
         assert row["context"] == ([f"Fees of {country}."] if name in RETRIEVES else [])
         assert row["context_sources"] == ([f"{country}.md"] if name in RETRIEVES else [])
+        assert (row.get("first_token_s") is not None) == (name == "llama_index_stream")
         expected = {f"{kind}_tokens": count for kind, count in model.tokens[country].items()}
         assert row["usage"] == ({} if name in REPORTS_NO_TOKENS else expected), json.dumps(row)
 

@@ -48,6 +48,8 @@ class Model:
                 self.calls[country] = {"name": "get_fee", "country": country, "result": str(output)}
             self.tokens.setdefault(country, Counter()).update(tokens)
         answer = f"The fee in {country} is known." if outputs or not body.get("tools") else ""
+        if body.get("stream"):
+            return Response(_streamed(country, answer), headers={"Content-Type": "text/event-stream"})
         return Response((_chat if is_chat else _responses)(country, answer, tokens))
 
 
@@ -86,6 +88,22 @@ def _chat(country: str, answer: str, tokens: dict[str, int]) -> dict[str, Any]:
             "total_tokens": sum(tokens.values()),
         },
     }
+
+
+def _streamed(country: str, answer: str) -> bytes:
+    """Return the chunks of a chat completion, one for each word."""
+    head = {
+        "id": f"chatcmpl-{country}",
+        "object": "chat.completion.chunk",
+        "created": 1,
+        "model": "gpt-4o-2024",
+    }
+    deltas: list[dict[str, str]] = [{"role": "assistant", "content": ""}]
+    deltas += [{"content": word} for word in re.findall(r"\S+\s*", answer)]
+    choices = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
+    choices.append({"index": 0, "delta": {}, "finish_reason": "stop"})
+    events = [json.dumps({**head, "choices": [choice]}) for choice in choices]
+    return "".join(f"data: {event}\n\n" for event in [*events, "[DONE]"]).encode()
 
 
 def _responses(country: str, answer: str, tokens: dict[str, int]) -> dict[str, Any]:

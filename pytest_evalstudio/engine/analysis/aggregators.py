@@ -15,8 +15,7 @@ from pytest_evalstudio.core.errors import DataError, EvaluationError
 from pytest_evalstudio.core.text import EXCERPT_CHARS
 from pytest_evalstudio.core.tracing import SpanStatus
 from pytest_evalstudio.engine.analysis.confirmations import ConfirmationCounter
-from pytest_evalstudio.engine.analysis.coverage import CoverageCounter
-from pytest_evalstudio.engine.analysis.incomplete import IncompleteCounter
+from pytest_evalstudio.engine.analysis.coverage import CoverageCounter, IncompleteCounter
 from pytest_evalstudio.engine.analysis.repeats import RepeatAggregator
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of
 from pytest_evalstudio.engine.analysis.samples import (

@@ -14,10 +14,14 @@ from pytest_evalstudio.core.plugins.evaluator import Aggregates
 from pytest_evalstudio.core.problems import Insight, Problem
 from pytest_evalstudio.engine.analysis.aggregators import Aggregator, ModelAggregator
 from pytest_evalstudio.engine.analysis.confirmations import NO_CONFIRMATIONS, Confirmations
-from pytest_evalstudio.engine.analysis.coverage import COMPLETE, Coverage
+from pytest_evalstudio.engine.analysis.coverage import (
+    COMPLETE,
+    NO_INCOMPLETE_ANSWERS,
+    Coverage,
+    IncompleteAnswers,
+)
 from pytest_evalstudio.engine.analysis.flip_rates import FlipRate, Sensitivity, flip_rates, sensitivities
 from pytest_evalstudio.engine.analysis.gates import GateResult, TermValue, evaluate_gates, parse_gate
-from pytest_evalstudio.engine.analysis.incomplete import NO_INCOMPLETE_ANSWERS, IncompleteAnswers
 from pytest_evalstudio.engine.analysis.insights import find_insights, hardest_cases
 from pytest_evalstudio.engine.analysis.judging import JudgingFigures, judging_figures
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard, build_leaderboards

@@ -13,9 +13,9 @@ from msgspec import Struct, structs
 
 from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import Answer, EndOfConversation, Exchange, Prompt, Turn
+from pytest_evalstudio.core.codes import worst_reason
 from pytest_evalstudio.core.conversations import SimulatedUser
 from pytest_evalstudio.core.errors import EvalStudioError
-from pytest_evalstudio.core.finish_reasons import worst_reason
 from pytest_evalstudio.core.steps import Step
 from pytest_evalstudio.core.tool_calls import call_text
 from pytest_evalstudio.core.tracing import SpanStatus

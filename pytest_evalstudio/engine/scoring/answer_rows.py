@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import NOTHING, Answer, Exchange
-from pytest_evalstudio.core.finish_reasons import reason_in
+from pytest_evalstudio.core.codes import reason_in
 from pytest_evalstudio.core.states import ApplicationState
 from pytest_evalstudio.core.steps import Step
 from pytest_evalstudio.core.tool_calls import ToolCall

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from pytest_evalstudio.core.cases import Case, EndOfConversation
-from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
-from pytest_evalstudio.core.finish_reasons import INCOMPLETE, is_incomplete, worst_reason
+from pytest_evalstudio.core.codes import INCOMPLETE, ItemCode, OutcomeCode, is_incomplete, worst_reason
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.repeats import PassPolicy
 from pytest_evalstudio.core.text import is_blank

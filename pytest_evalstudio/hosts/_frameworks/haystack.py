@@ -7,6 +7,7 @@ from typing import Any
 
 from pytest_evalstudio.core.cases import Answer
 from pytest_evalstudio.core.usage import total_usage
+from pytest_evalstudio.core.codes import finish_reason
 from pytest_evalstudio.hosts._frameworks.parts import (
     Calls,
     RetrievedChunk,
@@ -47,6 +48,7 @@ def read(result: Any) -> Answer:
         text=text,
         tool_calls=calls.all(),
         usage=total_usage([meta.get("usage") for meta in metas]),
+        finish_reason=finish_reason(metas[-1].get("finish_reason")) if metas else "",
         served_model=str(metas[-1].get("model") or "") if metas else "",
         **context([_chunk(document) for document in documents]),
     )

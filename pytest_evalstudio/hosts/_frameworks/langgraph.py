@@ -7,6 +7,7 @@ from typing import Any
 
 from pytest_evalstudio.core.cases import Answer
 from pytest_evalstudio.core.usage import total_usage
+from pytest_evalstudio.hosts._frameworks.langchain import reason_of
 from pytest_evalstudio.hosts._frameworks.parts import (
     Calls,
     RetrievedChunk,
@@ -47,6 +48,7 @@ def read(state: Any) -> Answer:
         text=text_of(structured) if structured is not None else _text(last),
         tool_calls=calls.all(),
         usage=total_usage([message.usage_metadata for message in models]),
+        finish_reason=reason_of(models[-1]) if models else "",
         served_model=str(models[-1].response_metadata.get("model_name") or "") if models else "",
         **context(chunks),
     )

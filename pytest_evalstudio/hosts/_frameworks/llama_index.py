@@ -9,6 +9,7 @@ from pytest_evalstudio.core.cases import Answer
 from pytest_evalstudio.core.usage import total_usage
 from pytest_evalstudio.hosts._frameworks.parts import (
     Calls,
+    Context,
     RetrievedChunk,
     context,
     roots,
@@ -39,8 +40,13 @@ def read(result: Any) -> Answer:
     return _agent_result(result) if _is_output(result) else _engine(result)
 
 
+def retrieved(nodes: Iterable[Any]) -> Context:
+    """Return the context that an engine retrieved."""
+    return context(list(_chunks(nodes)))
+
+
 def _engine(result: Any) -> Answer:
-    return Answer(text=text_of(result.response), **context(list(_chunks(result.source_nodes))))
+    return Answer(text=text_of(result.response), **retrieved(result.source_nodes))
 
 
 def _agent(events: Iterable[Any]) -> Answer:

@@ -7,6 +7,7 @@ from typing import Any
 from pytest_evalstudio.core.cases import Answer
 from pytest_evalstudio.core.usage import total_usage
 from pytest_evalstudio.hosts._frameworks.parts import Calls, roots, text_of
+from pytest_evalstudio.core.codes import finish_reason
 
 _CALLS = ("tool-call", "builtin-tool-call")
 _OUTPUTS = ("tool-return", "builtin-tool-return")
@@ -39,5 +40,6 @@ def read(result: Any) -> Answer:
         text=text_of(result.output),
         tool_calls=calls.all(),
         usage=total_usage([response.usage for response in responses]),
+        finish_reason=finish_reason(getattr(responses[-1], "finish_reason", "")) if responses else "",
         served_model=str(responses[-1].model_name or "") if responses else "",
     )

@@ -8,7 +8,14 @@ from typing import Any, NamedTuple
 from pytest_evalstudio.core.cases import Answer
 from pytest_evalstudio.core.errors import exception_text
 from pytest_evalstudio.core.plugins.host import HostFault
-from pytest_evalstudio.hosts._frameworks import haystack, langgraph, llama_index, openai_agents, pydantic_ai
+from pytest_evalstudio.hosts._frameworks import (
+    haystack,
+    langchain,
+    langgraph,
+    llama_index,
+    openai_agents,
+    pydantic_ai,
+)
 
 
 class _Framework(NamedTuple):
@@ -18,6 +25,7 @@ class _Framework(NamedTuple):
 
 FRAMEWORKS: Mapping[str, _Framework] = {
     "LangGraph": _Framework(langgraph.recognises, langgraph.read),
+    "LangChain": _Framework(langchain.recognises, langchain.read),
     "OpenAI Agents SDK": _Framework(openai_agents.recognises, openai_agents.read),
     "pydantic-ai": _Framework(pydantic_ai.recognises, pydantic_ai.read),
     "LlamaIndex": _Framework(llama_index.recognises, llama_index.read),

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct, field
 
 from pytest_evalstudio.comparison.results import ItemChange
-from pytest_evalstudio.core.finish_reasons import INCOMPLETE, reason_in
+from pytest_evalstudio.core.codes import INCOMPLETE, reason_in
 from pytest_evalstudio.engine.quick_json import written
 from pytest_evalstudio.record.codec import portable
 from pytest_evalstudio.record.schema import (
