@@ -22,9 +22,9 @@ from pytest_evalstudio.hosts._completions import (
     thoughts_in,
 )
 from pytest_evalstudio.hosts._connected import check_arguments
-from pytest_evalstudio.hosts._faults import quoted, withheld
+from pytest_evalstudio.hosts._faults import is_transport_error, quoted, withheld
 from pytest_evalstudio.hosts._grades import TOP_LOGPROBS, grade_probabilities, tokens_of
-from pytest_evalstudio.hosts._malformed import CHECK_REPLY
+from pytest_evalstudio.hosts._malformed import CHECK_REPLY, broken_off
 from pytest_evalstudio.hosts._messages import messages
 from pytest_evalstudio.hosts._openai import OpenAIService
 from pytest_evalstudio.hosts._refusals import CONTENT_CAUSES
@@ -153,15 +153,18 @@ class ChatCompletions(OpenAIService):
         collected = StreamedCompletion()
         stream = await client.chat.completions.create(**request)
         async with stream:
-            async for chunk in stream:
-                if error := error_in(chunk):
-                    raise self.error_fault(error)
-                collected.add(chunk, time.perf_counter() - start)
+            try:
+                async for chunk in stream:
+                    if error := error_in(chunk):
+                        raise self.error_fault(error)
+                    collected.add(chunk, time.perf_counter() - start)
+            except Exception as exc:
+                if is_transport_error(exc):  # the reply had begun: the connection was there
+                    raise broken_off(self.url) from exc
+                raise
             collected.request_id = stream.response.headers.get("x-request-id") or collected.id
         if collected.finish_reason is None:
-            raise HostFault(
-                f"{self.url} ended the stream before the answer was complete; check the service", retry=True
-            )
+            raise broken_off(self.url)
         return self._read(collected, first_token_s=collected.first_token_s)
 
     def _read_safely(self, reply: Any) -> Answer:

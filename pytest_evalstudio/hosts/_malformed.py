@@ -12,6 +12,8 @@ from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.hosts._faults import causes, innermost, quoted
 
 CHECK_REPLY = "check that url is the address of the service, and its version"
+_UNFINISHED = "complete message body"
+"""Words of h11 for a body that ends before its length; its errors have no codes."""
 
 
 def reply_fault(
@@ -28,6 +30,12 @@ def reply_fault(
     return HostFault(
         f"{url} sent a reply that is not one of this service: {_fact(exc, mask)}; {CHECK_REPLY}", retry=retry
     )
+
+
+def broken_off(url: str) -> HostFault:
+    """Return the fault for a reply that ends in its middle, e.g. since the service crashed while it wrote."""
+    fact = f"{url} ended the stream before the answer was complete"
+    return HostFault(f"{fact}; check the service", retry=True, cause="reply_broken_off")
 
 
 def connection_fault(url: str, exc: BaseException, mask: Callable[[str], str]) -> HostFault:
@@ -53,6 +61,8 @@ def connection_fault(url: str, exc: BaseException, mask: Callable[[str], str]) -
             return HostFault(
                 f"{location}: {fact}; check the scheme of url (http or https)", retry=True, cause="tls"
             )
+        if type(cause).__name__ == "RemoteProtocolError" and _UNFINISHED in str(cause):
+            return broken_off(url)
         if isinstance(cause, ConnectionResetError | BrokenPipeError):
             return HostFault(
                 f"{location}: the service closed it; check the service", retry=True, cause="connection_closed"

@@ -33,7 +33,7 @@ from pytest_evalstudio.hosts._faults import (
     status_fault,
     withheld,
 )
-from pytest_evalstudio.hosts._malformed import CHECK_REPLY, connection_fault, reply_fault
+from pytest_evalstudio.hosts._malformed import CHECK_REPLY, broken_off, connection_fault, reply_fault
 from pytest_evalstudio.hosts._messages import messages, system_text
 from pytest_evalstudio.hosts._tools import HostTools
 
@@ -94,9 +94,14 @@ class AnthropicLLM(ClientHost):
                 return self._read(await client.messages.create(**request))
             start, first_token_s = time.perf_counter(), None
             async with client.messages.stream(**request) as stream:
-                async for event in stream:
-                    if first_token_s is None and event.type == "content_block_delta":
-                        first_token_s = time.perf_counter() - start
+                try:
+                    async for event in stream:
+                        if first_token_s is None and event.type == "content_block_delta":
+                            first_token_s = time.perf_counter() - start
+                except Exception as exc:
+                    if is_transport_error(exc):  # the reply had begun: the connection was there
+                        raise broken_off(self.url) from exc
+                    raise
                 return self._read(await stream.get_final_message(), first_token_s, stream.request_id)
         except HostFault:
             raise
@@ -159,9 +164,7 @@ class AnthropicLLM(ClientHost):
             block.model_dump(mode="json") for block in blocks if getattr(block, "type", "") == "tool_use"
         )
         if reply.stop_reason is None:
-            raise HostFault(
-                f"{self.url} ended the stream before the answer was complete; check the service", retry=True
-            )
+            raise broken_off(self.url)
         reason = finish_reason(reply.stop_reason)
         if reason == CONTENT_FILTER and not text:
             raise withheld()

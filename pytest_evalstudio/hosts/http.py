@@ -1,10 +1,9 @@
-"""Any HTTP service that answers in JSON, described by the configuration alone."""
+"""Any HTTP service that answers in JSON or in plain text, described by the configuration alone."""
 
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -19,7 +18,8 @@ from pytest_evalstudio.hosts._bodies import reply_limit
 from pytest_evalstudio.hosts._connected import Connected, check_url, require_package, send_traceparent
 from pytest_evalstudio.hosts._costs import note_cost
 from pytest_evalstudio.hosts._faults import is_transport_error, quoted, status_fault
-from pytest_evalstudio.hosts._malformed import connection_fault, reply_fault
+from pytest_evalstudio.hosts._http_streams import Event, StreamReader, events_in, json_lines_in
+from pytest_evalstudio.hosts._malformed import broken_off, connection_fault, reply_fault
 from pytest_evalstudio.hosts._messages import messages
 from pytest_evalstudio.hosts._replies import POINTERS, joined_parts, parts_of, read_reply
 from pytest_evalstudio.hosts._templates import LISTS, check_template, filled, filled_text, names_in
@@ -34,6 +34,14 @@ REMEDIES: Mapping[int, str] = {
     422: "check body",
 }
 
+_WHOLE: Mapping[str, str] = {"answer": "/answer"}
+"""Default of `reply`."""
+_OF_JSON: Mapping[str, Callable[[AsyncIterator[str]], AsyncIterator[Event]]] = {
+    "events": events_in,
+    "ndjson": json_lines_in,
+}
+_HTML = "text/html"
+
 
 @host(
     "http",
@@ -46,7 +54,7 @@ REMEDIES: Mapping[int, str] = {
 )
 @dataclass(kw_only=True)
 class HttpService(Connected):
-    """A service that takes a prompt and answers with JSON.
+    """A service that takes a prompt and answers with JSON or plain text.
 
     The names prompt, key (of the test case), system, conversation, messages, corpus, model, run and session
     (id of the conversation) in double braces are replaced in `url`, `headers`, `query` and `body`, e.g.
@@ -65,7 +73,10 @@ class HttpService(Connected):
             requests never share cookies.
         state_url: address that is read before and after a question or conversation, for `final_state`: the
             state of the application as JSON.
-        stream: whether the reply consists of server-sent events, whose answers are joined.
+        format: form of the reply: "json"; "text" (plain text, which is the answer); "events" (server-sent
+            events with JSON), "text_events" (with plain text) or "ndjson" (lines of JSON), whose answers are
+            joined. "" is "events" with `stream`, else "json".
+        stream: whether the reply consists of server-sent events; the same as `format = "events"`.
     """
 
     url: str
@@ -74,7 +85,8 @@ class HttpService(Connected):
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     query: Mapping[str, str] = field(default_factory=dict)
     body: Any = field(default_factory=lambda: {"prompt": "{{ prompt }}"})
-    reply: Mapping[str, str] = field(default_factory=lambda: {"answer": "/answer"})
+    reply: Mapping[str, str] = field(default_factory=lambda: dict(_WHOLE))
+    format: Literal["", "json", "text", "events", "text_events", "ndjson"] = ""
     stream: bool = False
     cookies: bool = False
     state_url: str = ""
@@ -99,6 +111,7 @@ class HttpService(Connected):
         for field_name in ("url", "headers", "query", "body"):
             has_lists = field_name == "body" and self.method != "GET"
             check_template(getattr(self, field_name), field_name, has_lists=has_lists)
+        self._check_format()
         for name, pointer in self.reply.items():
             if name not in POINTERS:
                 hint = nearest(name, POINTERS) or f"Known keys: {', '.join(POINTERS)}"
@@ -108,10 +121,27 @@ class HttpService(Connected):
         if not {"answer", "tool_calls"} & set(self.reply):
             raise ConfigurationError('reply: has no answer; add answer = "/POINTER"')
 
+    def _check_format(self) -> None:
+        """Check that format, stream and reply go together.
+
+        Raises:
+            ConfigurationError: if they do not.
+        """
+        if self.stream and self.format == "json":
+            raise ConfigurationError('stream = true: a reply of the format "json" has no parts; leave it out')
+        if self._format in ("text", "text_events") and self.reply != dict(_WHOLE):
+            raise ConfigurationError(
+                f"reply: a reply of the format {self._format!r} is the answer and has no parts; leave it out"
+            )
+
+    @property
+    def _format(self) -> str:
+        return self.format or ("events" if self.stream else "json")
+
     async def answer(self, prompt: Prompt) -> Answer:
         try:
             before = await self._state(prompt) if self.state_url and not prompt.conversation else None
-            answer = await (self._streamed(prompt) if self.stream else self._at_once(prompt))
+            answer = await self._replied(prompt)
             if self.state_url:
                 after = await self._state(prompt)
                 answer = replace(answer, state=ApplicationState(after=after, before=before))
@@ -230,9 +260,9 @@ class HttpService(Connected):
                     not_supported=True,
                 )
 
-    async def _sent(self, prompt: Prompt, *, stream: bool = False) -> Any:
+    async def _sent(self, prompt: Prompt) -> Any:
         """Send a prompt; the cookies of the response are those of the conversation."""
-        response = await self._opened_client().send(self._request(prompt), stream=stream)
+        response = await self._opened_client().send(self._request(prompt), stream=True)
         if self.cookies and prompt.session:
             self._cookies.setdefault(prompt.session, type(response.cookies)()).extract_cookies(response)
         return response
@@ -253,42 +283,53 @@ class HttpService(Connected):
             text = quoted(response.text, self._mask)
             raise HostFault(f"{self.state_url} sent a state that is not JSON but {text!r}; check it") from exc
 
-    async def _at_once(self, prompt: Prompt) -> Answer:
-        response = await self._sent(prompt)
-        self._check_status(response)
-        try:
-            document = response.json()
-        except ValueError as exc:
-            text = quoted(response.text, self._mask)
-            fact = f"is not JSON but {text!r}" if text else "is empty"
-            raise HostFault(f"{self.url} sent a reply that {fact}; check url") from exc
-        return self._answer(parts_of(document, self.reply))
+    async def _replied(self, prompt: Prompt) -> Answer:
+        """Send a prompt and read the reply in its format.
 
-    async def _streamed(self, prompt: Prompt) -> Answer:
-        start, first_token_s = time.perf_counter(), None
-        events: list[Any] = []
-        response = await self._sent(prompt, stream=True)
+        Raises:
+            HostFault: if the status is an error, or the reply breaks off or is not in its format.
+        """
+        reader = StreamReader(self.url, self._mask)
+        response = await self._sent(prompt)
         try:
             if response.status_code >= 300:
                 await response.aread()
             self._check_status(response)
-            async for text in _event_texts(response.aiter_lines()):
-                if text.strip() == "[DONE]":
-                    break
-                try:
-                    events.append(json.loads(text))
-                except ValueError as exc:
-                    message = quoted(text, self._mask)
-                    fact = f"{self.url} sent an event that is not JSON but {message!r}"
-                    raise HostFault(f"{fact}; check url and stream") from exc
-                first_token_s = first_token_s or time.perf_counter() - start
+            return await self._read(response, reader)
+        except Exception as exc:
+            if is_transport_error(exc):  # the headers had arrived: the connection was there
+                raise broken_off(self.url) from exc
+            raise
         finally:
             await response.aclose()
-        if not events:
-            raise HostFault(
-                f"{self.url} ended the stream before the answer was complete; check the service", retry=True
-            )
-        return self._answer(joined_parts(events, self.reply), first_token_s)
+
+    async def _read(self, response: Any, reader: StreamReader) -> Answer:
+        texts = response.aiter_text()
+        if self._format == "json":
+            await response.aread()
+            return self._answer(parts_of(self._document(response), self.reply))
+        if self._format in _OF_JSON:
+            values = await reader.values(_OF_JSON[self._format](texts))
+            return self._answer(joined_parts(values, self.reply), reader.first_part_s)
+        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind == _HTML:
+            await response.aread()
+            text = quoted(response.text, self._mask)
+            raise HostFault(f"{self.url} sent a page of HTML and no text: {text}; check url")
+        if self._format == "text":
+            text = await reader.text(texts)
+        else:
+            text = await reader.text_of_events(events_in(texts))
+        return self._answer({"answer": text}, reader.first_part_s)
+
+    def _document(self, response: Any) -> Any:
+        try:
+            return response.json()
+        except ValueError as exc:
+            text = quoted(response.text, self._mask)
+            fact = f"is not JSON but {text!r}" if text else "is empty"
+            hint = " and format" if text else ""
+            raise HostFault(f"{self.url} sent a reply that {fact}; check url{hint}") from exc
 
     def _answer(self, parts: Mapping[str, Any], first_token_s: float | None = None) -> Answer:
         answer = read_reply(parts, self.reply, self.url, self._mask, first_token_s=first_token_s)
@@ -316,16 +357,3 @@ def _in_url(value: Any) -> str:
     from urllib.parse import quote
 
     return quote(value if isinstance(value, str) else json.dumps(value), safe="")
-
-
-async def _event_texts(lines: AsyncIterator[str]) -> AsyncIterator[str]:
-    """Yield the data of each server-sent event; its lines are joined by line breaks."""
-    data: list[str] = []
-    async for line in lines:
-        if line.startswith("data:"):
-            data.append(line[5:].removeprefix(" "))
-        elif not line and data:
-            yield "\n".join(data)
-            data = []
-    if data:
-        yield "\n".join(data)

@@ -28,7 +28,7 @@ from pytest_evalstudio.hosts._faults import (
     quoted,
     status_fault,
 )
-from pytest_evalstudio.hosts._malformed import connection_fault, reply_fault
+from pytest_evalstudio.hosts._malformed import broken_off, connection_fault, reply_fault
 from pytest_evalstudio.hosts._messages import counts, messages, system_text
 from pytest_evalstudio.hosts._tools import HostTools
 
@@ -149,12 +149,17 @@ class Ollama(ClientHost):
         thoughts: list[str] = []
         calls: list[Any] = []
         last = None
-        async for last in parts:
-            if first_token_s is None and (last.message.content or last.message.tool_calls):
-                first_token_s = time.perf_counter() - start
-            texts.append(last.message.content or "")
-            thoughts.append(_thinking(last.message))
-            calls += last.message.tool_calls or ()
+        try:
+            async for last in parts:
+                if first_token_s is None and (last.message.content or last.message.tool_calls):
+                    first_token_s = time.perf_counter() - start
+                texts.append(last.message.content or "")
+                thoughts.append(_thinking(last.message))
+                calls += last.message.tool_calls or ()
+        except Exception as exc:
+            if last is not None and is_transport_error(exc):  # the connection was there
+                raise broken_off(self.url) from exc
+            raise
         return self._read(last, "".join(texts), calls, "".join(thoughts), first_token_s)
 
     def _read(
@@ -166,9 +171,7 @@ class Ollama(ClientHost):
             HostFault: if the reply is not complete.
         """
         if reply is None or not reply.done:
-            raise HostFault(
-                f"{self.url} ended the stream before the answer was complete; check the service", retry=True
-            )
+            raise broken_off(self.url)
         usage = counts({"input_tokens": reply.prompt_eval_count, "output_tokens": reply.eval_count})
         reason = finish_reason(reply.done_reason)
         if reason == LENGTH:
