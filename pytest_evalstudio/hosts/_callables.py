@@ -125,7 +125,7 @@ class Call:
         if not isinstance(returned, str | Mapping | Answer | list):
             from pytest_evalstudio.hosts._frameworks.streams import joined
 
-            returned = await joined(returned, began, start)
+            returned = await joined(returned, began, functools.partial(called, start=start))
         return to_answer(returned, self.label)
 
     def _check_attachments(self, prompt: Prompt) -> None:

@@ -201,6 +201,12 @@ class ChatCompletions(OpenAIService):
         except ValueError as exc:
             fact = f"{self.url} sent tool calls that cannot be read: {quoted(str(exc), self._mask)}"
             raise HostFault(f"{fact}; {CHECK_REPLY}") from None
+        thoughts = thoughts_in(reply.choices[0].message)
+        if text is None and not calls and thoughts:
+            raise HostFault(
+                f"{self.url} sent thoughts and no text (finish_reason {finish!r}); let the model answer without"
+                " thinking, or raise max_tokens"
+            )
         if not isinstance(text, str) and not calls:
             raise HostFault(
                 f"{self.url} sent a reply without a text: choices[0].message.content is null (finish_reason"
@@ -212,7 +218,7 @@ class ChatCompletions(OpenAIService):
             cost = self.reported_cost(models, getattr(reply, "usage", None))
         return Answer(
             text=text if isinstance(text, str) else "",
-            thoughts=thoughts_in(reply.choices[0].message),
+            thoughts=thoughts,
             usage=usage,
             cost_usd=cost,
             tool_calls=calls,

@@ -38,6 +38,9 @@ REMEDIES: Mapping[int, str] = {
     403: "check that api_key may use this model",
     404: "check url, and pull the model: ollama pull MODEL",
 }
+_JSON = "json"
+_REFUSING = frozenset({"http_400", "http_500", "http_501"})
+"""Causes of faults by which a server may refuse the form of a reply; its message then names `format`."""
 _SET_BY_HOST = ("model", "messages", "stream", "options", "keep_alive")
 
 
@@ -74,6 +77,7 @@ class Ollama(ClientHost):
     keep_alive: str | float | None = None
     stream: bool = False
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    _refused: set[str] = field(default_factory=set, init=False, repr=False)
 
     def open(self, tools: HostTools) -> None:
         """Check what can be checked without a request.
@@ -87,8 +91,25 @@ class Ollama(ClientHost):
         check_arguments(self.arguments, _SET_BY_HOST)
 
     async def answer(self, prompt: Prompt) -> Answer:
+        form = self._form(prompt)
         try:
-            request = self._request(prompt)
+            return await self._answered(prompt, form)
+        except HostFault as fault:
+            # Versions before 0.5 know no schema, and some models no grammar at all.
+            if form is None or fault.cause not in _REFUSING or "format" not in str(fault):
+                raise
+            self._refused.add(_name(form))
+            return await self.answer(prompt)
+
+    def _form(self, prompt: Prompt) -> Any:
+        """Return the value of `format` for a judge's reply, None for a reply without a form."""
+        if prompt.reply_schema is None or "format" in self.arguments:
+            return None
+        return next((form for form in (prompt.reply_schema, _JSON) if _name(form) not in self._refused), None)
+
+    async def _answered(self, prompt: Prompt, form: Any) -> Answer:
+        try:
+            request = self._request(prompt, form)
             if self.stream:
                 return await self._streamed(await self._opened_client().chat(**request, stream=True))
             reply = await self._opened_client().chat(**request)
@@ -130,7 +151,7 @@ class Ollama(ClientHost):
                 self._client._client.headers.pop("authorization", None)
         return self._client
 
-    def _request(self, prompt: Prompt) -> dict[str, Any]:
+    def _request(self, prompt: Prompt, form: Any) -> dict[str, Any]:
         system = system_text(self.system_prompt, prompt)
         settings = {"temperature": self.temperature, "seed": self.seed}
         options = {**{name: value for name, value in settings.items() if value is not None}, **self.options}
@@ -139,7 +160,7 @@ class Ollama(ClientHost):
             "messages": [*([{"role": "system", "content": system}] if system else []), *_messages(prompt)],
             **({"options": options} if options else {}),
             **({"keep_alive": self.keep_alive} if self.keep_alive is not None else {}),
-            **({"format": prompt.reply_schema} if prompt.reply_schema is not None else {}),
+            **({"format": form} if form is not None else {}),
             **self.arguments,
         }
 
@@ -216,6 +237,10 @@ class Ollama(ClientHost):
         if is_unknown_argument(exc):
             return HostFault(f"{quoted(str(exc), self._mask)}; check arguments")
         return reply_fault(self.url, exc, self._mask)
+
+
+def _name(form: Any) -> str:
+    return _JSON if form == _JSON else "schema"
 
 
 def _thinking(message: Any) -> str:

@@ -261,7 +261,7 @@ def _plain(message: Json) -> Json:
     return message
 
 
-def _finish_reason(value: object) -> str:
+def _finish_reason(value: Json) -> str:
     """Return the reason of the first choice; the attribute is a list, or the JSON of one."""
     value = parsed(value)
     first = value[0] if isinstance(value, list | tuple) and value else value

@@ -62,7 +62,8 @@ def test_plain_text_events_are_joined(ask, size, end):
 
 
 def test_events_that_are_no_text_are_left_out(ask):
-    body = ": comment\n\nevent: metadata\ndata: {}\n\nevent: data\ndata: 5\n\ndata:  USD\n\nevent: end\ndata: x\n\n"
+    names = "event: metadata\ndata: {}\n\nevent: data\ndata: 5\n\ndata:  USD\n\nevent: end\ndata: x\n\n"
+    body = f": comment\n\n{names}"
     assert ask(sent(body), format="text_events").text == "5 USD"
 
 

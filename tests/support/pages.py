@@ -12,7 +12,8 @@ DOCS = ROOT / "docs"
 PAGES = (README, *sorted(DOCS.rglob("*.md")))
 
 _BLOCK = re.compile(
-    r'^```\w* (?P<kind>example|adapter)="(?P<name>\w+)"(?: title="(?P<title>[^"]+)")?\n(?P<body>.*?)^```$',
+    r'^```\w* (?P<kind>example|adapter|local_judge)="(?P<name>\w+)"(?: title="(?P<title>[^"]+)")?\n'
+    r"(?P<body>.*?)^```$",
     re.DOTALL | re.MULTILINE,
 )
 _TUTORIAL = re.compile(
@@ -57,6 +58,11 @@ def examples() -> dict[str, Example]:
 def adapters() -> dict[str, Example]:
     """Return the recipes for frameworks by their names; "all" has the files that all of them use."""
     return _examples("adapter")
+
+
+def local_judges() -> dict[str, Example]:
+    """Return the recipes for judges on this machine; "all" has the files that all of them use."""
+    return _examples("local_judge")
 
 
 def _examples(kind: str) -> dict[str, Example]:

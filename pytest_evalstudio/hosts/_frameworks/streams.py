@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from pytest_evalstudio.core.cases import Answer
-from pytest_evalstudio.hosts._callables import called
 from pytest_evalstudio.hosts._frameworks.llama_index import retrieved
 from pytest_evalstudio.hosts._frameworks.parts import roots
-from pytest_evalstudio.hosts._threads import Start
 
+Called = Callable[..., Awaitable[Any]]
+"""Calls the user's code: `_callables.called` with its keyword `blocks`."""
 _STREAMS = frozenset({"StreamingResponse", "AsyncStreamingResponse", "StreamingAgentChatResponse"})
 
 
-async def joined(result: Any, began: float, start: Start) -> object:
+async def joined(result: Any, began: float, called: Called) -> object:
     """Return the answer of a stream of LlamaIndex; any other result as it is.
 
     Args:
         began: time at which the call began, by `time.perf_counter`.
-        start: starts blocking work.
+        called: calls code, in another thread where it blocks.
 
     Raises:
         HostFault: if the stream fails.
@@ -33,7 +33,7 @@ async def joined(result: Any, began: float, start: Start) -> object:
     elif _is_async(result):
         await called(lambda: parts.take_async(result), blocks=False)
     else:
-        await called(lambda: parts.take(result), start=start)
+        await called(lambda: parts.take(result))
     return Answer(
         text="".join(parts.texts),
         first_token_s=parts.first_token_s,
