@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pytest_evalstudio.core.cases import Answer
-from pytest_evalstudio.core.usage import total_usage
 from pytest_evalstudio.core.codes import finish_reason
+from pytest_evalstudio.core.usage import total_usage
 from pytest_evalstudio.hosts._frameworks.parts import (
     Calls,
     RetrievedChunk,

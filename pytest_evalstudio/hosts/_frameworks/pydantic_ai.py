@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from pytest_evalstudio.core.cases import Answer
+from pytest_evalstudio.core.codes import finish_reason
 from pytest_evalstudio.core.usage import total_usage
 from pytest_evalstudio.hosts._frameworks.parts import Calls, roots, text_of
-from pytest_evalstudio.core.codes import finish_reason
 
 _CALLS = ("tool-call", "builtin-tool-call")
 _OUTPUTS = ("tool-return", "builtin-tool-return")
