@@ -60,7 +60,7 @@ _ONCE = rf"\b(?:once|when|if|as soon as|until|unless) (?:i|we) (?:have|get|know|
 _WHAT_IS = r"\bwhat(?:'s| is| was)(?: (?:your|the|that))(?: (?:best|full|current))? ?"
 _END = (
     r"(?=\s*(?:[?.,!:;]|\Z|(?:again|please|once|one more|here|below|first|handy|at hand|ready|so"
-    r"|to|for|with|now|and|where|at which|you)\b))"
+    r"|to|for|with|before|now|and|where|at which|you)\b))"
 )
 _BARE_END = r"(?=\s*(?:[?.,!:;]|\Z|(?:again|please|once|one more|first)\b))"
 _OFFER = re.compile(
@@ -97,7 +97,8 @@ _FURTHER: dict[str, str] = {
     ),
     "birth_date": r"\bwhen were you born\b",
     "postal_address": (
-        r"\bwhere do you live\b|\b(?:what|which) address (?:should|can|do|may|shall)\b"
+        r"\bwhere do you live\b|\b(?:tell me|confirm|say) where you live\b"
+        r"|\b(?:what|which) address (?:should|can|do|may|shall)\b"
         r"|\bwhere (?:should|shall|can|do) (?:i|we) (?:ship|deliver)\b"
     ),
     "amount": (
@@ -172,7 +173,7 @@ def _general(name: str) -> tuple[str, ...]:
     return (
         rf"\bdo you (?:happen to )?(?:have|know) {_OWN}{name}{_END}",
         rf"\bwhat {_OWN}{name} (?:is|was)\b",
-        rf"(?:\A|[,:;] ?|\band )\s*your {name}(?:,? please\b|,? again\b| was\s*\?|\s*\?)",
+        rf"(?:\A|[,:;] ?|\band )\s*your {name}(?:,? please\b|,? again\b| (?:is|was)\s*\?|\s*\?)",
     )
 
 

@@ -104,7 +104,7 @@ STEPS = [
         "agent": "desk",
         "started_s": 5.0,
         "duration_s": 1.0,
-        "usage": {"in": 9},
+        "usage": {"input_tokens": 9},
     },
     {"kind": "tool", "call": 0, "agent": "desk", "started_s": 6.0, "duration_s": 3.0, "id": "t"},
     {"kind": "message", "text": "Done.", "agent": "billing", "parent": "t", "cost_usd": 0.5},
