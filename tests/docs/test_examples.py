@@ -52,6 +52,7 @@ SCRIPTS = {
     "perturbing": "perturb_fees.py",
     "suite": "build_suite.py",
     "listing": "list_evaluators.py",
+    "names": "documented.py",
     "precomputed": "precomputed.py",
     "score": "score_logs.py",
 }
