@@ -108,3 +108,13 @@ def axe() -> str:
     if not Path(place).is_file():
         pytest.skip("AXE_CORE names no axe.min.js; tox -e browser gets it by npm")
     return Path(place).read_text(encoding="utf-8")
+
+
+@pytest.fixture(autouse=True)
+def _no_open_programs() -> Iterator[None]:
+    """Close the programs that a test has left open, so that none resolves the imports of another test."""
+    yield
+    programs = sys.modules.get("pytest_evalstudio.core.programs")
+    for program in list(programs._table.programs.values()) if programs is not None else ():
+        program._users = 1
+        program.close()

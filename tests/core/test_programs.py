@@ -12,6 +12,7 @@ from types import ModuleType
 
 import pytest
 
+from pytest_evalstudio.core import programs as core_programs
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.programs import Program, open_program
 
@@ -22,6 +23,12 @@ Open = Callable[..., Program]
 def program(tmp_path: Path) -> Iterator[Open]:
     """Open programs of files, where `in_package_x` is `pkg/x.py`; close and forget them after the test."""
     before = dict(sys.modules)
+    table = core_programs._table
+    # Other tests of this process may have left a program open.
+    others, owners = dict(table.programs), dict(table.owners)
+    table.programs.clear()
+    table.owners.clear()
+    table.update_hooks()
     programs: list[Program] = []
 
     def opened(name: str, **files: str) -> Program:
@@ -37,6 +44,9 @@ def program(tmp_path: Path) -> Iterator[Open]:
     yield opened
     for each in programs:
         each.close()
+    table.programs.update(others)
+    table.owners.update(owners)
+    table.update_hooks()
     for name in set(sys.modules) - set(before):
         del sys.modules[name]
 

@@ -179,7 +179,13 @@ def test_a_faulty_rule_is_refused(rule: Any, message: str) -> None:
 
 SPENT: dict[str, Any] = {
     "tool_calls": [GET, GET, {**CANCEL, "error": "down"}],
-    "usage": {"input_tokens": 900, "output_tokens": 100, "cut_at_length": 1},
+    "usage": {
+        "input_tokens": 900,
+        "output_tokens": 100,
+        "cached_tokens": 600,
+        "cache_write_tokens": 50,
+        "cut_at_length": 1,
+    },
     "duration_s": 2.5,
     "cost_usd": 0.02,
 }
@@ -188,6 +194,8 @@ AMOUNTS = {
     "repeated_calls": 1.0,
     "failed_calls": 1.0,
     "tokens": 1000.0,
+    "uncached_tokens": 300.0,
+    "cache_write_tokens": 50.0,
     "seconds": 2.5,
     "cost_usd": 0.02,
     "cut_answers": 1.0,
