@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_evalstudio.core.codes import is_incomplete
+from pytest_evalstudio.core.codes import INCOMPLETE
 from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.engine.scoring.confirming import is_unconfirmed
@@ -42,7 +42,9 @@ def set_properties(
         more: further names, without the prefix, and values.
     """
     others = [pair for pair in item.user_properties if not pair[0].startswith(f"{PREFIX}.")]
-    has_texts = _are_texts_written(item.config)
+    # Without such a file nobody sees the texts of passing items, and pytest keeps all properties to the end.
+    option = item.config.option
+    has_texts = getattr(option, "xmlpath", None) or getattr(option, "htmlpath", None)
     properties: list[tuple[str, str | float]] = []
     for result, evaluators in results:
         properties += _properties(result, evaluators)
@@ -50,14 +52,6 @@ def set_properties(
             properties += _texts(result)
     properties += [(f"{PREFIX}.{name}", value) for name, value in more]
     item.user_properties[:] = [*others, *properties]
-
-
-def _are_texts_written(config: pytest.Config) -> bool:
-    """Return whether a JUnit file or a page of pytest-html is written.
-
-    Without one nobody sees the texts of passing items, and pytest keeps all properties to the end.
-    """
-    return any(config.getoption(name, None) for name in ("xmlpath", "htmlpath"))
 
 
 def _texts(result: Result) -> Iterator[tuple[str, str]]:
@@ -81,8 +75,8 @@ def _properties(
         yield _property("code", result.response.code.value)
     if result.unchecked:
         yield _property("unchecked", "true")
-    for reason in dict.fromkeys(case.answer.finish_reason for case in result.answers):
-        if is_incomplete(reason):
+    for reason in {case.answer.finish_reason: None for case in result.answers}:
+        if reason in INCOMPLETE:
             yield _property("incomplete", reason)
     if result.unread:
         yield _property("unread", " ".join(result.unread))

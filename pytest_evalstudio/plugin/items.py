@@ -299,7 +299,7 @@ class EvalItem(FixtureItem):
         reported: the report of the phase before, until the item has finished.
     """
 
-    __slots__ = ("_line", "_parameter", "chunk", "host_fixture", "planned", "reported", "task")
+    __slots__ = ("_line", "callspec", "chunk", "host_fixture", "planned", "reported", "task")
 
     chunk: ItemChunk
     cls = None
@@ -311,7 +311,8 @@ class EvalItem(FixtureItem):
         self.task = self.planned = task
         self.reported: pytest.TestReport | None = None
         self._line = max(0, task.case.line - 1)
-        self._parameter = _model_parameter(task.model.label)  # the task is released before the teardown
+        # Plugins keep models apart by the parameters of a test; the task is released before the teardown.
+        self.callspec = _model_parameter(task.model.label)
         self.host_fixture = "" if task.answered else self.file.evals.models.fixture_of(task.model)
         if self.host_fixture:
             self.add_marker(pytest.mark.usefixtures(self.host_fixture))
@@ -332,11 +333,6 @@ class EvalItem(FixtureItem):
         parent = self.parent
         assert isinstance(parent, EvalFileCollector)
         return parent
-
-    @property
-    def callspec(self) -> ModelParameter:
-        """Model of the item, as plugins read the parameters of a test: they keep models apart by it."""
-        return self._parameter
 
     def setup(self) -> None:
         if self.task is FINISHED:

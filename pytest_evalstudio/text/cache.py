@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from threading import Lock
-from typing import TypeVar
+from typing import Protocol, TypeVar, cast
 
 MAX_CHARS = 4_000_000
 """Characters of the texts whose results are kept: a thousand cases with answers, contexts and references."""
@@ -13,9 +13,19 @@ ENTRY_CHARS = 200
 """What an entry itself takes in memory, in characters: short texts would fill it by their number."""
 
 T = TypeVar("T")
+R = TypeVar("R", covariant=True)
 
 
-def cached_by_text(function: Callable[[str], T]) -> Callable[[str], T]:
+class TextFunction(Protocol[R]):
+    """Function of a text that keeps results."""
+
+    def __call__(self, text: str, /) -> R: ...
+
+    def clear(self) -> None:
+        """Forget all results, also those that another thread is computing."""
+
+
+def cached_by_text(function: Callable[[str], T]) -> TextFunction[T]:
     """Return a function of a text that keeps its latest results, oldest first dropped.
 
     Unlike that of `functools.lru_cache`, its memory is bounded by the length of the texts, not by their
@@ -30,7 +40,7 @@ def cached_by_text(function: Callable[[str], T]) -> Callable[[str], T]:
     """
     results: dict[str, T] = {}
     lock = Lock()
-    chars = 0
+    chars = clears = 0
 
     @functools.wraps(function)
     def cached(text: str) -> T:
@@ -39,9 +49,10 @@ def cached_by_text(function: Callable[[str], T]) -> Callable[[str], T]:
             return results[text]
         except KeyError:
             pass
+        cleared = clears
         result = function(text)
         with lock:
-            if text not in results:
+            if text not in results and cleared == clears:
                 results[text] = result
                 chars += len(text) + ENTRY_CHARS
             while chars > MAX_CHARS:
@@ -50,4 +61,12 @@ def cached_by_text(function: Callable[[str], T]) -> Callable[[str], T]:
                 chars -= len(oldest) + ENTRY_CHARS
         return result
 
-    return cached
+    def clear() -> None:
+        nonlocal chars, clears
+        with lock:
+            results.clear()
+            chars = 0
+            clears += 1
+
+    cached.clear = clear  # type: ignore[attr-defined]
+    return cast(TextFunction[T], cached)

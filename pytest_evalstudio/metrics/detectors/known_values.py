@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from threading import Lock
 
-from pytest_evalstudio.metrics.detectors.redact import further_masks
+from pytest_evalstudio.metrics.detectors.redact import further_masks, redact
 from pytest_evalstudio.metrics.detectors.spans import mask
 from pytest_evalstudio.metrics.function_words import FUNCTION_WORDS
 
@@ -28,6 +28,7 @@ _lock = Lock()
 
 def remember(values: Iterable[str]) -> None:
     """Mask values in all texts from now on."""
+    has_new = False
     for value in values:
         words = tuple(_WORD.findall(_POSSESSIVE.sub("", value)))
         if not words or len(words) > _MAX_WORDS or sum(map(len, words)) < MIN_CHARS:
@@ -36,10 +37,13 @@ def remember(values: Iterable[str]) -> None:
             if words in _values:
                 continue
             _values[words] = None
+            has_new = True
             lengths = _lengths.setdefault(words[0], {})
             lengths[len(words)] = lengths.get(len(words), 0) + 1
             if len(_values) > MAX_VALUES:
                 _forget(next(iter(_values)))
+    if has_new:
+        redact.clear()
 
 
 def remember_parts(names: Iterable[str]) -> None:
@@ -56,6 +60,7 @@ def forget() -> None:
     with _lock:
         _values.clear()
         _lengths.clear()
+    redact.clear()
 
 
 def mask_known(text: str) -> str:

@@ -25,10 +25,14 @@ _DOCUMENT_ENDINGS = (
     ".parquet",
 )
 further_masks: list[Callable[[str], str]] = []
-"""What else masks all texts: functions that return a text of the same length; `known_values` adds one."""
+"""Further functions that mask all texts and keep their lengths; `known_values` adds one.
+
+When their results change, `redact.clear` must be called.
+"""
 _URL_LOGIN = lazy(r"(?<=://)[^/@\s]+(?=@)")
 
 
+@cached_by_text
 def redact(text: str) -> str:
     """Mask all personal data and secrets of a text.
 
@@ -45,16 +49,11 @@ def redact(text: str) -> str:
     >>> redact("Write to jane@example.com, SSN 219-09-9999.")
     'Write to ****@*******.***, SSN ***-**-****.'
     """
-    masked = _redact_formats(text)
+    lower = text.lower()
+    masked = _mask_spans(text, [*pii.spans(text, lower, reserved=True), *secrets.spans(text, lower)])
     for mask_further in further_masks:
         masked = mask_further(masked)
     return masked
-
-
-@cached_by_text
-def _redact_formats(text: str) -> str:
-    lower = text.lower()
-    return _mask_spans(text, [*pii.spans(text, lower, reserved=True), *secrets.spans(text, lower)])
 
 
 def redact_identifier(text: str) -> str:

@@ -77,3 +77,12 @@ def test_masking_takes_linear_time() -> None:
     seconds(2_000)
     short, long = (min(seconds(words) for _ in range(3)) for words in (4_000, 16_000))
     assert long < 10 * short
+
+
+def test_a_text_that_was_masked_before_is_masked_anew() -> None:
+    text = "Ottilie Quastenflosser wrote to us."
+    assert redact(text) == text
+    remember(["Ottilie Quastenflosser"])
+    assert redact(text) == "******* ************** wrote to us."
+    forget()
+    assert redact(text) == text
