@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from pytest_evalstudio.text import cache as text_cache
@@ -48,3 +50,37 @@ def test_short_texts_are_bounded_by_their_number(monkeypatch: pytest.MonkeyPatch
     for text in ("a", "b", "b", "c", "a"):
         read(text)
     assert texts == ["a", "b", "c", "a"], "two entries of one character fit, three do not"
+
+
+def test_results_are_kept_until_they_are_cleared() -> None:
+    calls: list[str] = []
+
+    @cached_by_text
+    def length(text: str) -> int:
+        calls.append(text)
+        return len(text)
+
+    assert (length("abc"), length("abc"), calls) == (3, 3, ["abc"])
+    length.clear()
+    assert (length("abc"), calls) == (3, ["abc", "abc"])
+
+
+def test_a_result_that_was_begun_before_is_not_kept_after_clearing() -> None:
+    states = ["old"]
+    begun, go_on = threading.Event(), threading.Event()
+
+    @cached_by_text
+    def current(text: str) -> str:
+        result = states[-1]
+        begun.set()
+        assert go_on.wait(30)
+        return result
+
+    thread = threading.Thread(target=current, args=("a",))
+    thread.start()
+    assert begun.wait(30)
+    states.append("new")
+    current.clear()
+    go_on.set()
+    thread.join()
+    assert current("a") == "new"

@@ -82,7 +82,7 @@ def test_masking_takes_linear_time() -> None:
 def test_a_text_that_was_masked_before_is_masked_anew() -> None:
     text = "Ottilie Quastenflosser wrote to us."
     assert redact(text) == text
-    remember(["Ottilie Quastenflosser"])
+    known_values.remember(["Ottilie Quastenflosser"])
     assert redact(text) == "******* ************** wrote to us."
-    forget()
+    known_values.forget()
     assert redact(text) == text
