@@ -234,12 +234,12 @@ def own_evaluator(name: str) -> str:
     >>> own_evaluator("h2o_sonar.evaluators.pii_leakage_evaluator.PiiLeakageEvaluator")
     'pii_leakage'
     """
-    known = _evaluators()
+    by_name = _evaluators()
     words = " ".join(name.casefold().split())
     parts = words.removeprefix(REFERENCE).split(".")
-    id = known.get(words) or known.get(words.removesuffix(" evaluator")) or known.get(parts[-1], "")
+    id = by_name.get(words) or by_name.get(words.removesuffix(" evaluator")) or by_name.get(parts[-1], "")
     if not id and words.startswith(REFERENCE):
-        id = known.get(parts[0], "")
+        id = by_name.get(parts[0], "")
     if not id and name.endswith("Evaluator"):
         id = _snake(name.rpartition(".")[2].removesuffix("Evaluator"))
     return id if id in KNOWN_EVALUATORS and id != name else ""
@@ -271,11 +271,11 @@ def plain_evaluator(name: str) -> str:
 @lru_cache(maxsize=1)
 def _evaluators() -> Mapping[str, str]:
     """Return names in the guide, classes and modules of the reference engine, in lower case, to our ids."""
-    known = {name.casefold(): id for id, names in EVALUATOR_NAMES.items() for name in names}
+    by_name = {name.casefold(): id for id, names in EVALUATOR_NAMES.items() for name in names}
     for id, address in EVALUATOR_CLASSES.items():
         module, _, name = address.partition(".")
-        known |= {module: id, name.casefold(): id}
-    return known
+        by_name |= {module: id, name.casefold(): id}
+    return by_name
 
 
 def own_evaluators(names: Iterable[str], read: NamesRead) -> list[str]:
@@ -308,20 +308,20 @@ def own_options(
     Raises:
         ConfigurationError: if an option is given by both names.
     """
-    known = {each.guide: each for each in OPTIONS if id in (each.evaluators or KNOWN_EVALUATORS)}
-    own = {name: value for name, value in options.items() if name not in known}
-    for name in [name for name in options if name in known]:
+    by_name = {each.guide: each for each in OPTIONS if id in (each.evaluators or KNOWN_EVALUATORS)}
+    converted = {name: value for name, value in options.items() if name not in by_name}
+    for name in [name for name in options if name in by_name]:
         value = options[name]
         if value == "":  # the guide's default of texts
             continue
-        path = known[name].ours
+        path = by_name[name].ours
         if path == JUDGE_MODEL and value in connections:
             path = JUDGE_CONNECTION
         read.add(name, path)
-        _set(own, path, value, f"{location}.{name}")
-        for option, implied in known[name].implies.items():
-            own.setdefault(option, implied)
-    return own
+        _set(converted, path, value, f"{location}.{name}")
+        for option, implied in by_name[name].implies.items():
+            converted.setdefault(option, implied)
+    return converted
 
 
 def _set(own: dict[str, object], path: str, value: object, location: str) -> None:
@@ -385,27 +385,27 @@ def own_arena_reply(reply: Mapping[str, object]) -> Mapping[str, object]:
     >>> own_arena_reply({"choice": "model_b", "reason": "…", "scores": {"model_a": 4, "model_b": 9}})
     {'choice': 'second', 'reason': '…', 'score_first': 4, 'score_second': 9}
     """
-    own: dict[str, object] = {}
+    converted: dict[str, object] = {}
     for key, value in reply.items():
         if key == "scores" and isinstance(value, Mapping) and value.keys() <= ARENA_REPLY.keys():
-            own |= {f"score_{ARENA_REPLY[name]}": score for name, score in value.items()}
+            converted |= {f"score_{ARENA_REPLY[name]}": score for name, score in value.items()}
         elif key == "choice" and isinstance(value, str):
-            own[key] = ARENA_REPLY.get(value.strip().lower().replace(" ", "_"), value)
+            converted[key] = ARENA_REPLY.get(value.strip().lower().replace(" ", "_"), value)
         else:
-            own[key] = value
-    return own
+            converted[key] = value
+    return converted
 
 
 def own_generators(names: Sequence[str], ids: Collection[str], read: NamesRead) -> list[str]:
     """Return ids in place of the guide's names of generators; other names stay as they are."""
-    own = []
+    converted = []
     for name in names:
         id = name.removesuffix(GENERATOR_SUFFIX)
         if name not in ids and id in ids:
             read.add(name, id)
             name = id
-        own.append(name)
-    return own
+        converted.append(name)
+    return converted
 
 
 def _snake(name: str) -> str:

@@ -37,8 +37,8 @@ def check_imports(program: Program, module: ModuleType) -> None:
                     open_modules.append(following)
             elif actual and _is_from(vars(current).get(bound, _MISSING), imported, attribute, program):
                 spec = program.spec_of(top)
-                wanted = spec.origin if spec is not None else None
-                raise mismatch(top, str(getattr(sys.modules.get(top), "__file__", None) or ""), wanted or "")
+                origin = spec.origin if spec is not None else None
+                raise mismatch(top, str(getattr(sys.modules.get(top), "__file__", None) or ""), origin or "")
 
 
 def _is_from(value: object, imported: str, attribute: str, program: Program) -> bool:

@@ -107,8 +107,8 @@ class ProgramFinder:
             spec = PathFinder.find_spec(name, path)
             if spec is not None and isinstance(spec.loader, ExtensionFileLoader):
                 plain = name.removeprefix(f"{program.package}.")
-                loaded = str(getattr(sys.modules.get(plain), "__file__", None) or "")
-                raise mismatch(plain, loaded, spec.origin or "")
+                loaded_file = str(getattr(sys.modules.get(plain), "__file__", None) or "")
+                raise mismatch(plain, loaded_file, spec.origin or "")
         else:
             return None
         if spec is not None and not spec.origin and spec.submodule_search_locations is not None:

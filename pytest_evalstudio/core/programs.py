@@ -105,12 +105,12 @@ class Program:
         if spec is None:
             self._refuse_other_program(name)
             return importlib.import_module(name)
-        loaded = _module_of_file(spec.origin, name)
-        if loaded is not None:
+        module = _module_of_file(spec.origin, name)
+        if module is not None:
             from pytest_evalstudio.core.program_checks import check_imports
 
-            check_imports(self, loaded)
-            return loaded
+            check_imports(self, module)
+            return module
         return program_imports.import_module(self.resolved(name), self)
 
     def load_file(self, path: Path) -> ModuleType:
@@ -362,11 +362,15 @@ def _module_of_file(file: str | None, name: str) -> ModuleType | None:
     """Return the loaded module of a file, by preference the one of a name."""
     if not file:
         return None
-    wanted, tail = os.path.realpath(file), os.path.basename(file)
+    real_path, tail = os.path.realpath(file), os.path.basename(file)
     names = [name, *(other for other in list(sys.modules) if other not in (name, "__main__"))]
     for each in names:
         module = sys.modules.get(each)
-        found = getattr(module, "__file__", None)
-        if isinstance(found, str) and found.endswith(tail) and os.path.realpath(found) == wanted:
+        file_name = getattr(module, "__file__", None)
+        if (
+            isinstance(file_name, str)
+            and file_name.endswith(tail)
+            and os.path.realpath(file_name) == real_path
+        ):
             return module
     return None

@@ -62,13 +62,13 @@ class TokenPrices(Struct, frozen=True, kw_only=True):
         """
         if INPUT not in usage or OUTPUT not in usage:
             return None
-        cached, written = usage.get(CACHED, 0), usage.get(CACHE_WRITE, 0)
+        cached_count, write_count = usage.get(CACHED, 0), usage.get(CACHE_WRITE, 0)
         cached_usd = self.input_usd if self.cached_usd is None else self.cached_usd
         cache_write_usd = self.input_usd if self.cache_write_usd is None else self.cache_write_usd
         dollars = (
-            max(0, usage[INPUT] - cached - written) * self.input_usd
-            + cached * cached_usd
-            + written * cache_write_usd
+            max(0, usage[INPUT] - cached_count - write_count) * self.input_usd
+            + cached_count * cached_usd
+            + write_count * cache_write_usd
             + usage[OUTPUT] * self.output_usd
         )
         return dollars / 1_000_000

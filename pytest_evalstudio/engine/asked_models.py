@@ -199,9 +199,9 @@ def eval_model(
         raise unknown_name("model", name, tables, f"Add it as [[model]] to {configuration.file}.")
     table = tables[name]
     key = (str(configuration.file), name)
-    known = _open_models.get(key)
-    if known is not None and known.table == table:
-        return known
+    earlier_model = _open_models.get(key)
+    if earlier_model is not None and earlier_model.table == table:
+        return earlier_model
     session = open_model(
         name,
         table.settings,
@@ -216,8 +216,8 @@ def eval_model(
     )
     if not _open_models:
         atexit.register(_close_all)
-    if known is not None:
-        known.close()
+    if earlier_model is not None:
+        earlier_model.close()
     _open_models[key] = OpenModel(table, session)
     return _open_models[key]
 

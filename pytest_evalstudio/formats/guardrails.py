@@ -131,7 +131,7 @@ def own_id(id: str) -> str:
     """
     from pytest_evalstudio.core.guide_names import REFERENCE, own_evaluator
 
-    known = own_evaluator(id)
-    if not known and id.startswith(REFERENCE):
+    own_id = own_evaluator(id)
+    if not own_id and id.startswith(REFERENCE):
         raise ConfigurationError(f"{id!r} has no counterpart in this package; remove it")
-    return known or id
+    return own_id or id

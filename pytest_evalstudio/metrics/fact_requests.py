@@ -27,7 +27,7 @@ TOPICS: dict[str, re.Pattern[str]] = {
         "payment": r"paid|pay|charged?|cost|spent|spend|billed|invoiced",
     }.items()
 }
-"""What a date or an amount is about, by the words around it; questions of another topic do not ask for it."""
+"""Topics of dates and amounts, by the words around them; a question of another topic does not ask for one."""
 
 _SUFFIX = r"(?: (?:number|code|id|reference|no\.?)){1,2}"
 _DETERMINER = r"(?:(?:your|the|that|a|an|its) )?"
@@ -144,23 +144,23 @@ def _is_about(sentence: str, topic: str, kind: Kind) -> bool:
     """Return True if a question about a date or an amount is not about another one."""
     if re.search(r"\bwhat time\b", sentence, re.IGNORECASE):
         return False
-    asked = topic_of(sentence)
+    sentence_topic = topic_of(sentence)
     if kind == "amount":
-        return asked in ("", topic) and not re.search(r"\bback\b", sentence, re.IGNORECASE)
+        return sentence_topic in ("", topic) and not re.search(r"\bback\b", sentence, re.IGNORECASE)
     if re.search(r"\b(?:date|day)\b", sentence, re.IGNORECASE):
-        return not asked or not topic or asked == topic
-    return bool(asked) and asked == topic
+        return not sentence_topic or not topic or sentence_topic == topic
+    return bool(sentence_topic) and sentence_topic == topic
 
 
 @functools.lru_cache(maxsize=256)
 def _identifier_request(label: str) -> re.Pattern[str]:
     """Return the pattern of a sentence that asks for an identifier: the naming word is its object."""
     bare, numbered = rf"{re.escape(label)}s?", rf"{re.escape(label)}s?{_SUFFIX}"
-    named = rf"(?:{numbered}{_END}|{bare}{_BARE_END})"
+    object_pattern = rf"(?:{numbered}{_END}|{bare}{_BARE_END})"
     verbs = "is|are|was|do|did|does|would|should|can|you"
     ways = (
         rf"\bwhich (?:{numbered}|{bare})(?=\s*(?:[?.,!:]|\Z|(?:{verbs})\b))",
-        *(frame + named for frame in (_WHAT_IS, _REQUEST, _NEED)),
+        *(frame + object_pattern for frame in (_WHAT_IS, _REQUEST, _NEED)),
         rf"\bwhat(?:'s| is) the (?:number|code|id|reference) of (?:your|the) {bare}{_BARE_END}",
         *(rf"{frame}{numbered}{_END}" for frame in (_LOST, _BEGINS, _ONCE)),
         *_general(numbered),

@@ -104,13 +104,13 @@ class UsedFixtures:
         info = manager.getfixtureinfo(node=node, func=None, cls=None)  # type: ignore[arg-type]
         if not info.names_closure:
             return None
-        named = {name for mark in node.iter_markers("usefixtures") for name in mark.args}
+        fixture_names = {name for mark in node.iter_markers("usefixtures") for name in mark.args}
         # pytest 8.4 adds the names of autouse fixtures to the list of the option.
-        named.update(node.config.getini("usefixtures"))
+        fixture_names.update(node.config.getini("usefixtures"))
         used = {name: definitions[-1] for name, definitions in info.name2fixturedefs.items() if definitions}
         is_set_up_per_item = any(
             fixture.scope in ("function", "class")
-            and ((name in named and not fixture._autouse) or not _is_installed(fixture.func))
+            and ((name in fixture_names and not fixture._autouse) or not _is_installed(fixture.func))
             for name, fixture in used.items()
         )
         with_parameters = [name for name, fixture in used.items() if fixture.params is not None]

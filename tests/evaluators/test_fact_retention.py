@@ -37,7 +37,7 @@ def scored(*messages: str, calls: tuple[ToolCall, ...] = (), **options: Any) -> 
 
 
 @pytest.mark.parametrize(
-    ("told", "answer"),
+    ("statement", "answer"),
     [
         ("Please cancel booking E1.", "Which booking?"),
         ("My reservation code is EHGLP3.", "Could you please provide your reservation number?"),
@@ -49,11 +49,11 @@ def scored(*messages: str, calls: tuple[ToolCall, ...] = (), **options: Any) -> 
         ("It is order 1234567.", "I need your order number first."),
     ],
 )
-def test_a_fact_that_is_asked_for_again_is_not_kept(told: str, answer: str) -> None:
-    score, reason = scored(told, "Sure.", "Go on.", answer)
+def test_a_fact_that_is_asked_for_again_is_not_kept(statement: str, answer: str) -> None:
+    score, reason = scored(statement, "Sure.", "Go on.", answer)
     assert score == 0.0
     assert "is asked for again" in reason
-    assert scored(told, "Sure.", "Go on.", "Done, have a nice day.")[0] == 1.0
+    assert scored(statement, "Sure.", "Go on.", "Done, have a nice day.")[0] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -134,25 +134,25 @@ def test_long_messages_take_linear_time(text: str) -> None:
     assert time.process_time() - started < 10
 
 
-def asks_again(told: str, answer: str) -> bool:
-    messages = [("user", told), ("assistant", "Sure."), ("user", "Go on."), ("assistant", answer)]
+def asks_again(statement: str, answer: str) -> bool:
+    messages = [("user", statement), ("assistant", "Sure."), ("user", "Go on."), ("assistant", answer)]
     return any(lapse.kind == "asked_again" for lapse in lapses(messages, user_facts(messages)))
 
 
-@pytest.mark.parametrize(("told", "answer"), LAPSES)
-def test_a_paraphrased_request_for_a_given_fact_is_a_lapse(told: str, answer: str) -> None:
+@pytest.mark.parametrize(("statement", "answer"), LAPSES)
+def test_a_paraphrased_request_for_a_given_fact_is_a_lapse(statement: str, answer: str) -> None:
     if answer == "And the tracking number is...?":
         pytest.xfail("the dots end the sentence before its question mark")
-    assert asks_again(told, answer)
+    assert asks_again(statement, answer)
 
 
-@pytest.mark.parametrize(("told", "answer"), CONTROLS)
-def test_polite_sentences_about_the_same_words_are_none(told: str, answer: str) -> None:
-    assert not asks_again(told, answer)
+@pytest.mark.parametrize(("statement", "answer"), CONTROLS)
+def test_polite_sentences_about_the_same_words_are_none(statement: str, answer: str) -> None:
+    assert not asks_again(statement, answer)
 
 
-@pytest.mark.parametrize(("told", "answer"), LAPSES[:22])
-def test_a_fact_that_was_never_given_may_be_asked_for(told: str, answer: str) -> None:
+@pytest.mark.parametrize(("statement", "answer"), LAPSES[:22])
+def test_a_fact_that_was_never_given_may_be_asked_for(statement: str, answer: str) -> None:
     assert not asks_again("I have a question.", answer)
 
 

@@ -48,7 +48,7 @@ class FileKind:
     Attributes:
         name: for messages and for the JSON Schema in `formats/schemas`.
         model: "package.module:class" of its content.
-        root: key at the root of a JSON or YAML file of this kind, "" for a kind that its name tells.
+        root: key at the root of a JSON or YAML file of this kind, "" where the file name shows it.
         suffixes: ends of the names of its files, for a kind without such a key.
         recognises: "package.module:function" that returns whether a file with such a name is one.
         collector: "package.module:class" of pytest's collector of a file with such a name.
@@ -137,8 +137,8 @@ def contribs() -> tuple[Contrib, ...]:
     """
     package = importlib.import_module(GROUP)
     names = sorted(module.name for module in pkgutil.iter_modules(package.__path__))
-    own = [getattr(importlib.import_module(f"{GROUP}.{name}"), ATTRIBUTE) for name in names]
-    others = []
+    descriptors = [getattr(importlib.import_module(f"{GROUP}.{name}"), ATTRIBUTE) for name in names]
+    installed = []
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
         try:
             contrib = point.load()
@@ -152,5 +152,5 @@ def contribs() -> tuple[Contrib, ...]:
                 f"optional part {point.name!r} of an installed package ({point.value}) is no Contrib but"
                 f" {type(contrib).__name__}"
             )
-        others.append(contrib)
-    return (*own, *others)
+        installed.append(contrib)
+    return (*descriptors, *installed)

@@ -243,7 +243,7 @@ def check_model(name: str, settings: Mapping[str, Any], registry: Registry, *, k
 
 
 PROGRAM = "folder"
-"""Setting that tells the program of a model; no parameter of a host."""
+"""Setting that names the program of a model; no parameter of a host."""
 
 
 class ModelIdentity(Struct, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""Values that a run has found to be personal data and that no format tells, such as names of persons."""
+"""Values that a run has found to be personal data and that no format shows, such as names of persons."""
 
 from __future__ import annotations
 
@@ -87,9 +87,9 @@ def mask_known(text: str) -> str:
 def _count_from(words: list[re.Match[str]], index: int) -> int:
     """Return the number of words of the longest known value that begins at a word, 0 for none."""
     for count in sorted(_lengths.get(words[index][0], ()), reverse=True):
-        found = words[index : index + count]
-        if tuple(word[0] for word in found) in _values and all(
-            later.start() - earlier.end() <= _BETWEEN_CHARS for earlier, later in itertools.pairwise(found)
+        window = words[index : index + count]
+        if tuple(word[0] for word in window) in _values and all(
+            later.start() - earlier.end() <= _BETWEEN_CHARS for earlier, later in itertools.pairwise(window)
         ):
             return count
     return 0

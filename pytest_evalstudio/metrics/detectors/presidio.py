@@ -97,10 +97,10 @@ class PersonalDataFinder:
         Raises:
             EvaluationError: if an entity is not known.
         """
-        named = spans_in_original(text, self._spans)
-        known_values.remember(text[start:end] for start, end, _ in named)
-        known_values.remember_parts(text[start:end] for start, end, kind in named if kind == _PERSON)
-        return merge_spans(text, [*pii.spans(text), *named])
+        name_spans = spans_in_original(text, self._spans)
+        known_values.remember(text[start:end] for start, end, _ in name_spans)
+        known_values.remember_parts(text[start:end] for start, end, kind in name_spans if kind == _PERSON)
+        return merge_spans(text, [*pii.spans(text), *name_spans])
 
     def _spans(self, plain: str, lower: str) -> list[RawSpan]:
         spans: list[RawSpan] = []
