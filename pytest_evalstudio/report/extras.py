@@ -1,4 +1,4 @@
-"""Results of optional parts, computed from the record of a run, for its gates, headline, terminal and page."""
+"""Results of optional parts, from the record of a run: for its gates, headline, terminal and page."""
 
 from __future__ import annotations
 
