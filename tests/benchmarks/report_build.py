@@ -42,7 +42,7 @@ def agent_steps(number: int, steps: int) -> dict[str, object]:
     every = [
         {"kind": "tool", "call": index // 2}
         if index % 2
-        else {"kind": "model", "usage": {"in": 90, "out": 9}}
+        else {"kind": "model", "usage": {"input_tokens": 90, "output_tokens": 9}}
         for index in range(steps)
     ]
     times = ({"agent": "desk", "started_s": 1.0 * index, "duration_s": 0.9} for index in range(steps))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -82,7 +82,12 @@ def test_the_answer_has_what_the_model_saw(
         assert row["context_sources"] == ([f"{country}.md"] if name in RETRIEVES else [])
         assert (row.get("first_token_s") is not None) == (name == "llama_index_stream")
         expected = {f"{kind}_tokens": count for kind, count in model.tokens[country].items()}
-        assert row["usage"] == ({} if name in REPORTS_NO_TOKENS else expected), json.dumps(row)
+        assert counted(row["usage"]) == ({} if name in REPORTS_NO_TOKENS else expected), json.dumps(row)
+
+
+def counted(usage: Mapping[str, int]) -> dict[str, int]:
+    """The kinds of tokens that were used; some frameworks also report that none came from a cache."""
+    return {kind: count for kind, count in usage.items() if count}
 
 
 OF_OTHERS = pytest.mark.filterwarnings("ignore")
@@ -152,7 +157,8 @@ def test_langgraph_output_with_a_type_and_a_failed_tool(neighbour: Callable[[str
         state = agent.invoke({"messages": [*earlier, {"role": "user", "content": "What is the fee?"}]})
     answer = to_answer(state, "ask")
     assert (answer.text, outcome(answer)) == ('{"usd": 4}', [("fails", "", "no fee of Peru")])
-    assert (answer.usage, answer.served_model) == ({"input_tokens": 6, "output_tokens": 4}, "gpt-4o-2024")
+    assert counted(answer.usage) == {"input_tokens": 6, "output_tokens": 4}
+    assert answer.served_model == "gpt-4o-2024"
 
 
 @OF_OTHERS
@@ -168,7 +174,7 @@ def test_openai_agents_output_with_a_type_and_a_handoff(neighbour: Callable[[str
         desk = agents.Agent(name="desk", model=model, output_type=FeeModel)
         first = agents.Agent(name="first", model=model, handoffs=[desk])
         answer = to_answer(asyncio.run(agents.Runner.run(first, "What is the fee?")), "ask")
-    assert (answer.text, answer.usage) == ('{"usd": 4}', {"input_tokens": 6, "output_tokens": 4})
+    assert (answer.text, counted(answer.usage)) == ('{"usd": 4}', {"input_tokens": 6, "output_tokens": 4})
     assert outcome(answer) == [("transfer_to_desk", '{"assistant": "desk"}', "")]
     assert [call.agent for call in answer.tool_calls] == ["first"]
 
@@ -189,7 +195,8 @@ def test_pydantic_ai_output_with_a_type_and_a_failed_tool(neighbour: Callable[[s
         model = OpenAIChatModel("gpt-4o", provider=OpenAIProvider(base_url=url, api_key="none"))
         answer = to_answer(Agent(model, tools=[failing], output_type=Fee).run_sync("What is the fee?"), "ask")
     assert (answer.text, outcome(answer)) == ('{"usd": 4}', [("fails", "", "no fee of Peru")])
-    assert (answer.usage, answer.served_model) == ({"input_tokens": 6, "output_tokens": 4}, "gpt-4o-2024")
+    assert counted(answer.usage) == {"input_tokens": 6, "output_tokens": 4}
+    assert answer.served_model == "gpt-4o-2024"
 
 
 @OF_OTHERS

@@ -136,8 +136,9 @@ def test_a_fault_that_is_not_listed_is_not_named_as_the_first() -> None:
 
 
 def test_steps_have_relative_times_and_depths_and_parents_in_a_circle_end() -> None:
+    used = {"input_tokens": 5}
     steps = [
-        {"kind": "model", "name": "m", "id": "a", "started_s": 100.0, "duration_s": 1.5, "usage": {"in": 5}},
+        {"kind": "model", "name": "m", "id": "a", "started_s": 100.0, "duration_s": 1.5, "usage": used},
         {"kind": "tool", "call": 0, "id": "b", "parent": "a", "started_s": 101.5},
         {"kind": "message", "text": "x", "id": "c", "parent": "d"},
         {"kind": "message", "text": "y", "id": "d", "parent": "c"},
