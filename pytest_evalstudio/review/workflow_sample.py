@@ -9,7 +9,11 @@ from typing import Protocol, cast
 from pytest_evalstudio.calibration.labelling.cases import AnswerPopulation, LabelledCase
 from pytest_evalstudio.calibration.labelling.state import Labelling
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.formats.config import Configuration
+from pytest_evalstudio.formats.kinds import read_source
 from pytest_evalstudio.formats.labels import Label
+from pytest_evalstudio.formats.workflow import read_workflow
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.mrm.workflow.calibration import ID as CALIBRATION
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
@@ -80,3 +84,18 @@ class WorkflowSample:
     def goes_on(self, *, complete: bool) -> str:
         """Return the next action: the workflow, or the other labels."""
         return f"`{self.command}` goes on" if complete else f"`evalstudio review {self._path}` goes on"
+
+
+def sample_of_workflow(name: str, config: Configuration, registry: Registry) -> WorkflowSample:
+    """Return the sample of a workflow's file.
+
+    Args:
+        name: path of the file, as it was written.
+
+    Raises:
+        EvalStudioError: if the file is no valid workflow, or there are no answers yet.
+    """
+    path = Path(name)
+    return WorkflowSample(
+        WorkflowRun(read_workflow(read_source(path)), path, config, registry), f"pytest {name}"
+    )

@@ -11,6 +11,7 @@ CONTRIB = Contrib(
             root="evalstudio_workflow",
             items="pytest_evalstudio.contrib.validation.items:step_items",
             validate="pytest_evalstudio.contrib.validation.commands.workflow_files:validate_workflow",
+            review="pytest_evalstudio.review.workflow_sample:sample_of_workflow",
         ),
     ),
     artifact_mark=".evalstudio-workflow",

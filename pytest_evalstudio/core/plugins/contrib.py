@@ -56,6 +56,8 @@ class FileKind:
             collector and its source.
         validate: "package.module:function" that checks a file and describes it in a phrase; it takes the
             path, the name for messages, and the registry.
+        review: "package.module:function" that opens a file as a source of answers that people label; it takes
+            the path as it was written, the configuration and the registry.
     """
 
     name: str
@@ -66,6 +68,7 @@ class FileKind:
     collector: str = ""
     items: str = ""
     validate: str = ""
+    review: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,9 +35,9 @@ from pytest_evalstudio.engine.analysis.samples import (
 from pytest_evalstudio.engine.analysis.shrunk import ShrunkFlipCounter
 from pytest_evalstudio.engine.analysis.spools import Spool
 from pytest_evalstudio.engine.origins import SOURCE, Origin, origin
-from pytest_evalstudio.engine.scoring.comparable import differs_in_form
 from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.record.schema import CaseFinding, Item, ItemVerdict, RecordRow, RowOutcome, Run
+from pytest_evalstudio.text.comparable import differs_in_form
 
 if TYPE_CHECKING:
     from pytest_evalstudio.metrics.rag_stages import RagStage

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from pytest_evalstudio import Registry
 from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.engine.scoring.comparable import comparable_case, comparable_text
+from pytest_evalstudio.engine.scoring.comparable import comparable_case
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.score import score
 from pytest_evalstudio.formats.config import configuration
+from pytest_evalstudio.text.comparable import comparable_text
 from pytest_evalstudio.text.sentences import split_sentences
 
 COMPOSED = unicodedata.normalize("NFC", "Sazba úvěru činí 5 % ročně.")

@@ -141,24 +141,20 @@ def _estimate(arguments: argparse.Namespace) -> int:
 
 def _workflow(arguments: argparse.Namespace) -> ReviewSource:
     from pytest_evalstudio.core.errors import ConfigurationError
-    from pytest_evalstudio.formats.kinds import read_source
-    from pytest_evalstudio.formats.workflow import read_workflow
-    from pytest_evalstudio.mrm.workflow.run import WorkflowRun
-    from pytest_evalstudio.review.workflow_sample import WorkflowSample
+    from pytest_evalstudio.core.plugins.contrib import file_kinds, loaded
 
     if arguments.metric or arguments.every or arguments.labels or arguments.budget is not None:
         raise ConfigurationError(
             f"{arguments.place}: --metric, --all, --budget and --labels are for a report; a workflow says"
             " what is labelled, and where, in its steps.human_calibration"
         )
-    path = Path(arguments.place)
-    workflow_run = WorkflowRun(
-        read_workflow(read_source(path)),
-        path,
-        configuration_for(arguments.place, arguments.config),
-        registry_for(arguments),
+    target = next((kind.review for kind in file_kinds() if kind.review), "")
+    if not target:
+        raise ConfigurationError(f"{arguments.place}: no installed part has workflows; give a report")
+    source: ReviewSource = loaded(target)(
+        arguments.place, configuration_for(arguments.place, arguments.config), registry_for(arguments)
     )
-    return WorkflowSample(workflow_run, f"pytest {arguments.place}")
+    return source
 
 
 def _report(arguments: argparse.Namespace) -> ReviewSource:
